@@ -1,0 +1,1 @@
+"""Measures retrieval, answers and speed."""

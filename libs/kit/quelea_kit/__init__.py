@@ -1,0 +1,1 @@
+"""What every service shares, once. The kit knows no service."""

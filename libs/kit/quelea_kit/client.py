@@ -1,0 +1,89 @@
+"""gRPC channels as every caller should have them: round robin, retries, deadlines, the server's own exceptions."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from typing import TypeVar
+
+import grpc
+from opentelemetry.instrumentation.grpc import aio_client_interceptors
+
+from quelea_kit.wire_errors import from_rpc_error
+
+T = TypeVar("T")
+
+
+def channel(
+    target: str, service: str, *, idempotent: list[str] | None = None, max_message_bytes: int = 64 * 1024 * 1024
+) -> grpc.aio.Channel:
+    """A channel to every replica behind a name.
+
+    Args:
+        target: host:port, or any gRPC target.
+        service: Full service name, for example "quelea.embedder.v1.EmbedderService".
+        idempotent: Methods that are sent again (three tries in all) when the server is UNAVAILABLE.
+        max_message_bytes: Largest message either way.
+    """
+    methods = [{"service": service, "method": name} for name in idempotent or []]
+    config = {
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "methodConfig": [
+            {
+                "name": methods,
+                "retryPolicy": {
+                    "maxAttempts": 3,
+                    "initialBackoff": "0.1s",
+                    "maxBackoff": "1s",
+                    "backoffMultiplier": 2,
+                    "retryableStatusCodes": ["UNAVAILABLE"],
+                },
+            }
+        ]
+        if methods
+        else [],
+    }
+    if "://" not in target and not target.startswith(("dns:", "unix:", "ipv4:", "ipv6:")):
+        target = f"dns:///{target}"
+    return grpc.aio.insecure_channel(
+        target,
+        options=[
+            ("grpc.service_config", json.dumps(config)),
+            ("grpc.max_receive_message_length", max_message_bytes),
+            ("grpc.max_send_message_length", max_message_bytes),
+            # A service that came back is found within a second, not after the default back-off of minutes.
+            ("grpc.initial_reconnect_backoff_ms", 100),
+            ("grpc.max_reconnect_backoff_ms", 1000),
+            # Proxies of the environment are for the world outside, never for our own services.
+            ("grpc.enable_http_proxy", 0),
+        ],
+        interceptors=aio_client_interceptors(),
+    )
+
+
+@contextlib.contextmanager
+def server_errors() -> Iterator[None]:
+    """Turn grpc.RpcError into the QueleaError that the server raised."""
+    try:
+        yield
+    except grpc.RpcError as error:
+        raise from_rpc_error(error) from error
+
+
+async def unary(call: Awaitable[T]) -> T:
+    """Await a unary call; failures come as QueleaError."""
+    with server_errors():
+        return await call
+
+
+async def stream(call: AsyncIterator[T]) -> AsyncIterator[T]:
+    """Iterate a server stream; failures come as QueleaError; leaving early cancels the call at the server."""
+    try:
+        with server_errors():
+            async for item in call:
+                yield item
+    finally:
+        cancel = getattr(call, "cancel", None)
+        if cancel:
+            cancel()

@@ -1,0 +1,58 @@
+"""Dates as documents and questions write them, in English and Chinese."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+            "september sept sep", "october oct", "november nov", "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DATE = re.compile(
+    rf"(?<![A-Za-z])(?P<m1>{_MONTH})\.?\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+(?P<y1>(?:19|20)\d\d)"
+    rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m2>{_MONTH})\.?,?\s+(?P<y2>(?:19|20)\d\d)"
+    r"|(?P<y3>(?:19|20)\d\d)\s*年\s*(?P<m3>\d{1,2})\s*月\s*(?P<d3>\d{1,2})\s*日"
+    r"|(?<!\d)(?P<y4>(?:19|20)\d\d)[-/.](?P<m4>\d{1,2})[-/.](?P<d4>\d{1,2})(?!\d)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class FoundDate:
+    """A date in a text, with the span (code points) that says it."""
+
+    day: date
+    start: int
+    end: int
+
+
+def find_dates(text: str) -> Iterator[FoundDate]:
+    """Every complete date: July 1, 2023 · 1 July 2023 · 2023年7月1日 · 2023-07-01 · 2023/7/1."""
+    for match in _DATE.finditer(text):
+        for n in "1234":
+            if match[f"y{n}"]:
+                month = match[f"m{n}"]
+                number = _MONTHS[month.lower()] if month[0].isalpha() else int(month)
+                with contextlib.suppress(ValueError):  # February 30: not a date, so not found
+                    yield FoundDate(date(int(match[f"y{n}"]), number, int(match[f"d{n}"])), *match.span())
+                break
+
+
+def parse_iso(text: str) -> date | None:
+    """YYYY-MM-DD, or None for anything else."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

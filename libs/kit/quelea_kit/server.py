@@ -1,0 +1,202 @@
+"""One gRPC server for all services: health, reflection, metrics, traces, deadlines, errors, drain."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+from opentelemetry.instrumentation.grpc import aio_server_interceptor
+
+from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError
+from quelea_kit.logging import get_logger
+from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
+from quelea_kit.settings import ServiceSettings
+from quelea_kit.wire_errors import abort
+
+log = get_logger(__name__)
+
+Ready = Callable[[], Awaitable[None]]
+"""Raises when the service cannot do its work."""
+
+_UNGUARDED = ("/grpc.health.v1.Health/", "/grpc.reflection.")
+
+
+class _Guard(grpc.aio.ServerInterceptor):
+    """Deadline, concurrency bound, error mapping and metrics around every rpc but health and reflection."""
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self._max_deadline = settings.max_deadline_seconds
+        self._max_calls = settings.max_concurrent_calls
+        self._calls = 0
+
+    async def intercept_service(self, continuation: Any, details: grpc.HandlerCallDetails) -> Any:
+        handler = await continuation(details)
+        if handler is None or details.method.startswith(_UNGUARDED):
+            return handler
+        method = details.method
+        wrap = grpc.unary_unary_rpc_method_handler
+        if handler.unary_unary:
+            inner = self._unary(method, handler.unary_unary)
+        elif handler.stream_unary:
+            inner, wrap = self._unary(method, handler.stream_unary), grpc.stream_unary_rpc_method_handler
+        elif handler.unary_stream:
+            inner, wrap = self._stream(method, handler.unary_stream), grpc.unary_stream_rpc_method_handler
+        else:
+            inner, wrap = self._stream(method, handler.stream_stream), grpc.stream_stream_rpc_method_handler
+        return wrap(
+            inner, request_deserializer=handler.request_deserializer, response_serializer=handler.response_serializer
+        )
+
+    def _unary(self, method: str, behaviour: Any) -> Any:
+        async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+            async with self._call(method, context):
+                return await behaviour(request, context)
+
+        return call
+
+    def _stream(self, method: str, behaviour: Any) -> Any:
+        async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+            async with self._call(method, context), contextlib.aclosing(behaviour(request, context)) as events:
+                async for event in events:
+                    yield event
+
+        return call
+
+    @contextlib.asynccontextmanager
+    async def _call(self, method: str, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[None]:
+        started, code = time.perf_counter(), "OK"
+        remaining = context.time_remaining()
+        limit = self._max_deadline if remaining is None else min(remaining, self._max_deadline)
+        self._calls += 1
+        RPC_IN_FLIGHT.labels(method).inc()
+        try:
+            if self._calls > self._max_calls:
+                RPC_REFUSED.labels(method).inc()
+                raise Overloaded(
+                    f"{self._max_calls} calls are already under way here; try again in a second.", retry_after=1.0
+                )
+            async with asyncio.timeout(limit):
+                yield
+        except QueleaError as error:
+            code = error.grpc_code
+            await abort(context, error)
+        except TimeoutError:
+            code = "DEADLINE_EXCEEDED"
+            await abort(context, DeadlineExceeded(f"The call did not finish within {limit:.1f} s."))
+        except (asyncio.CancelledError, GeneratorExit):
+            code = "CANCELLED"
+            raise
+        except grpc.aio.AbortError:
+            code = "ABORTED"
+            raise
+        except Exception:
+            code = "INTERNAL"
+            log.exception("rpc_failed", method=method)
+            await abort(context, QueleaError("Internal error; the service's log has it under this trace."))
+        finally:
+            self._calls -= 1
+            RPC_IN_FLIGHT.labels(method).dec()
+            RPC_SECONDS.labels(method, code).observe(time.perf_counter() - started)
+
+
+class Server:
+    """A grpc.aio server with health, reflection and the guard.
+
+    Args:
+        settings: Address and limits.
+        services: Full service names, for health and reflection.
+        register: Adds the servicers to the server.
+        ready: Checked every few seconds; health says NOT_SERVING while it raises.
+    """
+
+    def __init__(
+        self,
+        settings: ServiceSettings,
+        services: list[str],
+        register: Callable[[grpc.aio.Server], None],
+        ready: Ready | None = None,
+    ) -> None:
+        size = settings.max_message_bytes
+        self._settings = settings
+        self._services = services
+        self._ready = ready
+        self._health = health.aio.HealthServicer()
+        self._server = grpc.aio.server(
+            interceptors=[aio_server_interceptor(), _Guard(settings)],
+            options=[
+                ("grpc.max_receive_message_length", size),
+                ("grpc.max_send_message_length", size),
+                ("grpc.max_connection_age_ms", settings.max_connection_age_seconds * 1000),
+                ("grpc.max_connection_age_grace_ms", int(settings.max_deadline_seconds * 1000)),
+                ("grpc.so_reuseport", 0),
+                # A client may keep an idle connection alive: it notices a dead server sooner.
+                ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+            ],
+        )
+        register(self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection([*services, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
+        self.port = self._server.add_insecure_port(settings.listen)
+        self._watch: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Listen; health is NOT_SERVING until ready() has succeeded once."""
+        await self._set(serving=False)
+        await self._server.start()
+        self._watch = asyncio.create_task(self._watch_ready())
+
+    async def stop(self) -> None:
+        """NOT_SERVING, then wait for running calls, then stop."""
+        if self._watch:
+            self._watch.cancel()
+        await self._health.enter_graceful_shutdown()
+        await self._server.stop(self._settings.drain_seconds)
+
+    async def wait(self) -> None:
+        """Until the server has stopped."""
+        await self._server.wait_for_termination()
+
+    async def _set(self, *, serving: bool) -> None:
+        status = health_pb2.HealthCheckResponse.SERVING if serving else health_pb2.HealthCheckResponse.NOT_SERVING
+        READY.set(1 if serving else 0)
+        for name in ("", *self._services):
+            await self._health.set(name, status)
+
+    async def _watch_ready(self) -> None:
+        was: bool | None = None
+        while True:
+            try:
+                if self._ready:
+                    async with asyncio.timeout(10):
+                        await self._ready()
+                now, why = True, ""
+            except Exception as error:  # noqa: BLE001  # whatever it is, the service is not ready, and the log says why
+                now, why = False, f"{type(error).__name__}: {error}"
+            if now != was:
+                log.info("serving" if now else "not_serving", why=why)
+                await self._set(serving=now)
+                was = now
+            await asyncio.sleep(5.0 if now else 0.5)
+
+
+async def serve(server: Server, on_stop: Callable[[], Awaitable[None]] | None = None) -> None:
+    """Run until SIGTERM or SIGINT, then drain, then call on_stop."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for sig in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(sig, stop.set)
+    await server.start()
+    log.info("listening", port=server.port)
+    await stop.wait()
+    log.info("draining")
+    await server.stop()
+    if on_stop:
+        await on_stop()
+    log.info("stopped")

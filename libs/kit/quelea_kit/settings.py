@@ -1,0 +1,53 @@
+"""What every service can be told, by environment variable QUELEA_<SERVICE>_<FIELD>."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def settings_config(service: str) -> SettingsConfigDict:
+    """The configuration of a service's settings class: frozen, its own prefix, unknown variables ignored."""
+    return SettingsConfigDict(
+        env_prefix=f"QUELEA_{service.upper()}_", frozen=True, extra="ignore", use_attribute_docstrings=True
+    )
+
+
+class ServiceSettings(BaseSettings):
+    """Base of every service's settings."""
+
+    model_config = settings_config("service")
+
+    listen: str = "127.0.0.1:0"
+    """Address of the gRPC server, host:port."""
+
+    metrics_port: int = 0
+    """Port of the Prometheus endpoint on metrics_host; 0 turns it off."""
+
+    metrics_host: str = "127.0.0.1"
+    """Address of the Prometheus endpoint."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Lowest level that is written."""
+
+    log_format: Literal["json", "console"] = "json"
+    """json for machines, console for a person."""
+
+    otlp_endpoint: str = ""
+    """OpenTelemetry collector, for example http://collector:4317; empty turns export off."""
+
+    drain_seconds: float = 10.0
+    """How long running calls may go on after SIGTERM."""
+
+    max_deadline_seconds: float = 600.0
+    """A call that comes without a deadline, or with a longer one, gets this one."""
+
+    max_message_bytes: int = 64 * 1024 * 1024
+    """Largest gRPC message, in bytes."""
+
+    max_concurrent_calls: int = 256
+    """Calls under way at once; one more is refused with RESOURCE_EXHAUSTED."""
+
+    max_connection_age_seconds: int = 300
+    """Connections are closed gracefully after this, so that clients find new replicas."""

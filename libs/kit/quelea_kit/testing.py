@@ -1,0 +1,54 @@
+"""Helpers for tests: a free port, waiting with a deadline, a running gRPC server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+
+import grpc
+
+from quelea_kit.server import Ready, Server
+from quelea_kit.settings import ServiceSettings
+
+
+def free_port() -> int:
+    """A TCP port on loopback that nobody listens on now."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float = 30, every: float = 0.05, what: str = "") -> None:
+    """Block until condition() is true; AssertionError after the given seconds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s: {what or condition}"
+        time.sleep(every)
+
+
+async def wait_until_async(condition: Callable[[], bool], *, seconds: float = 30, what: str = "") -> None:
+    """Like wait_until, without blocking the event loop."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s: {what or condition}"
+        await asyncio.sleep(0.02)
+
+
+@contextlib.asynccontextmanager
+async def running(
+    register: Callable[[grpc.aio.Server], None],
+    services: list[str],
+    *,
+    settings: ServiceSettings | None = None,
+    ready: Ready | None = None,
+) -> AsyncIterator[str]:
+    """A real server on loopback around the given servicers; yields its address."""
+    server = Server(settings or ServiceSettings(drain_seconds=0.5), services, register, ready)
+    await server.start()
+    try:
+        yield f"127.0.0.1:{server.port}"
+    finally:
+        await server.stop()

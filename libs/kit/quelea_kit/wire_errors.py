@@ -1,0 +1,65 @@
+"""Errors on the wire: QueleaError <-> google.rpc.Status with ErrorInfo and RetryInfo (AIP-193)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from google.protobuf import any_pb2, duration_pb2
+from google.rpc import error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+from quelea_kit.errors import QueleaError, error_class
+
+DOMAIN = "quelea"
+
+
+def to_status(error: QueleaError) -> status_pb2.Status:
+    """The google.rpc.Status that says all that the error says."""
+    code: grpc.StatusCode = getattr(grpc.StatusCode, error.grpc_code)
+    status = status_pb2.Status(code=code.value[0], message=error.message)
+    info = error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=error.details)
+    packed = any_pb2.Any()
+    packed.Pack(info)
+    status.details.append(packed)
+    if error.retry_after is not None:
+        delay = duration_pb2.Duration()
+        delay.FromNanoseconds(int(error.retry_after * 1e9))
+        packed = any_pb2.Any()
+        packed.Pack(error_details_pb2.RetryInfo(retry_delay=delay))
+        status.details.append(packed)
+    return status
+
+
+def from_rpc_error(error: grpc.RpcError) -> QueleaError:
+    """The exception that the server raised, or the nearest one to a plain gRPC failure."""
+    code: grpc.StatusCode = error.code()
+    message = error.details() or code.name.lower().replace("_", " ")
+    reason, details, retry_after = "", {}, None
+    status = _status_of(error)
+    if status is not None:
+        for packed in status.details:
+            if packed.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
+                info = error_details_pb2.ErrorInfo()
+                packed.Unpack(info)
+                reason, details = info.reason, dict(info.metadata)
+            elif packed.Is(error_details_pb2.RetryInfo.DESCRIPTOR):
+                retry = error_details_pb2.RetryInfo()
+                packed.Unpack(retry)
+                retry_after = retry.retry_delay.ToNanoseconds() / 1e9
+    return error_class(reason, code.name)(message, details=details, retry_after=retry_after)
+
+
+def _status_of(error: grpc.RpcError) -> status_pb2.Status | None:
+    metadata: Any = error.trailing_metadata()  # the stubs do not know that it is iterable
+    for key, value in metadata or ():
+        if key == "grpc-status-details-bin":
+            return status_pb2.Status.FromString(value if isinstance(value, bytes) else value.encode())
+    return None
+
+
+async def abort(context: grpc.aio.ServicerContext[Any, Any], error: QueleaError) -> None:
+    """End the rpc with the error; does not return."""
+    status = rpc_status.to_status(to_status(error))
+    context.set_trailing_metadata(status.trailing_metadata)
+    await context.abort(status.code, status.details)
