@@ -22,7 +22,8 @@ STOP_WORDS = frozenset(
     please provide s same she should so some such t tell than that the their theirs them then there these they this
     those through to too under until up us very was we were what when where which while who whom why will with would
     you your 的 了 和 是 在 有 与 及 或 对 为 以 于 其 中 被 将 从 到 等 这 那 该 此 也 都 而 但 并 请 吗 呢 吧
-    什么 如何 怎么 怎样 哪些 哪个 多少 几 是否 能否 可以 请问 以及 关于 根据 简要 介绍 一下 我 我们 你 您 它 他 她""".split()
+    什么 如何 怎么 怎样 哪些 哪个 多少 几 是否 能否 可以 请问 以及 关于 根据 简要 介绍 一下
+    我 我们 你 您 它 他 她""".split()
 )
 
 
