@@ -18,7 +18,7 @@ T = TypeVar("T")
 def channel(
     target: str, service: str, *, idempotent: list[str] | None = None, max_message_bytes: int = 64 * 1024 * 1024
 ) -> grpc.aio.Channel:
-    """A channel to every replica behind a name.
+    """A channel to every replica behind a name. Keep a reference: a channel closes itself when nobody holds it.
 
     Args:
         target: host:port, or any gRPC target.

@@ -1,0 +1,158 @@
+"""The kit's server and client together, over real gRPC, with the embedder's contract as the example."""
+
+import asyncio
+from collections.abc import Callable
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from quelea.embedder.v1 import embedder_pb2, embedder_pb2_grpc
+from quelea_kit.client import channel, unary
+from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
+from quelea_kit.settings import ServiceSettings
+from quelea_kit.testing import free_port, running
+
+NAME = "quelea.embedder.v1.EmbedderService"
+Behaviour = Callable[[], object]
+
+
+class Embedder(embedder_pb2_grpc.EmbedderServiceServicer):
+    def __init__(self, behaviour: Behaviour) -> None:
+        self.behaviour = behaviour
+        self.cancelled = 0
+        self.deadline: float | None = None
+
+    async def GetModel(self, request, context):  # noqa: N802  # the wire names it
+        self.deadline = context.time_remaining()
+        try:
+            result = self.behaviour()
+            if asyncio.iscoroutine(result):
+                await result
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return embedder_pb2.GetModelResponse(model="m")
+
+
+def register(servicer: Embedder):
+    return lambda server: embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(servicer, server)
+
+
+def stub(address: str, **kw) -> embedder_pb2_grpc.EmbedderServiceStub:
+    open_channel = channel(address, NAME, **kw)
+    made = embedder_pb2_grpc.EmbedderServiceStub(open_channel)
+    made.open_channel = open_channel  # a channel closes itself when nobody holds it
+    return made
+
+
+def fail(error: Exception) -> Behaviour:
+    def behaviour() -> None:
+        raise error
+
+    return behaviour
+
+
+async def test_the_caller_gets_the_error_that_the_server_raised() -> None:
+    servicer = Embedder(fail(Overloaded("full", details={"limit": "3"}, retry_after=2.0)))
+    async with running(register(servicer), [NAME]) as address:
+        with pytest.raises(Overloaded) as caught:
+            s = stub(address)
+            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=5))
+    assert (caught.value.message, caught.value.details, caught.value.retry_after) == ("full", {"limit": "3"}, 2.0)
+
+
+async def test_a_bug_says_nothing_of_the_inside() -> None:
+    async with running(register(Embedder(fail(ValueError("secret")))), [NAME]) as address:
+        with pytest.raises(QueleaError) as caught:
+            s = stub(address)
+            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=5))
+    assert "secret" not in caught.value.message
+
+
+async def test_a_deadline_ends_the_work_at_the_server() -> None:
+    servicer = Embedder(lambda: asyncio.sleep(60))
+    async with running(register(servicer), [NAME]) as address:
+        with pytest.raises(DeadlineExceeded):
+            s = stub(address)
+            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=0.3))
+        for _ in range(100):
+            if servicer.cancelled:
+                break
+            await asyncio.sleep(0.02)
+    assert servicer.cancelled == 1
+
+
+async def test_a_call_without_deadline_gets_the_servers() -> None:
+    settings = ServiceSettings(drain_seconds=0.5, max_deadline_seconds=0.2)
+    async with running(register(Embedder(lambda: asyncio.sleep(60))), [NAME], settings=settings) as address:
+        with pytest.raises(DeadlineExceeded):
+            s = stub(address)
+            await unary(s.GetModel(embedder_pb2.GetModelRequest()))
+
+
+async def test_one_call_too_many_is_refused_at_once() -> None:
+    release = asyncio.Event()
+    settings = ServiceSettings(drain_seconds=0.5, max_concurrent_calls=2)
+    async with running(register(Embedder(release.wait)), [NAME], settings=settings) as address:
+        s = stub(address)
+        first = [asyncio.ensure_future(unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=10))) for _ in range(2)]
+        await asyncio.sleep(0.2)
+        with pytest.raises(Overloaded) as caught:
+            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=10))
+        assert caught.value.retry_after == 1.0
+        release.set()
+        assert [r.model for r in await asyncio.gather(*first)] == ["m", "m"]
+
+
+async def test_health_tells_the_truth() -> None:
+    state = {"ready": False}
+
+    async def ready() -> None:
+        if not state["ready"]:
+            raise Unavailable("no model yet")
+
+    async with running(register(Embedder(lambda: None)), [NAME], ready=ready) as address:
+        health_channel = channel(address, "grpc.health.v1.Health")
+        health = health_pb2_grpc.HealthStub(health_channel)
+        request = health_pb2.HealthCheckRequest(service=NAME)
+        assert (await health.Check(request, timeout=5)).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        state["ready"] = True
+        for _ in range(100):
+            status = (await health.Check(request, timeout=5)).status
+            if status == health_pb2.HealthCheckResponse.SERVING:
+                break
+            await asyncio.sleep(0.05)
+        assert status == health_pb2.HealthCheckResponse.SERVING
+
+
+async def test_reflection_lists_the_service() -> None:
+    async with running(register(Embedder(lambda: None)), [NAME]) as address:
+        reflection_channel = channel(address, "grpc.reflection.v1alpha.ServerReflection")
+        s = reflection_pb2_grpc.ServerReflectionStub(reflection_channel)
+        async for answer in s.ServerReflectionInfo(
+            iter([reflection_pb2.ServerReflectionRequest(list_services="")]), timeout=5
+        ):
+            names = {x.name for x in answer.list_services_response.service}
+            assert NAME in names
+            break
+
+
+async def test_nobody_there_is_unavailable() -> None:
+    with pytest.raises(Unavailable):
+        s = stub(f"127.0.0.1:{free_port()}")
+        await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=3))
+
+
+async def test_an_idempotent_call_outlives_a_restart() -> None:
+    port = free_port()
+    settings = ServiceSettings(listen=f"127.0.0.1:{port}", drain_seconds=0.1)
+    s = stub(f"127.0.0.1:{port}", idempotent=["GetModel"])
+    for _ in range(2):
+        async with running(register(Embedder(lambda: None)), [NAME], settings=settings):
+            answer = await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=10, wait_for_ready=True))
+            assert answer.model == "m"
+
+
+def test_status_codes_are_grpcs() -> None:
+    assert {c.name for c in grpc.StatusCode} >= {"RESOURCE_EXHAUSTED", "FAILED_PRECONDITION"}

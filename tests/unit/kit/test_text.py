@@ -1,0 +1,65 @@
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from quelea_kit.dates import find_dates, parse_iso
+from quelea_kit.text import estimate_tokens, language_of, terms, words
+
+
+def test_words_of_both_languages() -> None:
+    assert words("Apple’s net sales: $81,797 million") == ["apple", "net", "sales", "81797", "million"]
+    assert "营业" in words("２０２３年营业收入") or "营业收入" in words("２０２３年营业收入")
+    assert words("２０２３")[0] == "2023"
+
+
+def test_terms_drop_stop_words_and_stem() -> None:
+    assert terms("What were the total net sales?") == ["total", "net", "sale"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Total net sales", "en"),
+        ("苹果公司的营业收入", "zh"),
+        ("Apple 苹果 revenue 营收", "zh"),
+        ("", "en"),
+        ("1,234", "en"),
+    ],
+)
+def test_language(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_taken(text: str) -> None:
+    assert estimate_tokens(text) >= 0
+    assert all(word for word in words(text))
+    list(find_dates(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("quarter ended July 1, 2023", date(2023, 7, 1)),
+        ("JULY 1 , 2023", date(2023, 7, 1)),
+        ("24 Sept. 2022", date(2022, 9, 24)),
+        ("截至2023年7月1日止", date(2023, 7, 1)),
+        ("2023-07-01", date(2023, 7, 1)),
+        ("2023/7/1", date(2023, 7, 1)),
+    ],
+)
+def test_dates(text: str, day: date) -> None:
+    found = list(find_dates(text))
+    assert [f.day for f in found] == [day]
+    assert "2023" in text[found[0].start : found[0].end] or "2022" in text[found[0].start : found[0].end]
+
+
+@pytest.mark.parametrize("text", ["February 30, 2023", "2023-13-01", "12023-01-011", "May 2023"])
+def test_what_is_no_date(text: str) -> None:
+    assert list(find_dates(text)) == []
+
+
+def test_iso() -> None:
+    assert parse_iso("2023-07-01") == date(2023, 7, 1)
+    assert parse_iso("yesterday") is None
