@@ -1,0 +1,49 @@
+"""Why a document cannot become passages. Each message is one sentence: what is wrong and what to do.
+
+InvalidInput
+├── Encrypted       ENCRYPTED        the file wants a password
+├── EmptyDocument   EMPTY_DOCUMENT   no bytes, or no text in them
+├── Unreadable      UNREADABLE       broken, or a scan without a text layer
+└── TooLarge        TOO_LARGE        over the limit of bytes, unpacked bytes, characters or rows
+    └── TooManyPages  TOO_MANY_PAGES
+Unsupported
+└── WrongType       WRONG_TYPE       not a format that is read here, or not the one its name says
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from quelea_kit.errors import InvalidInput, TooLarge, Unsupported
+
+__all__ = ["EmptyDocument", "Encrypted", "TooLarge", "TooManyPages", "Unreadable", "WrongType"]
+
+
+class Encrypted(InvalidInput):
+    """The file wants a password."""
+
+    reason: ClassVar[str] = "ENCRYPTED"
+
+
+class EmptyDocument(InvalidInput):
+    """There are no bytes, or no text in them."""
+
+    reason: ClassVar[str] = "EMPTY_DOCUMENT"
+
+
+class Unreadable(InvalidInput):
+    """The file is broken, or a scan without a text layer."""
+
+    reason: ClassVar[str] = "UNREADABLE"
+
+
+class TooManyPages(TooLarge):
+    """The document has more pages, sheets or slides than the limit."""
+
+    reason: ClassVar[str] = "TOO_MANY_PAGES"
+
+
+class WrongType(Unsupported):
+    """The bytes are not a format that is read here, or not the one that the file's name says."""
+
+    reason: ClassVar[str] = "WRONG_TYPE"
