@@ -1,0 +1,123 @@
+"""What the retriever thinks in: documents, passages, candidates and what a question was read to ask about.
+
+Dates are ISO 8601 strings (YYYY-MM-DD), empty where unknown, exactly as on the wire.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Mode = Literal["fused", "dense", "sparse"]
+Provenance = Literal["", "upload", "web", "sample"]
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The reporting period of a filing, with its three names, which may disagree."""
+
+    label: str = ""
+    """As shown: "FY2023 Q3", "FY2023"."""
+    fiscal_year: int = 0
+    """The filer's own fiscal year; 0 where unknown."""
+    fiscal_quarter: int = 0
+    """1 to 4; 0 for a whole year or where unknown."""
+    end_date: str = ""
+    """Last day of the period."""
+    file_label: str = ""
+    """What the file's name or the uploader calls it, for example "2023 Q3"."""
+
+    def __bool__(self) -> bool:
+        return bool(self.fiscal_year or self.end_date or self.label or self.file_label)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFacts:
+    """A document and what it says of itself."""
+
+    id: str
+    title: str = ""
+    uri: str = ""
+    language: str = ""
+    """ "en" or "zh"."""
+    company: str = ""
+    company_aliases: tuple[str, ...] = ()
+    ticker: str = ""
+    document_type: str = ""
+    period: Period = field(default_factory=Period)
+    published: str = ""
+    provenance: Provenance = ""
+    pages: int = 0
+    passages: int = 0
+    fetched: str = ""
+    """When it was fetched: ISO 8601 timestamp, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRecord:
+    """A piece of a document: text == page_text[start:end], in Unicode code points."""
+
+    id: str
+    document_id: str
+    ordinal: int
+    page: int
+    start: int
+    end: int
+    text: str
+    is_table: bool = False
+    section: str = ""
+    """Headings above it, outermost first, joined by " › "."""
+    table_head: str = ""
+    """For a table that was cut: title, units and column header. Not part of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage that the store found, with both of its scores (0.0 for sparse when no word is shared)."""
+
+    passage: PassageRecord
+    facts: DocumentFacts
+    cosine: float
+    sparse: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A ranked candidate. The score is comparable within one answer only."""
+
+    candidate: Candidate
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question was understood to ask about, and which documents are searched because of it."""
+
+    companies: tuple[str, ...] = ()
+    """Display names, the missing ones too."""
+    periods: tuple[str, ...] = ()
+    """Labels, the missing ones too."""
+    groups: tuple[tuple[str, ...], ...] = ()
+    """Document ids, one group for each list that is retrieved on its own, first to be shown first. Empty: all."""
+    text: str = ""
+    """One line to show: "Apple · FY2023 Q3 (quarter ended July 1, 2023)"."""
+    fallback: str = ""
+    """Why the search was wider than the question, when it was."""
+    company_missing: bool = False
+    """The question names a company that no stored document is about."""
+    period_missing: bool = False
+    """The question names a period that no stored document of its companies covers."""
+    is_comparison: bool = False
+    asks_latest: bool = False
+    missing_names: tuple[str, ...] = ()
+    """How a missing company may be written; `reading.confirm_missing` looks for these in what was found."""
+
+    @property
+    def document_ids(self) -> tuple[str, ...]:
+        """Every document of every group, in order, each once."""
+        return tuple(dict.fromkeys(document for group in self.groups for document in group))
+
+    @property
+    def filing_chosen(self) -> bool:
+        """True when the search was narrowed to a company's documents."""
+        return bool(self.groups)
