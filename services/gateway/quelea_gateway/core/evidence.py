@@ -1,0 +1,72 @@
+"""Which passages the reader sees: the best J within a token budget; the others are further reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from quelea_gateway.core.model import Citation, Passage
+
+LINE_TOKENS = 12
+"""What the prompt adds to a passage: its number and its date."""
+
+_EXCERPT = 320
+_STOP = re.compile(r"[。！？；\n]|[.!?;](?=\s|$)")
+
+
+def choose(
+    passages: tuple[Passage, ...], *, j: int, budget: int, count: Callable[[str], int]
+) -> tuple[tuple[Passage, ...], tuple[Passage, ...]]:
+    """(evidence, rest), both in the order given.
+
+    Best first; a passage that does not fit any more is left out and a shorter one after it may still come in. The best
+    passage is always evidence, for a reader must see something.
+    """
+    evidence: list[Passage] = []
+    rest: list[Passage] = []
+    left = budget
+    for passage in passages:
+        cost = count(passage.header) + count(passage.table_head) + count(passage.text) + LINE_TOKENS
+        if len(evidence) < j and (cost <= left or not evidence):
+            evidence.append(passage)
+            left -= cost
+        else:
+            rest.append(passage)
+    return tuple(evidence), tuple(rest)
+
+
+def cite(passage: Passage, number: int, start: int = 0, end: int | None = None) -> Citation:
+    """The citation of passage.text[start:end]."""
+    end = len(passage.text) if end is None else end
+    return Citation(
+        number=number,
+        document_id=passage.document_id,
+        title=passage.title,
+        uri=passage.uri,
+        page=passage.page,
+        published=passage.published,
+        quote=passage.text[start:end],
+        score=passage.score,
+        start=passage.start + start,
+        end=passage.start + end,
+        company=passage.company,
+        period=passage.period,
+    )
+
+
+def excerpt(passage: Passage, number: int) -> Citation:
+    """A citation of the passage's beginning, up to the last sentence or row that ends within about 320 characters."""
+    text = passage.text
+    start = len(text) - len(text.lstrip())
+    if len(text) - start <= _EXCERPT:
+        return cite(passage, number, start, max(start, len(text.rstrip())))
+    ends = [match.end() for match in _STOP.finditer(text, start, start + _EXCERPT)]
+    end = ends[-1] if ends and ends[-1] - start > _EXCERPT // 4 else start + _EXCERPT
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return cite(passage, number, start, end)
+
+
+def listing(passages: tuple[Passage, ...], first: int) -> tuple[Citation, ...]:
+    """Passages as excerpts, numbered from `first`."""
+    return tuple(excerpt(passage, number) for number, passage in enumerate(passages, start=first))

@@ -1,0 +1,216 @@
+"""The objects of the ask pipeline, without wire or network."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which documents may be searched; an empty field does not restrict."""
+
+    companies: tuple[str, ...] = ()
+    tickers: tuple[str, ...] = ()
+    document_types: tuple[str, ...] = ()
+    periods: tuple[str, ...] = ()
+    published_from: str = ""
+    published_to: str = ""
+    languages: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A retrieved passage: text == page_text[start:end] (code points), with its document's dated metadata."""
+
+    document_id: str
+    page: int
+    start: int
+    end: int
+    text: str
+    is_table: bool = False
+    table_head: str = ""
+    section: str = ""
+    header: str = ""
+    title: str = ""
+    uri: str = ""
+    published: str = ""
+    company: str = ""
+    ticker: str = ""
+    document_type: str = ""
+    language: str = ""
+    period: str = ""
+    period_end: str = ""
+    score: float = 0.0
+    cosine: float = 0.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the question was understood to ask about."""
+
+    text: str = ""
+    fallback: str = ""
+    companies: tuple[str, ...] = ()
+    periods: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    company_missing: bool = False
+    period_missing: bool = False
+    is_comparison: bool = False
+    asks_latest: bool = False
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """The answer of a retrieval, best passage first; stages in milliseconds."""
+
+    passages: tuple[Passage, ...]
+    reading: Reading = Reading()
+    stages: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of the conversation so far."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with all that was asked for; every value checked and filled in."""
+
+    text: str
+    as_of: str
+    k: int
+    j: int
+    history: tuple[Turn, ...] = ()
+    filters: Filters = Filters()
+    model: str = ""
+    max_tokens: int = 0
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
+class Citation:
+    """Where a statement comes from: quote == page_text[start:end] (code points)."""
+
+    number: int
+    document_id: str
+    title: str
+    uri: str
+    page: int
+    published: str
+    quote: str
+    score: float
+    start: int
+    end: int
+    company: str
+    period: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """A verdict on the answer."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Delta:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A span of evidence `number` that the answer rests on."""
+
+    number: int
+    start: int
+    end: int
+    text: str
+    score: float = 0.0
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How the reader ended: "stop", "length" or "declined"."""
+
+    reason: str
+    reader: str
+    model: str = ""
+    prompt_version: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    first_token_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Started:
+    """Sent once, when the evidence has been found and before the answer is written."""
+
+    reading: Reading
+    evidence: tuple[Citation, ...]
+    further_reading: tuple[Citation, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The whole answer."""
+
+    answer: str
+    citations: tuple[Citation, ...]
+    further_reading: tuple[Citation, ...]
+    route: str
+    as_of: str
+    reader: str
+    checks: tuple[Check, ...]
+    timings: dict[str, float]
+    reading: Reading
+    declined: bool
+    language: str
+    notices: tuple[str, ...]
+    model: str
+    prompt_version: str
+    finish_reason: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True)
+class ReaderInfo:
+    """The reader in use."""
+
+    reader: str
+    model: str
+    evidence_tokens: int
+    prompt_version: str = ""
+
+
+class Retriever(Protocol):
+    """Finds passages."""
+
+    async def search(self, query: str, *, k: int, as_of: str, filters: Filters) -> Retrieved:
+        """The k best passages. Raises QueleaError."""
+        ...
+
+
+class Generator(Protocol):
+    """Writes answers from evidence."""
+
+    async def info(self) -> ReaderInfo:
+        """The reader in use; the last known one while the service is away."""
+        ...
+
+    def generate(
+        self, question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool
+    ) -> AsyncIterator[Delta | Quote | Finished]:
+        """Deltas and quotes, then Finished. Evidence is numbered from 1 in the given order. Raises QueleaError."""
+        ...

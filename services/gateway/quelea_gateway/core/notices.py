@@ -1,0 +1,57 @@
+"""What the reader of an answer should know beside it, in the question's language."""
+
+from __future__ import annotations
+
+from quelea_gateway.core.model import Check, Finished, Retrieved
+
+_TEXTS = {
+    "empty": (
+        "The knowledge base has no passage to answer from. Add documents first, or widen the filters.",
+        "知识库中没有可用的内容。请先添加文档，或放宽筛选条件。",
+    ),
+    "company": (
+        "The question names a company that no document of the knowledge base is about.",
+        "问题中的公司在知识库中没有对应的文档。",
+    ),
+    "period": (
+        "The question names a period that no document of the knowledge base covers.",
+        "问题中的报告期在知识库中没有对应的文档。",
+    ),
+    "length": (
+        "The reader reached its length limit; the answer may be cut short.",
+        "回答达到长度上限，可能不完整。",
+    ),
+    "uncited": (
+        "The reader cited nothing for this answer: take it with care and look at the evidence.",
+        "该回答没有给出引用，请谨慎使用并查看检索到的内容。",
+    ),
+    "figures": (
+        "A figure of this answer is not in what it cites: {detail}.",
+        "回答中的数字未能在引用内容中找到：{detail}。",
+    ),
+}
+
+
+def _say(name: str, language: str, **values: str) -> str:
+    return _TEXTS[name][1 if language == "zh" else 0].format(**values)
+
+
+def notices_for(retrieved: Retrieved, finished: Finished, checks: tuple[Check, ...], language: str) -> tuple[str, ...]:
+    """One line for each thing that was missing, left out or doubtful."""
+    reading, found = retrieved.reading, []
+    if not retrieved.passages:
+        found.append(_say("empty", language))
+    if reading.company_missing:
+        found.append(_say("company", language))
+    if reading.period_missing:
+        found.append(_say("period", language))
+    if reading.fallback:
+        found.append(reading.fallback)
+    if finished.reason == "length":
+        found.append(_say("length", language))
+    for check in checks:
+        if check.name == "citations_resolve" and not check.passed:
+            found.append(_say("uncited", language))
+        if check.name == "figures_supported" and not check.passed:
+            found.append(_say("figures", language, detail=check.detail.removeprefix("not in what is cited: ")))
+    return tuple(found)

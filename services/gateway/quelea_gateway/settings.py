@@ -1,0 +1,85 @@
+"""What the gateway can be told: QUELEA_GATEWAY_<FIELD>."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from quelea_kit.settings import ServiceSettings, settings_config
+
+
+class Settings(ServiceSettings):
+    """Addresses, keys, limits."""
+
+    model_config = settings_config("gateway")
+
+    http_listen: str = "127.0.0.1:8080"
+    """Address of the HTTP server, host:port (IPv6 as [::1]:8080)."""
+
+    retriever: str = "127.0.0.1:7402"
+    """gRPC address of the retriever."""
+
+    search: str = "127.0.0.1:7403"
+    """gRPC address of search."""
+
+    generator: str = "127.0.0.1:7404"
+    """gRPC address of the generator."""
+
+    public_url: str = ""
+    """Address under which callers reach the gateway, for links in answers; empty: as the request came."""
+
+    auth: Literal["keys", "off"] = "keys"
+    """keys: every call to the API needs a key. off: none does; only accepted while every listener is loopback."""
+
+    keys_file: str = "keys.json"
+    """File of the hashed keys (`python -m quelea_gateway.keys`). It is read again whenever it changes."""
+
+    cors_origins: list[str] = []
+    """Origins of web pages elsewhere that may call the API, for example ["https://desk.example.com"]; none by default."""
+
+    max_body_bytes: int = 1024 * 1024
+    """Largest request body but for uploads."""
+
+    max_upload_bytes: int = 1024 * 1024 * 1024
+    """Largest upload request, all its files together. The limit of one file is search's (GetInfo)."""
+
+    max_upload_files: int = 200
+    """Files in one upload request."""
+
+    max_question_chars: int = 8000
+    """Longest question or query, in characters."""
+
+    max_history_turns: int = 40
+    """Turns of a conversation that the reader is given; older ones are left out on the OpenAI route, refused natively."""
+
+    max_history_chars: int = 40_000
+    """Characters of a conversation that the reader is given."""
+
+    k: int = 20
+    """Passages retrieved when the caller does not say."""
+
+    j: int = 8
+    """Passages shown to the reader when the caller does not say."""
+
+    evidence_tokens: int = 3000
+    """Token budget of the evidence while the generator has not told its own."""
+
+    retrieve_seconds: float = 30.0
+    """Deadline of a retrieval."""
+
+    generate_seconds: float = 180.0
+    """Deadline of an answer's writing."""
+
+    call_seconds: float = 30.0
+    """Deadline of any other call to a service."""
+
+    upload_seconds: float = 300.0
+    """Deadline of handing one file over."""
+
+    max_calls_per_key: int = 64
+    """Calls of one key under way at once; one more is answered 429."""
+
+    calls_per_minute_per_key: int = 0
+    """Calls that one key may begin in a minute, evenly refilled; 0: no such limit."""
+
+    keep_alive_seconds: float = 15.0
+    """A silent event stream sends a comment this often, so that proxies keep it open."""
