@@ -1,0 +1,52 @@
+"""Calls to the stack's services that an evaluation needs and the gateway does not offer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from quelea.embedder.v1 import embedder_pb2, embedder_pb2_grpc
+from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
+from quelea_kit.client import channel, unary
+
+from quelea_evaluation.model import Found
+
+_BATCH = 32
+
+
+class Retriever:
+    """The retriever's Search, with its switches."""
+
+    def __init__(self, address: str) -> None:
+        self._channel = channel(address, "quelea.retriever.v1.RetrieverService", idempotent=["Search"])
+        self._stub = retriever_pb2_grpc.RetrieverServiceStub(self._channel)
+
+    async def search(self, request: retriever_pb2.SearchRequest, keys: dict[str, str]) -> list[Found]:
+        """Ranked passages; documents by the set's keys."""
+        answer = await unary(self._stub.Search(request, timeout=60))
+        return [
+            Found(
+                keys.get(p.passage.document_id, p.passage.document_id),
+                p.passage.page,
+                f"{p.passage.table_head}\n{p.passage.text}",
+            )
+            for p in answer.passages
+        ]
+
+
+class Embedder:
+    """Vectors for the ordinary set-up."""
+
+    def __init__(self, address: str) -> None:
+        self._channel = channel(address, "quelea.embedder.v1.EmbedderService", idempotent=["Embed"])
+        self._stub = embedder_pb2_grpc.EmbedderServiceStub(self._channel)
+
+    async def embed(self, texts: Sequence[str], kind: embedder_pb2.EmbedKind.ValueType) -> NDArray[np.float32]:
+        """Unit vectors, shape n x d."""
+        rows = []
+        for first in range(0, len(texts), _BATCH):
+            request = embedder_pb2.EmbedRequest(texts=texts[first : first + _BATCH], kind=kind)
+            answer = await unary(self._stub.Embed(request, timeout=300))
+            rows.append(np.frombuffer(answer.vectors, dtype="<f4").reshape(answer.count, answer.dimension))
+        return np.concatenate(rows)
