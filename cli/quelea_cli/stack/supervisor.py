@@ -1,0 +1,309 @@
+"""Starts processes, waits until they are ready, restarts those that die, and stops them in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from quelea_cli.errors import CliError
+from quelea_cli.stack.guard import Guard
+from quelea_cli.stack.home import Home, ProcessRecord, StackRecord, start_time
+from quelea_cli.stack.logs import Logs, readable
+from quelea_cli.stack.probes import Probe
+
+_HERE = Path(__file__).parent
+_ME = "quelea"
+_MAX_LINE = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Service:
+    """One process of a stack."""
+
+    name: str
+    command: tuple[str, ...]
+    env: Mapping[str, str]
+    probe: Probe
+    port: int = 0
+    start_group: int = 1
+    """Groups start one after the other, each when the one before is ready."""
+    stop_group: int = 1
+    """Groups stop one after the other, smallest first."""
+    grace_seconds: float = 15.0
+    """From SIGTERM to SIGKILL."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """When a process that died is started again, and when no more."""
+
+    start_seconds: float = 120.0
+    """A process that is not ready after this ends the start."""
+    first_starts: int = 2
+    """How often a process may die before it was ready for the first time."""
+    restarts: int = 5
+    """How often it may die within window_seconds later."""
+    window_seconds: float = 60.0
+    back_off: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 4.0)
+    """Pause before each restart within the window."""
+    probe_seconds: float = 0.2
+
+
+@dataclass
+class _Child:
+    service: Service
+    process: asyncio.subprocess.Process | None = None
+    was_ready: bool = False
+    deaths: deque[float] = field(default_factory=deque)
+    task: asyncio.Task[None] | None = None
+    pump: asyncio.Task[None] | None = None
+    watch: asyncio.Task[None] | None = None
+
+
+class Supervisor:
+    """Runs the services of one stack; the caller holds the home's lock.
+
+    Args:
+        services: What to run.
+        home: Where the record is kept.
+        logs: Takes every line of every process.
+        url: Where the stack answers, for the record.
+        policy: Restarts and deadlines.
+        progress: Told one line whenever something happens that a user waits for.
+    """
+
+    def __init__(
+        self,
+        services: list[Service],
+        home: Home,
+        logs: Logs,
+        *,
+        url: str = "",
+        policy: Policy | None = None,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._home = home
+        self._logs = logs
+        self._policy = policy or Policy()
+        self._progress = progress
+        self._children = {service.name: _Child(service) for service in services}
+        self._record = StackRecord(os.getpid(), start_time(os.getpid()), url)
+        self._failure: CliError | None = None
+        self._failed = asyncio.Event()
+        self._guard = Guard()
+        self._stopping = asyncio.Event()
+
+    async def start(self) -> None:
+        """Start everything; returns when all are ready, raises CliError when one cannot be."""
+        self._guard.start()
+        began = time.monotonic()
+        for group in sorted({child.service.start_group for child in self._children.values()}):
+            members = [child for child in self._children.values() if child.service.start_group == group]
+            for child in members:
+                child.task = asyncio.create_task(self._keep(child))
+            ready = asyncio.ensure_future(self._all_ready(members, began))
+            await _first(ready, asyncio.ensure_future(self._failed.wait()))
+            if self._failure:
+                raise self._failure
+            await ready
+        self._record.state = "ready"
+        self._save()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until stop is set; raises CliError when a process could not be kept alive."""
+        await _first(asyncio.ensure_future(stop.wait()), asyncio.ensure_future(self._failed.wait()))
+        if self._failure:
+            raise self._failure
+
+    async def stop(self, now: asyncio.Event | None = None) -> None:
+        """SIGTERM group by group, SIGKILL for what does not end in its grace, or at once when `now` is set."""
+        self._stopping.set()
+        self._record.state = "stopping"
+        self._save()
+        now = now or asyncio.Event()
+        for group in sorted({child.service.stop_group for child in self._children.values()}):
+            members = [child for child in self._children.values() if child.service.stop_group == group]
+            await asyncio.gather(*(self._end(child, now) for child in members))
+        await self._guard.stop()
+        self._home.clear()
+
+    async def _keep(self, child: _Child) -> None:
+        """Start one process again and again until the stack stops or the policy says no more."""
+        name = child.service.name
+        while not self._stopping.is_set():
+            process = await self._spawn(child)
+            if self._stopping.is_set():  # it came too late for stop() to see it
+                process.kill()
+            code = await process.wait()
+            self._finish_group(process.pid)
+            if child.pump:  # its last lines; a stranger that took the pipe along must not hold us up
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(child.pump, 2)
+            if self._stopping.is_set():
+                return
+            how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+            now = time.monotonic()
+            child.deaths.append(now)
+            while child.deaths[0] < now - self._policy.window_seconds:
+                child.deaths.popleft()
+            limit = self._policy.restarts if child.was_ready else self._policy.first_starts - 1
+            if len(child.deaths) > limit:
+                self._fail(child, how)
+                return
+            pause = self._policy.back_off[min(len(child.deaths), len(self._policy.back_off)) - 1]
+            self._logs.line(_ME, f"{name} ended ({how}); restart {len(child.deaths)} of {limit} in {pause:.1f} s")
+            self._mark(name, state="restarting", restarts=self._record.services[name].restarts + 1)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), pause)
+
+    async def _spawn(self, child: _Child) -> asyncio.subprocess.Process:
+        service = child.service
+        launcher = (sys.executable, "-I", "-S", str(_HERE / "launch.py"), str(os.getpid()))
+        # A pipe of our own: asyncio's would make wait() wait for every child that holds it, too.
+        reader, writer = os.pipe()
+        process = await asyncio.create_subprocess_exec(
+            *launcher,
+            *service.command,
+            env=dict(service.env),
+            cwd=self._home.root,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=writer,
+            stderr=writer,
+            start_new_session=True,  # Ctrl-C on the terminal must reach the supervisor only: it knows the order
+        )
+        os.close(writer)
+        child.process, child.pump = process, asyncio.create_task(self._pump(service.name, reader))
+        self._guard.add(process.pid)
+        previous = self._record.services.get(service.name)
+        self._record.services[service.name] = ProcessRecord(
+            process.pid, start_time(process.pid), service.port, restarts=previous.restarts if previous else 0
+        )
+        self._save()
+        if child.was_ready:
+            child.watch = asyncio.create_task(self._note_return(child, process))
+        return process
+
+    async def _note_return(self, child: _Child, process: asyncio.subprocess.Process) -> None:
+        end = time.monotonic() + self._policy.start_seconds
+        while process.returncode is None and time.monotonic() < end:
+            if await self._is_ready(child):
+                self._mark(child.service.name, state="ready")
+                self._logs.line(_ME, f"{child.service.name} is back")
+                return
+            await asyncio.sleep(self._policy.probe_seconds)
+
+    async def _pump(self, name: str, descriptor: int) -> None:
+        """Hand on every line until all who hold the pipe have closed it."""
+        stream = asyncio.StreamReader(limit=_MAX_LINE)
+        with os.fdopen(descriptor, "rb", buffering=0) as pipe:
+            transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+                lambda: asyncio.StreamReaderProtocol(stream), pipe
+            )
+            try:
+                while (text := await _read_line(stream)) is not None:
+                    self._logs.line(name, text)
+            finally:
+                transport.close()
+
+    async def _all_ready(self, members: list[_Child], began: float) -> None:
+        async with asyncio.TaskGroup() as group:
+            for child in members:
+                group.create_task(self._until_ready(child, began))
+
+    async def _until_ready(self, child: _Child, began: float) -> None:
+        name = child.service.name
+        end = time.monotonic() + self._policy.start_seconds
+        while not await self._is_ready(child):
+            if time.monotonic() > end:
+                seconds = f"{self._policy.start_seconds:.0f} s"
+                self._give_up(CliError(f"{name} was not ready within {seconds}. Its log: {self._logs.path(name)}"))
+                return
+            await asyncio.sleep(self._policy.probe_seconds)
+        child.was_ready = True
+        self._mark(name, state="ready")
+        self._progress(f"{name} is ready ({time.monotonic() - began:.1f} s)")
+
+    async def _is_ready(self, child: _Child) -> bool:
+        if child.process is None or child.process.returncode is not None:
+            return False
+        try:
+            return await child.service.probe()
+        except Exception:  # noqa: BLE001  # whatever it is, the process is not ready yet; its log says why
+            return False
+
+    def _fail(self, child: _Child, how: str) -> None:
+        name = child.service.name
+        last = next((text for text in (readable(line)[1] for line in reversed(self._logs.tail(name))) if text), "")
+        often = "keeps ending" if child.was_ready else "cannot start"
+        self._give_up(CliError(f"{name} {often} ({how}): {last.strip()[:300]} · Its log: {self._logs.path(name)}"))
+
+    def _give_up(self, error: CliError) -> None:
+        self._failure = self._failure or error
+        self._failed.set()
+
+    async def _end(self, child: _Child, now: asyncio.Event) -> None:
+        """SIGTERM to the process itself (it knows its own children), SIGKILL to its whole group at last."""
+        process = child.process
+        if process and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGKILL if now.is_set() else signal.SIGTERM)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(child.service.grace_seconds):
+                    await _first(asyncio.ensure_future(process.wait()), asyncio.ensure_future(now.wait()))
+            if process.returncode is None and not now.is_set():
+                self._logs.line(_ME, f"{child.service.name} did not stop in time; killed")
+        if process:
+            self._finish_group(process.pid)
+        if child.task:
+            with contextlib.suppress(asyncio.CancelledError, TimeoutError):
+                await asyncio.wait_for(child.task, 5)
+        if process:
+            self._mark(child.service.name, state="stopped")
+
+    def _finish_group(self, group: int) -> None:
+        """Kill whatever a process that has ended left behind."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+        self._guard.remove(group)
+
+    def _mark(self, name: str, *, state: str, restarts: int | None = None) -> None:
+        one = self._record.services[name]
+        one.state = state
+        if restarts is not None:
+            one.restarts = restarts
+        self._save()
+
+    def _save(self) -> None:
+        self._home.write(self._record)
+
+
+async def _first(*tasks: asyncio.Future[Any]) -> None:
+    """Wait until one of them is done; the others are cancelled and have ended."""
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _read_line(stream: asyncio.StreamReader) -> str | None:
+    """The next line without its end; an over-long one comes in pieces; None at the end."""
+    try:
+        raw = await stream.readuntil(b"\n")
+    except asyncio.IncompleteReadError as error:
+        raw = error.partial
+        if not raw:
+            return None
+    except asyncio.LimitOverrunError as error:
+        raw = await stream.readexactly(error.consumed or 1)
+    return raw.decode(errors="replace").rstrip("\r\n")
