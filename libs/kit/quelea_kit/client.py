@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Iterator
 from typing import TypeVar
 
 import grpc
@@ -77,7 +77,7 @@ async def unary(call: Awaitable[T]) -> T:
         return await call
 
 
-async def stream(call: AsyncIterator[T]) -> AsyncIterator[T]:
+async def stream(call: AsyncIterable[T]) -> AsyncGenerator[T, None]:
     """Iterate a server stream; failures come as QueleaError; leaving early cancels the call at the server."""
     try:
         with server_errors():

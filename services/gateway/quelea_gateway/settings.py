@@ -33,8 +33,8 @@ class Settings(ServiceSettings):
     keys_file: str = "keys.json"
     """File of the hashed keys (`python -m quelea_gateway.keys`). It is read again whenever it changes."""
 
-    cors_origins: list[str] = []
-    """Origins of web pages elsewhere that may call the API, for example ["https://desk.example.com"]; none by default."""
+    cors_origins: tuple[str, ...] = ()
+    """Origins of web pages elsewhere that may call the API, as JSON: ["https://desk.example.com"]; none by default."""
 
     max_body_bytes: int = 1024 * 1024
     """Largest request body but for uploads."""
@@ -49,7 +49,7 @@ class Settings(ServiceSettings):
     """Longest question or query, in characters."""
 
     max_history_turns: int = 40
-    """Turns of a conversation that the reader is given; older ones are left out on the OpenAI route, refused natively."""
+    """Turns of a conversation that may be given; on the OpenAI route older ones are left out."""
 
     max_history_chars: int = 40_000
     """Characters of a conversation that the reader is given."""

@@ -16,6 +16,7 @@ MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]")
 """[2], and [1, 3] as language models write it."""
 
 _FIGURE = re.compile(r"\d+(?:[,，]\d{3})*(?:\.\d+)?")
+_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)、]\s", re.MULTILINE)
 _PIECE = re.compile(r"[^\n。！？；.!?;]*(?:[.!?;](?!\s|$)[^\n。！？；.!?;]*)*(?:[。！？；\n]|[.!?;]|$)")
 _SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)")
 
@@ -31,7 +32,7 @@ class Mark:
 
 def marks(answer: str) -> list[Mark]:
     """Every citation marker of an answer, in order."""
-    found = []
+    found: list[Mark] = []
     for match in MARKER.finditer(answer):
         found.extend(Mark(int(number), *match.span()) for number in re.findall(r"\d+", match[1]))
     return found
@@ -56,7 +57,7 @@ def statement_before(answer: str, position: int) -> str:
 
 
 def best_span(text: str, statement: str) -> tuple[int, int]:
-    """The sentence or row of `text` that says most of `statement`: figures weigh three words. (0, len) when none does."""
+    """The sentence or row of `text` that says most of `statement` (a figure weighs three words); else all of it."""
     wanted, wanted_figures = set(terms(statement)), set(figures(statement))
     best, best_score = (0, len(text)), 0.0
     for match in _PIECE.finditer(text):
@@ -125,8 +126,8 @@ def check(
 ) -> tuple[Check, ...]:
     """The verdicts: every [n] resolves, every quote is verbatim, every figure is in what is cited.
 
-    A figure counts as found when a quote has it, or when the cited passage has it beside the quote: in its text, header,
-    table head or dates (a quoted row's column is named there). The detail tells the two apart.
+    A figure counts as found when a quote has it, or when the cited passage has it beside the quote: in its text,
+    header, table head or dates (a quoted row's column is named there). The detail tells the two apart.
     """
     numbers = {citation.number for citation in citations}
     loose = sorted({mark.number for mark in marks(answer)} - numbers)
@@ -138,7 +139,7 @@ def check(
         for part in (p.text, p.header, p.table_head, p.published, p.period, p.period_end, p.title)
         for figure in figures(part)
     }
-    asked = list(dict.fromkeys(figures(MARKER.sub(" ", answer))))
+    asked = list(dict.fromkeys(figures(_LIST_NUMBER.sub(" ", MARKER.sub(" ", answer)))))
     quoted = [figure for figure in asked if figure in in_quotes]
     absent = [figure for figure in asked if figure not in in_quotes and figure not in beside]
     count = len(citations)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quelea_gateway.core.model import Check, Finished, Retrieved
+from quelea_gateway.core.model import Check, Citation, Finished, Retrieved
 
 _TEXTS = {
     "empty": (
@@ -36,7 +36,9 @@ def _say(name: str, language: str, **values: str) -> str:
     return _TEXTS[name][1 if language == "zh" else 0].format(**values)
 
 
-def notices_for(retrieved: Retrieved, finished: Finished, checks: tuple[Check, ...], language: str) -> tuple[str, ...]:
+def notices_for(
+    retrieved: Retrieved, finished: Finished, citations: tuple[Citation, ...], checks: tuple[Check, ...], language: str
+) -> tuple[str, ...]:
     """One line for each thing that was missing, left out or doubtful."""
     reading, found = retrieved.reading, []
     if not retrieved.passages:
@@ -49,9 +51,11 @@ def notices_for(retrieved: Retrieved, finished: Finished, checks: tuple[Check, .
         found.append(reading.fallback)
     if finished.reason == "length":
         found.append(_say("length", language))
-    for check in checks:
-        if check.name == "citations_resolve" and not check.passed:
-            found.append(_say("uncited", language))
-        if check.name == "figures_supported" and not check.passed:
-            found.append(_say("figures", language, detail=check.detail.removeprefix("not in what is cited: ")))
+    if checks and not citations:
+        found.append(_say("uncited", language))
+    found.extend(
+        _say("figures", language, detail=check.detail.removeprefix("not in what is cited: "))
+        for check in checks
+        if check.name == "figures_supported" and not check.passed
+    )
     return tuple(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, replace
 
 from quelea_kit.errors import QueleaError, Unavailable
@@ -15,6 +15,7 @@ from quelea_gateway.core.evidence import choose, cite, listing
 from quelea_gateway.core.followup import query_for
 from quelea_gateway.core.model import (
     Answer,
+    Check,
     Citation,
     Delta,
     Finished,
@@ -117,7 +118,7 @@ class Pipeline:
 
     async def _events(
         self, question: Question, evidence: tuple[Passage, ...], retrieved: Retrieved, clock: _Clock
-    ) -> AsyncIterator[Delta | Quote | Finished]:
+    ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """The reader's events; only the waiting for them counts as the reader's time."""
         reading = retrieved.reading
         incomplete = reading.company_missing or reading.period_missing
@@ -148,7 +149,7 @@ class Pipeline:
         declined = finished.reason == "declined"
         citations: tuple[Citation, ...] = ()
         further = listing(rest, len(evidence) + 1)
-        checks = ()
+        checks: tuple[Check, ...] = ()
         if declined:
             further = listing(evidence + rest, 1)
         else:
@@ -167,7 +168,7 @@ class Pipeline:
             reading=retrieved.reading,
             declined=declined,
             language=language,
-            notices=notices_for(retrieved, finished, checks, language),
+            notices=notices_for(retrieved, finished, citations, checks, language),
             model=finished.model,
             prompt_version=finished.prompt_version,
             finish_reason=finished.reason,

@@ -1,0 +1,52 @@
+"""What all three downstream services have in common: names, health, errors that say who failed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from quelea_kit.client import unary
+from quelea_kit.errors import Cancelled, DeadlineExceeded, QueleaError, Unavailable
+
+
+@contextlib.contextmanager
+def naming(service: str) -> Iterator[None]:
+    """Say which service did not answer, and keep its address out of the message."""
+    try:
+        yield
+    except (Unavailable, Cancelled) as error:
+        raise Unavailable(
+            f"The {service} does not answer; try again in a moment.",
+            details={**error.details, "dependency": service},
+            retry_after=error.retry_after or 1.0,
+        ) from error
+    except DeadlineExceeded as error:
+        raise DeadlineExceeded(
+            f"The {service} did not answer in time.", details={**error.details, "dependency": service}
+        ) from error
+    except QueleaError as error:
+        if type(error) is QueleaError:
+            raise QueleaError(
+                f"The {service} failed; its log says why.", details={**error.details, "dependency": service}
+            ) from error
+        raise
+
+
+class Health:
+    """Asks a service whether it can do its work."""
+
+    def __init__(self, channel: grpc.aio.Channel, service: str, name: str) -> None:
+        self._stub = health_pb2_grpc.HealthStub(channel)
+        self._service = service
+        self._name = name
+
+    async def check(self, seconds: float = 2.0) -> None:
+        """Raises Unavailable with the reason."""
+        with naming(self._name):
+            reply = await unary(self._stub.Check(health_pb2.HealthCheckRequest(service=self._service), timeout=seconds))
+        if reply.status != health_pb2.HealthCheckResponse.SERVING:
+            raise Unavailable(
+                f"The {self._name} runs and cannot work yet.", details={"dependency": self._name}, retry_after=1.0
+            )

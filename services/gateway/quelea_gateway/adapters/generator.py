@@ -1,0 +1,131 @@
+"""The generator service."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+
+import grpc
+from quelea.generator.v1 import generator_pb2, generator_pb2_grpc
+from quelea_kit.client import channel, stream, unary
+from quelea_kit.errors import QueleaError
+
+from quelea_gateway.adapters.downstream import Health, naming
+from quelea_gateway.core.model import Delta, Finished, Passage, Question, Quote, ReaderInfo
+
+SERVICE = "quelea.generator.v1.GeneratorService"
+_FRESH_SECONDS = 30.0
+_INFO_SECONDS = 1.0
+
+
+def request_of(
+    question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool
+) -> generator_pb2.GenerateRequest:
+    """The wire's request; evidence is numbered from 1 in the given order."""
+    return generator_pb2.GenerateRequest(
+        question=question.text,
+        evidence=[
+            generator_pb2.Evidence(
+                number=number,
+                text=passage.text,
+                header=passage.header,
+                table_head=passage.table_head,
+                is_table=passage.is_table,
+                published=passage.published,
+                period_end=passage.period_end,
+                company=passage.company,
+                score=passage.score,
+                cosine=passage.cosine,
+                period_label=passage.period,
+            )
+            for number, passage in enumerate(evidence, start=1)
+        ],
+        as_of=question.as_of,
+        history=[generator_pb2.Turn(role=turn.role, text=turn.text) for turn in question.history],
+        model=question.model,
+        max_tokens=question.max_tokens,
+        temperature=question.temperature,
+        evidence_incomplete=evidence_incomplete,
+    )
+
+
+class GeneratorClient:
+    """Client of the generator.
+
+    Args:
+        target: gRPC address.
+        generate_seconds: Deadline of an answer.
+        evidence_tokens: Budget while the generator has not told its own.
+    """
+
+    def __init__(self, target: str, *, generate_seconds: float, evidence_tokens: int) -> None:
+        self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=["GetInfo"])
+        self._stub = generator_pb2_grpc.GeneratorServiceStub(self._channel)
+        self._seconds = generate_seconds
+        self._info = ReaderInfo(reader="", model="", evidence_tokens=evidence_tokens)
+        self._asked = -_FRESH_SECONDS
+        self._known = False
+        self._refresh: asyncio.Task[None] | None = None
+        self.health = Health(self._channel, SERVICE, "generator")
+
+    async def info(self) -> ReaderInfo:
+        """The reader in use, at most half a minute old; the last known one while the generator is away.
+
+        Only the first question waits for it; later ones refresh it beside their own work.
+        """
+        if time.monotonic() - self._asked >= _FRESH_SECONDS and (self._refresh is None or self._refresh.done()):
+            self._asked = time.monotonic()
+            self._refresh = asyncio.create_task(self._ask())
+        if not self._known and self._refresh is not None:
+            await asyncio.shield(self._refresh)
+        return self._info
+
+    async def _ask(self) -> None:
+        with contextlib.suppress(
+            QueleaError
+        ):  # an old answer is better than none; the call itself will say who is away
+            reply = await unary(self._stub.GetInfo(generator_pb2.GetInfoRequest(), timeout=_INFO_SECONDS))
+            self._info = ReaderInfo(
+                reader=reply.reader,
+                model=reply.model,
+                evidence_tokens=reply.evidence_tokens or self._info.evidence_tokens,
+                prompt_version=reply.prompt_version,
+            )
+            self._known = True
+            return
+        self._asked = time.monotonic() - _FRESH_SECONDS + 1.0
+
+    async def generate(
+        self, question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool
+    ) -> AsyncIterator[Delta | Quote | Finished]:
+        """Deltas and quotes, then Finished; leaving early cancels the call at the generator."""
+        request = request_of(question, evidence, evidence_incomplete=evidence_incomplete)
+        with naming("generator"):
+            call = self._stub.Generate(request, timeout=self._seconds)
+            async with contextlib.aclosing(stream(call)) as replies:
+                async for reply in replies:
+                    kind = reply.WhichOneof("event")
+                    if kind == "delta":
+                        yield Delta(reply.delta.text)
+                    elif kind == "quote":
+                        quote = reply.quote
+                        yield Quote(quote.number, quote.start, quote.end, quote.text, quote.score)
+                    elif kind == "finished":
+                        done = reply.finished
+                        yield Finished(
+                            reason=done.reason,
+                            reader=done.reader,
+                            model=done.model,
+                            prompt_version=done.prompt_version,
+                            prompt_tokens=done.prompt_tokens,
+                            completion_tokens=done.completion_tokens,
+                            first_token_ms=done.first_token_ms,
+                        )
+
+    async def close(self) -> None:
+        """Close the channel."""
+        if self._refresh:
+            self._refresh.cancel()
+        await self._channel.close()

@@ -1,0 +1,160 @@
+"""The retriever service."""
+
+from __future__ import annotations
+
+import grpc
+from quelea.common.v1 import common_pb2
+from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
+from quelea_kit.client import channel, unary
+
+from quelea_gateway.adapters.downstream import Health, naming
+from quelea_gateway.core.model import Filters, Passage, Reading, Retrieved
+
+SERVICE = "quelea.retriever.v1.RetrieverService"
+
+
+def filters_to_wire(filters: Filters) -> retriever_pb2.Filters:
+    """Core filters as the wire has them."""
+    return retriever_pb2.Filters(
+        companies=filters.companies,
+        tickers=filters.tickers,
+        document_types=filters.document_types,
+        periods=filters.periods,
+        published_from=filters.published_from,
+        published_to=filters.published_to,
+        languages=filters.languages,
+        document_ids=filters.document_ids,
+    )
+
+
+def filters_from_wire(filters: retriever_pb2.Filters) -> Filters:
+    """Wire filters as the core has them."""
+    return Filters(
+        companies=tuple(filters.companies),
+        tickers=tuple(filters.tickers),
+        document_types=tuple(filters.document_types),
+        periods=tuple(filters.periods),
+        published_from=filters.published_from,
+        published_to=filters.published_to,
+        languages=tuple(filters.languages),
+        document_ids=tuple(filters.document_ids),
+    )
+
+
+def reading_to_wire(reading: Reading) -> retriever_pb2.Reading:
+    """A core reading as the wire has it."""
+    return retriever_pb2.Reading(
+        companies=reading.companies,
+        periods=reading.periods,
+        document_ids=reading.document_ids,
+        text=reading.text,
+        fallback=reading.fallback,
+        company_missing=reading.company_missing,
+        period_missing=reading.period_missing,
+        is_comparison=reading.is_comparison,
+        asks_latest=reading.asks_latest,
+    )
+
+
+def reading_from_wire(reading: retriever_pb2.Reading) -> Reading:
+    """A wire reading as the core has it."""
+    return Reading(
+        text=reading.text,
+        fallback=reading.fallback,
+        companies=tuple(reading.companies),
+        periods=tuple(reading.periods),
+        document_ids=tuple(reading.document_ids),
+        company_missing=reading.company_missing,
+        period_missing=reading.period_missing,
+        is_comparison=reading.is_comparison,
+        asks_latest=reading.asks_latest,
+    )
+
+
+def passage_from_wire(scored: retriever_pb2.ScoredPassage) -> Passage:
+    """A scored passage as the core has it."""
+    passage, metadata = scored.passage, scored.metadata
+    return Passage(
+        document_id=passage.document_id,
+        page=passage.page,
+        start=passage.start,
+        end=passage.end,
+        text=passage.text,
+        is_table=passage.is_table,
+        table_head=passage.table_head,
+        section=passage.section,
+        header=scored.header,
+        title=metadata.title,
+        uri=metadata.uri,
+        published=metadata.published,
+        company=metadata.company,
+        ticker=metadata.ticker,
+        document_type=metadata.document_type,
+        language=metadata.language,
+        period=metadata.period.label,
+        period_end=metadata.period.end_date,
+        score=scored.score,
+        cosine=scored.cosine,
+    )
+
+
+def _stages(timings: retriever_pb2.SearchTimings) -> dict[str, float]:
+    return {
+        "retrieve_embed": timings.embed_ms,
+        "retrieve_store": timings.store_ms,
+        "retrieve_rank": timings.rank_ms,
+    }
+
+
+class RetrieverClient:
+    """Client of the retriever.
+
+    Args:
+        target: gRPC address.
+        search_seconds: Deadline of a search.
+        call_seconds: Deadline of any other call.
+    """
+
+    def __init__(self, target: str, *, search_seconds: float, call_seconds: float) -> None:
+        reads = ["Search", "GetDocument", "ListDocuments", "GetStats"]
+        self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=reads)
+        self._stub = retriever_pb2_grpc.RetrieverServiceStub(self._channel)
+        self._search_seconds = search_seconds
+        self._call_seconds = call_seconds
+        self.health = Health(self._channel, SERVICE, "retriever")
+
+    async def search(self, query: str, *, k: int, as_of: str, filters: Filters) -> Retrieved:
+        """The k best passages."""
+        reply = await self.search_wire(
+            retriever_pb2.SearchRequest(query=query, k=k, as_of=as_of, filters=filters_to_wire(filters))
+        )
+        return Retrieved(
+            passages=tuple(passage_from_wire(scored) for scored in reply.passages),
+            reading=reading_from_wire(reply.reading),
+            stages=_stages(reply.timings),
+        )
+
+    async def search_wire(self, request: retriever_pb2.SearchRequest) -> retriever_pb2.SearchResponse:
+        """A search as the wire has it."""
+        with naming("retriever"):
+            return await unary(self._stub.Search(request, timeout=self._search_seconds))
+
+    async def document(self, document_id: str) -> common_pb2.Document:
+        """A stored document. Raises NotFound."""
+        request = retriever_pb2.GetDocumentRequest(document_id=document_id)
+        with naming("retriever"):
+            return (await unary(self._stub.GetDocument(request, timeout=self._call_seconds))).document
+
+    async def documents(
+        self, *, page_size: int, page_token: str, filters: Filters
+    ) -> retriever_pb2.ListDocumentsResponse:
+        """One page of the stored documents."""
+        request = retriever_pb2.ListDocumentsRequest(
+            page_size=page_size, page_token=page_token, filters=filters_to_wire(filters)
+        )
+        with naming("retriever"):
+            return await unary(self._stub.ListDocuments(request, timeout=self._call_seconds))
+
+    async def close(self) -> None:
+        """Close the channel."""
+        await self._channel.close()

@@ -1,0 +1,98 @@
+"""The search service: uploads, jobs, pages."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncIterator
+
+import grpc
+from quelea.search.v1 import search_pb2, search_pb2_grpc
+from quelea_kit.client import channel, stream, unary
+
+from quelea_gateway.adapters.downstream import Health, naming
+
+SERVICE = "quelea.search.v1.SearchService"
+PIECE = 1024 * 1024
+"""Bytes of a document in one message."""
+
+_INFO_SECONDS = 60.0
+
+
+class SearchClient:
+    """Client of search.
+
+    Args:
+        target: gRPC address.
+        call_seconds: Deadline of a short call.
+        upload_seconds: Deadline of handing one document over.
+        watch_seconds: Deadline of watching one job.
+    """
+
+    def __init__(
+        self, target: str, *, call_seconds: float, upload_seconds: float, watch_seconds: float = 3600.0
+    ) -> None:
+        reads = ["GetJob", "WatchJob", "ListJobs", "GetPage", "GetInfo"]
+        self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=reads)
+        self._stub = search_pb2_grpc.SearchServiceStub(self._channel)
+        self._call_seconds = call_seconds
+        self._upload_seconds = upload_seconds
+        self._watch_seconds = watch_seconds
+        self._info: tuple[float, search_pb2.GetInfoResponse] | None = None
+        self.health = Health(self._channel, SERVICE, "search")
+
+    async def submit(self, info: search_pb2.DocumentInfo, pieces: AsyncIterator[bytes]) -> search_pb2.Job:
+        """Hand a document over, piece by piece; its job."""
+
+        async def messages() -> AsyncIterator[search_pb2.SubmitDocumentRequest]:
+            yield search_pb2.SubmitDocumentRequest(info=info)
+            async for piece in pieces:
+                yield search_pb2.SubmitDocumentRequest(chunk=piece)
+
+        with naming("search"):
+            return (await unary(self._stub.SubmitDocument(messages(), timeout=self._upload_seconds))).job
+
+    async def job(self, job_id: str) -> search_pb2.Job:
+        """A job. Raises NotFound."""
+        request = search_pb2.GetJobRequest(id=job_id)
+        with naming("search"):
+            return (await unary(self._stub.GetJob(request, timeout=self._call_seconds))).job
+
+    async def jobs(self, limit: int) -> list[search_pb2.Job]:
+        """The newest jobs."""
+        request = search_pb2.ListJobsRequest(limit=limit)
+        with naming("search"):
+            return list((await unary(self._stub.ListJobs(request, timeout=self._call_seconds))).jobs)
+
+    async def watch(self, job_id: str) -> AsyncIterator[search_pb2.Job]:
+        """The job now and on every change, until it has ended."""
+        with naming("search"):
+            call = self._stub.WatchJob(search_pb2.WatchJobRequest(id=job_id), timeout=self._watch_seconds)
+            async with contextlib.aclosing(stream(call)) as replies:
+                async for reply in replies:
+                    yield reply.job
+
+    async def page(self, document_id: str, page: int) -> search_pb2.GetPageResponse:
+        """The parsed text of a page. Raises NotFound."""
+        request = search_pb2.GetPageRequest(document_id=document_id, page=page)
+        with naming("search"):
+            return await unary(self._stub.GetPage(request, timeout=self._call_seconds))
+
+    async def delete(self, document_id: str) -> int:
+        """Remove a document everywhere; how many passages went. Raises NotFound."""
+        request = search_pb2.DeleteDocumentRequest(document_id=document_id)
+        with naming("search"):
+            return (await unary(self._stub.DeleteDocument(request, timeout=self._call_seconds))).passages
+
+    async def info(self) -> search_pb2.GetInfoResponse:
+        """Limits and formats, at most a minute old."""
+        now = time.monotonic()
+        if self._info is None or now - self._info[0] > _INFO_SECONDS:
+            with naming("search"):
+                reply = await unary(self._stub.GetInfo(search_pb2.GetInfoRequest(), timeout=self._call_seconds))
+            self._info = (now, reply)
+        return self._info[1]
+
+    async def close(self) -> None:
+        """Close the channel."""
+        await self._channel.close()
