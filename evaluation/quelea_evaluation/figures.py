@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _SOURCE = re.compile(r"\(?SOURCE\(?S?\)?:.*?(?:\)|$)", re.IGNORECASE | re.MULTILINE)
-_NUMBER = re.compile(r"(?<![\w.])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(\s?%)?")
+_NUMBER = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})+(?!,?\d)(?:\.\d+)?|\d+(?:\.\d+)?)(\s?%)?")
 _PERIOD = re.compile(
     r"Q[1-4]\s*(?:FY)?\s*(?:19|20)?\d\d|(?:19|20)\d\d\s*Q[1-4]|10-[QK]|"
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\s+\d{1,2},?(?:\s+\d{4})?",
