@@ -1,0 +1,205 @@
+"""PDF through pypdfium2: printed lines with their cells, sizes and weights; `core.layout` makes sense of them."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as c
+
+from quelea_search.adapters.formats.common import Progress, check_characters, stated
+from quelea_search.core.clean import BREAK_HYPHEN, clean, clean_cell, mend_hyphens
+from quelea_search.core.errors import Encrypted, TooManyPages, Unreadable
+from quelea_search.core.layout import Style, blocks_of, settle_levels
+from quelea_search.core.model import ParsedDocument, ParseLimits
+from quelea_search.core.pages import build_page
+from quelea_search.core.raw import Cell, RawLine, RawPage
+from quelea_search.core.running import body_mask, running_lines
+
+GAP = 0.85
+"""Font heights of empty space between two words that make them two cells."""
+
+
+def read(data: bytes, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
+    """Pages of a PDF. Raises Encrypted, Unreadable (broken, or no text layer), TooManyPages, TooLarge."""
+    try:
+        document = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        if "password" in str(error).lower():
+            raise Encrypted("The PDF is encrypted; remove its password and send it again.") from error
+        raise Unreadable("The PDF is broken and cannot be opened; export it again.") from error
+    try:
+        return _read(document, limits, on_progress)
+    finally:
+        document.close()
+
+
+def _read(document: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
+    total = len(document)
+    if total > limits.max_pages:
+        raise TooManyPages(f"The PDF has {total} pages, the limit is {limits.max_pages}; split it.")
+    on_progress(0, total)
+    raw: list[RawPage] = []
+    characters = 0
+    broken = 0
+    for number in range(total):
+        try:
+            page = _raw_page(document, number)
+        except pdfium.PdfiumError:
+            page = RawPage((), 0.0, 0.0)
+            broken += 1
+        raw.append(page)
+        characters += sum(len(line.text) for line in page.lines)
+        check_characters(characters, limits)
+        on_progress(number + 1, total)
+    if total == 0 or broken == total:
+        raise Unreadable("No page of the PDF can be read; export it again.")
+    if characters < 8 or (total > 3 and characters < 4 * total):
+        raise Unreadable("The PDF has no text layer (a scan?); run OCR first.")
+    return _assemble(raw, _stated(document))
+
+
+def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
+    raw = _mend(raw)
+    texts = [[line.text for line in page.lines] for page in raw]
+    masks = body_mask(texts)
+    bodies = [
+        RawPage(tuple(line for line, kept in zip(page.lines, mask, strict=True) if kept), page.width, page.height)
+        for page, mask in zip(raw, masks, strict=True)
+    ]
+    style = Style.of(bodies)
+    blocks = settle_levels([blocks_of(page, style) for page in bodies])
+    return ParsedDocument(tuple(build_page(page) for page in blocks), "pdf", facts, running_lines(texts, masks))
+
+
+def _mend(raw: list[RawPage]) -> list[RawPage]:
+    if not any(BREAK_HYPHEN in line.text for page in raw for line in page.lines):
+        return raw
+    flat = iter(mend_hyphens([cell.text for page in raw for line in page.lines for cell in line.cells]))
+    return [
+        RawPage(
+            tuple(
+                RawLine(
+                    tuple(Cell(next(flat), cell.x0, cell.x1) for cell in line.cells),
+                    line.y,
+                    line.height,
+                    line.weight,
+                    line.italic,
+                )
+                for line in page.lines
+            ),
+            page.width,
+            page.height,
+        )
+        for page in raw
+    ]
+
+
+def _raw_page(document: Any, number: int) -> RawPage:
+    page = document[number]
+    try:
+        width, height = page.get_size()
+        textpage = page.get_textpage()
+        try:
+            return RawPage(tuple(_lines(textpage)), width, height)
+        finally:
+            textpage.close()
+    finally:
+        page.close()
+
+
+def _lines(textpage: Any) -> list[RawLine]:
+    """Lines of a text page. Positions are read at word ends only: a call for each character would cost ten times."""
+    text = textpage.get_text_range()
+    handle = textpage.raw
+    exact = len(text) == textpage.count_chars()
+    offsets = None if exact else _utf16_offsets(text)
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    rect = c.FS_RECTF()
+    flags = ctypes.c_int()
+    name = ctypes.create_string_buffer(96)
+
+    def index(at: int) -> int:
+        return at if offsets is None else int(c.FPDFText_GetCharIndexFromTextIndex(handle, offsets[at]))
+
+    def edges(at: int) -> tuple[float, float]:
+        if not c.FPDFText_GetCharBox(handle, index(at), left, right, bottom, top):
+            return 0.0, 0.0
+        return left.value, right.value
+
+    lines: list[RawLine] = []
+    at = 0
+    for raw in text.split("\n"):
+        start, at = at, at + len(raw) + 1
+        line = raw.rstrip("\r ")
+        lead = len(line) - len(line.lstrip())
+        if lead == len(line):
+            continue
+        start += lead
+        line = line[lead:]
+        first = index(start)
+        c.FPDFText_GetLooseCharBox(handle, first, rect)
+        size = abs(rect.top - rect.bottom) or 10.0
+        c.FPDFText_GetCharOrigin(handle, first, left, bottom)
+        baseline = bottom.value
+        c.FPDFText_GetFontInfo(handle, first, name, 96, flags)
+        font = name.value.lower()
+        weight = int(c.FPDFText_GetFontWeight(handle, first))
+        if b"bold" in font or b"black" in font or b"heavy" in font:
+            weight = max(weight, 400)
+        italic = b"italic" in font or b"oblique" in font or bool(flags.value & 64)
+        cells = _cells(line, start, size, edges)
+        if cells:
+            lines.append(RawLine(tuple(cells), baseline, size, max(weight, 0), italic))
+    return lines
+
+
+def _cells(line: str, start: int, size: float, edges: Any) -> list[Cell]:
+    """Words of a line, cut into cells at gaps wider than GAP font heights."""
+    cells: list[Cell] = []
+    words: list[str] = []
+    x0 = x1 = 0.0
+    at = start
+    for word in line.split(" "):
+        if word:
+            w0, first_right = edges(at)
+            _, w1 = edges(at + len(word) - 1) if len(word) > 1 else (w0, first_right)
+            if words and w0 - x1 > GAP * size and not _sticks(words, word):
+                _close(cells, words, x0, x1)
+                words = []
+            if not words:
+                x0 = w0
+            words.append(word)
+            x1 = w1
+        at += len(word) + 1
+    _close(cells, words, x0, x1)
+    return cells
+
+
+def _sticks(words: list[str], word: str) -> bool:
+    """A currency sign belongs to the amount after it, a closing bracket or percent sign to the one before it."""
+    return words[-1] in ("$", "€", "£", "¥", "￥", "($", "(") or word in (")", "%", ")%", "%)")
+
+
+def _close(cells: list[Cell], words: list[str], x0: float, x1: float) -> None:
+    text = " ".join(words)
+    text = clean_cell(text) if BREAK_HYPHEN not in text else text
+    if text:
+        cells.append(Cell(text, x0, x1))
+
+
+def _utf16_offsets(text: str) -> list[int]:
+    offsets, at = [], 0
+    for character in text:
+        offsets.append(at)
+        at += 2 if ord(character) > 0xFFFF else 1
+    return offsets
+
+
+def _stated(document: Any) -> dict[str, str]:
+    try:
+        info = document.get_metadata_dict(skip_empty=True)
+    except pdfium.PdfiumError:
+        return {}
+    return stated(title=clean(str(info.get("Title", ""))), author=clean(str(info.get("Author", ""))))

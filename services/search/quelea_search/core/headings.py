@@ -1,0 +1,77 @@
+"""Which lines are headings, and how deep, by what they say. Fonts are weighed by `layout`."""
+
+from __future__ import annotations
+
+import re
+
+# Level 1: parts of a filing and chapters. Level 2: what stands inside them. Deeper: by numbering.
+_PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = tuple(
+    (level, re.compile(pattern, flags))
+    for level, pattern, flags in (
+        (1, r"item\s+\d{1,2}[A-C]?\s*[.:—–-]?(?:\s+\S.*)?", re.I),
+        (1, r"part\s+[IV]{1,3}\s*(?:[.:—–-].*)?", re.I),
+        (1, r"第[一二三四五六七八九十百]{1,4}[章编篇节部](?:分)?(?:[\s、:：].*|\S{2,40})?", 0),
+        (1, r"(?:chapter|section|appendix|annex|schedule|part)\s+(?:\d{1,3}|[IVX]{1,5}|[A-Z])\s*(?:[.:—–-].*|[A-Z].*)?", re.I),
+        (2, r"notes?\s+\d{1,2}[A-Z]?\s*[.:—–-].*", re.I),
+        (2, r"[一二三四五六七八九十]{1,3}\s*[、．.]\s*\S.*", 0),
+        (3, r"[(（][一二三四五六七八九十]{1,3}[)）]\s*\S.*", 0),
+        (4, r"\d{1,2}\s*、\s*[^\d\s].*", 0),
+        (4, r"[(（]\d{1,2}[)）][、.．]?\s*[\u4e00-\u9fff].*", 0),
+    )
+)
+_DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+(?=[A-Z\u4e00-\u9fff])\S.*")
+_LEGAL = re.compile(
+    r"[^.]{0,60}\b(?:inc|incorporated|corp|corporation|company|ltd|limited|llc|plc|co|n\.v|s\.a|ag|and subsidiaries)\.?"
+    r"|\S{2,30}(?:有限公司|有限责任公司|股份公司)|(?:\S{2,30}(?:公司|银行)\s*)?(?:19|20)\d\d\s*年?.{0,4}(?:年度|季度)?报告(?:全文)?",
+    re.I,
+)
+_CLOSED = tuple(".;,；，。、")
+_OPEN_WORD = re.compile(r"\b(?:the|a|an|of|and|or|to|in|for|with|by|on|as|at|from|that|which|our|its|is|are|was|were)$", re.I)
+_DOTS = re.compile(r"\.{4,}|…{2,}|(?:\s\.){4,}")
+_CHOICE = re.compile(r"[√☑☒□☐]\s*(?:不?适用|是|否)")
+MAXIMUM = 120
+"""Characters of a heading, at most."""
+
+
+def numbered_level(text: str) -> int:
+    """Level of a heading that its numbering gives away ("Item 2.", "Note 4 –", "第三节", "（一）"), else 0."""
+    if len(text) > MAXIMUM or _DOTS.search(text):
+        return 0
+    chinese = "\u4e00" <= text[-1] <= "\u9fff" or text[-1] in "）)”》"
+    for level, pattern in _PATTERNS:
+        if pattern.fullmatch(text):
+            if text.endswith(_CLOSED) and level > 1:
+                return 0
+            if level >= 2 and not text.isascii() and (len(text) > 45 or not chinese or "，" in text and len(text) > 30):
+                return 0
+            if level == 1 and (len(text.split()) > 16 or text.endswith((";", ","))):
+                return 0
+            return level
+    return 0
+
+
+def decimal_level(text: str) -> int:
+    """Level of "2.1 Scope of application": the count of its numbers + 1; 0 for anything else."""
+    match = _DECIMAL.fullmatch(text)
+    if match is None or len(text) > MAXIMUM or text.endswith(_CLOSED) or _DOTS.search(text):
+        return 0
+    if len(text.split()) > 14:
+        return 0
+    return min(5, match[1].rstrip(".").count(".") + 2)
+
+
+def is_name(text: str) -> bool:
+    """A company's name, or a report's: it stands above many statements and is no section."""
+    return _LEGAL.fullmatch(text.strip()) is not None
+
+
+def may_head(text: str) -> bool:
+    """Whether a line that stands out by its font may be a heading: short, open-ended, with letters, no figures only."""
+    if not 2 <= len(text) <= MAXIMUM or _DOTS.search(text) or _CHOICE.search(text):
+        return False
+    if text.endswith((",", ";", "，", "；", "。", "、")) or (text.endswith(".") and len(text.split()) > 12):
+        return False
+    letters = sum(1 for c in text if c.isalpha())
+    if letters < 2 or letters * 2 < len(text.replace(" ", "")):
+        return False
+    return not _OPEN_WORD.search(text) and not is_name(text)

@@ -1,0 +1,314 @@
+"""Printed lines to blocks: rows of tables, what stands above a table, headings, paragraphs made whole."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quelea_search.core.headings import decimal_level, is_name, may_head, numbered_level
+from quelea_search.core.model import CELL, LineKind
+from quelea_search.core.pages import Block
+from quelea_search.core.raw import Cell, RawLine, RawPage
+from quelea_search.core.rows import is_number, is_period, is_units, numbers_in
+
+_BULLET = re.compile(r"[•▪■●○◦‣·*–—-]\s|[(（]?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[)）.]\s|[☒☐☑]|[①-⑳]|\d{1,2}、")
+_CJK_EDGE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef“”‘’—…]")
+_ENDS = tuple(".!?。！？；;:：")
+HEAD_LINES = 8
+"""Lines above the first row of a table that are looked at for its headers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What most of a document's text looks like."""
+
+    height: float
+    weight: int
+
+    @staticmethod
+    def of(pages: Sequence[RawPage]) -> Style:
+        """The style that most characters have."""
+        counts: Counter[tuple[float, int]] = Counter()
+        for page in pages:
+            for line in page.lines:
+                if not line.italic:
+                    counts[(round(line.height, 1), line.weight)] += len(line.text)
+        (height, weight), _ = counts.most_common(1)[0] if counts else ((10.0, 0), 0)
+        return Style(height, weight)
+
+    def bold(self, line: RawLine) -> bool:
+        """Whether a line is clearly heavier than the text."""
+        return line.weight >= 1.35 * self.weight + 40 and not (line.italic and line.weight > 500)
+
+    def large(self, line: RawLine) -> bool:
+        """Whether a line is clearly larger than the text."""
+        return line.height >= 1.12 * self.height
+
+
+def blocks_of(page: RawPage, style: Style) -> list[Block]:
+    """The blocks of one page, in reading order. Heading levels above 5 are prominence ranks: see `settle_levels`."""
+    lines = _join_same_baseline(page.lines)
+    right = _right_margin(lines)
+    kinds = _kinds(lines, page, style)
+    blocks: list[Block] = []
+    at = 0
+    while at < len(lines):
+        kind, level = kinds[at]
+        stop = at + 1
+        if kind is LineKind.ROW:
+            text, stop = _row(lines, kinds, at)
+            blocks.append(Block(kind, text))
+        elif kind is LineKind.HEAD:
+            while stop < len(lines) and kinds[stop][0] is LineKind.HEAD:
+                stop += 1
+            blocks.extend(Block(kind, text) for text in column_heads(lines[at:stop]))
+        elif kind is LineKind.HEADING:
+            while stop < len(lines) and kinds[stop] == (kind, level) and _continues_heading(lines[stop - 1], lines[stop], right, style):
+                stop += 1
+            blocks.append(Block(kind, _joined(lines[at:stop]), level))
+        else:
+            while stop < len(lines) and kinds[stop][0] is LineKind.TEXT and _continues(lines[stop - 1], lines[stop], right):
+                stop += 1
+            blocks.append(Block(kind, _joined(lines[at:stop])))
+        at = stop
+    return blocks
+
+
+def _join_same_baseline(lines: Sequence[RawLine]) -> list[RawLine]:
+    """Neighbours on one baseline, left to right, are one line."""
+    joined: list[RawLine] = []
+    for line in lines:
+        last = joined[-1] if joined else None
+        if last and abs(last.y - line.y) < 0.25 * max(line.height, 4) and line.x0 >= last.x1 - 1:
+            gap = line.x0 - last.x1
+            if gap < 0.3 * line.height:
+                middle = Cell(last.cells[-1].text + line.cells[0].text, last.cells[-1].x0, line.cells[0].x1)
+                cells = (*last.cells[:-1], middle, *line.cells[1:])
+            else:
+                cells = last.cells + line.cells
+            joined[-1] = RawLine(cells, last.y, last.height, last.weight, last.italic)
+        else:
+            joined.append(line)
+    return joined
+
+
+def _right_margin(lines: Sequence[RawLine]) -> float:
+    edges = sorted(line.x1 for line in lines if len(line.cells) == 1 and len(line.text) > 20) or sorted(
+        line.x1 for line in lines
+    )
+    return edges[int(len(edges) * 0.9)] if edges else 0.0
+
+
+def _kinds(lines: Sequence[RawLine], page: RawPage, style: Style) -> list[tuple[LineKind, int]]:
+    rows = [_is_row(line) for line in lines]
+    for i, line in enumerate(lines):  # labels between rows: "Net sales:"
+        if not rows[i] and 0 < i < len(lines) - 1 and rows[i - 1] and _label_between(lines, rows, i, style, page):
+            rows[i] = True
+    kinds: list[tuple[LineKind, int]] = [
+        (LineKind.ROW, 0) if rows[i] else _heading_or_text(line, page, style) for i, line in enumerate(lines)
+    ]
+    for i in range(len(lines)):
+        if rows[i] and (i == 0 or not rows[i - 1]):
+            _mark_heads(lines, kinds, i, page)
+    return kinds
+
+
+def _is_row(line: RawLine) -> bool:
+    cells = [cell.text for cell in line.cells]
+    figures = numbers_in(cells)
+    if len(cells) >= 3:
+        return figures >= 1 or all(len(cell) < 40 for cell in cells)
+    return len(cells) == 2 and figures >= 1 and len(line.text) < 160
+
+
+def _label_between(lines: Sequence[RawLine], rows: list[bool], i: int, style: Style, page: RawPage) -> bool:
+    line = lines[i]
+    if len(line.cells) > 2 or len(line.text) > 110 or numbered_level(line.text) in (1, 2):
+        return False
+    if line.text.endswith((".", "。")) and len(line.text) > 40:
+        return False
+    ahead = next((k for k in range(i + 1, min(i + 4, len(lines))) if rows[k]), None)
+    if ahead is None or lines[i - 1].y - lines[ahead].y > (ahead - i + 3) * 1.9 * max(line.height, 4):
+        return False
+    if is_units(line.text) or any(is_units(lines[k].text) for k in range(i, ahead)):
+        return False
+    if any(len(lines[k].text) > 110 for k in range(i, ahead)):
+        return False
+    return not (style.large(line) or (line.x1 > 0.9 * page.width and len(line.text) > 90))
+
+
+def _heading_or_text(line: RawLine, page: RawPage, style: Style) -> tuple[LineKind, int]:
+    text = line.text
+    level = numbered_level(text)
+    stands_out = style.bold(line) or style.large(line)
+    if level and (stands_out or level <= 2 or not text.isascii()):
+        return LineKind.HEADING, level
+    if stands_out and may_head(text):
+        rank = 6 + (0 if style.large(line) else 2) + (0 if text.isupper() else 1) + (1 if line.italic else 0)
+        return LineKind.HEADING, decimal_level(text) or rank
+    if text.isupper() and may_head(text) and len(text.split()) >= 2 and line.x1 < 0.85 * page.width:
+        return LineKind.HEADING, 8
+    if line.italic and may_head(text) and len(text.split()) <= 8 and text[0].isupper() and not text.endswith((".", ":")):
+        return LineKind.HEADING, 10
+    level = decimal_level(text)
+    if level and len(text.split()) <= 10 and line.x1 < 0.8 * page.width:
+        return LineKind.HEADING, level
+    return LineKind.TEXT, 0
+
+
+def _mark_heads(lines: Sequence[RawLine], kinds: list[tuple[LineKind, int]], first: int, page: RawPage) -> None:
+    """Lines right above a table's first row that are its column headers, units or title."""
+    at = first - 1
+    best = first
+    while at >= 0 and first - at <= HEAD_LINES and kinds[at][0] is not LineKind.ROW:
+        line = lines[at]
+        text = line.text
+        gap = line.y - lines[at + 1].y
+        if gap > 5 * max(line.height, 6) or len(text) > 140:
+            break
+        centred = line.x0 > 0.28 * page.width
+        column = all(is_period(c.text) or is_number(c.text) or len(c.text) < 26 for c in line.cells) and (
+            centred or len(line.cells) > 1
+        )
+        if column or is_units(text) or (is_period(text) and len(text) < 60 and not text.endswith(_ENDS)):
+            best = at
+        elif not (kinds[at][0] is LineKind.TEXT and centred and len(text) < 60):
+            break
+        at -= 1
+    for i in range(best, first):
+        if kinds[i][0] is not LineKind.HEADING or kinds[i][1] > 4:
+            kinds[i] = (LineKind.HEAD, 0)
+    at = best - 1
+    if at >= 0 and kinds[at][0] is LineKind.TEXT and is_name(lines[at].text):
+        return
+
+
+def _row(lines: Sequence[RawLine], kinds: Sequence[tuple[LineKind, int]], at: int) -> tuple[str, int]:
+    """A row, with a label that runs over two or three printed lines made whole."""
+    stop = at + 1
+    label = ""
+    while (
+        stop < len(lines)
+        and stop - at <= 2
+        and kinds[stop][0] is LineKind.ROW
+        and len(lines[stop - 1].cells) == 1
+        and len(lines[stop].cells) > 1
+        and _wrapped_label(lines[stop - 1], lines[stop])
+    ):
+        label = f"{label} {lines[stop - 1].text}".strip()
+        stop += 1
+    cells = [cell.text for cell in lines[stop - 1].cells]
+    if label:
+        cells[0] = f"{label} {cells[0]}"
+    return CELL.join(cells), stop
+
+
+def _wrapped_label(upper: RawLine, lower: RawLine) -> bool:
+    first = lower.cells[0].text
+    return not upper.text.endswith((":", "：", ".")) and len(upper.text) > 12 and (first[0].islower() or first[0] in "(&$") and not is_number(first)
+
+
+def column_heads(lines: Sequence[RawLine]) -> list[str]:
+    """Lines above a table as rows of cells: what is printed in several lines over one column becomes one cell."""
+    rows: list[list[tuple[float, float, float, str]]] = []  # x0, x1, height, text
+    levels: list[float] = []
+    for line in lines:
+        target = next((i for i, y in enumerate(levels) if abs(y - line.y) < 0.4 * max(line.height, 4)), None)
+        found = [(c.x0, c.x1, line.height, c.text) for c in line.cells]
+        if target is None:
+            levels.append(line.y)
+            rows.append(found)
+        else:
+            rows[target].extend(found)
+    order = sorted(range(len(rows)), key=lambda i: -levels[i])
+    rows = [sorted(rows[i]) for i in order]
+    levels = [levels[i] for i in order]
+    at = 0
+    while at + 1 < len(rows):
+        close = levels[at] - levels[at + 1] < 1.9 * max(rows[at][0][2], 4)
+        merged = _merge(rows[at], rows[at + 1]) if close else None
+        if merged is None:
+            at += 1
+        else:
+            rows[at : at + 2] = [merged]
+            del levels[at]
+    return [CELL.join(text for *_, text in cells) for cells in rows]
+
+
+def _merge(upper: list[tuple[float, float, float, str]], lower: list[tuple[float, float, float, str]]) -> list[tuple[float, float, float, str]] | None:
+    """Two header lines as one, when each cell has at most one partner in the other line; else None."""
+    partner: dict[int, int] = {}
+    for i, (x0, x1, _, _) in enumerate(upper):
+        over = [k for k, (l0, l1, _, _) in enumerate(lower) if l0 < x1 and l1 > x0]
+        if len(over) > 1:
+            return None
+        if over:
+            if over[0] in partner.values():
+                return None
+            partner[i] = over[0]
+    if not partner:
+        return None
+    taken = set(partner.values())
+    merged = []
+    for i, (x0, x1, height, text) in enumerate(upper):
+        if i in partner:
+            l0, l1, _, below = lower[partner[i]]
+            merged.append((min(x0, l0), max(x1, l1), height, _glue(text, below)))
+        else:
+            merged.append((x0, x1, height, text))
+    merged.extend(cell for k, cell in enumerate(lower) if k not in taken)
+    return sorted(merged)
+
+
+def _continues(upper: RawLine, lower: RawLine, right: float) -> bool:
+    """Whether the lower line goes on with the upper one's paragraph."""
+    if _BULLET.match(lower.text) and not lower.text[0].islower():
+        return False
+    drop = upper.y - lower.y
+    if drop > 2.1 * max(upper.height, lower.height, 4):
+        return False
+    if drop < -2 * upper.height:  # the next column
+        return not upper.text.endswith(_ENDS)
+    chinese = _CJK_EDGE.match(upper.text[-1]) is not None
+    if chinese:
+        return upper.x1 > right - 2.6 * upper.height and not (upper.text[-1] in "。：；" and lower.x0 > upper.x0 + upper.height)
+    first = lower.text.split(" ", 1)[0]
+    width = (lower.x1 - lower.x0) / max(len(lower.text), 1) * (len(first) + 1)
+    if upper.x1 + width < right - 0.5 * upper.height:
+        return lower.text[0].islower() and drop < 1.6 * max(upper.height, 4)
+    return not (upper.text.endswith(_ENDS) and drop > 1.75 * max(upper.height, 4))
+
+
+def _continues_heading(upper: RawLine, lower: RawLine, right: float, style: Style) -> bool:
+    if abs(upper.height - lower.height) > 0.6 or style.bold(upper) != style.bold(lower):
+        return False
+    if numbered_level(lower.text) or decimal_level(lower.text):
+        return False
+    return 0 < upper.y - lower.y < 1.7 * max(upper.height, 4) and (upper.x1 > right - 8 * upper.height or lower.text[0].islower())
+
+
+def _joined(lines: Sequence[RawLine]) -> str:
+    text = lines[0].text
+    for line in lines[1:]:
+        text = _glue(text, line.text)
+    return text
+
+
+def _glue(upper: str, lower: str) -> str:
+    """Two printed lines as one: no space between Chinese characters, nor after a hyphen or slash that joins words."""
+    if _CJK_EDGE.match(upper[-1]) and (_CJK_EDGE.match(lower[0]) or lower[0].isdigit()):
+        return upper + lower
+    if _CJK_EDGE.match(lower[0]) and upper[-1].isdigit():
+        return upper + lower
+    if upper[-1] == "-" and len(upper) > 1 and upper[-2].isalpha() and lower[0].isalpha():
+        return upper + lower
+    return f"{upper} {lower}"
+
+
+def settle_levels(pages: Sequence[list[Block]]) -> list[list[Block]]:
+    """Prominence ranks (6 and more) as levels 3 to 6, in the order of the ranks that the document uses."""
+    ranks = sorted({b.level for blocks in pages for b in blocks if b.kind is LineKind.HEADING and b.level >= 6})
+    level = {rank: min(6, 3 + i) for i, rank in enumerate(ranks)}
+    return [[Block(b.kind, b.text, level.get(b.level, b.level)) for b in blocks] for blocks in pages]

@@ -1,0 +1,67 @@
+"""Running headers and footers: lines that come back on many pages, and page numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+SHARE = 0.25
+"""Of the pages, on which a line must stand to be a running line."""
+MINIMUM_PAGES = 4
+"""A document shorter than this has no running lines that could be told from text."""
+EDGE = 4
+"""Lines from the top or the bottom of a page within which a running line is looked for."""
+
+_DIGITS = re.compile(r"\d+")
+_PAGE_NUMBER = re.compile(r"[-–—\s]*(?:page\s*)?\(?(?:\d{1,4}|[ivxl]{1,6}|[FSA]-\d{1,3})\)?(?:\s*(?:/|of)\s*\d{1,4})?[-–—\s]*|第\s*\d+\s*页.{0,12}", re.I)
+
+
+def key(line: str) -> str:
+    """What a line is compared by: without case, space and digits (a page number changes)."""
+    return _DIGITS.sub("#", "".join(line.split()).lower())
+
+
+def running_keys(pages: Sequence[Sequence[str]]) -> set[str]:
+    """Keys of the lines that stand near the edge of at least a quarter of the pages (and on four at least)."""
+    if len(pages) < MINIMUM_PAGES:
+        return set()
+    seen: Counter[str] = Counter()
+    for lines in pages:
+        seen.update({key(line) for line in (*lines[:EDGE], *lines[-EDGE:])})
+    least = max(MINIMUM_PAGES - 1, math.ceil(SHARE * len(pages)))
+    return {k for k, count in seen.items() if count >= least and len(k) <= 160 and k.strip("#")}
+
+
+def body_mask(pages: Sequence[Sequence[str]]) -> list[list[bool]]:
+    """For each line of each page, whether it belongs to the body.
+
+    From both edges inwards, running lines and bare page numbers are taken off; the first other line ends that.
+    """
+    running = running_keys(pages)
+    masks: list[list[bool]] = []
+    for lines in pages:
+        mask = [True] * len(lines)
+        for order in (range(len(lines)), range(len(lines) - 1, -1, -1)):
+            taken = 0
+            for i in order:
+                bare = len(pages) >= MINIMUM_PAGES and _PAGE_NUMBER.fullmatch(lines[i]) is not None
+                if taken >= EDGE + 1 or not (not lines[i].strip() or key(lines[i]) in running or bare):
+                    break
+                mask[i] = False
+                taken += 1
+        masks.append(mask)
+    return masks
+
+
+def running_lines(pages: Sequence[Sequence[str]], masks: Sequence[Sequence[bool]]) -> tuple[str, ...]:
+    """The lines taken off, each kind once, most frequent first."""
+    counts: Counter[str] = Counter()
+    example: dict[str, str] = {}
+    for lines, mask in zip(pages, masks, strict=True):
+        for line, kept in zip(lines, mask, strict=True):
+            if not kept and line.strip() and not _PAGE_NUMBER.fullmatch(line):
+                counts[key(line)] += 1
+                example.setdefault(key(line), line)
+    return tuple(example[k] for k, _ in counts.most_common(8))
