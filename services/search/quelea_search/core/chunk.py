@@ -238,4 +238,4 @@ def _fold(pieces: list[_Piece], text: str) -> list[_Piece]:
 
 def _fits(one: _Piece, other: _Piece) -> bool:
     limit = TABLE_CHARACTERS if one.is_table or other.is_table else PROSE_CHARACTERS
-    return other.end - one.start <= limit + CRUMB
+    return other.end - one.start <= limit + 2 * CRUMB

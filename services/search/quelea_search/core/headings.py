@@ -13,6 +13,8 @@ _PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = tuple(
         (1, r"第[一二三四五六七八九十百]{1,4}[章编篇节部](?:分)?(?:[\s、:：].*|\S{2,40})?", 0),
         (1, r"(?:chapter|section|appendix|annex|schedule|part)\s+(?:\d{1,3}|[IVX]{1,5}|[A-Z])\s*(?:[.:—–-].*|[A-Z].*)?", re.I),
         (2, r"notes?\s+\d{1,2}[A-Z]?\s*[.:—–-].*", re.I),
+        (2, r"(?:(?:unaudited|interim|condensed|consolidated)\s+){0,4}(?:statements?\s+of\s+(?:operations|income|earnings|comprehensive|cash|shareholders|stockholders|changes|financial|equity|profit)\b.*|balance\s+sheets?\b.*|(?:income|cash flows?|comprehensive income|stockholders’ equity|shareholders’ equity)\s+statements?\b.*)", re.I),
+        (2, r"notes\s+to\s+(?:\w+\s+){0,4}financial\s+statements\b.*", re.I),
         (2, r"[一二三四五六七八九十]{1,3}\s*[、．.]\s*\S.*", 0),
         (3, r"[(（][一二三四五六七八九十]{1,3}[)）]\s*\S.*", 0),
         (4, r"\d{1,2}\s*、\s*[^\d\s].*", 0),
@@ -20,9 +22,10 @@ _PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = tuple(
     )
 )
 _DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+(?=[A-Z\u4e00-\u9fff])\S.*")
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 _LEGAL = re.compile(
     r"[^.]{0,60}\b(?:inc|incorporated|corp|corporation|company|ltd|limited|llc|plc|co|n\.v|s\.a|ag|and subsidiaries)\.?"
-    r"|\S{2,30}(?:有限公司|有限责任公司|股份公司)|(?:\S{2,30}(?:公司|银行)\s*)?(?:19|20)\d\d\s*年?.{0,4}(?:年度|季度)?报告(?:全文)?",
+    r"|\S{2,30}(?:有限公司|有限责任公司|股份公司)|table of contents|index|目\s*录|(?:\S{2,30}(?:公司|银行)\s*)?(?:19|20)\d\d\s*年?.{0,4}(?:年度|季度)?报告(?:全文)?",
     re.I,
 )
 _CLOSED = tuple(".;,；，。、")
@@ -42,7 +45,7 @@ def numbered_level(text: str) -> int:
         if pattern.fullmatch(text):
             if text.endswith(_CLOSED) and level > 1:
                 return 0
-            if level >= 2 and not text.isascii() and (len(text) > 45 or not chinese or "，" in text and len(text) > 30):
+            if level >= 2 and _CHINESE.search(text) and (len(text) > 45 or not chinese or "，" in text and len(text) > 30):
                 return 0
             if level == 1 and (len(text.split()) > 16 or text.endswith((";", ","))):
                 return 0
@@ -67,7 +70,7 @@ def is_name(text: str) -> bool:
 
 def may_head(text: str) -> bool:
     """Whether a line that stands out by its font may be a heading: short, open-ended, with letters, no figures only."""
-    if not 2 <= len(text) <= MAXIMUM or _DOTS.search(text) or _CHOICE.search(text):
+    if not 2 <= len(text) <= MAXIMUM or text[0] in "•▪■●○◦‣·*–—-" or _DOTS.search(text) or _CHOICE.search(text):
         return False
     if text.endswith((",", ";", "，", "；", "。", "、")) or (text.endswith(".") and len(text.split()) > 12):
         return False

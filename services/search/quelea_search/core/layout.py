@@ -15,9 +15,16 @@ from quelea_search.core.rows import is_number, is_period, is_units, numbers_in
 
 _BULLET = re.compile(r"[•▪■●○◦‣·*–—-]\s|[(（]?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[)）.]\s|[☒☐☑]|[①-⑳]|\d{1,2}、")
 _CJK_EDGE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef“”‘’—…]")
+_MARKS = re.compile(r"[\s®™℠©*†‡]+")
+_YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?年(?:度)?)?")
+_COMPLETES = re.compile(r"(?:19|20)\d\d\s*(?:\(\w+\))?")
 _ENDS = tuple(".!?。！？；;:：")
-HEAD_LINES = 8
+HEAD_LINES = 40
 """Lines above the first row of a table that are looked at for its headers."""
+
+
+_HeadRow = list[tuple[float, float, float, str]]
+"""Cells of a line above a table: x0, x1, height, text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ class Style:
 
 def blocks_of(page: RawPage, style: Style) -> list[Block]:
     """The blocks of one page, in reading order. Heading levels above 5 are prominence ranks: see `settle_levels`."""
-    lines = _join_same_baseline(page.lines)
+    lines = _join_same_baseline(in_order(page.lines, page.width))
     right = _right_margin(lines)
     kinds = _kinds(lines, page, style)
     blocks: list[Block] = []
@@ -74,6 +81,35 @@ def blocks_of(page: RawPage, style: Style) -> list[Block]:
             blocks.append(Block(kind, _joined(lines[at:stop])))
         at = stop
     return blocks
+
+
+def without_marks(page: RawPage, style: Style) -> RawPage:
+    """The page without marks that are printed apart from the word they belong to: ®, (a)."""
+    kept = tuple(line for line in page.lines if not _is_mark(line, style))
+    return page if len(kept) == len(page.lines) else RawPage(kept, page.width, page.height)
+
+
+def _is_mark(line: RawLine, style: Style) -> bool:
+    if _MARKS.fullmatch(line.text):
+        return True
+    return len(line.text) <= 3 and line.height < 0.8 * style.height and not line.text.isdigit()
+
+
+def in_order(lines: Sequence[RawLine], width: float) -> list[RawLine]:
+    """Lines from top to bottom, unless the page has two columns of text: then as they come."""
+    left = sum(1 for line in lines if line.x1 < 0.55 * width and len(line.text) > 25)
+    right = sum(1 for line in lines if line.x0 > 0.45 * width and len(line.text) > 25)
+    if min(left, right) >= 6:
+        return list(lines)
+    ordered = sorted(lines, key=lambda line: -line.y)
+    out: list[RawLine] = []
+    band: list[RawLine] = []
+    for line in ordered:
+        if band and band[0].y - line.y > 0.25 * max(band[0].height, 4):
+            out.extend(sorted(band, key=lambda held: held.x0))
+            band = []
+        band.append(line)
+    return out + sorted(band, key=lambda held: held.x0)
 
 
 def _join_same_baseline(lines: Sequence[RawLine]) -> list[RawLine]:
@@ -111,21 +147,31 @@ def _kinds(lines: Sequence[RawLine], page: RawPage, style: Style) -> list[tuple[
     ]
     for i in range(len(lines)):
         if rows[i] and (i == 0 or not rows[i - 1]):
-            _mark_heads(lines, kinds, i, page)
+            _mark_heads(lines, kinds, i, page, style)
+    for i, line in enumerate(lines):  # tables of words
+        if kinds[i][0] is LineKind.TEXT and len(line.cells) >= 3 and all(len(cell.text) < 60 for cell in line.cells):
+            kinds[i] = (LineKind.ROW, 0)
     return kinds
 
 
 def _is_row(line: RawLine) -> bool:
     cells = [cell.text for cell in line.cells]
-    figures = numbers_in(cells)
-    if len(cells) >= 3:
-        return figures >= 1 or all(len(cell) < 40 for cell in cells)
-    return len(cells) == 2 and figures >= 1 and len(line.text) < 160
+    if len(cells) < 2 or numbers_in(cells) == 0 or _is_year_head(cells):
+        return False
+    return len(cells) >= 3 or len(line.text) < 160
+
+
+def _is_year_head(cells: Sequence[str]) -> bool:
+    """A line of column headers that consists of years: "Three Months Ended June 30, | 2023 | 2022"."""
+    years = [cell for cell in cells if _YEAR.fullmatch(cell)]
+    return bool(years) and all(_YEAR.fullmatch(c) or (is_period(c) and not is_number(c)) for c in cells)
 
 
 def _label_between(lines: Sequence[RawLine], rows: list[bool], i: int, style: Style, page: RawPage) -> bool:
     line = lines[i]
-    if len(line.cells) > 2 or len(line.text) > 110 or numbered_level(line.text) in (1, 2):
+    if len(line.cells) > 1 and (_is_year_head([c.text for c in line.cells]) or any(is_period(c.text) for c in line.cells)):
+        return False
+    if len(line.text) > 110 or numbered_level(line.text) in (1, 2):
         return False
     if line.text.endswith((".", "。")) and len(line.text) > 40:
         return False
@@ -158,31 +204,41 @@ def _heading_or_text(line: RawLine, page: RawPage, style: Style) -> tuple[LineKi
     return LineKind.TEXT, 0
 
 
-def _mark_heads(lines: Sequence[RawLine], kinds: list[tuple[LineKind, int]], first: int, page: RawPage) -> None:
-    """Lines right above a table's first row that are its column headers, units or title."""
-    at = first - 1
-    best = first
-    while at >= 0 and first - at <= HEAD_LINES and kinds[at][0] is not LineKind.ROW:
-        line = lines[at]
-        text = line.text
-        gap = line.y - lines[at + 1].y
-        if gap > 5 * max(line.height, 6) or len(text) > 140:
-            break
-        centred = line.x0 > 0.28 * page.width
-        column = all(is_period(c.text) or is_number(c.text) or len(c.text) < 26 for c in line.cells) and (
-            centred or len(line.cells) > 1
-        )
-        if column or is_units(text) or (is_period(text) and len(text) < 60 and not text.endswith(_ENDS)):
-            best = at
-        elif not (kinds[at][0] is LineKind.TEXT and centred and len(text) < 60):
-            break
-        at -= 1
-    for i in range(best, first):
-        if kinds[i][0] is not LineKind.HEADING or kinds[i][1] > 4:
-            kinds[i] = (LineKind.HEAD, 0)
-    at = best - 1
-    if at >= 0 and kinds[at][0] is LineKind.TEXT and is_name(lines[at].text):
+def _mark_heads(
+    lines: Sequence[RawLine], kinds: list[tuple[LineKind, int]], first: int, page: RawPage, style: Style
+) -> None:
+    """Lines right above a table's first row that are its column headers or units; labels among them become rows."""
+    columns = [line for line, kind in zip(lines[first : first + 8], kinds[first : first + 8], strict=True) if kind[0] is LineKind.ROW and len(line.cells) > 1]
+    if not columns:
         return
+    margin = min(line.x0 for line in lines)
+    zone = margin + 0.35 * (min(line.cells[1].x0 for line in columns) - margin)
+    labels: list[int] = []
+    heads: list[int] = []
+    for at in range(first - 1, max(-1, first - 1 - HEAD_LINES), -1):
+        line, text = lines[at], lines[at].text
+        if kinds[at][0] is LineKind.ROW or len(text) > 140 or abs(line.y - lines[at + 1].y) > 5 * max(line.height, 6):
+            break
+        titled = abs((line.x0 + line.x1) / 2 - page.width / 2) < 15 and len(line.cells) == 1 and not is_period(text)
+        if is_units(text) or (heads and line.y <= max(lines[h].y for h in heads) + 1):
+            heads.append(at)
+        elif titled and (kinds[at][0] is LineKind.HEADING or len(text) > 40) and not (text.endswith((":", "："))):
+            break
+        elif len(line.cells) > 1 or line.x0 > zone or (is_period(text) and text.endswith(",")):
+            if any(len(cell.text) > 60 for cell in line.cells):
+                break
+            heads.append(at)
+        elif len(text) < 90 and not text.endswith((".", "。", ";")) and len(labels) < 4 and not style.large(line):
+            if numbered_level(text) in (1, 2) or (text.endswith((":", "：")) and len(text) > 70):
+                break
+            labels.append(at)
+        else:
+            break
+    for at in heads:
+        kinds[at] = (LineKind.HEAD, 0)
+    for at in labels:
+        if (heads and at > min(heads)) or (lines[at].text.endswith((":", "：")) and at == first - 1):
+            kinds[at] = (LineKind.ROW, 0)
 
 
 def _row(lines: Sequence[RawLine], kinds: Sequence[tuple[LineKind, int]], at: int) -> tuple[str, int]:
@@ -207,12 +263,16 @@ def _row(lines: Sequence[RawLine], kinds: Sequence[tuple[LineKind, int]], at: in
 
 def _wrapped_label(upper: RawLine, lower: RawLine) -> bool:
     first = lower.cells[0].text
-    return not upper.text.endswith((":", "：", ".")) and len(upper.text) > 12 and (first[0].islower() or first[0] in "(&$") and not is_number(first)
+    if upper.text.endswith((":", "：", ".")) or is_number(first) or len(upper.text) < 12:
+        return False
+    if upper.text.count("(") > upper.text.count(")") or first[0].islower() or first[0] in "(&$":
+        return True
+    return len(upper.text) > 30 and upper.x1 > 0.85 * lower.cells[1].x0
 
 
 def column_heads(lines: Sequence[RawLine]) -> list[str]:
     """Lines above a table as rows of cells: what is printed in several lines over one column becomes one cell."""
-    rows: list[list[tuple[float, float, float, str]]] = []  # x0, x1, height, text
+    rows: list[_HeadRow] = []
     levels: list[float] = []
     for line in lines:
         target = next((i for i, y in enumerate(levels) if abs(y - line.y) < 0.4 * max(line.height, 4)), None)
@@ -237,21 +297,23 @@ def column_heads(lines: Sequence[RawLine]) -> list[str]:
     return [CELL.join(text for *_, text in cells) for cells in rows]
 
 
-def _merge(upper: list[tuple[float, float, float, str]], lower: list[tuple[float, float, float, str]]) -> list[tuple[float, float, float, str]] | None:
-    """Two header lines as one, when each cell has at most one partner in the other line; else None."""
+def _merge(upper: _HeadRow, lower: _HeadRow) -> _HeadRow | None:
+    """Two header lines as one, when cells have one partner each and go on with each other's words; else None."""
     partner: dict[int, int] = {}
     for i, (x0, x1, _, _) in enumerate(upper):
         over = [k for k, (l0, l1, _, _) in enumerate(lower) if l0 < x1 and l1 > x0]
-        if len(over) > 1:
+        if len(over) > 1 or (over and over[0] in partner.values()):
             return None
         if over:
-            if over[0] in partner.values():
-                return None
             partner[i] = over[0]
     if not partner:
         return None
+    dates = all(upper[i][3].endswith(",") and _COMPLETES.match(lower[k][3]) for i, k in partner.items())
+    spanning = any(is_period(upper[i][3]) for i in partner) and len(lower) > len(upper)
+    if not dates and (spanning or any(is_units(upper[i][3]) for i in partner)):
+        return None
     taken = set(partner.values())
-    merged = []
+    merged: _HeadRow = []
     for i, (x0, x1, height, text) in enumerate(upper):
         if i in partner:
             l0, l1, _, below = lower[partner[i]]

@@ -15,7 +15,7 @@ _NOTHING = re.compile(r"[$€£¥]?\s*[-–—−‒]{1,3}\s*%?|n/?[am]\.?|N/?[A
 _SPLIT_LABEL = re.compile(r"(?<=\S)\s+(?=[($€£¥—–-]*\s?\d[\d,.]*\s?[%)]*(?:\s|$)|—(?:\s|$))")
 UNITS = re.compile(
     r"\(?\s*(?:dollars?|amounts?|u\.?s\.?|shares?|usd|rmb|hk\$|in)?[^()]{0,40}\bin\s+(?:millions|thousands|billions|percent)"
-    r"|单位\s*[:：]|币种\s*[:：]|金额单位|人民币(?:百万|千|万|亿)?元",
+    r"|^\(?unaudited\)?$|单位\s*[:：]|币种\s*[:：]|金额单位|人民币(?:百万|千|万|亿)?元",
     re.IGNORECASE,
 )
 _PERIOD = re.compile(

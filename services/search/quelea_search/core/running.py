@@ -15,6 +15,7 @@ EDGE = 4
 """Lines from the top or the bottom of a page within which a running line is looked for."""
 
 _DIGITS = re.compile(r"\d+")
+_CARRIED = re.compile(r"^(\d{1,4})(?=\s)|(?:^|[\s|-])(\d{1,4})$")
 _PAGE_NUMBER = re.compile(r"[-–—\s]*(?:page\s*)?\(?(?:\d{1,4}|[ivxl]{1,6}|[FSA]-\d{1,3})\)?(?:\s*(?:/|of)\s*\d{1,4})?[-–—\s]*|第\s*\d+\s*页.{0,12}", re.I)
 
 
@@ -37,22 +38,37 @@ def running_keys(pages: Sequence[Sequence[str]]) -> set[str]:
 def body_mask(pages: Sequence[Sequence[str]]) -> list[list[bool]]:
     """For each line of each page, whether it belongs to the body.
 
-    From both edges inwards, running lines and bare page numbers are taken off; the first other line ends that.
+    Taken off, near the edges: running lines, bare page numbers, and a first or last line that carries the page number.
     """
     running = running_keys(pages)
+    numbered = [_numbered(pages, edge) for edge in (0, -1)] if len(pages) >= MINIMUM_PAGES else []
     masks: list[list[bool]] = []
-    for lines in pages:
+    for number, lines in enumerate(pages):
         mask = [True] * len(lines)
-        for order in (range(len(lines)), range(len(lines) - 1, -1, -1)):
-            taken = 0
-            for i in order:
+        for edges in (range(len(lines))[:EDGE], range(len(lines))[-EDGE:]):
+            for i in edges:
                 bare = len(pages) >= MINIMUM_PAGES and _PAGE_NUMBER.fullmatch(lines[i]) is not None
-                if taken >= EDGE + 1 or not (not lines[i].strip() or key(lines[i]) in running or bare):
-                    break
-                mask[i] = False
-                taken += 1
+                if not lines[i].strip() or key(lines[i]) in running or (bare and i in (0, 1, len(lines) - 1, len(lines) - 2)):
+                    mask[i] = False
+        for edge, pages_numbered in zip((0, -1), numbered, strict=False):
+            if number in pages_numbered:
+                mask[edge] = False
         masks.append(mask)
     return masks
+
+
+def _numbered(pages: Sequence[Sequence[str]], edge: int) -> set[int]:
+    """Pages whose first or last line is short and carries a number that grows with the page."""
+    offsets: dict[int, int] = {}
+    for number, lines in enumerate(pages):
+        line = lines[edge] if lines else ""
+        match = _CARRIED.search(line) if len(line) <= 100 else None
+        if match:
+            offsets[number] = int(match[1] or match[2]) - number
+    common = Counter(offsets.values()).most_common(1)
+    if not common or common[0][1] < max(MINIMUM_PAGES, len(pages) // 3):
+        return set()
+    return {number for number, offset in offsets.items() if offset == common[0][0]}
 
 
 def running_lines(pages: Sequence[Sequence[str]], masks: Sequence[Sequence[bool]]) -> tuple[str, ...]:

@@ -11,10 +11,11 @@ import pypdfium2.raw as c
 from quelea_search.adapters.formats.common import Progress, check_characters, stated
 from quelea_search.core.clean import BREAK_HYPHEN, clean, clean_cell, mend_hyphens
 from quelea_search.core.errors import Encrypted, TooManyPages, Unreadable
-from quelea_search.core.layout import Style, blocks_of, settle_levels
+from quelea_search.core.layout import Style, blocks_of, settle_levels, without_marks
 from quelea_search.core.model import ParsedDocument, ParseLimits
 from quelea_search.core.pages import build_page
 from quelea_search.core.raw import Cell, RawLine, RawPage
+from quelea_search.core.rows import is_number
 from quelea_search.core.running import body_mask, running_lines
 
 GAP = 0.85
@@ -61,7 +62,8 @@ def _read(document: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDo
 
 
 def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
-    raw = _mend(raw)
+    everywhere = Style.of(raw)
+    raw = [without_marks(page, everywhere) for page in _mend(raw)]
     texts = [[line.text for line in page.lines] for page in raw]
     masks = body_mask(texts)
     bodies = [
@@ -165,7 +167,8 @@ def _cells(line: str, start: int, size: float, edges: Any) -> list[Cell]:
         if word:
             w0, first_right = edges(at)
             _, w1 = edges(at + len(word) - 1) if len(word) > 1 else (w0, first_right)
-            if words and w0 - x1 > GAP * size and not _sticks(words, word):
+            gap = w0 - x1
+            if words and (_starts_amount(words, word, gap, size) or (gap > GAP * size and not _sticks(words, word))):
                 _close(cells, words, x0, x1)
                 words = []
             if not words:
@@ -180,6 +183,14 @@ def _cells(line: str, start: int, size: float, edges: Any) -> list[Cell]:
 def _sticks(words: list[str], word: str) -> bool:
     """A currency sign belongs to the amount after it, a closing bracket or percent sign to the one before it."""
     return words[-1] in ("$", "€", "£", "¥", "￥", "($", "(") or word in (")", "%", ")%", "%)")
+
+
+def _starts_amount(words: list[str], word: str, gap: float, size: float) -> bool:
+    """A figure after a figure begins the next column, however close it stands; so does a currency sign."""
+    before = " ".join(words)
+    if word in ("$", "€", "£", "¥", "￥"):
+        return words[-1][-1].isdigit() or words[-1][-1] in ")—–-%"
+    return gap > 0.4 * size and (word[0].isdigit() or word[0] in "(—–-") and is_number(before) and is_number(word)
 
 
 def _close(cells: list[Cell], words: list[str], x0: float, x1: float) -> None:

@@ -1,0 +1,221 @@
+"""The life of a job, as pure functions: queued -> running -> succeeded | failed, and back to queued when it was lost.
+
+A job record is the only truth. A message in the queue is a hint that there may be work: it can be lost, doubled or
+late without harm, because `claim` decides from the record.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+LATE_SECONDS = 60.0
+"""A worker that vanished this long after its reading time was over was not ended for reading too long."""
+
+
+class JobState(StrEnum):
+    """Where a job is in its life."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will change any more."""
+        return self in (JobState.SUCCEEDED, JobState.FAILED)
+
+
+class Stage(StrEnum):
+    """What a running job is doing."""
+
+    FETCH = "fetch"
+    PARSE = "parse"
+    CHUNK = "chunk"
+    INDEX = "index"
+
+
+READING = frozenset({Stage.PARSE, Stage.CHUNK})
+"""Stages in which only the file itself can bring the worker down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One submission of one document. Times are seconds since 1970; 0 where it has not happened."""
+
+    id: str
+    filename: str
+    document_id: str
+    uri: str
+    created: float
+    updated: float
+    given: str = ""
+    """What the uploader said of the document, as JSON."""
+    state: JobState = JobState.QUEUED
+    stage: str = ""
+    note: str = ""
+    """Why it waits, when it does."""
+    done: int = 0
+    total: int = 0
+    error: str = ""
+    error_reason: str = ""
+    finished: float = 0.0
+    attempts: int = 0
+    unchanged: bool = False
+    sent: float = 0.0
+    """When a message for it was last put into the queue."""
+    owner: str = ""
+    """The process that runs it."""
+    token: str = ""
+    """Of the present attempt: who does not hold it may not write (fencing)."""
+    stage_started: float = 0.0
+    committing: bool = False
+    """The commit may have happened: a later attempt that finds the document stored has only to clean up."""
+    replaces: str = ""
+    """The document that this one's commit retires."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How patient the service is with workers that vanish."""
+
+    max_attempts: int
+    read_seconds: float
+
+
+def claim(job: Job, *, owner: str, token: str, now: float) -> Job:
+    """A worker takes the job; one more attempt."""
+    return dataclasses.replace(
+        job,
+        state=JobState.RUNNING,
+        stage=Stage.FETCH,
+        note="",
+        stage_started=now,
+        updated=now,
+        attempts=job.attempts + 1,
+        owner=owner,
+        token=token,
+    )
+
+
+def advance(
+    job: Job,
+    *,
+    now: float,
+    stage: Stage | None = None,
+    note: str | None = None,
+    done: int | None = None,
+    total: int | None = None,
+) -> Job:
+    """The job as it is now. Progress never goes back, and is never over the total."""
+    new_total = max(job.total, total or 0)
+    entered = stage is not None and stage != job.stage
+    return dataclasses.replace(
+        job,
+        stage=job.stage if stage is None else stage,
+        stage_started=now if entered else job.stage_started,
+        note=job.note if note is None else note,
+        total=new_total,
+        done=min(max(job.done, done or 0), new_total),
+        updated=now,
+    )
+
+
+def succeed(job: Job, *, now: float, pages: int, unchanged: bool = False) -> Job:
+    """The document is in the knowledge base."""
+    total = max(job.total, pages)
+    return dataclasses.replace(
+        _rest(job, now), state=JobState.SUCCEEDED, done=total, total=total, unchanged=unchanged, finished=now
+    )
+
+
+def fail(job: Job, *, now: float, reason: str, error: str) -> Job:
+    """The document is not in the knowledge base, and the error says why."""
+    return dataclasses.replace(_rest(job, now), state=JobState.FAILED, error=error, error_reason=reason, finished=now)
+
+
+def give_back(job: Job, *, now: float) -> Job:
+    """A worker that is shutting down puts the job back; the attempt does not count."""
+    return dataclasses.replace(_rest(job, now), state=JobState.QUEUED, stage="", attempts=max(0, job.attempts - 1))
+
+
+def lost(job: Job, policy: Policy, *, now: float) -> Job:
+    """What becomes of a running job whose worker has vanished: another attempt, or failure with the reason."""
+    spent = now - job.stage_started
+    if job.stage in READING and policy.read_seconds <= spent < policy.read_seconds + LATE_SECONDS:
+        return fail(
+            job,
+            now=now,
+            reason="READ_TIMEOUT",
+            error=f"Reading the file took longer than {policy.read_seconds:g} s; "
+            "split it, or submit it in another format.",
+        )
+    if job.attempts >= policy.max_attempts:
+        if job.stage in READING:
+            return fail(
+                job,
+                now=now,
+                reason="CRASHED_READER",
+                error=f"The file crashed the reader {job.attempts} times; save it anew or submit it in another format.",
+            )
+        return fail(
+            job,
+            now=now,
+            reason="WORKER_LOST",
+            error=f"The worker was lost {job.attempts} times while it worked on the file; submit it again.",
+        )
+    return dataclasses.replace(_rest(job, now), state=JobState.QUEUED, stage="")
+
+
+def _rest(job: Job, now: float) -> Job:
+    return dataclasses.replace(job, note="", owner="", token="", updated=now)
+
+
+def encode(job: Job) -> dict[str, str]:
+    """The record as flat text fields."""
+    return {field.name: _text(getattr(job, field.name)) for field in dataclasses.fields(job)}
+
+
+def _text(value: object) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def decode(record: Mapping[str, str]) -> Job:
+    """The job of a record that `encode` made; fields that a later version added get their defaults."""
+    values: dict[str, object] = {}
+    for field in dataclasses.fields(Job):
+        text = record.get(field.name)
+        if text is None:
+            continue
+        match field.type:
+            case "float":
+                values[field.name] = float(text)
+            case "int":
+                values[field.name] = int(text)
+            case "bool":
+                values[field.name] = text == "1"
+            case "JobState":
+                values[field.name] = JobState(text)
+            case _:
+                values[field.name] = text
+    return Job(**values)  # type: ignore[arg-type]  # the loop above gave every field its own type
+
+
+def pages_done(batch_last_pages: Sequence[int], finished: Sequence[bool], pages: int) -> int:
+    """Pages whose passages are all embedded, when batches may end out of order.
+
+    Args:
+        batch_last_pages: For each batch, in order, the page of its last passage.
+        finished: For each batch, whether it is embedded.
+        pages: Pages of the document.
+
+    A page that goes on in the next batch is not done before that one is.
+    """
+    for number, is_finished in enumerate(finished):
+        if not is_finished:
+            # The last page of the batch before may go on in this batch: it counts only when it is complete.
+            return max(0, batch_last_pages[number - 1] - 1) if number else 0
+    return pages
