@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+ENCODER := .cache/models/multilingual-e5-small
+PORT ?= 8080
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
 PACKAGES := libs/kit/quelea_kit services/*/quelea_* cli/quelea_cli evaluation/quelea_evaluation
@@ -18,13 +20,29 @@ help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 .PHONY: setup
-setup: $(STAMP) ## Make .venv with every service, the tools and the default encoder.
+setup: $(STAMP) $(ENCODER)/quelea-unpacked.json ## Make .venv with every service, the tools and the default encoder.
 
 $(STAMP): constraints.txt requirements/build.txt requirements/dev.txt $(PYPROJECTS) $(PROTOS)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements/build.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -r requirements/dev.txt
 	@touch $@
+
+$(ENCODER)/quelea-unpacked.json: $(STAMP) services/embedder/quelea_embedder/unpack.py
+	$(BIN)/python -m quelea_embedder.unpack --out $(ENCODER)
+	@touch $@
+
+.PHONY: demo
+demo: setup ## Samples in, questions asked, answers cited; serves until Ctrl-C. PORT=8080, ONCE=1 ends after the questions.
+	$(BIN)/quelea demo --port $(PORT) $(if $(ONCE),--once)
+
+.PHONY: up
+up: setup ## Run every service on this machine until Ctrl-C, data in .quelea/home. PORT=8080.
+	$(BIN)/quelea up --port $(PORT)
+
+.PHONY: down
+down: setup ## Stop what `make up` or `quelea up --detach` runs.
+	$(BIN)/quelea down
 
 .PHONY: lint
 lint: setup ## Style, format and protobuf lint.

@@ -52,6 +52,8 @@ class Home:
         self.index = self.root / "retriever"
         self.documents = self.root / "documents"
         self.gateway = self.root / "gateway"
+        self.keys = self.gateway / "keys.json"
+        self.data = (self.redis, self.index, self.documents, self.gateway)
         self._record = self.run / "stack.json"
         self._lock = self.run / "lock"
 
@@ -59,7 +61,7 @@ class Home:
         """Make the folders, readable by their owner only."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            for folder in (self.logs, self.run, self.redis, self.index, self.documents, self.gateway):
+            for folder in (self.logs, self.run, *self.data):
                 folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise CliError(f"Cannot use {self.root} as home: {error.strerror}. Choose another with --home.") from error

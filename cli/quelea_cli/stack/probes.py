@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import grpc
 import httpx2
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 Probe = Callable[[], Awaitable[bool]]
 """True when the process is ready; False or an exception when it is not yet."""
@@ -15,6 +13,8 @@ Probe = Callable[[], Awaitable[bool]]
 
 def grpc_probe(address: str) -> Probe:
     """Ready when grpc.health.v1 says SERVING."""
+    import grpc  # noqa: PLC0415  # a third of a second that `quelea ask` need not wait for
+    from grpc_health.v1 import health_pb2, health_pb2_grpc  # noqa: PLC0415  # as above
 
     async def ask() -> bool:
         async with grpc.aio.insecure_channel(address, options=[("grpc.enable_http_proxy", 0)]) as channel:

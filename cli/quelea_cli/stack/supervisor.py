@@ -118,9 +118,9 @@ class Supervisor:
         self._record.state = "ready"
         self._save()
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Until stop is set; raises CliError when a process could not be kept alive."""
-        await _first(asyncio.ensure_future(stop.wait()), asyncio.ensure_future(self._failed.wait()))
+    async def run(self) -> None:
+        """Until cancelled; raises CliError when a process could not be kept alive."""
+        await self._failed.wait()
         if self._failure:
             raise self._failure
 

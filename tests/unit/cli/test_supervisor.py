@@ -120,7 +120,7 @@ async def test_one_that_keeps_dying_ends_the_run_and_names_its_log(tmp_path: Pat
 
         task = asyncio.create_task(killer())
         with pytest.raises(CliError, match=r"one keeps ending .*one\.log"):
-            await asyncio.wait_for(supervisor.run(asyncio.Event()), 20)
+            await asyncio.wait_for(supervisor.run(), 20)
         task.cancel()
 
 

@@ -1,0 +1,63 @@
+"""The command `quelea`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import typer
+
+from quelea_cli.commands.ask import ask, search
+from quelea_cli.commands.demo import demo
+from quelea_cli.commands.docs import docs_app, jobs
+from quelea_cli.commands.ingest import ingest
+from quelea_cli.commands.local import backup, keys_app, restore
+from quelea_cli.commands.stack import down, status, up
+from quelea_cli.errors import CliError
+
+app = typer.Typer(
+    name="quelea",
+    help="Ask finance questions on your own documents; every statement of an answer opens to a page.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+app.command()(up)
+app.command()(down)
+app.command()(status)
+app.command()(demo)
+app.command()(ask)
+app.command()(search)
+app.command()(ingest)
+app.add_typer(docs_app, name="docs")
+app.command()(jobs)
+app.add_typer(keys_app, name="keys")
+app.command()(backup)
+app.command()(restore)
+
+
+@app.command("eval", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def evaluate(context: typer.Context) -> None:
+    """Measure retrieval and answers against real data: `quelea eval retrieval`."""
+    try:
+        evaluation = importlib.import_module("quelea_evaluation.cli")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "quelea_evaluation":
+            raise
+        raise CliError("The package quelea-evaluation is not installed; `make setup` installs it.") from error
+    evaluation.app(args=context.args, prog_name="quelea eval")
+
+
+def main() -> None:
+    """Run a command; failures are one line on standard error and an exit code."""
+    try:
+        app()
+    except CliError as error:
+        sys.stderr.write(f"quelea: {error.message}\n")
+        sys.exit(error.code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""`quelea ask` and `quelea search`: questions to the knowledge base."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from quelea_cli.errors import CliError
+from quelea_cli.gateway import Gateway, Json
+from quelea_cli.options import (
+    DEFAULT_URL,
+    ApiKey,
+    AsJson,
+    Companies,
+    Languages,
+    Periods,
+    Tickers,
+    Types,
+    Url,
+    connect,
+    filters,
+)
+from quelea_cli.output import consoles, print_json, say, shortened, show_reading, show_sources, source_line
+
+AsOf = Annotated[str, typer.Option(help="The day of the question, YYYY-MM-DD; today when not given.")]
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="In English or Chinese; - reads it from standard input.")],
+    stream: Annotated[bool, typer.Option(help="Show the answer while it is written.")] = True,
+    as_of: AsOf = "",
+    k: Annotated[int, typer.Option(help="Passages to retrieve; 0: the server's default.", min=0)] = 0,
+    j: Annotated[int, typer.Option(help="How many of them the reader may see; 0: the server's default.", min=0)] = 0,
+    company: Companies = None,
+    ticker: Tickers = None,
+    document_type: Types = None,
+    period: Periods = None,
+    language: Languages = None,
+    url: Url = DEFAULT_URL,
+    api_key: ApiKey = "",
+    as_json: AsJson = False,
+) -> None:
+    """Ask a question; the answer comes with numbered citations that open to a page."""
+    body: Json = {"question": sys.stdin.read() if question == "-" else question}
+    wanted = filters(company, ticker, document_type, period, language)
+    body |= {name: value for name, value in (("as_of", as_of), ("k", k), ("j", j), ("filters", wanted)) if value}
+    out, _ = consoles()
+    with connect(url, api_key) as gateway:
+        if as_json:
+            print_json(gateway.request("POST", "/v1/ask", json=body))
+        elif stream:
+            streamed(out, gateway, body)
+        else:
+            whole(out, gateway, body)
+
+
+def whole(out: Console, gateway: Gateway, body: Json) -> Json:
+    """Ask, then print; returns the answer."""
+    answer = gateway.request("POST", "/v1/ask", json=body)
+    show_reading(out, answer.get("reading"))
+    say(out, answer["answer"])
+    say(out)
+    show_sources(out, answer, gateway.page_url)
+    return answer
+
+
+def streamed(out: Console, gateway: Gateway, body: Json) -> Json:
+    """Ask and print as it comes; returns the answer."""
+    answer: Json | None = None
+    wrote = False
+    for event in gateway.events("POST", "/v1/ask", json={**body, "stream": True}):
+        if event.name == "started":
+            show_reading(out, event.data.get("reading"))
+        elif event.name == "delta":
+            out.print(event.data["text"], end="", markup=False, soft_wrap=True)
+            wrote = True
+        elif event.name == "answer":
+            answer = event.data
+    if answer is None:
+        raise CliError("The answer broke off; ask again.")
+    if not wrote:
+        say(out, answer["answer"])
+    say(out, "\n" if wrote else "")
+    show_sources(out, answer, gateway.page_url)
+    return answer
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    k: Annotated[int, typer.Option(help="Passages; 0: the server's default.", min=0)] = 0,
+    company: Companies = None,
+    ticker: Tickers = None,
+    document_type: Types = None,
+    period: Periods = None,
+    language: Languages = None,
+    url: Url = DEFAULT_URL,
+    api_key: ApiKey = "",
+    as_json: AsJson = False,
+) -> None:
+    """Find passages, best first, with their scores."""
+    body: dict[str, Any] = {"query": query}
+    wanted = filters(company, ticker, document_type, period, language)
+    body |= {name: value for name, value in (("k", k), ("filters", wanted)) if value}
+    out, _ = consoles()
+    with connect(url, api_key) as gateway:
+        found = gateway.request("POST", "/v1/search", json=body)
+        if as_json:
+            print_json(found)
+            return
+        show_reading(out, found.get("reading"))
+        for number, passage in enumerate(found["passages"], start=1):
+            scores = f"score {passage['score']:.3f}, cosine {passage['cosine']:.3f}"
+            say(out, f"{number}. {source_line(passage)} ({scores})", "bold cyan")
+            say(out, f"   {shortened(passage['text'])}")
+            say(out, f"   {gateway.page_url(passage)}", "dim")
+        if not found["passages"]:
+            say(out, "Nothing found; `quelea docs` lists what is in the knowledge base.")

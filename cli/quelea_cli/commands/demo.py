@@ -1,0 +1,44 @@
+"""`quelea demo`: the whole product on the samples."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quelea_cli.commands.stack import CHECKOUT, serve
+from quelea_cli.demo import QUESTIONS, show
+from quelea_cli.errors import EXIT_USAGE, CliError
+from quelea_cli.gateway import Gateway
+from quelea_cli.options import HomeDir
+from quelea_cli.output import consoles, say
+from quelea_cli.stack.home import Home
+from quelea_cli.stack.plan import Options
+from quelea_cli.stack.supervisor import Policy
+
+
+def demo(
+    home: HomeDir = Path(".quelea/demo"),
+    port: Annotated[int, typer.Option(help="Port of the gateway; 0 takes a free one.", min=0, max=65535)] = 8080,
+    samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = CHECKOUT / "samples",
+    once: Annotated[bool, typer.Option(help="Stop after the questions; exit code 0 when all went well.")] = False,
+) -> None:
+    """Start a stack, ingest the samples, ask three questions, and keep serving until Ctrl-C."""
+    if not (samples / QUESTIONS).is_file():
+        raise CliError(f"There are no samples in {samples}; name their folder with --samples.", EXIT_USAGE)
+    out, _ = consoles()
+
+    def ask_all(url: str) -> None:
+        with Gateway(url) as gateway:
+            show(gateway, samples, out)
+
+    async def work(url: str) -> None:
+        await asyncio.to_thread(ask_all, url)
+        if not once:
+            say(out, f"\nopen {url} · Ctrl-C to stop", "bold green")
+            await asyncio.Event().wait()
+
+    options = Options(host="127.0.0.1", port=port, auth=False, model="", reader={})
+    serve(Home(home), options, Policy(), terminal_level=None, work=work)

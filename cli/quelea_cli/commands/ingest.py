@@ -1,0 +1,247 @@
+"""`quelea ingest`: files and folders into the knowledge base, with progress for every job."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from quelea_cli.errors import EXIT_USAGE, CliError
+from quelea_cli.gateway import Gateway, Json
+from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
+from quelea_cli.output import consoles, print_json, say
+
+KINDS = frozenset(
+    ".pdf .html .htm .xhtml .docx .xlsx .xls .pptx .csv .tsv .json .jsonl .md .markdown .txt .text".split()
+)
+_POLL_SECONDS = 0.3
+_ASKED_AT_ONCE = 8
+_ENDED = ("succeeded", "failed")
+
+
+@dataclass
+class Upload:
+    """One file on its way."""
+
+    path: Path
+    uri: str
+    job: Json = field(default_factory=dict)
+
+    @property
+    def error(self) -> str:
+        """Why it failed, empty when it did not."""
+        return str(self.job.get("error") or "failed") if self.job.get("state") == "failed" else ""
+
+
+def find_files(paths: list[Path]) -> tuple[list[Upload], int]:
+    """Every named file, and those of known kinds below every named folder; and how many others were passed over.
+
+    The uri of a file names its place below the folder, so that a later version of it replaces this one, and files of
+    the same name in other folders do not.
+    """
+    found: list[Upload] = []
+    passed_over = 0
+    for path in paths:
+        if path.is_dir():
+            for one in sorted(path.rglob("*")):
+                parts = one.relative_to(path).parts
+                if not one.is_file() or any(part.startswith(".") for part in parts):
+                    continue
+                if one.suffix.lower() in KINDS:
+                    found.append(Upload(one, f"upload:{one.relative_to(path).as_posix()}"))
+                else:
+                    passed_over += 1
+        elif path.is_file():
+            found.append(Upload(path, f"upload:{path.name}"))
+        else:
+            raise CliError(f"There is no file or folder {path}.", EXIT_USAGE)
+    return found, passed_over
+
+
+def read_metadata(given: str) -> Json:
+    """--metadata: a JSON object, or the name of a file that holds one."""
+    if not given:
+        return {}
+    text = given
+    if not given.lstrip().startswith("{"):
+        try:
+            text = Path(given).read_text(encoding="utf-8")
+        except OSError as error:
+            raise CliError(
+                f"--metadata {given}: {error.strerror}. Give a JSON object or a file.", EXIT_USAGE
+            ) from error
+    try:
+        metadata = json.loads(text)
+    except ValueError as error:
+        raise CliError(f"--metadata is not JSON: {error}.", EXIT_USAGE) from error
+    if not isinstance(metadata, dict):
+        raise CliError('--metadata must be a JSON object, for example {"company": "Apple"}.', EXIT_USAGE)
+    return metadata
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files, and folders with all below them.")],
+    metadata: Annotated[
+        str, typer.Option(help="JSON object, or a file with one, that wins over what the documents say of themselves.")
+    ] = "",
+    url: Url = DEFAULT_URL,
+    api_key: ApiKey = "",
+    as_json: AsJson = False,
+) -> None:
+    """Put documents into the knowledge base and wait until they can be found."""
+    uploads, passed_over = find_files(paths)
+    if not uploads:
+        raise CliError("No document there; it may be a PDF, HTML, DOCX, XLSX, PPTX, CSV, JSON, Markdown or text file.")
+    out, err = consoles()
+    with connect(url, api_key) as gateway:
+        run(gateway, uploads, read_metadata(metadata), err if as_json else out, quiet=as_json)
+    failed = [upload for upload in uploads if upload.error]
+    if as_json:
+        print_json(
+            {"jobs": [{"path": str(upload.path), **upload.job} for upload in uploads], "passed_over": passed_over}
+        )
+    else:
+        say(out, summary(uploads, passed_over))
+    if failed:
+        raise typer.Exit(1)
+
+
+def summary(uploads: list[Upload], passed_over: int) -> str:
+    """ "12 documents are in, 1 failed" in one line."""
+    failed = sum(bool(upload.error) for upload in uploads)
+    unchanged = sum(bool(upload.job.get("unchanged")) for upload in uploads)
+    done = len(uploads) - failed
+    line = f"{done} document{'' if done == 1 else 's'} ready"
+    line += f" ({unchanged} were there already)" if unchanged else ""
+    line += f", {failed} failed" if failed else ""
+    return line + (f", {passed_over} files of other kinds passed over" if passed_over else "")
+
+
+def run(
+    gateway: Gateway,
+    uploads: list[Upload],
+    metadata: Json,
+    console: Console,
+    *,
+    quiet: bool = False,
+    short: bool = False,
+) -> None:
+    """Upload everything and follow every job to its end, showing how it goes.
+
+    Args:
+        gateway: Where to.
+        uploads: Get their job.
+        metadata: For every file.
+        console: Gets bars on a terminal, a line for each document elsewhere.
+        quiet: Show nothing.
+        short: Elsewhere, a line for every tenth document and every failure only.
+    """
+    if console.is_terminal and not quiet:
+        _with_bars(gateway, uploads, metadata, console)
+        return
+
+    ended = 0
+
+    def note(upload: Upload) -> None:
+        nonlocal ended
+        if quiet or upload.job.get("state") not in _ENDED:
+            return
+        ended += 1
+        if not short or upload.error:
+            say(console, ended_line(upload))
+        elif ended % 10 == 0:
+            say(console, f"{ended} of {len(uploads)} documents")
+
+    _follow(gateway, uploads, metadata, note)
+
+
+def ended_line(upload: Upload) -> str:
+    """What became of a file, in one line."""
+    if upload.error:
+        return f"failed  {upload.path}: {upload.error}"
+    total = (upload.job.get("progress") or {}).get("total", 0)
+    return f"ready   {upload.path} ({'already there' if upload.job.get('unchanged') else f'{total} pages'})"
+
+
+def _with_bars(gateway: Gateway, uploads: list[Upload], metadata: Json, console: Console) -> None:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[count]}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        whole = progress.add_task("all documents", total=len(uploads), count=f"0/{len(uploads)}")
+        bars: dict[str, TaskID] = {}
+
+        def note(upload: Upload) -> None:
+            name, state = upload.uri, upload.job.get("state")
+            if state in _ENDED:
+                if name in bars:
+                    progress.remove_task(bars.pop(name))
+                progress.advance(whole)
+                progress.update(whole, count=f"{progress.tasks[0].completed:.0f}/{len(uploads)}")
+                if upload.error:
+                    progress.console.print(ended_line(upload), style="red", markup=False)
+            elif state == "running":
+                if name not in bars:
+                    bars[name] = progress.add_task(upload.path.name, total=None, count="")
+                pages = upload.job.get("progress") or {}
+                done, total = pages.get("done", 0), pages.get("total", 0)
+                stage = upload.job.get("stage") or ""
+                progress.update(bars[name], completed=done, total=total or None, count=f"{done}/{total} pages {stage}")
+
+        _follow(gateway, uploads, metadata, note)
+
+
+def _follow(gateway: Gateway, uploads: list[Upload], metadata: Json, note: Callable[[Upload], None]) -> None:
+    """Upload one after the other, asking for the oldest jobs in between, until all have ended."""
+    waiting: list[Upload] = []
+    for upload in uploads:
+        try:
+            _send(gateway, upload, metadata)
+        except CliError as error:
+            if error.code not in (1, 5):  # no server or no key: the next file would fail the same way
+                raise
+            upload.job = {"state": "failed", "error": error.message}
+            note(upload)
+            continue
+        waiting.append(upload)
+        waiting = _ask_after(gateway, waiting, note, at_most=1)
+    while waiting:
+        waiting = _ask_after(gateway, waiting, note, at_most=_ASKED_AT_ONCE)
+        if waiting:
+            time.sleep(_POLL_SECONDS)
+
+
+def _send(gateway: Gateway, upload: Upload, metadata: Json) -> None:
+    try:
+        with upload.path.open("rb") as file:
+            answer = gateway.request(
+                "POST",
+                "/v1/documents",
+                files=[("files", (upload.path.name, file))],
+                data={"metadata": json.dumps([{"uri": upload.uri, **metadata}])},
+            )
+    except OSError as error:
+        raise CliError(f"cannot read it: {error.strerror}") from error
+    upload.job = {"state": "queued", **answer["jobs"][0]}
+    if upload.job.get("error"):
+        upload.job["state"] = "failed"
+
+
+def _ask_after(
+    gateway: Gateway, waiting: list[Upload], note: Callable[[Upload], None], *, at_most: int
+) -> list[Upload]:
+    for upload in waiting[:at_most]:
+        upload.job = gateway.request("GET", f"/v1/jobs/{upload.job['id']}")
+        note(upload)
+    return [upload for upload in waiting if upload.job.get("state") not in _ENDED]

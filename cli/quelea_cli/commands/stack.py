@@ -1,0 +1,280 @@
+"""`quelea up` and `quelea down`: the whole product on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from quelea_cli.errors import EXIT_USAGE, CliError
+from quelea_cli.options import DEFAULT_HOME, AsJson, HomeDir
+from quelea_cli.output import consoles, print_json, say
+from quelea_cli.stack.home import Home, StackRecord, is_same_process
+from quelea_cli.stack.logs import Logs
+from quelea_cli.stack.plan import Options, plan, url_of
+from quelea_cli.stack.ports import free_ports, is_free, is_loopback
+from quelea_cli.stack.supervisor import Policy, Supervisor
+
+MODEL_FOLDER = Path(".cache/models/multilingual-e5-small")
+CHECKOUT = Path(__file__).resolve().parents[3]
+_DOWN_SECONDS = 90.0
+_UNPACK_SECONDS = 300.0
+
+Work = Callable[[str], Coroutine[Any, Any, None]]
+"""Something to do with a stack that is ready, by its URL."""
+
+
+class Reader(StrEnum):
+    """Who writes the answers."""
+
+    extractive = "extractive"
+    openai = "openai"
+
+
+class Level(StrEnum):
+    """How much of the services' logs comes to the terminal."""
+
+    debug = "debug"
+    info = "info"
+    warning = "warning"
+    error = "error"
+
+
+def up(
+    home: HomeDir = DEFAULT_HOME,
+    port: Annotated[int, typer.Option(help="Port of the gateway; 0 takes a free one.", min=0, max=65535)] = 8080,
+    host: Annotated[str, typer.Option(help="Address of the gateway; not loopback turns keys on.")] = "127.0.0.1",
+    auth: Annotated[
+        bool | None, typer.Option("--auth/--no-auth", help="Ask for keys; by default only when others can reach it.")
+    ] = None,
+    reader: Annotated[Reader, typer.Option(help="extractive quotes the best sentences; openai asks a model.")] = (
+        Reader.extractive
+    ),
+    openai_base_url: Annotated[str, typer.Option(help="An OpenAI-compatible endpoint, with /v1.")] = "",
+    openai_model: Annotated[str, typer.Option(help="The model's name there.")] = "",
+    openai_api_key: Annotated[
+        str, typer.Option(envvar="OPENAI_API_KEY", help="Key for the endpoint.", show_default=False)
+    ] = "",
+    start_seconds: Annotated[float, typer.Option(help="Longest wait for a service to be ready.", min=1)] = 120.0,
+    log_level: Annotated[Level, typer.Option(help="Lowest level shown on the terminal.")] = Level.info,
+    detach: Annotated[bool, typer.Option(help="Return when it is ready, and leave it running.")] = False,
+) -> None:
+    """Run everything: redis, embedder, retriever, search, worker, generator, gateway. Ctrl-C ends it."""
+    if detach:
+        _detached(home, start_seconds)
+        return
+    options = Options(
+        host=host,
+        port=port,
+        auth=not is_loopback(host) if auth is None else auth,
+        model="",
+        reader=reader_settings(reader, openai_base_url, openai_model, openai_api_key),
+        log_level="debug" if log_level is Level.debug else "info",
+    )
+    if not options.auth and not is_loopback(host):
+        raise CliError(f"{host} can be reached by others: keys cannot be off there.", EXIT_USAGE)
+    serve(Home(home), options, Policy(start_seconds=start_seconds), terminal_level=log_level.value)
+
+
+def reader_settings(reader: Reader, base_url: str, model: str, api_key: str) -> dict[str, str]:
+    """The generator's variables for the reader that was chosen."""
+    if reader is Reader.extractive:
+        if base_url or model:
+            raise CliError("--openai-base-url and --openai-model go with --reader openai.", EXIT_USAGE)
+        return {}
+    if not base_url or not model:
+        raise CliError("--reader openai needs --openai-base-url and --openai-model.", EXIT_USAGE)
+    return {
+        "QUELEA_GENERATOR_ENDPOINT": base_url,
+        "QUELEA_GENERATOR_MODEL": model,
+        "QUELEA_GENERATOR_API_KEY": api_key,
+    }
+
+
+def serve(
+    home: Home, options: Options, policy: Policy, *, terminal_level: str | None = "info", work: Work | None = None
+) -> None:
+    """Run a stack until a signal; with `work`, until that has ended.
+
+    Args:
+        home: Taken for this process alone.
+        options: The port may be 0.
+        policy: Deadlines and restarts.
+        terminal_level: Lowest level of the services' lines on the terminal; None shows none of them.
+        work: Done when the stack is ready; its error ends the stack, and is raised.
+    """
+    _, err = consoles()
+    with home.locked():
+        stale = home.end_stale()
+        if stale:
+            say(err, f"Ended what an earlier run had left: {', '.join(stale)}.", "yellow")
+        options = _completed(options)
+        logs = Logs(home.logs, sys.stderr if terminal_level else None, terminal_level or "info")
+        try:
+            services = plan(home, options, os.environ)
+            supervisor = Supervisor(
+                services,
+                home,
+                logs,
+                url=url_of(options),
+                policy=policy,
+                progress=lambda line: say(err, f"  ✓ {line}", "green"),
+            )
+            say(err, f"Starting Quelea in {home.root} …", "bold")
+            asyncio.run(_run(supervisor, url_of(options), work, lambda line: say(err, line, "bold")))
+        finally:
+            logs.close()
+
+
+async def _run(supervisor: Supervisor, url: str, work: Work | None, tell: Callable[[str], None]) -> None:
+    stop, now = asyncio.Event(), asyncio.Event()
+
+    def on_signal() -> None:
+        if stop.is_set():
+            now.set()
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, on_signal)
+    began = time.monotonic()
+
+    async def all_of_it() -> None:
+        await supervisor.start()
+        tell(f"Quelea is ready at {url} ({time.monotonic() - began:.0f} s). Ctrl-C stops it.")
+        if work is None:
+            await supervisor.run()
+        else:
+            await first_of(supervisor.run(), work(url))
+
+    try:
+        await first_of(all_of_it(), stop.wait())
+    finally:
+        tell("Stopping …")
+        await supervisor.stop(now)
+        tell("Stopped.")
+
+
+async def first_of(*works: Coroutine[Any, Any, object]) -> None:
+    """Run them together until one has ended, cancel the others; the first one's error is raised."""
+    tasks = [asyncio.ensure_future(one) for one in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+def _completed(options: Options) -> Options:
+    """With the port and the encoder settled."""
+    port = options.port
+    if not port:
+        port = free_ports(1)[0]
+    elif not is_free(options.host, port):
+        raise CliError(f"Port {port} on {options.host} is taken; choose another with --port, or 0 for a free one.")
+    return Options(options.host, port, options.auth, encoder(), options.reader, options.log_level)
+
+
+def encoder() -> Path | str:
+    """The encoder that the environment names, else the default one, unpacked first when it is not there."""
+    named = os.environ.get("QUELEA_EMBEDDER_MODEL", "")
+    if named:
+        return named
+    folder = (CHECKOUT if (CHECKOUT / "proto").is_dir() else Path.cwd()) / MODEL_FOLDER
+    if not (folder / "modules.json").exists():
+        say(consoles()[1], f"Unpacking the encoder into {folder} (once) …")
+    command = [sys.executable, "-m", "quelea_embedder.unpack", "--out", str(folder)]
+    done = subprocess.run(  # noqa: S603  # our own command line
+        command, capture_output=True, text=True, check=False, timeout=_UNPACK_SECONDS
+    )
+    if done.returncode:
+        raise CliError(f"The encoder could not be unpacked: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
+    return folder
+
+
+def _detached(home_dir: Path, start_seconds: float) -> None:
+    """Run the same command again, cut off from this terminal, and wait until it is ready."""
+    home = Home(home_dir)
+    with home.locked():
+        pass
+    arguments = [argument for argument in sys.argv[1:] if argument != "--detach"]
+    console = home.logs / "up.log"
+    with console.open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(  # noqa: S603  # our own command line
+            [sys.executable, "-m", "quelea_cli", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    end = time.monotonic() + start_seconds + _UNPACK_SECONDS
+    while time.monotonic() < end:
+        record = home.read()
+        if record and record.pid == process.pid and record.state == "ready":
+            say(consoles()[0], f"Quelea is ready at {record.url}. Stop it with `quelea down --home {home.root}`.")
+            return
+        if process.poll() is not None:
+            lines = console.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            last = next((line for line in reversed(lines) if line.startswith("quelea: ")), lines[-1] if lines else "")
+            raise CliError(f"{last.removeprefix('quelea: ')} · Its log: {console}")
+        time.sleep(0.2)
+    process.terminate()
+    raise CliError(f"Quelea was not ready in time. Its log: {console}")
+
+
+def down(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
+    """Stop the stack of a home; nothing to do when none runs."""
+    place = Home(home)
+    out, _ = consoles()
+    record = place.read() if place.run.is_dir() else None
+    stopped = False
+    if record and is_same_process(record.pid, record.started):
+        _stop(place, record)
+        stopped = True
+    elif place.run.is_dir():
+        with place.locked():
+            stopped = bool(place.end_stale())
+    if as_json:
+        print_json({"stopped": stopped})
+    else:
+        say(out, f"Stopped the stack in {place.root}." if stopped else f"No stack runs in {place.root}.")
+
+
+def _stop(place: Home, record: StackRecord) -> None:
+    os.kill(record.pid, signal.SIGTERM)
+    end = time.monotonic() + _DOWN_SECONDS
+    while place.is_locked():
+        if time.monotonic() > end:
+            raise CliError(f"The stack (process {record.pid}) did not stop; see {place.logs}.")
+        time.sleep(0.1)
+
+
+def status(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
+    """What runs in a home: every process with its state and restarts."""
+    place = Home(home)
+    record = place.read()
+    runs = bool(record and is_same_process(record.pid, record.started))
+    if as_json:
+        services = {name: vars(one) for name, one in record.services.items()} if record and runs else {}
+        print_json({"running": runs, "url": record.url if record and runs else "", "services": services})
+    elif record and runs:
+        out, _ = consoles()
+        say(out, f"{record.url}  {record.state}  (process {record.pid})", "bold")
+        for name, one in record.services.items():
+            say(out, f"  {name:<10} {one.state:<11} pid {one.pid}, port {one.port or '-'}, {one.restarts} restarts")
+    else:
+        say(consoles()[0], f"No stack runs in {place.root}.")
+    if not runs:
+        raise typer.Exit(3)

@@ -1,0 +1,55 @@
+"""Options that many commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quelea_cli.gateway import Gateway
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+DEFAULT_HOME = Path(".quelea/home")
+
+Url = Annotated[str, typer.Option("--url", envvar="QUELEA_URL", help="The gateway.")]
+ApiKey = Annotated[
+    str, typer.Option("--api-key", envvar="QUELEA_API_KEY", help="Key for the gateway.", show_default=False)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
+HomeDir = Annotated[Path, typer.Option("--home", envvar="QUELEA_HOME", help="Folder that holds all of the stack.")]
+
+COMPANY = typer.Option("--company", help="Only documents of this company; repeatable.")
+TICKER = typer.Option("--ticker", help="Only this ticker; repeatable.")
+TYPE = typer.Option("--type", help="Only this document type (10-Q, news, ...); repeatable.")
+PERIOD = typer.Option("--period", help="Only this period (FY2023 Q3) or period end date; repeatable.")
+LANGUAGE = typer.Option("--language", help="Only en or zh; repeatable.")
+
+Companies = Annotated[list[str] | None, COMPANY]
+Tickers = Annotated[list[str] | None, TICKER]
+Types = Annotated[list[str] | None, TYPE]
+Periods = Annotated[list[str] | None, PERIOD]
+Languages = Annotated[list[str] | None, LANGUAGE]
+
+
+def connect(url: str, api_key: str) -> Gateway:
+    """The gateway that the options name."""
+    return Gateway(url, api_key)
+
+
+def filters(
+    companies: list[str] | None,
+    tickers: list[str] | None,
+    types: list[str] | None,
+    periods: list[str] | None,
+    languages: list[str] | None,
+) -> dict[str, list[str]]:
+    """The wire's filters, without the empty ones."""
+    given = {
+        "companies": companies,
+        "tickers": tickers,
+        "document_types": types,
+        "periods": periods,
+        "languages": languages,
+    }
+    return {name: values for name, values in given.items() if values}

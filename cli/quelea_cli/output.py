@@ -1,0 +1,88 @@
+"""What the commands print: for people on a terminal, plain text in a pipe, JSON when asked for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from quelea_cli.gateway import Json
+
+QUOTE_SHOWN = 400
+
+
+def consoles() -> tuple[Console, Console]:
+    """(standard output, standard error). Rich leaves out colours by itself when they are no terminal."""
+    return Console(highlight=False), Console(stderr=True, highlight=False)
+
+
+def say(console: Console, text: str = "", style: str = "") -> None:
+    """One line as it is: no markup read from it, not wrapped where a program may read it."""
+    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+def source_line(item: Json) -> str:
+    """ "Apple 10-Q FY2023 Q3 · p. 4 · 2023-08-04", of what is known."""
+    title = item.get("title") or item.get("uri") or item.get("document_id", "")
+    period = item.get("period") or ""
+    parts = [title, "" if period in title else period, f"p. {item.get('page', 1)}", item.get("published") or ""]
+    return " · ".join(str(part) for part in parts if part)
+
+
+def shortened(text: str, limit: int = QUOTE_SHOWN) -> str:
+    """On one line, cut with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def show_reading(console: Console, reading: Json | None) -> None:
+    """The line "reading: …", and what was done when the filing asked for is not there."""
+    if reading and reading.get("text"):
+        say(console, f"reading: {reading['text']}", "dim")
+    if reading and reading.get("fallback"):
+        say(console, f"note: {reading['fallback']}", "yellow")
+
+
+def show_sources(console: Console, answer: Json, page_url: Callable[[Json], str]) -> None:
+    """Citations, further reading, notices, failed checks and timings of an answer."""
+    for citation in answer.get("citations", []):
+        say(console, f"[{citation['number']}] {source_line(citation)}", "bold cyan")
+        say(console, f"    “{shortened(citation['quote'])}”")
+        say(console, f"    {page_url(citation)}", "dim")
+    further = answer.get("further_reading", [])
+    if further:
+        say(console)
+        say(console, "Further reading", "bold")
+        for item in further:
+            say(console, f"  · {source_line(item)}  {page_url(item)}", "dim")
+    for notice in answer.get("notices", []):
+        say(console, f"note: {notice}", "yellow")
+    for check in answer.get("checks", []):
+        if not check.get("passed", True) and not answer.get("declined"):
+            say(console, f"check failed: {check['name']}: {check.get('detail', '')}", "red")
+    say(console)
+    say(console, closing_line(answer), "dim")
+
+
+def closing_line(answer: Json) -> str:
+    """Route, reader, date and times of an answer."""
+    timings = {name: value for name, value in (answer.get("timings") or {}).items() if isinstance(value, int | float)}
+    total = timings.pop("total_ms", timings.pop("total", None))
+    stages = ", ".join(f"{name.removesuffix('_ms')} {value:.0f}" for name, value in timings.items())
+    parts = [
+        f"reader {answer.get('reader', '?')}",
+        f"route {answer.get('route', '?')}",
+        f"as of {answer.get('as_of', '?')}",
+        f"{total:.0f} ms" if total is not None else "",
+    ]
+    line = " · ".join(part for part in parts if part)
+    return f"{line} ({stages})" if stages else line

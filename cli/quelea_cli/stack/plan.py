@@ -1,0 +1,132 @@
+"""Which processes make a stack, on which ports, with which settings."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quelea_cli.stack.home import Home
+from quelea_cli.stack.ports import free_ports
+from quelea_cli.stack.probes import grpc_probe, http_probe, redis_probe
+from quelea_cli.stack.supervisor import Service
+
+LOOPBACK = "127.0.0.1"
+_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may choose."""
+
+    host: str
+    port: int
+    auth: bool
+    model: Path | str
+    """The encoder's folder or hub name."""
+    reader: Mapping[str, str]
+    """Settings of the generator, by variable name."""
+    log_level: str = "info"
+
+
+def url_of(options: Options) -> str:
+    """Where the stack answers, as seen from this machine."""
+    host = LOOPBACK if options.host in ("0.0.0.0", "::") else options.host  # noqa: S104  # compared, not bound
+    return f"http://{f'[{host}]' if ':' in host else host}:{options.port}"
+
+
+def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[Service]:
+    """The processes of the stack. What the user has set in the environment wins, but for addresses and folders."""
+    names = ("redis", "embedder", "retriever", "search", "generator", "gateway")
+    port = dict(zip(names, free_ports(len(names)), strict=True))
+    at = {name: f"{LOOPBACK}:{number}" for name, number in port.items()}
+    password = secrets.token_urlsafe(24)
+    search = {
+        "QUELEA_SEARCH_REDIS_URL": f"redis://:{password}@{at['redis']}/0",
+        "QUELEA_SEARCH_BLOBS_URL": str(home.documents),
+        "QUELEA_SEARCH_RETRIEVER": at["retriever"],
+    }
+    http = f"[{options.host}]:{options.port}" if ":" in options.host else f"{options.host}:{options.port}"
+
+    def service(name: str, own: dict[str, str], *, module: str = "", stop_group: int, threads: int = 1) -> Service:
+        owner = name if name in port else "search"
+        prefix = f"QUELEA_{owner.upper()}"
+        usual = {
+            f"{prefix}_LOG_LEVEL": options.log_level,
+            "OMP_NUM_THREADS": str(threads),
+            "OPENBLAS_NUM_THREADS": str(threads),
+            "TOKENIZERS_PARALLELISM": "false",
+            "MALLOC_ARENA_MAX": "4",
+        }
+        ours = {f"{prefix}_LISTEN": at.get(name, f"{LOOPBACK}:0"), **own}
+        return Service(
+            name=name,
+            command=(sys.executable, "-m", module or f"quelea_{name}"),
+            env={**usual, **environment, **ours, "PYTHONUNBUFFERED": "1"},
+            probe=http_probe(f"{url_of(options)}/readyz") if name == "gateway" else grpc_probe(at[owner]),
+            port=options.port if name == "gateway" else port.get(name, 0),
+            start_group=2,
+            stop_group=stop_group,
+        )
+
+    return [
+        _redis(home, port["redis"], password, environment),
+        service("embedder", {"QUELEA_EMBEDDER_MODEL": str(options.model)}, stop_group=5, threads=_CORES),
+        service(
+            "retriever",
+            {"QUELEA_RETRIEVER_EMBEDDER": at["embedder"], "QUELEA_RETRIEVER_DATA_DIR": str(home.index)},
+            stop_group=4,
+        ),
+        service("search", search, stop_group=3),
+        service("worker", search, module="quelea_search.worker", stop_group=2),
+        service("generator", dict(options.reader), stop_group=3),
+        service(
+            "gateway",
+            {
+                "QUELEA_GATEWAY_HTTP_LISTEN": http,
+                "QUELEA_GATEWAY_RETRIEVER": at["retriever"],
+                "QUELEA_GATEWAY_SEARCH": at["search"],
+                "QUELEA_GATEWAY_GENERATOR": at["generator"],
+                "QUELEA_GATEWAY_KEYS_FILE": str(home.keys),
+                "QUELEA_GATEWAY_AUTH": "keys" if options.auth else "off",
+            },
+            stop_group=1,
+        ),
+    ]
+
+
+def _redis(home: Home, port: int, password: str, environment: Mapping[str, str]) -> Service:
+    """Redis on loopback with a password of its own; its data survive a kill but for at most a second."""
+    from quelea_kit.redis_server import find_redis_server
+
+    config = home.run / "redis.conf"
+    config.touch(mode=0o600)
+    config.write_text(
+        "\n".join(
+            (
+                f"bind {LOOPBACK}",
+                f"port {port}",
+                f"requirepass {password}",
+                f'dir "{home.redis}"',
+                "appendonly yes",
+                "appendfsync everysec",
+                "save 300 1",
+                "maxmemory-policy noeviction",
+                "daemonize no",
+                "",
+            )
+        ),
+        encoding="utf-8",
+    )
+    return Service(
+        name="redis",
+        command=(str(find_redis_server()), str(config)),
+        env=environment,
+        probe=redis_probe(port, password),
+        port=port,
+        start_group=1,
+        stop_group=6,
+    )

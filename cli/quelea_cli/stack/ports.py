@@ -1,0 +1,40 @@
+"""Loopback ports for one stack."""
+
+from __future__ import annotations
+
+import random
+import socket
+
+from quelea_cli.errors import CliError
+
+_LOWEST, _HIGHEST = 20_000, 32_000  # below the range from which the system takes ports for outgoing connections
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether a server could listen there now."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
+    """Different ports on which nobody listens."""
+    source = random.SystemRandom()
+    found: list[int] = []
+    for _ in range(1000):
+        port = source.randrange(_LOWEST, _HIGHEST)
+        if port not in found and is_free(host, port):
+            found.append(port)
+            if len(found) == count:
+                return found
+    raise CliError("There are not enough free ports on this machine.")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    return host in ("localhost", "::1") or host.startswith("127.")
