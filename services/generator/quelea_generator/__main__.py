@@ -1,0 +1,61 @@
+"""python -m quelea_generator: settings -> logging -> build -> serve."""
+
+from __future__ import annotations
+
+import asyncio
+
+from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
+from quelea_kit.logging import setup_logging
+from quelea_kit.metrics import start_metrics
+from quelea_kit.server import Server, serve
+from quelea_kit.tracing import setup_tracing
+
+from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
+from quelea_generator.core.extractive import ExtractiveReader
+from quelea_generator.core.model_reader import ModelReader
+from quelea_generator.core.reader import Reader
+from quelea_generator.service import NAME, GeneratorService
+from quelea_generator.settings import GeneratorSettings
+
+
+def build(settings: GeneratorSettings) -> Reader:
+    """The reader that the settings ask for."""
+    if not settings.endpoint:
+        return ExtractiveReader()
+    endpoint = OpenAIEndpoint(
+        settings.endpoint,
+        settings.api_key,
+        settings.model,
+        attempts=settings.attempts,
+        connect_seconds=settings.connect_seconds,
+        stall_seconds=settings.stall_seconds,
+        environment_proxy=settings.environment_proxy,
+    )
+    return ModelReader(
+        endpoint,
+        evidence_tokens=settings.evidence_tokens,
+        history_tokens=settings.history_tokens,
+        max_tokens=settings.max_tokens,
+        temperature=settings.temperature,
+    )
+
+
+async def main() -> None:
+    """Serve until told to stop."""
+    settings = GeneratorSettings()
+    setup_logging("generator", settings)
+    setup_tracing("generator", settings)
+    start_metrics(settings)
+    reader = build(settings)
+    service = GeneratorService(reader, settings)
+    server = Server(
+        settings,
+        [NAME],
+        lambda s: pb_grpc.add_GeneratorServiceServicer_to_server(service, s),
+        ready=reader.ready,
+    )
+    await serve(server, on_stop=reader.close)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,66 @@
+"""A chat model that says what a test tells it to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+
+from quelea_kit.errors import QueleaError
+
+from quelea_generator.core.chat import ChatPiece
+from quelea_generator.core.prompt import Message
+
+
+class FakeEndpoint:
+    """ChatModel with a script.
+
+    Args:
+        pieces: What it streams.
+        error: Raised after the pieces, if any.
+        wait: Awaited after the first piece, to hold a call open.
+
+    Attributes:
+        seen: Messages of every call.
+        closed: Calls that ended, in whichever way.
+        failing: What check() raises.
+    """
+
+    def __init__(
+        self, pieces: Sequence[str], *, error: QueleaError | None = None, wait: asyncio.Event | None = None
+    ) -> None:
+        self.model = "fake"
+        self.seen: list[tuple[Message, ...]] = []
+        self.closed = 0
+        self.failing: QueleaError | None = None
+        self._pieces = pieces
+        self._error = error
+        self._wait = wait
+
+    async def stream(
+        self, messages: Sequence[Message], *, model: str, max_tokens: int, temperature: float
+    ) -> AsyncGenerator[ChatPiece, None]:
+        """The script; one piece counts as one token, and it never says more than max_tokens pieces."""
+        self.seen.append(tuple(messages))
+        try:
+            for index, piece in enumerate(self._pieces[:max_tokens]):
+                yield ChatPiece(piece)
+                if index == 0 and self._wait:
+                    await self._wait.wait()
+            if self._error:
+                raise self._error
+            full = len(self._pieces) <= max_tokens
+            yield ChatPiece(
+                finish="stop" if full else "length",
+                prompt_tokens=len(messages),
+                completion_tokens=min(len(self._pieces), max_tokens),
+            )
+        finally:
+            self.closed += 1
+
+    async def check(self) -> None:
+        """As told."""
+        if self.failing:
+            raise self.failing
+
+    async def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,156 @@
+"""Which column of a table answers: reading the periods in its head, and choosing by the question's period.
+
+It claims nothing when the head and the cells of the row do not match in number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quelea_kit.dates import find_dates, parse_iso
+
+from quelea_generator.core.model import Evidence
+from quelea_generator.core.question import Asked
+from quelea_generator.core.rows import parse_row
+from quelea_generator.core.spans import Span
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_TOKEN = re.compile(
+    rf"(?P<span>\b(?:three|six|nine|twelve|3|6|9|12)[ -]months?(?: ended)?|\b(?:fiscal )?(?:years?|quarters?) ended)"
+    rf"|(?P<day>\b{_MONTH}\s+\d{{1,2}}\b)"
+    r"|(?P<quarter>\bQ[1-4] ?(?:FY)?(?:19|20)\d\d\b"
+    r"|(?:19|20)\d\d年(?:第?[一二三四1-4]季度|1-\d{1,2}月|上半年|半年度|末)?|本报告期末?|本期\w{0,3}|本年\w{0,2}"
+    r"|上年同期|上期\w{0,3}|上年\w{0,2}|期末\w{0,2}|期初\w{0,2})"
+    r"|(?P<year>(?<![\d,.])(?:FY ?)?(?:19|20)\d\d(?![\d,.]\d))"
+    r"|(?P<change>(?:[$%€] ?)?\b(?:change|variance|increase ?/? ?\(?decrease\)?)\b"
+    r"|%\s*(?:chg|inc)|[\w（(]*(?:增减|变动)[\w（(%）)]*)",
+    re.IGNORECASE,
+)
+_UNITS = re.compile(
+    r"\(?\b(?:(?:amounts|dollars|RMB|USD|[$€£¥]) ?)?in "
+    r"(?P<en>(?:thousands|millions|billions|hundreds)(?: of [A-Za-z.]+)?)\b"
+    r"|[(（]?(?P<zh>(?:单位|金额单位)[:：]\s*[^\s)）]{1,8})"
+    r"|\((?P<sign>[$€£¥] ?[MB]|[$€£¥][BMbm]?(?:illions|n)?|£m|€m|\$m)\)",
+    re.IGNORECASE,
+)
+_MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "3": 3, "6": 6, "9": 9, "12": 12}
+_NOW, _BEFORE = ("本", "期末"), ("上", "期初")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's head: as a person says it, and what it means."""
+
+    text: str
+    year: int = 0
+    months: int = 0
+    is_change: bool = False
+
+
+def head_of(evidence: Evidence, span: Span) -> str:
+    """The lines that head a row's table: the table head, and the nearest lines above the row that hold a period."""
+    lines: list[str] = []
+    for line in reversed(evidence.text[: span.start].splitlines()):
+        if parse_row(line):
+            if _has_period("\n".join(lines)):
+                break
+            lines = []
+        else:
+            lines.insert(0, line)
+    found = "\n".join(lines[-14:])
+    return found if _has_period(found) else f"{evidence.table_head}\n{found}"
+
+
+def _has_period(text: str) -> bool:
+    return any(match.lastgroup in {"year", "quarter"} for match in _TOKEN.finditer(text))
+
+
+def columns(head: str, cells: int) -> list[Column]:
+    """The head's columns when there are as many as cells, else an empty list."""
+    lines = [line for line in head.splitlines() if line.strip()]
+    best: list[Column] = []
+    for take in range(1, len(lines) + 1):
+        found = _columns("\n".join(lines[-take:]), cells)
+        if found and (not best or sum(map(_known, found)) > sum(map(_known, best))):
+            best = found
+    return best
+
+
+def _known(column: Column) -> int:
+    return len(column.text)
+
+
+def _columns(head: str, cells: int) -> list[Column]:
+    tokens = [(match.lastgroup, " ".join(match.group().split())) for match in _TOKEN.finditer(head)]
+    heads = [(kind, text) for kind, text in tokens if kind in {"year", "quarter", "change"}]
+    days = [text for kind, text in tokens if kind == "day"]
+    spans = [text for kind, text in tokens if kind == "span"]
+    if len(heads) != cells or all(kind == "change" for kind, _ in heads):
+        return []
+    dated = [i for i, (kind, _) in enumerate(heads) if kind == "year"]
+    if days and (len(dated) % len(days) or len(days) > len(dated)):
+        return []
+    if spans and cells % len(spans):
+        spans = []
+    found = []
+    for index, (kind, text) in enumerate(heads):
+        if kind == "change":
+            found.append(Column(text, is_change=True))
+            continue
+        day = days[dated.index(index) * len(days) // len(dated)] if days and kind == "year" else ""
+        span = spans[index * len(spans) // cells] if spans else ""
+        year = re.search(r"(?:19|20)\d\d", text)
+        shown = f"{day}, {text}" if day else text
+        months = _MONTHS.get(span.split()[0].split("-")[0].lower(), 12 if "year" in span.lower() else 3) if span else 0
+        found.append(Column(f"{span.lower()} {shown}".strip(), int(year.group()) if year else 0, months))
+    return found
+
+
+def choose(asked: Asked, evidence: Evidence, found: Sequence[Column]) -> int | None:
+    """The index of the column that the question means; None when it is not certain."""
+    scores = [_fit(asked, evidence, column, found) for column in found]
+    best = max(scores, default=0.0)
+    return scores.index(best) if best >= 1 and scores.count(best) == 1 else None
+
+
+def _fit(asked: Asked, evidence: Evidence, column: Column, found: Sequence[Column]) -> float:
+    if column.is_change:
+        return -1.0
+    days = {match.day for match in find_dates(column.text)}
+    end = parse_iso(evidence.period_end)
+    fit = 0.0
+    if asked.days:
+        fit += 2.0 if days & set(asked.days) else 0.0
+    elif asked.years and not _is_own(asked, evidence):
+        fit += 2.0 if column.year in asked.years and len(asked.years) == 1 else 0.0
+    elif end:
+        fit += 2.0 if end in days or (not days and column.year == end.year) else 0.0
+    if column.text.startswith(_NOW):
+        fit += 1.5
+    if column.text.startswith(_BEFORE):
+        fit -= 1.0
+    if column.months:
+        shortest = min(other.months for other in found if other.months)
+        fit += 0.5 if column.months == (asked.months or shortest) else 0.0
+    return fit
+
+
+def _is_own(asked: Asked, evidence: Evidence) -> bool:
+    """The question's period is the filing's own."""
+    said = set(re.findall(r"(?:19|20)\d\d", evidence.period_label))
+    quarter = re.search(r"Q([1-4])", evidence.period_label)
+    if not said & {str(year) for year in asked.years}:
+        return False
+    return not asked.quarter or (quarter is not None and int(quarter[1]) == asked.quarter)
+
+
+def units_of(evidence: Evidence, span: Span) -> str:
+    """ "in millions", "单位：元", as the table says it; empty when it says nothing."""
+    for text in (evidence.table_head, evidence.text[: span.start], evidence.header):
+        matches = list(_UNITS.finditer(text))
+        if matches:
+            match = matches[-1]
+            return f"in {match['en'].lower()}" if match["en"] else match["zh"] or match["sign"] or ""
+    return ""

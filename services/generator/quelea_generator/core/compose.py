@@ -1,0 +1,68 @@
+"""Quotes as an answer for a person: which figure, for which period, and the words of the source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from types import MappingProxyType
+
+from quelea_generator.core.columns import choose, columns, head_of, units_of
+from quelea_generator.core.question import Asked
+from quelea_generator.core.scoring import Candidate
+
+_CJK = "\u3000-\u303f\u3400-\u9fff\uff00-\uffef"
+_WRAP = re.compile(rf"(?<=[{_CJK}])[ \t]*\n\s*(?=[{_CJK}])")
+
+_OPENING = MappingProxyType(
+    {
+        "en": "Quoted from the sources by the extractive reader (no language model wrote this):",
+        "zh": "以下为摘录式阅读器从资料中摘出的原文（未使用语言模型）：",
+    }
+)
+
+
+def opening(language: str) -> str:
+    """The first line of every extractive answer: it is named as what it is."""
+    return _OPENING[language]
+
+
+def plain(text: str) -> str:
+    """The quoted text on one line. Words, figures and signs are untouched; only white space is."""
+    return " ".join(_WRAP.sub("", text).split())
+
+
+def line(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
+    """One quote, cited.
+
+    A table row reads `Total net sales: 81,797 (three months ended July 1, 2023; in millions), from the row “Total net
+    sales 81,797 82,959” [1]` when its column is certain, and just the row when it is not.
+    """
+    evidence, row = candidate.evidence, candidate.span.row
+    zh = asked.language == "zh"
+    quoted, cite = plain(candidate.text), f"[{evidence.number}]"
+    filing = " ".join(part for part in (evidence.company, evidence.period_label or evidence.period_end) if part)
+    lead = f"{filing}{'：' if zh else ': '}" if name_filing and filing else ""
+    if row is None:
+        return f"{lead}“{quoted}” {cite}"
+    heads = columns(head_of(evidence, candidate.span), len(row.cells))
+    index = choose(asked, evidence, heads)
+    units = units_of(evidence, candidate.span)
+    if index is None or not re.search(r"\d", row.cells[index]):
+        notes = "; ".join(column.text for column in heads) if heads else ""
+        shown = "; ".join(part for part in (notes, units) if part)
+        if zh:
+            return f"{lead}表格行“{quoted}”{f'（{shown}）' if shown else ''} {cite}"
+        return f"{lead}the row “{quoted}”{f' ({shown})' if shown else ''} {cite}"
+    cell = row.cells[index]
+    shown = "; ".join(part for part in (heads[index].text, "" if re.search("[%％]", cell) else units) if part)
+    label = plain(row.label)
+    if zh:
+        return f"{lead}{label}：{cell}（{shown}），见表格行“{quoted}” {cite}"
+    return f"{lead}{label}: {cell} ({shown}), from the row “{quoted}” {cite}"
+
+
+def lines(asked: Asked, chosen: Sequence[Candidate]) -> list[str]:
+    """The lines of the answer, without the opening. Several filings are told apart by name."""
+    several = len({candidate.evidence.filing for candidate in chosen}) > 1
+    written = [line(asked, candidate, name_filing=several) for candidate in chosen]
+    return [f"- {text}" for text in written] if len(written) > 1 else written

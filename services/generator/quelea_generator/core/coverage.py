@@ -1,0 +1,75 @@
+"""Whether the evidence carries an answer at all: when the extractive reader declines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from quelea_kit.text import normalise, stem, words
+
+from quelea_generator.core.finance_terms import ALIASES
+from quelea_generator.core.model import Task
+from quelea_generator.core.question import Asked, Unit
+from quelea_generator.core.scoring import Candidate
+
+ENOUGH = 0.5
+"""Part of the question that the chosen quotes must meet together."""
+ENOUGH_WITH_ITEM = 0.3
+"""The same when one quote is about a financial item that the question asks for."""
+ENOUGH_INCOMPLETE = 0.75
+"""The same when the caller says that a company or period of the question is not in the knowledge base."""
+_MET = 0.8
+_ITEM, _NAME, _WORD, _SOFT = 1.0, 1.0, 0.5, 0.2
+"""Weight of a financial item, a name, any other word, a word that only helps."""
+
+
+def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
+    """True when an answer made of these quotes would not answer the question."""
+    if not chosen or not asked.units:
+        return True
+    met = [max(candidate.reached[i] for candidate in chosen) for i in range(len(asked.units))]
+    weights = [_weight(asked, unit) for unit in asked.units]
+    share = sum(w * m for w, m in zip(weights, met, strict=True)) / sum(weights)
+    if task.evidence_incomplete:
+        return share < ENOUGH_INCOMPLETE or not _says_whom_and_when(asked, chosen[0])
+    if not _names_known(task, asked):
+        return True
+    if share >= ENOUGH:
+        return False
+    item = any(
+        unit.others and candidate.matched[i] >= _MET for candidate in chosen for i, unit in enumerate(asked.units)
+    )
+    return not (item and share >= ENOUGH_WITH_ITEM)
+
+
+def _weight(asked: Asked, unit: Unit) -> float:
+    if unit.others:
+        return _ITEM
+    if asked.names.intersection(unit.own):
+        return _NAME
+    return _SOFT if unit.weight < 1 else _WORD
+
+
+def _names_known(task: Task, asked: Asked) -> bool:
+    """Every name of the question is somewhere in the evidence; an abbreviation of a financial item is no name."""
+    said = set(words(" ".join(f"{item.header} {item.company} {item.text}" for item in task.evidence)))
+    items = {word for unit in asked.units if unit.others for word in unit.own}
+    return all(name in said or stem(name) in items or _alias_in(name, said) for name in asked.names)
+
+
+def _alias_in(name: str, said: set[str]) -> bool:
+    return any(name in names and names & said for names in ALIASES)
+
+
+def _says_whom_and_when(asked: Asked, best: Candidate) -> bool:
+    """The best quote's passage names what the question names, and the period it names, in the same words."""
+    item = best.evidence
+    text = normalise(f"{item.header} {item.company} {item.period_label} {item.table_head} {item.text}")
+    if not asked.names <= set(words(text)):
+        return False
+    if asked.language == "zh" and not asked.names and not item.company:
+        return False
+    label = normalise(f"{item.period_label} {item.header}")
+    if asked.quarter and not re.search(rf"\bq{asked.quarter}\b", label):
+        return False
+    return all(str(year) in (label if asked.quarter else text) for year in asked.years)

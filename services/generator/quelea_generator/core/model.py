@@ -1,0 +1,91 @@
+"""The objects of this room: what a reader is given, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+Reason = Literal["stop", "length", "declined"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One passage, as the caller numbered it. Dates are YYYY-MM-DD, empty where unknown."""
+
+    number: int
+    text: str
+    header: str = ""
+    table_head: str = ""
+    is_table: bool = False
+    published: str = ""
+    period_end: str = ""
+    period_label: str = ""
+    company: str = ""
+    score: float = 0.0
+    cosine: float = 0.0
+
+    @property
+    def date(self) -> str:
+        """The date that the passage is read by: when it was published, else the end of its period."""
+        return self.published or self.period_end
+
+    @property
+    def filing(self) -> tuple[str, str]:
+        """What tells one filing from another: company and period, else the date."""
+        return self.company, self.period_label or self.period_end or self.published
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An earlier message of the conversation; role is "user" or "assistant"."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question with its evidence, best passage first."""
+
+    question: str
+    evidence: tuple[Evidence, ...]
+    as_of: date
+    history: tuple[Turn, ...] = ()
+    model: str = ""
+    max_tokens: int = 0
+    temperature: float | None = None
+    evidence_incomplete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """The next piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A span of evidence that the answer rests on: text == evidence.text[start:end], in code points; score 0 to 1."""
+
+    number: int
+    start: int
+    end: int
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end of an answer, always the last event."""
+
+    reason: Reason
+    model: str
+    prompt_version: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    removed_markers: int = field(default=0)
+
+
+Event = Delta | Quote | Finished

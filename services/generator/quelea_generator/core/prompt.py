@@ -1,0 +1,120 @@
+"""The prompt: dated evidence, the date of the question, rules, the question (after WeaverBird, Listing 1).
+
+The wording is in `templates/`, one file per language, each with a version that is reported with every answer.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from string import Template
+
+from quelea_kit.text import estimate_tokens, language_of
+
+from quelea_generator.core.model import Evidence, Task, Turn
+from quelea_generator.core.reader import REFUSALS
+
+LEFT_OUT = "..."
+_SMALLEST_PIECE = 40
+"""Tokens of room below which a passage is left out whole: less would be a crumb."""
+_TAG = re.compile(r"<(?=/?\s*context\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message for a chat model."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent, and which evidence (by number) is in it."""
+
+    messages: tuple[Message, ...]
+    version: str
+    numbers: tuple[int, ...]
+
+
+@cache
+def _template(language: str) -> tuple[str, Template, Template]:
+    text = (resources.files(__package__) / "templates" / f"answer.{language}.txt").read_text(encoding="utf-8")
+    head, system, user = re.split(r"^---(?:system|user)---\n", text, flags=re.MULTILINE)
+    return head.removeprefix("version:").strip(), Template(system.strip()), Template(user.strip())
+
+
+def versions() -> str:
+    """The versions of all templates, as GetInfo reports them."""
+    return ",".join(_template(language)[0] for language in REFUSALS)
+
+
+def context_line(evidence: Evidence, text: str) -> str:
+    """`[n] DATE: (header) text`; further lines are indented, so that no line of a passage can pose as another one."""
+    parts = [f"({evidence.header})" if evidence.header else "", evidence.table_head, text]
+    body = _TAG.sub("‹", "\n".join(part for part in parts if part))
+    return f"[{evidence.number}] {evidence.date or '-'}: " + body.replace("\r", "").replace("\n", "\n    ")
+
+
+def fit(evidence: tuple[Evidence, ...], budget: int) -> list[tuple[Evidence, str]]:
+    """The best evidence that fits into the budget (tokens, estimated), with the text to show of each.
+
+    Order is rank. The passage that reaches the limit is cut at a line or sentence; those after it are left out.
+    """
+    chosen: list[tuple[Evidence, str]] = []
+    left = budget
+    for item in evidence:
+        cost = estimate_tokens(context_line(item, item.text)) + 1
+        if cost <= left:
+            chosen.append((item, item.text))
+            left -= cost
+            continue
+        room = left - estimate_tokens(context_line(item, "")) - 2
+        if room >= _SMALLEST_PIECE:
+            piece = _cut(item.text, room)
+            if piece:
+                chosen.append((item, f"{piece} {LEFT_OUT}"))
+        break
+    return chosen
+
+
+def _cut(text: str, room: int) -> str:
+    """The beginning of the text that fits, whole lines and sentences only."""
+    kept = ""
+    for piece in re.findall(r".+?(?:[.!?]\s+|[。！？；]|\n|\Z)", text, re.DOTALL):
+        if estimate_tokens(kept + piece) > room:
+            break
+        kept += piece
+    return kept.rstrip()
+
+
+def _remember(history: tuple[Turn, ...], budget: int) -> list[Message]:
+    """The newest turns that fit; the oldest go first."""
+    kept: list[Message] = []
+    for turn in reversed(history):
+        budget -= estimate_tokens(turn.text)
+        if budget < 0:
+            break
+        kept.append(Message("assistant" if turn.role == "assistant" else "user", turn.text))
+    return kept[::-1]
+
+
+def build(task: Task, *, evidence_tokens: int, history_tokens: int) -> Prompt:
+    """The messages for a task, in the language of its question."""
+    language = language_of(task.question)
+    version, system, user = _template(language)
+    chosen = fit(task.evidence, evidence_tokens)
+    content = user.substitute(
+        context="\n".join(context_line(item, text) for item, text in chosen),
+        current_date=task.as_of.isoformat(),
+        refusal=REFUSALS[language],
+        question=_TAG.sub("‹", task.question.strip()),
+    )
+    messages = (
+        Message("system", system.substitute()),
+        *_remember(task.history, history_tokens),
+        Message("user", content),
+    )
+    return Prompt(messages, version, tuple(item.number for item, _ in chosen))

@@ -1,0 +1,39 @@
+"""What both readers are: evidence and a question in, a stream of events out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Protocol
+
+from quelea_generator.core.model import Event, Task
+
+REFUSALS = {
+    "en": "Unable to answer the question based on the information provided",
+    "zh": "根据已知信息无法回答该问题",
+}
+"""What a reader says when the evidence does not carry an answer; the English sentence is WeaverBird's (Listing 1)."""
+
+
+class Reader(Protocol):
+    """A way to read evidence. Implementations: ExtractiveReader, ModelReader."""
+
+    name: str
+    """ "extractive" or "openai"."""
+
+    model: str
+    """What answers when the request names no model."""
+
+    prompt_version: str
+    """Version of the prompt, empty when there is none."""
+
+    def read(self, task: Task) -> AsyncGenerator[Event, None]:
+        """Deltas, then quotes, then one Finished. Closing the generator stops the work behind it."""
+        ...
+
+    async def ready(self) -> None:
+        """Raise a QueleaError when the reader cannot answer now."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections."""
+        ...

@@ -1,0 +1,221 @@
+"""How well a span answers a question: a few readable features and one weighted sum."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from quelea_kit.dates import find_dates
+from quelea_kit.text import terms
+
+from quelea_generator.core.finance_terms import generic_terms
+from quelea_generator.core.model import Evidence
+from quelea_generator.core.question import Asked, Unit
+from quelea_generator.core.spans import Span, spans_of
+
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "coverage": 3.0,
+        "context": 1.2,
+        "precision": 0.8,
+        "exact": 0.8,
+        "pairs": 0.5,
+        "rank": 0.5,
+        "figure": 0.6,
+        "kind": 0.4,
+        "row": 0.3,
+        "reason": 0.6,
+        "facts": 0.4,
+        "period": 0.3,
+        "length": 0.3,
+        "hedge": -0.4,
+    }
+)
+"""Worth of each feature. Every feature lies between 0 and 1, but for "period" and "row", which are -1, 0 or 1."""
+
+_CAUSE = re.compile(
+    r"\b(?:due to|driven by|because|as a result|resulting from|result(?:ed|s) in|primarily|mainly"
+    r"|attributable to|partially offset|reflect\w*|impact\w*|affect\w*|increase in|decrease in)\b"
+    r"|由于|因为|主要系|主要是|系由|原因|受.{1,20}影响|导致|得益于|带动|致使"
+)
+_HEDGE = re.compile(r"\b(?:may|might|could|would|cannot|should|forward-looking)\b")
+_PERCENT = re.compile(r"\d\s*[%％]|百分之|个百分点|\bbasis points\b")
+_MONEY = re.compile(
+    r"[$€£¥￥]\s*\(?\d|\d[\d,]*\.?\d*\s*(?:million|billion|trillion|thousand|亿|万|元)|\d{1,3}(?:,\d{3})+"
+)
+_DIGITS = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A span with what was seen of it.
+
+    Attributes:
+        matched: For each unit of the question, how well the span itself meets it, 0 to 1.
+        reached: The same with what stands above it: heading, section, table head.
+        features: What WEIGHTS weighs.
+        score: The weighted sum.
+    """
+
+    evidence: Evidence
+    span: Span
+    matched: tuple[float, ...]
+    reached: tuple[float, ...]
+    features: Mapping[str, float]
+    score: float
+
+    @property
+    def text(self) -> str:
+        """The quoted text, exactly."""
+        return self.evidence.text[self.span.start : self.span.end]
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A span with its words, before it is scored."""
+
+    evidence: Evidence
+    rank: int
+    span: Span
+    own: str
+    words: tuple[str, ...]
+    above: str
+    around: str
+
+
+def _line(text: str) -> tuple[str, tuple[str, ...]]:
+    """Alphabetic terms of a text, and the same as one string with a space on either side of each."""
+    found = tuple(term for term in terms(text) if not term[0].isdigit())
+    return f" {' '.join(found)} ", found
+
+
+def _meets(unit: Unit, line: str) -> float:
+    """How well a line of terms meets a unit."""
+    if f" {' '.join(unit.own)} " in line:
+        return 1.0
+    for other in unit.others:
+        if f" {' '.join(other)} " in line:
+            return 0.9
+    if len(unit.own) == 1:
+        return 0.0
+    share = sum(f" {word} " in line for word in unit.own) / len(unit.own)
+    return 0.8 if share == 1 else 0.4 * share
+
+
+def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str, float] = WEIGHTS) -> list[Candidate]:
+    """Every span of the evidence, scored, best first. Evidence is given best first."""
+    seen: list[_Seen] = []
+    for rank, item in enumerate(evidence):
+        section = item.header.split("·", 4)[-1] if item.header.count("·") >= 4 else ""
+        around, _ = _line(f"{section} {item.table_head}")
+        lines: dict[str, str] = {}
+        for span in spans_of(item.text, is_table=item.is_table):
+            own, words_ = _line(span.row.label if span.row else item.text[span.start : span.end])
+            if span.above not in lines:
+                lines[span.above] = _line(span.above)[0]
+            seen.append(_Seen(item, rank, span, own, words_, lines[span.above], around))
+    if not seen:
+        return []
+    matched = [tuple(_meets(unit, one.own) for unit in asked.units) for one in seen]
+    shares = _weights(asked.units, matched)
+    found = []
+    for one, met in zip(seen, matched, strict=True):
+        reached = tuple(
+            max(m, 0.7 * _meets(unit, one.above), 0.5 * _meets(unit, one.around)) if m < 0.7 else m
+            for m, unit in zip(met, asked.units, strict=True)
+        )
+        features = _features(asked, one, met, reached, shares, len(evidence))
+        score = sum(weights[name] * value for name, value in features.items())
+        found.append(Candidate(one.evidence, one.span, met, reached, MappingProxyType(features), score))
+    found.sort(key=lambda c: (-c.score, c.evidence.number, c.span.start))
+    return found
+
+
+def _weights(units: Sequence[Unit], matched: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """Share of each unit in the whole question: its weight, higher when few spans meet it; they add up to 1."""
+    total = len(matched)
+    raw = [
+        unit.weight
+        * max(0.3, math.log((1 + total) / (1 + sum(own[i] >= 0.8 for own in matched))) / math.log(1 + total))
+        for i, unit in enumerate(units)
+    ]
+    whole = sum(raw) or 1.0
+    return tuple(value / whole for value in raw)
+
+
+def _features(
+    asked: Asked,
+    one: _Seen,
+    own: Iterable[float],
+    reached: Iterable[float],
+    shares: tuple[float, ...],
+    passages: int,
+) -> dict[str, float]:
+    text = one.evidence.text[one.span.start : one.span.end]
+    row = one.span.row
+    shown = " ".join(row.cells) if row else text
+    coverage = sum(share * m for share, m in zip(shares, own, strict=True))
+    wider = sum(share * m for share, m in zip(shares, reached, strict=True))
+    pairs = [pair for pair in asked.pairs if f" {pair[0]} {pair[1]} " in one.own]
+    wants = asked.wants_figure
+    return {
+        "coverage": coverage,
+        "context": wider - coverage,
+        "precision": _precision(asked, one) if row else 0.0,
+        "exact": float(row is not None and _exact(asked.units, one)),
+        "pairs": min(1.0, len(pairs) / 3),
+        "rank": 1 - one.rank / passages,
+        "figure": float(wants and _DIGITS.search(shown) is not None),
+        "kind": float(wants and _right_kind(asked, shown)),
+        "row": (1.0 if wants and not asked.reason else -1.0) if row else 0.0,
+        "reason": float(asked.reason and row is None and _CAUSE.search(text) is not None),
+        "facts": float(row is None and _MONEY.search(text) is not None),
+        "period": float(_period(asked, row.label if row else text)),
+        "length": min(1.0, len(text) / 150) if row is None else 0.5,
+        "hedge": float(row is None and _HEDGE.search(text) is not None),
+    }
+
+
+def _precision(asked: Asked, one: _Seen) -> float:
+    """The part of a row's label that the question explains; an unexplained "total" or "net" costs little."""
+    explained = set(asked.words)
+    for unit in asked.units:
+        for expression in (unit.own, *unit.others):
+            if f" {' '.join(expression)} " in one.own:
+                explained.update(expression)
+    worth = [(0.25 if word in generic_terms() and word not in explained else 1.0, word) for word in one.words]
+    whole = sum(value for value, _ in worth)
+    return sum(value for value, word in worth if word in explained) / whole if whole else 0.0
+
+
+def _exact(units: Sequence[Unit], one: _Seen) -> bool:
+    """The row's label is the thing asked for, and nothing more."""
+    bare = tuple(word for word in one.words if word not in generic_terms())
+    for unit in units:
+        for expression in (unit.own, *unit.others):
+            if one.words == expression:
+                return True
+            if bare and bare == tuple(word for word in expression if word not in generic_terms()):
+                return True
+    return False
+
+
+def _right_kind(asked: Asked, shown: str) -> bool:
+    if asked.percent and _PERCENT.search(shown):
+        return True
+    return (asked.amount or asked.count) and _MONEY.search(shown) is not None
+
+
+def _period(asked: Asked, text: str) -> int:
+    """1 when the sentence names a year that was asked for, -1 when it names other years only."""
+    if not asked.years:
+        return 0
+    said = {found.day.year for found in find_dates(text)} | {
+        int(y) for y in re.findall(r"(?<!\d)((?:19|20)\d\d)(?!\d)", text)
+    }
+    if not said:
+        return 0
+    return 1 if said & asked.years else -1

@@ -1,0 +1,59 @@
+"""Which candidates become the answer's quotes: the best, then what adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quelea_generator.core.question import Asked
+from quelea_generator.core.rows import figures_of
+from quelea_generator.core.scoring import Candidate
+
+_ENOUGH = 0.45
+"""A further quote must score at least this part of the best."""
+_NEW_UNIT = 0.8
+"""Worth of meeting a part of the question that no chosen quote meets."""
+_REPEATED = 1.0
+"""Cost of a row label, or a passage's wording, that is chosen already."""
+
+
+def select(asked: Asked, ranked: Sequence[Candidate], *, most: int = 3, pool: int = 60) -> list[Candidate]:
+    """Up to `most` quotes, the best first; no two with the same figures or the same words."""
+    chosen: list[Candidate] = []
+    left = list(ranked[:pool])
+    while left and len(chosen) < most:
+        best = max(left, key=lambda candidate: candidate.score + _adds(asked, candidate, chosen))
+        if chosen and best.score < _ENOUGH * chosen[0].score:
+            break
+        chosen.append(best)
+        left = [candidate for candidate in left if not _repeats(candidate, best)]
+    return chosen
+
+
+def _adds(asked: Asked, candidate: Candidate, chosen: Sequence[Candidate]) -> float:
+    """What the candidate brings that the chosen quotes do not have."""
+    if not chosen:
+        return 0.0
+    worth = 0.0
+    for index, unit in enumerate(asked.units):
+        have = max(other.reached[index] for other in chosen)
+        worth += _NEW_UNIT * unit.weight * max(0.0, candidate.reached[index] - have)
+    if asked.compares and candidate.evidence.filing not in {other.evidence.filing for other in chosen}:
+        worth += _NEW_UNIT
+    if candidate.span.row and any(
+        other.span.row and other.span.row.label.lower() == candidate.span.row.label.lower() for other in chosen
+    ):
+        worth -= _REPEATED * (0.0 if asked.compares else 0.5)
+    return worth
+
+
+def _repeats(candidate: Candidate, chosen: Candidate) -> bool:
+    """The candidate says what a chosen quote says: overlapping span, the same figures, or the same text."""
+    if candidate.evidence.number == chosen.evidence.number and (
+        candidate.span.start < chosen.span.end and chosen.span.start < candidate.span.end
+    ):
+        return True
+    if candidate.text == chosen.text:
+        return True
+    mine, theirs = figures_of(candidate.text), figures_of(chosen.text)
+    same_row = candidate.span.row is not None and chosen.span.row is not None
+    return same_row and bool(mine) and (mine <= theirs or theirs <= mine)

@@ -1,0 +1,126 @@
+"""What can be quoted of a passage: its table rows, each whole, and its sentences. Spans are exact, in code points."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from quelea_generator.core.rows import Row, parse_row
+
+_END_EN = re.compile(r"(?<=[.!?])[\"”’)]*\s+(?=[\"“‘(]?[A-Z0-9•▪])|(?<=[;:])\s*\n\s*(?=[A-Z•▪])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Inc|Corp|Co|Ltd|No|Nos|U\.S|U\.K|E\.U|vs|Mr|Mrs|Ms|Dr|Jr|Sr|St|approx|e\.g|i\.e|etc|al|Fig|Sec"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|\b[A-Z])\.$"
+)
+_END_ZH = re.compile(r"(?<=[。！？；])[”』」）]*\s*(?=\S)")
+_BULLET = re.compile(
+    r"\s*(?:[•▪■●◦·▶-]|\(?\d{1,2}[.)、]|[（(][一二三四五六七八九十\d]{1,2}[)）]|[一二三四五六七八九十]{1,2}、)\s*\S"
+)
+_LETTERS = re.compile(r"[A-Za-z\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A quotable piece: text[start:end] of its passage. row is set for table rows; above is what headings say."""
+
+    start: int
+    end: int
+    row: Row | None
+    above: str
+
+
+def spans_of(text: str, *, is_table: bool) -> list[Span]:
+    """Rows and sentences in order.
+
+    Args:
+        text: The passage.
+        is_table: Its lines are a table's: a line without cells heads the rows below it, and is no sentence.
+    """
+    found: list[Span] = []
+    block: list[tuple[int, int]] = []
+    above = ""
+    for start, end in _lines(text):
+        row = parse_row(text[start:end])
+        if row is None:
+            block.append((start, end))
+            continue
+        joined = block.pop() if block and _continues(text, block[-1], (start, end)) else None
+        headings = _close(text, block, is_table=is_table, above=above, found=found)
+        above = headings or above
+        block = []
+        if joined:
+            whole = parse_row(text[joined[0] : end].replace("\n", " "))
+            if whole:
+                found.append(Span(joined[0], end, whole, above))
+                continue
+        found.append(Span(start, end, row, above))
+    _close(text, block, is_table=is_table, above=above, found=found)
+    return found
+
+
+def _lines(text: str) -> list[tuple[int, int]]:
+    """Start and end of every line, without the space around it; blank lines are left out."""
+    return [match.span() for match in re.finditer(r"\S[^\n]*(?<=\S)(?=\s*(?:\n|\Z))|\S(?=\s*(?:\n|\Z))", text)]
+
+
+def _continues(text: str, before: tuple[int, int], row: tuple[int, int]) -> bool:
+    """The row's label began on the line before it."""
+    first, second = text[before[0] : before[1]], text[row[0] : row[1]]
+    if len(first) > 160 or "\t" in first or first.endswith((":", "：", ".", "。", ")")):
+        return False
+    return second[0].islower() or first.endswith((",", "、", "（", "(", " and", " of", " the", " to", " in"))
+
+
+def _close(text: str, block: list[tuple[int, int]], *, is_table: bool, above: str, found: list[Span]) -> str:
+    """Turn a run of lines that are no rows into sentences (prose) and return what it says as a heading (table)."""
+    if not block:
+        return ""
+    longest = max(end - start for start, end in block)
+    pieces: list[tuple[int, int]] = []
+    begin = block[0][0]
+    for (_, end), (next_start, next_end) in zip(block, [*block[1:], (len(text), len(text))], strict=True):
+        last = next_start == len(text)
+        if last or _breaks(text[begin:end], text[next_start:next_end], longest):
+            pieces.append((begin, end))
+            begin = next_start
+    heading = ""
+    for start, end in pieces:
+        piece = text[start:end]
+        sentences = _sentences(text, start, end)
+        if len(sentences) == 1 and not re.search(r"[.。！？!?；;][\"”’)）]?$", piece) and len(piece) < 120:
+            heading = piece  # no full stop, and short: it heads what follows
+            if is_table:
+                continue
+        found.extend(Span(s, e, None, above) for s, e in sentences if len(_LETTERS.findall(text[s:e])) >= 6)
+    return " ".join(text[s:e] for s, e in pieces[-3:] if e - s < 120) if is_table else heading
+
+
+def _breaks(so_far: str, following: str, longest: int) -> bool:
+    """A new piece of prose begins on the next line: a bullet, or the line before ended early and closed."""
+    if _BULLET.match(following):
+        return True
+    last = so_far.rsplit("\n", 1)[-1].rstrip()
+    if last.endswith((".", "。", "！", "？", "!", "?")):
+        return len(last) < 0.7 * longest
+    if last.endswith((",", "，", "、", "-")) or following[:1].islower():
+        return False
+    return len(last) < 0.5 * longest
+
+
+def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Spans of the sentences of a paragraph."""
+    piece = text[start:end]
+    cuts = [0]
+    for match in sorted([*_END_EN.finditer(piece), *_END_ZH.finditer(piece)], key=lambda m: m.end()):
+        if match.end() > cuts[-1] and not _ABBREVIATION.search(piece[cuts[-1] : match.start()].rstrip('"”’)')):
+            cuts.append(match.end())
+    cuts.append(len(piece))
+    found = []
+    for first, last in pairwise(cuts):
+        inner = piece[first:last]
+        stripped = inner.strip()
+        if stripped:
+            offset = start + first + inner.index(stripped[0])
+            found.append((offset, offset + len(stripped)))
+    return found
