@@ -20,9 +20,13 @@ def consoles() -> tuple[Console, Console]:
     return Console(highlight=False), Console(stderr=True, highlight=False)
 
 
-def say(console: Console, text: str = "", style: str = "") -> None:
-    """One line as it is: no markup read from it, not wrapped where a program may read it."""
-    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
+def say(console: Console, text: str = "", style: str = "", end: str = "\n") -> None:
+    """Text as it is: no markup read from it; in a pipe not even a tab is touched."""
+    if console.is_terminal:
+        console.print(Text(text, style=style), end=end)
+    else:
+        console.file.write(text + end)
+        console.file.flush()
 
 
 def print_json(value: Any) -> None:

@@ -75,7 +75,7 @@ def streamed(out: Console, gateway: Gateway, body: Json) -> Json:
         if event.name == "started":
             show_reading(out, event.data.get("reading"))
         elif event.name == "delta":
-            out.print(event.data["text"], end="", markup=False, soft_wrap=True)
+            say(out, event.data["text"], end="")
             wrote = True
         elif event.name == "answer":
             answer = event.data

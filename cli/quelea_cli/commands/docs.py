@@ -11,16 +11,16 @@ from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
 from quelea_cli.output import consoles, print_json, say
 
-docs_app = typer.Typer(help="List, show and remove documents.", no_args_is_help=False, invoke_without_command=True)
+docs_app = typer.Typer(help="List, show and remove documents.")
 
 Limit = Annotated[int, typer.Option(help="At most so many.", min=1)]
 
 
-@docs_app.callback()
-def docs(context: typer.Context) -> None:
+@docs_app.callback(invoke_without_command=True)
+def docs(context: typer.Context, url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False) -> None:
     """List, show and remove documents; without a subcommand, list."""
     if context.invoked_subcommand is None:
-        context.invoke(list_documents)
+        list_documents(url=url, api_key=api_key, as_json=as_json)
 
 
 @docs_app.command("list")

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from quelea_kit.redis_server import find_redis_server
+
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.ports import free_ports
 from quelea_cli.stack.probes import grpc_probe, http_probe, redis_probe
@@ -99,9 +101,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
 
 
 def _redis(home: Home, port: int, password: str, environment: Mapping[str, str]) -> Service:
-    """Redis on loopback with a password of its own; its data survive a kill but for at most a second."""
-    from quelea_kit.redis_server import find_redis_server
-
+    """Redis on loopback with a password of its own; what it has acknowledged survives a kill."""
     config = home.run / "redis.conf"
     config.touch(mode=0o600)
     config.write_text(
@@ -112,8 +112,8 @@ def _redis(home: Home, port: int, password: str, environment: Mapping[str, str])
                 f"requirepass {password}",
                 f'dir "{home.redis}"',
                 "appendonly yes",
-                "appendfsync everysec",
-                "save 300 1",
+                "appendfsync always",
+                'save ""',
                 "maxmemory-policy noeviction",
                 "daemonize no",
                 "",

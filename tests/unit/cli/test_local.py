@@ -1,0 +1,197 @@
+"""Backup, restore, keys, the processes' plan and the log lines: no service needed."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import stat
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from quelea_cli import __main__ as command_line
+from quelea_cli.commands.stack import Reader, reader_settings
+from quelea_cli.errors import EXIT_USAGE, CliError
+from quelea_cli.stack import logs as logging
+from quelea_cli.stack.home import Home
+from quelea_cli.stack.logs import Logs, readable
+from quelea_cli.stack.plan import Options, plan, url_of
+from quelea_cli.stack.ports import free_ports, is_free, is_loopback
+
+Run = Callable[..., tuple[int, str, str]]
+EVERYWHERE = "0.0.0.0"  # noqa: S104  # handed to code that must refuse it
+
+
+@pytest.fixture
+def quelea(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["quelea", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            command_line.main()
+        out, err = capfd.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return call
+
+
+def filled(root: Path) -> Home:
+    home = Home(root)
+    home.create()
+    (home.index / "segments").mkdir()
+    (home.index / "segments/a.bin").write_bytes(b"\x00\x01")
+    (home.documents / "报告.pdf").write_bytes(b"%PDF")
+    home.keys.write_text('{"keys": []}')
+    (home.logs / "gateway.log").write_text("secret of yesterday")
+    return home
+
+
+def test_a_backup_restores_everything_but_logs(tmp_path: Path, quelea: Run) -> None:
+    filled(tmp_path / "old")
+    archive = tmp_path / "b.tar.gz"
+    assert quelea("backup", archive, "--home", tmp_path / "old")[0] == 0
+    code, out, _ = quelea("restore", archive, "--home", tmp_path / "new", "--json")
+    assert code == 0
+    assert json.loads(out) == {"home": str(tmp_path / "new")}
+    new = Home(tmp_path / "new")
+    assert (new.index / "segments/a.bin").read_bytes() == b"\x00\x01"
+    assert (new.documents / "报告.pdf").read_bytes() == b"%PDF"
+    assert new.keys.exists()
+    assert not any(new.logs.iterdir())
+
+
+def test_a_running_stack_is_not_backed_up_and_data_are_not_overwritten(tmp_path: Path, quelea: Run) -> None:
+    home = filled(tmp_path / "old")
+    archive = tmp_path / "b.tar.gz"
+    with home.locked():
+        code, _, err = quelea("backup", archive, "--home", home.root)
+    assert (code, "already runs" in err) == (1, True)
+    assert quelea("backup", archive, "--home", home.root)[0] == 0
+    code, _, err = quelea("restore", archive, "--home", home.root)
+    assert (code, "holds data already" in err) == (EXIT_USAGE, True)
+    assert quelea("backup", archive, "--home", tmp_path / "none")[0] == EXIT_USAGE
+
+
+def test_an_archive_that_is_none_of_ours_changes_nothing(tmp_path: Path, quelea: Run) -> None:
+    for name, member in (("empty", None), ("other", "evil"), ("climb", "../outside")):
+        archive = tmp_path / f"{name}.tar.gz"
+        with tarfile.open(archive, "w:gz") as tar:
+            if member:
+                entry = tarfile.TarInfo(member)
+                entry.size = 1
+                tar.addfile(entry, io.BytesIO(b"x"))
+        assert quelea("restore", archive, "--home", tmp_path / "new")[0] == 1
+    (tmp_path / "no.tar.gz").write_bytes(b"not an archive")
+    assert quelea("restore", tmp_path / "no.tar.gz", "--home", tmp_path / "new")[0] == 1
+    assert not (tmp_path / "outside").exists()
+
+
+def test_keys_are_made_listed_and_revoked(tmp_path: Path, quelea: Run) -> None:
+    code, key, _ = quelea("keys", "create", "desk", "--home", tmp_path)
+    assert code == 0
+    assert len(key.strip()) > 30
+    assert key.strip() not in Home(tmp_path).keys.read_text()
+    assert quelea("keys", "create", "desk", "--home", tmp_path)[0] == 1
+    assert quelea("keys", "list", "--home", tmp_path)[1].startswith("desk\t")
+    assert quelea("keys", "revoke", "desk", "--home", tmp_path)[0] == 0
+    assert quelea("keys", "list", "--home", tmp_path)[1] == ""
+
+
+def test_down_and_status_without_a_stack(tmp_path: Path, quelea: Run) -> None:
+    assert quelea("down", "--home", tmp_path / "none") == (0, f"No stack runs in {tmp_path / 'none'}.\n", "")
+    assert json.loads(quelea("status", "--home", tmp_path, "--json")[1]) == {
+        "running": False,
+        "url": "",
+        "services": {},
+    }
+    assert not (tmp_path / "none").exists()
+
+
+def test_up_refuses_what_cannot_work(tmp_path: Path, quelea: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code, _, err = quelea("up", "--home", tmp_path, "--port", port)
+        assert (code, f"Port {port} on 127.0.0.1 is taken" in err) == (1, True)
+    assert quelea("up", "--home", tmp_path, "--host", EVERYWHERE, "--no-auth")[0] == EXIT_USAGE
+    with Home(tmp_path).locked():
+        code, _, err = quelea("up", "--home", tmp_path, "--port", 0)
+        assert (code, "already runs in" in err) == (1, True)
+        assert quelea("up", "--home", tmp_path, "--port", 0, "--detach")[0] == 1
+
+
+def test_the_reader_is_chosen_by_options() -> None:
+    assert reader_settings(Reader.extractive, "", "", "sk-of-another-tool") == {}
+    assert reader_settings(Reader.openai, "http://x/v1", "m", "k") == {
+        "QUELEA_GENERATOR_ENDPOINT": "http://x/v1",
+        "QUELEA_GENERATOR_MODEL": "m",
+        "QUELEA_GENERATOR_API_KEY": "k",
+    }
+    for reader, url, model in ((Reader.openai, "", "m"), (Reader.openai, "u", ""), (Reader.extractive, "u", "")):
+        with pytest.raises(CliError):
+            reader_settings(reader, url, model, "")
+
+
+def test_the_plan_wires_the_services_together(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.create()
+    options = Options("127.0.0.1", 8080, False, "/m", {"QUELEA_GENERATOR_MODEL": "x"})
+    services = {
+        one.name: one for one in plan(home, options, {"QUELEA_RETRIEVER_DEFAULT_K": "7", "OMP_NUM_THREADS": "9"})
+    }
+    ports = [one.port for one in services.values() if one.port]
+    assert len(set(ports)) == len(ports) == 6
+    env = {name: one.env for name, one in services.items()}
+    for service, variable, other in (
+        ("retriever", "QUELEA_RETRIEVER_EMBEDDER", "embedder"),
+        ("search", "QUELEA_SEARCH_RETRIEVER", "retriever"),
+        ("worker", "QUELEA_SEARCH_RETRIEVER", "retriever"),
+        ("gateway", "QUELEA_GATEWAY_RETRIEVER", "retriever"),
+        ("gateway", "QUELEA_GATEWAY_SEARCH", "search"),
+        ("gateway", "QUELEA_GATEWAY_GENERATOR", "generator"),
+    ):
+        assert env[service][variable] == f"127.0.0.1:{services[other].port}"
+    assert env["search"]["QUELEA_SEARCH_REDIS_URL"] == env["worker"]["QUELEA_SEARCH_REDIS_URL"]
+    assert env["search"]["QUELEA_SEARCH_LISTEN"] != env["worker"]["QUELEA_SEARCH_LISTEN"]
+    assert env["gateway"]["QUELEA_GATEWAY_AUTH"] == "off"
+    assert env["generator"]["QUELEA_GENERATOR_MODEL"] == "x"
+    assert env["retriever"]["QUELEA_RETRIEVER_DEFAULT_K"] == "7"
+    assert env["embedder"]["OMP_NUM_THREADS"] == "9"
+    order = sorted(services, key=lambda name: services[name].stop_group)
+    assert order[0] == "gateway"
+    assert order[-1] == "redis"
+    config = home.run / "redis.conf"
+    assert stat.S_IMODE(config.stat().st_mode) == 0o600
+    assert "appendonly yes" in config.read_text()
+    assert all("requirepass" not in " ".join(one.command) for one in services.values())
+
+
+def test_addresses() -> None:
+    assert url_of(Options(EVERYWHERE, 80, True, "", {})) == "http://127.0.0.1:80"
+    assert url_of(Options("::1", 80, True, "", {})) == "http://[::1]:80"
+    assert all(map(is_loopback, ("127.0.0.5", "localhost", "::1")))
+    assert not any(map(is_loopback, (EVERYWHERE, "10.0.0.1", "::")))
+    first, second = free_ports(2)
+    assert first != second
+    assert is_free("127.0.0.1", first)
+
+
+def test_log_files_are_bounded_and_the_terminal_gets_prefixed_readable_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging, "MAX_BYTES", 2000)
+    terminal = io.StringIO()
+    logs = Logs(tmp_path, terminal, "warning")
+    for number in range(200):
+        logs.line("search", json.dumps({"event": "e", "level": "info", "n": number, "text": "x" * 40}))
+    logs.line("worker", json.dumps({"event": "job_failed", "level": "error", "job": "j1", "service": "search"}))
+    logs.line("worker", '{"half')
+    logs.close()
+    assert terminal.getvalue() == "worker    │ job_failed  job=j1\n"
+    assert sum(file.stat().st_size for file in tmp_path.glob("search.log*")) < 3 * 2000
+    assert '"n": 199' in logs.tail("search")[-1]
+    assert readable('{"half') == (20, '{"half')
+    assert readable("[1]") == (20, "[1]")
