@@ -1,0 +1,88 @@
+"""Backup, restore and re-embedding of the embedded store: `python -m quelea_retriever.admin --help`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from quelea_kit.errors import Conflict, InvalidInput, QueleaError
+
+from quelea_retriever import live_backup, reembed
+from quelea_retriever.adapters import edge_files
+from quelea_retriever.adapters.embedder import GrpcEmbedder
+from quelea_retriever.settings import Settings
+
+
+def backup(folder: Path, out: Path, seconds: float) -> str:
+    """Write the store of a folder as FILE.tar.gz, whether its service runs or not; what to tell the user."""
+    try:
+        lock = edge_files.FolderLock(folder)
+    except Conflict as error:
+        if not error.details.get("pid"):
+            raise
+        live_backup.ask(folder, int(error.details["pid"]), out, seconds)
+        return f"{out} ({out.stat().st_size / 1e6:.1f} MB), from the running service"
+    try:
+        shard = edge_files.current_shard(folder)
+        if shard is None:
+            raise InvalidInput(f"{folder} holds no knowledge base.")
+        edge_files.pack(shard, out)
+    finally:
+        lock.release()
+    return f"{out} ({out.stat().st_size / 1e6:.1f} MB)"
+
+
+def restore(folder: Path, archive: Path) -> str:
+    """Put a backup in the place of what the folder holds; Conflict while a service uses it."""
+    if not archive.is_file():
+        raise InvalidInput(f"There is no file {archive}.")
+    lock = edge_files.FolderLock(folder)
+    try:
+        edge_files.unpack(archive, folder)
+    finally:
+        lock.release()
+    return f"{folder} now holds {archive}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; 0 when it worked."""
+    settings = Settings()
+    parser = argparse.ArgumentParser(prog="python -m quelea_retriever.admin", description=__doc__)
+    parser.add_argument("--data-dir", type=Path, default=settings.data_dir, help="folder of the embedded store")
+    commands = parser.add_subparsers(dest="command", required=True)
+    out = commands.add_parser("backup", help="write everything to one file; the service may be running")
+    out.add_argument("--out", type=Path, required=True, metavar="FILE.tar.gz")
+    out.add_argument("--seconds", type=float, default=600.0, help="longest wait for a running service")
+    back = commands.add_parser("restore", help="replace everything by a backup; the service must be stopped")
+    back.add_argument("--from", dest="archive", type=Path, required=True, metavar="FILE.tar.gz")
+    again = commands.add_parser("reembed", help="index again with the embedder's model; the service must be stopped")
+    again.add_argument("--embedder", default=settings.embedder, help="address of the embedder")
+    options = parser.parse_args(arguments)
+    try:
+        if settings.store != "qdrant_edge":
+            raise InvalidInput("The knowledge base is on a Qdrant server: use the server's own snapshots.")
+        if options.command == "backup":
+            said = backup(options.data_dir, options.out, options.seconds)
+        elif options.command == "restore":
+            said = restore(options.data_dir, options.archive)
+        else:
+            said = asyncio.run(_reembed(options.data_dir, options.embedder, settings))
+    except QueleaError as error:
+        sys.stderr.write(f"{error.message}\n")
+        return 1
+    sys.stdout.write(f"{said}\n")
+    return 0
+
+
+async def _reembed(folder: Path, target: str, settings: Settings) -> str:
+    embedder = GrpcEmbedder(target)
+    try:
+        return await reembed.run(folder, embedder, header=settings.header, seconds=settings.embed_timeout_seconds)
+    finally:
+        await embedder.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,301 @@
+"""Which documents are live, and how they come to be and cease to be so.
+
+The passages of a version are written first and nobody sees them. One write, of the document's record, then makes the
+version live and the one before it dead. What is dead or was never finished is kept out of searches by name, and its
+passages are removed once no running search can need them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError
+from quelea_kit.logging import get_logger
+
+from quelea_retriever.adapters.store import DocumentRecord, NewPassage, Scope, Store, is_version_of, version_of
+from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.core.reading import Catalogue
+
+log = get_logger(__name__)
+
+_DRAIN_SECONDS = 60.0
+_SLOW_REFRESH_SECONDS = 60.0
+
+
+class _LazyCatalogue:
+    """Built when a search first needs it, not for every commit."""
+
+    def __init__(self, facts: list[DocumentFacts]) -> None:
+        self._facts = facts
+        self._built: Catalogue | None = None
+
+    def get(self) -> Catalogue:
+        """The catalogue; in two threads at once it may be built twice, which does no harm."""
+        if self._built is None:
+            self._built = Catalogue.build(self._facts)
+        return self._built
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The live documents at one moment; a search uses one snapshot from its beginning to its end."""
+
+    by_version: dict[str, DocumentRecord]
+    by_document: dict[str, DocumentRecord]
+    lazy_catalogue: _LazyCatalogue
+    hidden: frozenset[str] = frozenset()
+    """Versions that have passages in the store and are not live."""
+
+    @classmethod
+    def of(cls, records: Iterable[DocumentRecord]) -> Snapshot:
+        """Arrange records. Of two with the same document id the one committed last counts."""
+        by_document: dict[str, DocumentRecord] = {}
+        for record in sorted(records, key=lambda record: record.committed):
+            by_document[record.facts.id] = record
+        by_version = {record.version: record for record in by_document.values()}
+        facts = [record.facts for record in by_document.values()]
+        return cls(by_version, by_document, _LazyCatalogue(facts))
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The live documents, arranged for reading questions."""
+        return self.lazy_catalogue.get()
+
+    def hiding(self, versions: Iterable[str]) -> Snapshot:
+        """The same documents, with these versions kept out of searches."""
+        return replace(self, hidden=frozenset(versions) - self.by_version.keys())
+
+    def scope(self, documents: Sequence[str] | None) -> Scope:
+        """What to search for these document ids; None for all."""
+        if documents is None:
+            return Scope(exclude=tuple(self.hidden))
+        return Scope(only=tuple(self.by_document[one].version for one in documents if one in self.by_document))
+
+
+@dataclass
+class _Readers:
+    """How many searches use a snapshot."""
+
+    count: int = 0
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Library:
+    """The live documents over a store.
+
+    Args:
+        store: Opened by `start`.
+        catalogue_ttl: Seconds after which a shared store is asked whether others changed it.
+        retire_grace: Seconds that a shared store keeps what was replaced.
+        orphan_seconds: Age after which passages that were never committed are removed.
+        clock: Seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        catalogue_ttl: float = 2.0,
+        retire_grace: float = 10.0,
+        orphan_seconds: float = 3600.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = store
+        self.snapshot = Snapshot.of([])
+        self._ttl = catalogue_ttl
+        self._grace = retire_grace
+        self._orphan_seconds = orphan_seconds
+        self._clock = clock
+        self._change = asyncio.Lock()
+        self._stamp = ""
+        self._looked = self._refreshed = -1e9
+        self._readers: dict[int, _Readers] = {}
+        self._retiring: dict[str, asyncio.Task[None]] = {}
+        self._removing: set[str] = set()
+        self._suspects: frozenset[str] = frozenset()
+
+    async def start(self) -> None:
+        """Open the store and see what is there."""
+        await self.store.open()
+        await self.refresh()
+        await self.collect()
+
+    async def close(self) -> None:
+        """Stop removing; what is left is collected later. Close the store."""
+        for task in self._retiring.values():
+            task.cancel()
+        await asyncio.gather(*self._retiring.values(), return_exceptions=True)
+        await self.store.close()
+
+    async def refresh(self) -> None:
+        """Read every record again."""
+        async with self._change:
+            await self._refresh()
+
+    async def _refresh(self) -> None:
+        stamp = await self.store.stamp()
+        records = await self.store.records()
+        before = self.snapshot
+        after = Snapshot.of(records)
+        self.snapshot = after.hiding(before.hidden | before.by_version.keys())
+        self._stamp = stamp
+        self._looked = self._refreshed = time.monotonic()
+
+    async def look(self) -> None:
+        """Notice what other replicas committed; costs nothing for a store of our own."""
+        if not self.store.shared or time.monotonic() - self._looked < self._ttl:
+            return
+        async with self._change:
+            now = time.monotonic()
+            if now - self._looked < self._ttl:
+                return
+            if now - self._refreshed > _SLOW_REFRESH_SECONDS or await self.store.stamp() != self._stamp:
+                await self._refresh()
+            self._looked = time.monotonic()
+
+    @contextlib.asynccontextmanager
+    async def reading(self) -> AsyncIterator[Snapshot]:
+        """The snapshot to search with; nothing that is live in it is removed before the block ends."""
+        await self.look()
+        snapshot = self.snapshot
+        readers = self._readers.setdefault(id(snapshot), _Readers())
+        readers.count += 1
+        try:
+            yield snapshot
+        finally:
+            readers.count -= 1
+            if not readers.count:
+                readers.idle.set()
+                del self._readers[id(snapshot)]
+
+    async def put(self, facts: DocumentFacts, passages: Sequence[NewPassage]) -> None:
+        """Write passages of a version, which must be version_of(facts). Nobody sees them before the commit."""
+        version = version_of(facts)
+        retiring = self._retiring.pop(version, None)
+        if retiring is not None:  # the version comes back: do not remove what is being written
+            if version not in self._removing:
+                retiring.cancel()
+            await asyncio.gather(retiring, return_exceptions=True)
+        if version not in self.snapshot.by_version and version not in self.snapshot.hidden:
+            self.snapshot = self.snapshot.hiding({*self.snapshot.hidden, version})
+        await self.store.put_passages(passages, written=self._clock())
+
+    async def commit(self, facts: DocumentFacts) -> str:
+        """Make a version live; the id of the other document that it replaced, or "".
+
+        Raises:
+            Conflict: Fewer passages are stored than the document says it has.
+        """
+        if not facts.passages:
+            raise InvalidInput("document.passages must say how many passages the document has when it is committed.")
+        version = version_of(facts)
+        async with self._change:
+            if self.store.shared:
+                await self._refresh()
+            await self._check_count(version, facts)
+            record = DocumentRecord(version, facts, self._clock())
+            await self.store.put_record(record)
+            replaced, kept = "", []
+            for old in self.snapshot.by_document.values():
+                if old.facts.uri == facts.uri:
+                    replaced = old.facts.id if old.facts.id != facts.id else ""
+                elif old.facts.id == facts.id:  # the same bytes under a new uri: one document, by its last name
+                    await self.store.delete_record(old.facts.uri)
+                else:
+                    kept.append(old)
+            self._replace([*kept, record])
+        return replaced
+
+    async def delete(self, document_id: str) -> int:
+        """Take a document out, unfinished versions of it too; how many passages it had.
+
+        Raises:
+            NotFound: Nothing is stored of such a document.
+        """
+        async with self._change:
+            if self.store.shared:
+                await self._refresh()
+                await self._find_hidden()
+            record = self.snapshot.by_document.get(document_id)
+            unfinished = [v for v in self.snapshot.hidden if is_version_of(v, document_id) and v not in self._retiring]
+            if record is None and not unfinished:
+                raise NotFound(f"No document has the id {document_id}.", details={"document_id": document_id})
+            count = 0
+            if record is not None:
+                await self.store.delete_record(record.facts.uri)
+                count += await self.store.count(record.version)
+                self._replace(r for r in self.snapshot.by_document.values() if r is not record)
+            for version in unfinished:
+                count += await self.store.delete_passages(version)
+            self.snapshot = self.snapshot.hiding(self.snapshot.hidden.difference(unfinished))
+        return count
+
+    async def collect(self) -> None:
+        """Remove what was never finished. In a shared store only what a run before this one saw already."""
+        async with self._change:
+            await self._refresh()
+            await self._find_hidden()
+            for record in await self.store.records():  # two with one id: a commit died half way through renaming
+                if self.snapshot.by_document[record.facts.id].facts.uri != record.facts.uri:
+                    await self.store.delete_record(record.facts.uri)
+            since = self._clock() - self._orphan_seconds
+            orphans = set()
+            for version in self.snapshot.hidden - self._retiring.keys():
+                if not await self.store.count(version, written_since=since):
+                    orphans.add(version)
+            doomed = orphans & self._suspects if self.store.shared else orphans
+            for version in doomed:
+                count = await self.store.delete_passages(version)
+                log.info("orphans_removed", version=version, passages=count)
+            self._suspects = frozenset(orphans - doomed)
+            self.snapshot = self.snapshot.hiding(self.snapshot.hidden - doomed)
+
+    async def _find_hidden(self) -> None:
+        self.snapshot = self.snapshot.hiding(await self.store.versions())
+
+    async def _check_count(self, version: str, facts: DocumentFacts) -> None:
+        stored = await self.store.count(version)
+        if stored < facts.passages:
+            raise Conflict(
+                f"Document {facts.id} says it has {facts.passages} passages, but {stored} of this version are stored. "
+                "Send all of them, with the same metadata in every request, and commit again.",
+                details={"stored": str(stored), "expected": str(facts.passages)},
+            )
+        if stored > facts.passages:  # written before with the same metadata, cut into more pieces
+            ordinals = [passage.ordinal for passage in await self.store.passages(version)]
+            await self.store.delete_passages(version, ordinals[facts.passages :])
+
+    def _replace(self, records: Iterable[DocumentRecord]) -> None:
+        """Show other records from now on, and remove the passages of those that are gone."""
+        before = self.snapshot
+        after = Snapshot.of(records)
+        gone = before.by_version.keys() - after.by_version.keys()
+        self.snapshot = after.hiding(before.hidden | gone)
+        waited_for = list(self._readers.values())
+        for version in gone:
+            self._retiring[version] = asyncio.create_task(self._retire(version, waited_for))
+
+    async def _retire(self, version: str, readers: list[_Readers]) -> None:
+        if self.store.shared:
+            await asyncio.sleep(self._grace)
+        for one in readers:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_DRAIN_SECONDS):
+                    await one.idle.wait()
+        self._removing.add(version)
+        try:
+            async with self._change:
+                if self.store.shared:
+                    await self._refresh()
+                if version not in self.snapshot.by_version:
+                    await self.store.delete_passages(version)
+                    self.snapshot = self.snapshot.hiding(self.snapshot.hidden - {version})
+        except QueleaError as error:
+            log.warning("retire_failed", version=version, why=error.message)  # collect() removes it later
+        finally:
+            self._removing.discard(version)
+            self._retiring.pop(version, None)

@@ -1,0 +1,199 @@
+"""From a question to ranked passages: read it, choose documents, search the store, rank."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+import numpy as np
+import numpy.typing as npt
+from quelea_kit.errors import Conflict
+
+from quelea_retriever.adapters.embedder import Embedder, Embedding, Kind
+from quelea_retriever.adapters.store import Found, Profile, Scope, SparseVector, Store, profile_conflict
+from quelea_retriever.core import analysis, ranking
+from quelea_retriever.core.model import Candidate, DocumentFacts, Hit, Mode, PassageRecord, Reading
+from quelea_retriever.core.reading import Catalogue, confirm_missing, read_query
+from quelea_retriever.filters import DocumentFilter
+from quelea_retriever.library import Library, Snapshot
+from quelea_retriever.vectorising import indexed_text
+
+Ranked = tuple[int, float, float]
+"""Position of a text in the request, fused score, cosine."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A checked search request."""
+
+    query: str
+    k: int
+    as_of: date
+    filters: DocumentFilter = field(default_factory=DocumentFilter)
+    mode: Mode = "fused"
+    ignore_reading: bool = False
+    plain: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Ranked passages, and where the time went (milliseconds)."""
+
+    hits: list[Hit]
+    reading: Reading
+    best_cosine: float
+    embed_ms: float
+    store_ms: float
+    rank_ms: float
+
+
+class Searcher:
+    """Search and Rank.
+
+    Args:
+        library: The live documents.
+        embedder: For the query, and for the texts of Rank.
+        candidates: Passages taken from each of the two searches, for each group of documents.
+    """
+
+    def __init__(self, library: Library, embedder: Embedder, candidates: int = 200) -> None:
+        self._library = library
+        self._embedder = embedder
+        self._candidates = candidates
+        self.profile: Profile | None = None
+        """Of the vectors in the store; set once the embedder and the store have met."""
+        self._narrowed: tuple[Snapshot, DocumentFilter, tuple[str, ...], Catalogue] | None = None
+
+    async def embed(self, texts: Sequence[str], kind: Kind, seconds: float) -> Embedding:
+        """Vectors that fit those of the store; Conflict when the embedder has another model by now."""
+        embedding = await self._embedder.embed(texts, kind, seconds)
+        stored = self.profile
+        if stored is not None and embedding.model != stored.model:
+            now = Profile(embedding.model, embedding.vectors.shape[1], stored.header)
+            raise Conflict(profile_conflict(stored, now))
+        return embedding
+
+    async def search(self, question: Question, seconds: float) -> Answer:
+        """The best passages, within the given seconds."""
+        started = time.perf_counter()
+        vector = (await self.embed([question.query], "query", seconds)).vectors[0]
+        embedded = time.perf_counter()
+        async with self._library.reading() as snapshot:
+            sparse, reading, groups = await asyncio.to_thread(self._prepare, question, snapshot)
+            prepared = time.perf_counter()
+            found = await search_live(self._library.store, snapshot, vector, sparse, groups, self._candidates)
+        searched = time.perf_counter()
+        hits, reading = await asyncio.to_thread(_ranked, question, found, reading)
+        ranked = time.perf_counter()
+        return Answer(
+            hits=hits,
+            reading=reading,
+            best_cosine=max((c.cosine for c in found), default=0.0),
+            embed_ms=(embedded - started) * 1000,
+            store_ms=(searched - prepared) * 1000,
+            rank_ms=(prepared - embedded + ranked - searched) * 1000,
+        )
+
+    async def rank(
+        self, query: str, texts: Sequence[tuple[str, str]], seconds: float
+    ) -> list[tuple[int, float, float]]:
+        """Each (header, text), best first. Nothing is stored.
+
+        The same encoders and the same fusion as in a search; the IDF is that of the texts themselves.
+        """
+        wholes = [indexed_text(header, "", text) for header, text in texts]
+        (query_vector,) = (await self.embed([query], "query", seconds)).vectors
+        vectors = (await self.embed(wholes, "passage", seconds)).vectors
+        return await asyncio.to_thread(_rank_texts, query, texts, vectors @ query_vector)
+
+    def _prepare(
+        self, question: Question, snapshot: Snapshot
+    ) -> tuple[SparseVector, Reading, list[tuple[str, ...] | None]]:
+        """The query's terms, what it asks about, and the groups of documents to search (None: all documents)."""
+        allowed, catalogue = self._narrow(snapshot, question.filters)
+        reading = Reading() if question.ignore_reading else read_query(question.query, catalogue, question.as_of)
+        groups: list[tuple[str, ...] | None] = [allowed]
+        if reading.groups:
+            groups = [group for group in reading.groups if group]
+        return analysis.sparse_query(question.query), reading, groups
+
+    def _narrow(self, snapshot: Snapshot, filters: DocumentFilter) -> tuple[tuple[str, ...] | None, Catalogue]:
+        """The ids that the filters leave (None: all), and the catalogue of just those; the last one is kept."""
+        if not filters:
+            return None, snapshot.catalogue
+        last = self._narrowed
+        if last is not None and last[0] is snapshot and last[1] == filters:
+            return last[2], last[3]
+        wanted = [record.facts for record in snapshot.by_document.values() if filters.matches(record.facts)]
+        ids, catalogue = tuple(facts.id for facts in wanted), Catalogue.build(wanted)
+        self._narrowed = (snapshot, filters, ids, catalogue)
+        return ids, catalogue
+
+
+async def search_live(
+    store: Store,
+    snapshot: Snapshot,
+    dense: npt.NDArray[np.float32],
+    sparse: SparseVector,
+    groups: Sequence[tuple[str, ...] | None],
+    limit: int,
+) -> list[Candidate]:
+    """Candidates of live documents: the best `limit` by each score for each group of document ids (None: all)."""
+    found: dict[str, Candidate] = {}
+    for group in groups:
+        if group == () or not snapshot.by_version:
+            continue
+        hits = await store.search(dense, sparse, snapshot.scope(group), limit)
+        live = _live(hits, snapshot)
+        if len(live) < len(hits):  # of a version that this replica does not know yet, or no longer: leave those out
+            only = Scope(only=tuple(snapshot.by_version)) if group is None else snapshot.scope(group)
+            live = _live(await store.search(dense, sparse, only, limit), snapshot)
+        for candidate in live:
+            found.setdefault(candidate.passage.id, candidate)
+    return list(found.values())
+
+
+def _live(hits: list[Found], snapshot: Snapshot) -> list[Candidate]:
+    return [
+        Candidate(hit.passage, snapshot.by_version[hit.version].facts, hit.cosine, hit.sparse)
+        for hit in hits
+        if hit.version in snapshot.by_version
+    ]
+
+
+def _ranked(question: Question, found: list[Candidate], reading: Reading) -> tuple[list[Hit], Reading]:
+    confirmed = confirm_missing(reading, found)
+    return ranking.rank(question.query, found, confirmed, question.k, question.mode, question.plain), confirmed
+
+
+def _rank_texts(query: str, texts: Sequence[tuple[str, str]], cosines: npt.NDArray[np.float32]) -> list[Ranked]:
+    overlaps = _overlaps(analysis.sparse_query(query), [analysis.sparse_document(h, "", "", t) for h, t in texts])
+    candidates = [
+        Candidate(
+            PassageRecord(str(i), str(i), i, 1, 0, len(text), text), DocumentFacts(str(i)), float(cosine), overlap
+        )
+        for i, ((_, text), cosine, overlap) in enumerate(zip(texts, cosines, overlaps, strict=True))
+    ]
+    hits = ranking.rank(query, candidates, Reading(), len(candidates), "fused", True)
+    ranked = [(hit.candidate.passage.ordinal, hit.score, hit.candidate.cosine) for hit in hits]
+    # A near-duplicate of a better text is left out of a search; here every text gets its place, after the others.
+    least = min((score for _, score, _ in ranked), default=0.0)
+    left_out = {candidate.passage.ordinal for candidate in candidates} - {index for index, _, _ in ranked}
+    return ranked + [(index, least, candidates[index].cosine) for index in sorted(left_out)]
+
+
+def _overlaps(query: SparseVector, documents: Sequence[SparseVector]) -> list[float]:
+    """Sparse scores as the store computes them: weights multiplied, times the IDF over these documents."""
+    asked = dict(zip(query[0].tolist(), query[1].tolist(), strict=True))
+    rows = [
+        {index: weight for index, weight in zip(ids.tolist(), weights.tolist(), strict=True) if index in asked}
+        for ids, weights in documents
+    ]
+    having = Counter(index for row in rows for index in row)
+    idf = {index: math.log(1 + (len(rows) - n + 0.5) / (n + 0.5)) for index, n in having.items()}
+    return [sum(asked[index] * weight * idf[index] for index, weight in row.items()) for row in rows]

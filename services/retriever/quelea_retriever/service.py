@@ -1,0 +1,216 @@
+"""The rpcs of quelea.retriever.v1.RetrieverService."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import grpc
+from prometheus_client import Gauge, Histogram
+from quelea.common.v1 import common_pb2
+from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
+from quelea_kit.errors import InvalidInput, NotFound, TooLarge
+from quelea_kit.metrics import LATENCY_BUCKETS
+
+from quelea_retriever import wire
+from quelea_retriever.adapters.embedder import Embedder, Embedding
+from quelea_retriever.adapters.store import Profile
+from quelea_retriever.library import Library
+from quelea_retriever.searching import Question, Searcher
+from quelea_retriever.settings import Settings
+from quelea_retriever.vectorising import vectorise
+
+SERVICE = "quelea.retriever.v1.RetrieverService"
+_MODEL_SECONDS = 5.0
+_MAX_PAGE = 1000
+
+STAGE_SECONDS = Histogram(
+    "quelea_retriever_stage_seconds", "Time of a stage of a search.", ["stage"], buckets=LATENCY_BUCKETS
+)
+DOCUMENTS = Gauge("quelea_retriever_documents", "Live documents.")
+PASSAGES = Gauge("quelea_retriever_passages", "Passages of the live documents.")
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class RetrieverServicer(retriever_pb2_grpc.RetrieverServiceServicer):
+    """Wire to core.
+
+    Args:
+        library: Started.
+        embedder: Where vectors come from.
+        settings: Limits.
+    """
+
+    def __init__(self, library: Library, embedder: Embedder, settings: Settings) -> None:
+        self._library = library
+        self._embedder = embedder
+        self._settings = settings
+        self._searcher = Searcher(library, embedder, settings.candidates)
+
+    async def ready(self) -> None:
+        """Raises while the store or the embedder cannot be used, or when their models differ."""
+        await self._library.store.check()
+        info = await self._embedder.model(_MODEL_SECONDS)
+        profile = Profile(info.model, info.dimension, self._settings.header)
+        await self._library.store.ensure(profile)
+        self._searcher.profile = profile
+        self._show_size()
+
+    async def Search(  # noqa: N802  # the name in the .proto
+        self, request: retriever_pb2.SearchRequest, context: Context
+    ) -> retriever_pb2.SearchResponse:
+        """Ranked passages for a query."""
+        started = time.perf_counter()
+        question = Question(
+            query=wire.query_in(request.query, self._settings.max_query_chars),
+            k=wire.k_in(request.k, self._settings.default_k),
+            as_of=wire.day_in(request.as_of, "as_of") or datetime.now(UTC).date(),
+            filters=wire.filters_in(request.filters),
+            mode=wire.mode_in(request.mode),
+            ignore_reading=request.ignore_reading,
+            plain=request.plain_fusion,
+        )
+        await self._meet()
+        answer = await self._searcher.search(question, self._seconds(context))
+        response = retriever_pb2.SearchResponse(
+            passages=[wire.hit_out(hit) for hit in answer.hits],
+            reading=wire.reading_out(answer.reading),
+            best_cosine=answer.best_cosine,
+            timings=retriever_pb2.SearchTimings(
+                embed_ms=answer.embed_ms,
+                store_ms=answer.store_ms,
+                rank_ms=answer.rank_ms,
+                total_ms=(time.perf_counter() - started) * 1000,
+            ),
+        )
+        for stage in ("embed", "store", "rank", "total"):
+            STAGE_SECONDS.labels(stage).observe(getattr(response.timings, f"{stage}_ms") / 1000)
+        return response
+
+    async def Rank(  # noqa: N802  # the name in the .proto
+        self, request: retriever_pb2.RankRequest, context: Context
+    ) -> retriever_pb2.RankResponse:
+        """The given texts, best first; nothing is stored."""
+        started, settings = time.perf_counter(), self._settings
+        query = wire.query_in(request.query, settings.max_query_chars)
+        if len(request.candidates) > settings.max_rank_candidates:
+            raise TooLarge(
+                f"{len(request.candidates)} candidates; at most {settings.max_rank_candidates} at once.",
+                details={"limit": str(settings.max_rank_candidates)},
+            )
+        for index, candidate in enumerate(request.candidates):
+            if not candidate.text.strip():
+                raise InvalidInput(f"candidates[{index}].text is empty.")
+            if len(candidate.text) + len(candidate.header) > settings.max_passage_chars:
+                raise TooLarge(f"candidates[{index}] is longer than {settings.max_passage_chars} characters.")
+        if not request.candidates:
+            return retriever_pb2.RankResponse()
+        await self._meet()
+        texts = [(candidate.header, candidate.text) for candidate in request.candidates]
+        ranked = await self._searcher.rank(query, texts, self._seconds(context))
+        return retriever_pb2.RankResponse(
+            ranked=[retriever_pb2.RankedCandidate(index=i, score=score, cosine=cos) for i, score, cos in ranked],
+            timing=common_pb2.Timing(compute_ms=(time.perf_counter() - started) * 1000),
+        )
+
+    async def Upsert(  # noqa: N802  # the name in the .proto
+        self, request: retriever_pb2.UpsertRequest, context: Context
+    ) -> retriever_pb2.UpsertResponse:
+        """Add passages; with commit, make the document live and retire the older one of its uri."""
+        settings, facts = self._settings, wire.facts_in(request.document)
+        if len(request.passages) > settings.max_upsert_passages:
+            raise TooLarge(
+                f"{len(request.passages)} passages in one request; at most {settings.max_upsert_passages}.",
+                details={"limit": str(settings.max_upsert_passages)},
+            )
+        if not request.passages and not request.commit:
+            raise InvalidInput("The request has no passages and does not commit: there is nothing to do.")
+        passages = [wire.passage_in(p, facts.id, settings.max_passage_chars) for p in request.passages]
+        if len({p.ordinal for p in passages}) < len(passages) or len({p.id for p in passages}) < len(passages):
+            raise InvalidInput("Two passages of the request have the same id or ordinal.")
+        await self._meet()
+        if passages:
+            seconds = self._seconds(context)
+
+            async def embed(texts: Sequence[str]) -> Embedding:
+                return await self._searcher.embed(texts, "passage", seconds)
+
+            await self._library.put(facts, await vectorise(facts, passages, embed, header=settings.header))
+        replaced = await self._library.commit(facts) if request.commit else ""
+        self._show_size()
+        return retriever_pb2.UpsertResponse(written=len(passages), replaced_document_id=replaced)
+
+    async def Delete(  # noqa: N802  # the name in the .proto
+        self, request: retriever_pb2.DeleteRequest, context: Context
+    ) -> retriever_pb2.DeleteResponse:
+        """Take a document out, and what was written of an unfinished version of it."""
+        count = await self._library.delete(request.document_id)
+        self._show_size()
+        return retriever_pb2.DeleteResponse(passages=count)
+
+    async def GetDocument(  # noqa: N802  # the name in the .proto
+        self, request: retriever_pb2.GetDocumentRequest, context: Context
+    ) -> retriever_pb2.GetDocumentResponse:
+        """A live document."""
+        async with self._library.reading() as snapshot:
+            record = snapshot.by_document.get(request.document_id)
+        if record is None:
+            raise NotFound(
+                f"No document has the id {request.document_id}.", details={"document_id": request.document_id}
+            )
+        return retriever_pb2.GetDocumentResponse(document=wire.document_out(record.facts))
+
+    async def ListDocuments(  # noqa: N802  # the name in the .proto
+        self, request: retriever_pb2.ListDocumentsRequest, context: Context
+    ) -> retriever_pb2.ListDocumentsResponse:
+        """The live documents, newest first. A page token stays good while documents come and go."""
+        if request.page_size > _MAX_PAGE:
+            raise InvalidInput(f"page_size is {request.page_size}; it must be from 1 to {_MAX_PAGE}.")
+        size, after = request.page_size or 100, wire.page_token_in(request.page_token)
+        filters = wire.filters_in(request.filters)
+        async with self._library.reading() as snapshot:
+            wanted = [r.facts for r in snapshot.by_document.values() if filters.matches(r.facts)]
+        wanted.sort(key=wire.list_key, reverse=True)
+        rest = wanted if after is None else [facts for facts in wanted if wire.list_key(facts) < after]
+        page = rest[:size]
+        return retriever_pb2.ListDocumentsResponse(
+            documents=[wire.document_out(facts) for facts in page],
+            next_page_token=wire.page_token_out(page[-1]) if len(rest) > size else "",
+            total=len(wanted),
+        )
+
+    async def GetStats(  # noqa: N802  # the name in the .proto
+        self, request: retriever_pb2.GetStatsRequest, context: Context
+    ) -> retriever_pb2.GetStatsResponse:
+        """How much is stored, where, and with which model."""
+        async with self._library.reading() as snapshot:
+            records = snapshot.by_document.values()
+        profile = self._searcher.profile or await self._library.store.open()
+        return retriever_pb2.GetStatsResponse(
+            documents=len(records),
+            passages=sum(record.facts.passages for record in records),
+            store=self._library.store.name,
+            model=profile.model if profile else "",
+            dimension=profile.dimension if profile else 0,
+            version=version("quelea-retriever"),
+            indexed=await self._library.store.indexed(),
+        )
+
+    async def _meet(self) -> None:
+        """Before the first use: the store and the embedder must agree."""
+        if self._searcher.profile is None:
+            await self.ready()
+
+    def _seconds(self, context: Context) -> float:
+        left = context.time_remaining()
+        longest = self._settings.embed_timeout_seconds
+        return longest if left is None else max(0.001, min(left, longest))
+
+    def _show_size(self) -> None:
+        records = self._library.snapshot.by_document.values()
+        DOCUMENTS.set(len(records))
+        PASSAGES.set(sum(record.facts.passages for record in records))

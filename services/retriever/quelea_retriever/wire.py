@@ -1,0 +1,243 @@
+"""Wire to core and back, and the checks that a request must pass."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from datetime import UTC, date, datetime
+
+from quelea.common.v1 import common_pb2
+from quelea.retriever.v1 import retriever_pb2
+from quelea_kit.dates import parse_iso
+from quelea_kit.errors import InvalidInput, TooLarge
+
+from quelea_retriever.core.header import contextual_header
+from quelea_retriever.core.model import DocumentFacts, Hit, Mode, PassageRecord, Period, Provenance, Reading
+from quelea_retriever.filters import DocumentFilter, folded
+
+MAX_K = 200
+_PROVENANCE: dict[int, Provenance] = {
+    common_pb2.PROVENANCE_UNSPECIFIED: "",
+    common_pb2.PROVENANCE_UPLOAD: "upload",
+    common_pb2.PROVENANCE_WEB: "web",
+    common_pb2.PROVENANCE_SAMPLE: "sample",
+}
+_PROVENANCE_BACK = {name: number for number, name in _PROVENANCE.items()}
+_MODES: dict[int, Mode] = {
+    retriever_pb2.SEARCH_MODE_UNSPECIFIED: "fused",
+    retriever_pb2.SEARCH_MODE_FUSED: "fused",
+    retriever_pb2.SEARCH_MODE_DENSE: "dense",
+    retriever_pb2.SEARCH_MODE_SPARSE: "sparse",
+}
+
+
+def query_in(query: str, longest: int) -> str:
+    """A query with something in it, not longer than the limit."""
+    if not query.strip():
+        raise InvalidInput("The query is empty: ask something.")
+    if len(query) > longest:
+        raise TooLarge(
+            f"The query has {len(query)} characters; at most {longest} are allowed.", details={"limit": str(longest)}
+        )
+    return query
+
+
+def k_in(k: int, default: int) -> int:
+    """How many passages; 0 is the default."""
+    if k > MAX_K:
+        raise InvalidInput(f"k is {k}; it must be from 1 to {MAX_K}.", details={"limit": str(MAX_K)})
+    return k or default
+
+
+def mode_in(mode: int) -> Mode:
+    """The search mode; unspecified means fused."""
+    if mode not in _MODES:
+        raise InvalidInput(f"Search mode {mode} is not known.")
+    return _MODES[mode]
+
+
+def day_in(text: str, field: str) -> date | None:
+    """A date, None where there is none."""
+    day = parse_iso(text)
+    if text and day is None:
+        raise InvalidInput(f'{field} is "{text[:40]}"; it must be a date as YYYY-MM-DD.', details={"field": field})
+    return day
+
+
+def filters_in(filters: retriever_pb2.Filters) -> DocumentFilter:
+    """The filter; a field whose values are all blank is InvalidInput, not a filter that holds for everything."""
+    fields = {}
+    for field in ("companies", "tickers", "document_types", "periods", "languages"):
+        values = getattr(filters, field)
+        fields[field] = folded(values)
+        if values and not fields[field]:
+            raise InvalidInput(f"filters.{field} has only blank values.", details={"field": f"filters.{field}"})
+    since = day_in(filters.published_from, "filters.published_from")
+    until = day_in(filters.published_to, "filters.published_to")
+    if since and until and since > until:
+        raise InvalidInput(f"filters.published_from ({since}) is after filters.published_to ({until}).")
+    return DocumentFilter(
+        **fields, published_from=since, published_to=until, document_ids=frozenset(filters.document_ids)
+    )
+
+
+def facts_in(document: common_pb2.Document) -> DocumentFacts:
+    """A document with an id, a uri, and dates that are dates."""
+    said = document.metadata
+    if not document.id or not document.id.isalnum() or len(document.id) > 128:
+        raise InvalidInput("document.id must be the document's hash: letters and digits.")
+    if not said.uri:
+        raise InvalidInput("document.metadata.uri is empty: it is the name under which a new version replaces an old.")
+    if document.pages < 0 or document.passages < 0:
+        raise InvalidInput("document.pages and document.passages must not be negative.")
+    day_in(said.published, "document.metadata.published")
+    day_in(said.period.end_date, "document.metadata.period.end_date")
+    fetched = ""
+    if document.HasField("fetched"):
+        fetched = document.fetched.ToDatetime(UTC).isoformat(timespec="microseconds")
+    return DocumentFacts(
+        id=document.id,
+        title=said.title,
+        uri=said.uri,
+        language=said.language,
+        company=said.company,
+        company_aliases=tuple(said.company_aliases),
+        ticker=said.ticker,
+        document_type=said.document_type,
+        period=Period(
+            label=said.period.label,
+            fiscal_year=said.period.fiscal_year,
+            fiscal_quarter=said.period.fiscal_quarter,
+            end_date=said.period.end_date,
+            file_label=said.period.file_label,
+        ),
+        published=said.published,
+        provenance=_PROVENANCE.get(said.provenance, ""),
+        pages=document.pages,
+        passages=document.passages,
+        fetched=fetched,
+    )
+
+
+def passage_in(passage: common_pb2.Passage, document_id: str, longest: int) -> PassageRecord:
+    """A passage of the document with an id, a page and a text."""
+    where = f"passage {passage.ordinal}"
+    if not passage.id:
+        raise InvalidInput(f"{where} has no id.")
+    if passage.document_id and passage.document_id != document_id:
+        raise InvalidInput(f"{where} is of document {passage.document_id}, the request is about {document_id}.")
+    if not passage.text.strip():
+        raise InvalidInput(f"{where} has no text.")
+    if len(passage.text) + len(passage.table_head) > longest:
+        raise TooLarge(f"{where} is longer than {longest} characters.", details={"limit": str(longest)})
+    if passage.page < 1 or passage.start < 0 or passage.end - passage.start != len(passage.text):
+        raise InvalidInput(
+            f"{where} does not fit its page: page {passage.page}, start {passage.start}, end {passage.end}, "
+            f"text of {len(passage.text)} characters."
+        )
+    return PassageRecord(
+        id=passage.id,
+        document_id=document_id,
+        ordinal=passage.ordinal,
+        page=passage.page,
+        start=passage.start,
+        end=passage.end,
+        text=passage.text,
+        is_table=passage.is_table,
+        section=passage.section,
+        table_head=passage.table_head,
+    )
+
+
+def metadata_out(facts: DocumentFacts) -> common_pb2.DocumentMetadata:
+    """What the document says of itself."""
+    period = facts.period
+    return common_pb2.DocumentMetadata(
+        title=facts.title,
+        uri=facts.uri,
+        language=facts.language,
+        company=facts.company,
+        company_aliases=facts.company_aliases,
+        ticker=facts.ticker,
+        document_type=facts.document_type,
+        period=common_pb2.FiscalPeriod(
+            label=period.label,
+            fiscal_year=period.fiscal_year,
+            fiscal_quarter=period.fiscal_quarter,
+            end_date=period.end_date,
+            file_label=period.file_label,
+        ),
+        published=facts.published,
+        provenance=common_pb2.Provenance.ValueType(_PROVENANCE_BACK[facts.provenance]),
+    )
+
+
+def document_out(facts: DocumentFacts) -> common_pb2.Document:
+    """A document."""
+    document = common_pb2.Document(
+        id=facts.id, metadata=metadata_out(facts), pages=facts.pages, passages=facts.passages
+    )
+    if facts.fetched:
+        document.fetched.FromDatetime(datetime.fromisoformat(facts.fetched))
+    return document
+
+
+def hit_out(hit: Hit) -> retriever_pb2.ScoredPassage:
+    """A ranked passage."""
+    passage, facts = hit.candidate.passage, hit.candidate.facts
+    return retriever_pb2.ScoredPassage(
+        passage=common_pb2.Passage(
+            id=passage.id,
+            document_id=passage.document_id,
+            ordinal=passage.ordinal,
+            page=passage.page,
+            start=passage.start,
+            end=passage.end,
+            text=passage.text,
+            is_table=passage.is_table,
+            section=passage.section,
+            table_head=passage.table_head,
+        ),
+        metadata=metadata_out(facts),
+        score=hit.score,
+        cosine=hit.candidate.cosine,
+        sparse=hit.candidate.sparse,
+        header=contextual_header(facts, passage.section),
+    )
+
+
+def reading_out(reading: Reading) -> retriever_pb2.Reading:
+    """What the query was understood to ask about."""
+    return retriever_pb2.Reading(
+        companies=reading.companies,
+        periods=reading.periods,
+        document_ids=reading.document_ids,
+        text=reading.text,
+        fallback=reading.fallback,
+        company_missing=reading.company_missing,
+        period_missing=reading.period_missing,
+        is_comparison=reading.is_comparison,
+        asks_latest=reading.asks_latest,
+    )
+
+
+def page_token_out(facts: DocumentFacts) -> str:
+    """Where the next page of a list starts: after this document."""
+    return base64.urlsafe_b64encode(json.dumps(list_key(facts)).encode()).decode()
+
+
+def page_token_in(token: str) -> tuple[str, str] | None:
+    """The place that a token names, None for the beginning."""
+    if not token:
+        return None
+    try:
+        fetched, document_id = json.loads(base64.urlsafe_b64decode(token.encode()))
+        return str(fetched), str(document_id)
+    except (binascii.Error, ValueError, TypeError) as error:
+        raise InvalidInput("page_token is not one that this service gave.") from error
+
+
+def list_key(facts: DocumentFacts) -> tuple[str, str]:
+    """Documents are listed by this, greatest first: newest first, then by id."""
+    return facts.fetched, facts.id
