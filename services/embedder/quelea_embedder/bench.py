@@ -1,0 +1,179 @@
+"""How well the queue feeds the encoder: ratios, measured in one run against a real gRPC server with the real model.
+
+- queries: 32 callers with one short query each, against one caller.
+- passages: 32 callers with one passage of about 250 tokens each, against the best rate that the encoder reaches on
+  the same machine when it is called directly, over several batch sizes and ways to use the cores.
+
+Each round measures both sides one after the other, and the ratios are the medians over the rounds, so that what else
+the machine does matters less. The cache of queries is off.
+
+Run as: python -m quelea_embedder.bench [--json] [--rounds N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import torch
+from quelea.embedder.v1 import embedder_pb2 as pb
+from quelea.embedder.v1 import embedder_pb2_grpc as pb_grpc
+from quelea_kit.client import channel, unary
+from quelea_kit.server import Server
+
+from quelea_embedder.__main__ import build, load
+from quelea_embedder.core.model import Encoder, Kind
+from quelea_embedder.service import NAME, EmbedderService
+from quelea_embedder.settings import EmbedderSettings
+
+CALLERS = 32
+QUERIES_ALONE = 48
+QUERIES_EACH = 8
+PASSAGES_EACH = 2
+BATCH_SIZES = (1, 2, 4, 8, 16)
+
+_WORDS = (
+    "net sales of services and products increased compared with the quarter ended due to higher demand in Americas "
+    "Europe Japan operating income margin segment tax rate foreign currency hedges inventory supply constraints cash "
+    "equivalents marketable securities term debt repurchase dividends per share revenue recognised deferred cost"
+).split()
+
+
+def texts(words: int, seed: int) -> Iterator[str]:
+    """Made-up filing prose without end, no two texts alike."""
+    draw = random.Random(seed)  # noqa: S311  # nothing secret about it
+    while True:
+        yield " ".join(
+            f"${draw.randint(1, 99_999):,}" if draw.random() < 0.15 else draw.choice(_WORDS) for _ in range(words)
+        )
+
+
+def _take(source: Iterator[str], count: int) -> list[str]:
+    return [next(source) for _ in range(count)]
+
+
+def direct_rates(encoder: Encoder, passages: Sequence[str], cores: int) -> dict[str, float]:
+    """Passages a second of the encoder itself, by batch size and by how the cores are used."""
+    rates: dict[str, float] = {}
+    for pools, threads in {(1, cores), (cores, 1)}:
+        with ThreadPoolExecutor(pools, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
+            encode: Callable[[list[str]], Any] = lambda batch: encoder.encode(batch, Kind.PASSAGE)  # noqa: E731
+            list(pool.map(encode, [list(passages[:1])] * pools))
+            for size in BATCH_SIZES:
+                batches = [list(passages[i : i + size]) for i in range(0, len(passages), size)]
+                began = time.perf_counter()
+                list(pool.map(encode, batches))
+                rates[f"{pools}x{threads} threads, batches of {size}"] = len(passages) / (time.perf_counter() - began)
+    return rates
+
+
+class _Callers:
+    """Closed-loop callers over one gRPC channel."""
+
+    def __init__(self, stub: pb_grpc.EmbedderServiceAsyncStub) -> None:
+        self._stub = stub
+
+    async def rate(self, callers: int, each: int, source: Iterator[str], kind: pb.EmbedKind.ValueType) -> float:
+        """Texts a second when so many callers send so many calls of one text, one after the other."""
+        work = [_take(source, each) for _ in range(callers)]
+
+        async def one(mine: list[str]) -> None:
+            for text in mine:
+                await unary(self._stub.Embed(pb.EmbedRequest(texts=[text], kind=kind), timeout=300))
+
+        began = time.perf_counter()
+        await asyncio.gather(*(one(mine) for mine in work))
+        return callers * each / (time.perf_counter() - began)
+
+
+async def measure(rounds: int) -> dict[str, Any]:
+    """All the figures."""
+    settings = EmbedderSettings(cache_queries=0, metrics_port=0, listen="127.0.0.1:0", drain_seconds=0.5)
+    encoder = load(settings)
+    embedding, batcher = await build(settings, encoder)
+    server = Server(
+        settings, [NAME], lambda s: pb_grpc.add_EmbedderServiceServicer_to_server(EmbedderService(embedding), s)
+    )
+    await server.start()
+    cores = len(os.sched_getaffinity(0))
+    queries, passages = texts(8, 1), texts(145, 2)
+    found: dict[str, list[float]] = {name: [] for name in ("one", "many", "query_ratio", "best", "served", "ratio")}
+    best_ways: list[str] = []
+    async with channel(f"127.0.0.1:{server.port}", NAME) as to_server:
+        callers = _Callers(pb_grpc.EmbedderServiceStub(to_server))
+        await callers.rate(CALLERS, 1, queries, pb.EMBED_KIND_QUERY)
+        for _ in range(rounds):
+            one = await callers.rate(1, QUERIES_ALONE, queries, pb.EMBED_KIND_QUERY)
+            many = await callers.rate(CALLERS, QUERIES_EACH, queries, pb.EMBED_KIND_QUERY)
+            direct = await asyncio.to_thread(direct_rates, encoder, _take(passages, CALLERS), cores)
+            served = await callers.rate(CALLERS, PASSAGES_EACH, passages, pb.EMBED_KIND_PASSAGE)
+            way = max(direct, key=lambda name: direct[name])
+            best_ways.append(way)
+            for name, value in (
+                ("one", one),
+                ("many", many),
+                ("query_ratio", many / one),
+                ("best", direct[way]),
+                ("served", served),
+                ("ratio", served / direct[way]),
+            ):
+                found[name].append(value)
+    await server.stop()
+    await batcher.stop()
+    middle = {name: statistics.median(values) for name, values in found.items()}
+    sample = (
+        encoder.measure(_take(texts(8, 3), 32), Kind.QUERY),
+        encoder.measure(_take(texts(145, 3), 32), Kind.PASSAGE),
+    )
+    return {
+        "model": encoder.info.model,
+        "device": encoder.info.device,
+        "cores": cores,
+        "load_average": round(os.getloadavg()[0], 1),
+        "rounds": rounds,
+        "query_tokens": round(statistics.mean(m.tokens for m in sample[0])),
+        "passage_tokens": round(statistics.mean(m.tokens for m in sample[1])),
+        "queries_per_second_one_caller": round(middle["one"], 1),
+        "queries_per_second_32_callers": round(middle["many"], 1),
+        "query_ratio": round(middle["query_ratio"], 2),
+        "query_ratio_target": 3.0,
+        "passages_per_second_encoder_best": round(middle["best"], 1),
+        "encoder_best_way": statistics.mode(best_ways),
+        "passages_per_second_32_callers": round(middle["served"], 1),
+        "passage_ratio": round(middle["ratio"], 2),
+        "passage_ratio_target": 0.85,
+        "rounds_query_ratio": [round(value, 2) for value in found["query_ratio"]],
+        "rounds_passage_ratio": [round(value, 2) for value in found["ratio"]],
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line; 0 when the figures were taken, whatever they are."""
+    parser = argparse.ArgumentParser(prog="python -m quelea_embedder.bench", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--rounds", type=int, default=3, help="more rounds, steadier medians")
+    given = parser.parse_args(arguments)
+    try:
+        figures = asyncio.run(measure(given.rounds))
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"bench: {error}\n")
+        return 1
+    if given.json:
+        sys.stdout.write(json.dumps(figures) + "\n")
+    else:
+        for name, value in figures.items():
+            sys.stdout.write(f"{name.replace('_', ' '):34} {value}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,271 @@
+"""Concurrent calls merged into batches for the encoder, with a bounded queue in front.
+
+The event loop owns all state; only Encoder.encode and Encoder.measure run in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from quelea_kit.errors import Overloaded, QueleaError, Unavailable
+
+from quelea_embedder.core.lane import Call, Item, Lane
+from quelea_embedder.core.model import Encoder, Kind, Measured, Observer, Silent, Vectors
+
+_QUERY_BATCHES_IN_A_ROW = 4  # then one of passages, when any wait: a flood of queries slows ingestion, but no more
+_MEASURE_AT_ONCE = 16  # texts; a short query waits no longer than this for the tokenizer
+_COMING_BACK = 0.05  # seconds; callers who ask again after this are not those that were just answered
+_RETRY_AFTER = (0.1, 30.0)  # seconds, least and most that a refused caller is told to wait
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes of batches and queues."""
+
+    workers: int = 1
+    """Batches that are encoded at the same time."""
+
+    query_batch_tokens: int = 512
+    """Longest text x number of texts of a batch of queries."""
+
+    passage_batch_tokens: int = 256
+    """The same for passages. A query waits for at most one such batch."""
+
+    batch_texts: int = 64
+    """Texts in a batch, of either kind."""
+
+    overhead_tokens: int = 24
+    """What a batch of its own costs, in tokens."""
+
+    queue_texts: int = 4096
+    """Waiting texts of each kind."""
+
+    queue_tokens: int = 1_048_576
+    """Waiting tokens of each kind."""
+
+    linger_seconds: float = 0.005
+    """Longest wait of a free worker for the callers that it has just answered, who tend to come back at once.
+    A lone caller never waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Vectors of one call."""
+
+    vectors: Vectors
+    queue_seconds: float
+    compute_seconds: float
+
+
+class Batcher:
+    """The queue and the workers that empty it.
+
+    Args:
+        encoder: Does the work.
+        limits: Sizes.
+        observer: Hears of every batch and refusal.
+    """
+
+    def __init__(self, encoder: Encoder, limits: Limits, observer: Observer | None = None) -> None:
+        self._encoder = encoder
+        self._limits = limits
+        self._observer: Observer = observer or Silent()
+        self._lanes = {kind: Lane(limits.queue_texts, limits.queue_tokens, limits.overhead_tokens) for kind in Kind}
+        self._arrived = asyncio.Event()
+        self._query_batches = 0
+        self._tokens_per_second = 0.0  # of one worker, smoothed; 0 before the first batch
+        self._tokenizing = ThreadPoolExecutor(1, "tokenize")
+        self._encoding = ThreadPoolExecutor(limits.workers, "encode", initializer=encoder.start_thread)
+        self._workers: list[asyncio.Task[None]] = []
+        self._closed = False
+
+    def start(self) -> None:
+        """Start the workers. Needs a running event loop."""
+        self._workers = [asyncio.create_task(self._work()) for _ in range(self._limits.workers)]
+
+    async def stop(self) -> None:
+        """Fail what waits with Unavailable, and end the threads."""
+        self._closed = True
+        for worker in self._workers:
+            worker.cancel()
+        await asyncio.gather(*self._workers, return_exceptions=True)
+        for kind, lane in self._lanes.items():
+            while items := lane.take(1 << 60, 1 << 30):
+                for item in items:
+                    _fail(item.call, Unavailable("The embedder is stopping."))
+            self._tell_depth(kind)
+        self._tokenizing.shutdown(wait=False, cancel_futures=True)
+        self._encoding.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def running(self) -> bool:
+        """True while every worker is there."""
+        return bool(self._workers) and not any(worker.done() for worker in self._workers)
+
+    def waiting(self, kind: Kind) -> int:
+        """Texts in the queue."""
+        return len(self._lanes[kind])
+
+    async def measure(self, texts: Sequence[str], kind: Kind) -> list[Measured]:
+        """Tokenize in a thread, a few texts at a time."""
+        loop = asyncio.get_running_loop()
+        measured: list[Measured] = []
+        for start in range(0, len(texts), _MEASURE_AT_ONCE):
+            part = texts[start : start + _MEASURE_AT_ONCE]
+            measured += await loop.run_in_executor(self._tokenizing, self._encoder.measure, part, kind)
+        return measured
+
+    async def encode(self, texts: Sequence[Measured], kind: Kind) -> Encoded:
+        """Vectors of the texts, in their order. Cancelling takes what still waits out of the queue.
+
+        Raises:
+            Overloaded: The queue has no room for all of them.
+            Unavailable: The batcher is stopping.
+            QueleaError: The encoder failed on one of them.
+        """
+        lane, tokens = self._lanes[kind], sum(text.tokens for text in texts)
+        if self._closed:
+            raise Unavailable("The embedder is stopping.")
+        if not lane.fits(len(texts), tokens):
+            self._observer.refused(kind)
+            raise Overloaded(
+                f"{len(lane)} {kind.value} texts ({lane.tokens} tokens) are already waiting;"
+                f" {len(texts)} more do not fit.",
+                retry_after=self._retry_after(),
+            )
+        call = Call.new(kind, texts, self._encoder.info.dimension)
+        if not texts:
+            return Encoded(call.rows, 0.0, 0.0)
+        lane.add(call)
+        self._tell_depth(kind)
+        self._arrived.set()
+        try:
+            await call.done
+        except asyncio.CancelledError:
+            self._observer.cancelled(kind, call.missing)
+            raise
+        finally:  # nothing of a call that failed or was cancelled stays behind
+            lane.remove(call)
+            self._tell_depth(kind)
+        now = asyncio.get_running_loop().time()
+        started = call.started if call.started is not None else now
+        return Encoded(call.rows, started - call.entered, now - started)
+
+    def _retry_after(self) -> float:
+        """Seconds until about half of what waits is done."""
+        waiting = sum(lane.tokens for lane in self._lanes.values())
+        rate = self._tokens_per_second * self._limits.workers
+        least, most = _RETRY_AFTER
+        return min(max(waiting / 2 / rate if rate else 1.0, least), most)
+
+    def _tell_depth(self, kind: Kind) -> None:
+        self._observer.queued(kind, len(self._lanes[kind]), self._lanes[kind].tokens)
+
+    async def _work(self) -> None:
+        """One worker: as long as it runs, it takes the next batch whenever it is free."""
+        loop = asyncio.get_running_loop()
+        while True:
+            calls = await self._next_batch()
+            freed = loop.time()
+            while not any(self._lanes.values()):
+                self._arrived.clear()
+                await self._arrived.wait()
+            if calls > 1 and loop.time() - freed < _COMING_BACK:
+                await self._linger(calls)
+
+    async def _linger(self, calls: int) -> None:
+        """Give as many calls as the last batch held a moment to come back, unless passages wait for this worker."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._limits.linger_seconds
+        queries, passages = self._lanes[Kind.QUERY], self._lanes[Kind.PASSAGE]
+        while not passages and queries.calls < calls and (left := end - loop.time()) > 0:
+            self._arrived.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await self._arrived.wait()
+
+    def _next_kind(self) -> Kind | None:
+        queries, passages = self._lanes[Kind.QUERY], self._lanes[Kind.PASSAGE]
+        if queries and not (passages and self._query_batches >= _QUERY_BATCHES_IN_A_ROW):
+            self._query_batches += 1
+            return Kind.QUERY
+        self._query_batches = 0
+        return Kind.PASSAGE if passages else None
+
+    async def _next_batch(self) -> int:
+        """Encode one batch, if anything waits; returns how many calls of queries it held."""
+        kind = self._next_kind()
+        if kind is None:
+            return 0
+        limits = self._limits
+        budget = limits.query_batch_tokens if kind is Kind.QUERY else limits.passage_batch_tokens
+        batch = self._lanes[kind].take(budget, limits.batch_texts)
+        self._tell_depth(kind)
+        now = asyncio.get_running_loop().time()
+        for item in batch:
+            if item.call.started is None:
+                item.call.started = now
+        await self._encode(batch, kind)
+        return len({id(item.call) for item in batch}) if kind is Kind.QUERY else 0
+
+    async def _encode(self, batch: list[Item], kind: Kind) -> None:
+        """Encode and hand out the rows. When a batch fails, its texts are tried once more, each alone, so that one
+        caller's text does not fail its neighbours."""
+        texts = [item.call.texts[item.index].text for item in batch]
+        began = time.perf_counter()
+        try:
+            rows = await asyncio.get_running_loop().run_in_executor(self._encoding, self._encoder.encode, texts, kind)
+            if rows.shape != (len(batch), self._encoder.info.dimension):
+                raise ValueError(f"the encoder returned the shape {rows.shape} for {len(batch)} texts")
+        except asyncio.CancelledError:
+            for item in batch:
+                _fail(item.call, Unavailable("The embedder is stopping."))
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever the encoder raises goes to the callers, never to the worker
+            if len(batch) > 1:
+                for item in batch:
+                    if not item.call.done.done():
+                        await self._encode([item], kind)
+            else:
+                _fail(batch[0].call, _as_error(error, batch[0].index))
+            return
+        seconds = time.perf_counter() - began
+        tokens = sum(item.tokens for item in batch)
+        self._observer.encoded(kind, len(batch), tokens, seconds)
+        rate = tokens / seconds if seconds > 0 else 0.0
+        self._tokens_per_second = 0.9 * self._tokens_per_second + 0.1 * rate if self._tokens_per_second else rate
+        for item, row in zip(batch, rows, strict=True):
+            _deliver(item, row)
+
+
+def _deliver(item: Item, row: Vectors) -> None:
+    """Put a row into its call; the call is done when it was the last."""
+    call = item.call
+    if call.done.done():
+        return
+    if not (np.isfinite(row).all() and row.any()):
+        _fail(call, QueleaError(f"The model gave no usable vector for texts[{item.index}]."))
+        return
+    call.rows[item.index] = row / np.linalg.norm(row)
+    call.missing -= 1
+    if not call.missing:
+        call.done.set_result(None)
+
+
+def _fail(call: Call, error: QueleaError) -> None:
+    if not call.done.done():
+        call.done.set_exception(error)
+
+
+def _as_error(error: Exception, index: int) -> QueleaError:
+    if isinstance(error, QueleaError):
+        return error
+    failure = QueleaError(f"The model failed on texts[{index}]: {type(error).__name__}.")
+    failure.__cause__ = error
+    return failure

@@ -1,0 +1,78 @@
+"""What the embedder can be told, by environment variable QUELEA_EMBEDDER_<FIELD>."""
+
+from __future__ import annotations
+
+import os
+
+from pydantic import Field
+from quelea_kit.settings import ServiceSettings, settings_config
+
+
+class EmbedderSettings(ServiceSettings):
+    """Settings of the embedder. Zero means "by device" where a field says so."""
+
+    model_config = settings_config("embedder")
+
+    model: str = ".cache/models/multilingual-e5-small"
+    """Local folder or hub name of the sentence-transformers model; a local folder never needs the network."""
+
+    query_model: str = ""
+    """Model of the query tower, when it is another one."""
+
+    passage_model: str = ""
+    """Model of the passage tower, when it is another one. Both must give vectors of one dimension."""
+
+    query_prefix: str | None = None
+    """Put before every query; unset takes the prompt "query" of the model's own settings."""
+
+    passage_prefix: str | None = None
+    """Put before every passage; unset takes the model's prompt "passage", else "document"."""
+
+    device: str = "auto"
+    """auto, cpu, cuda or cuda:N. auto takes a GPU when there is one."""
+
+    workers: int = Field(0, ge=0)
+    """Batches encoded at the same time; 0: one for each core that this process may use, and one on a GPU."""
+
+    threads: int = Field(1, ge=0)
+    """Torch's threads for each worker on the CPU. Several workers of one thread are faster than one of several."""
+
+    max_tokens: int = Field(0, ge=0)
+    """Cut texts at so many tokens; 0 is the model's own limit."""
+
+    max_texts: int = Field(512, ge=1)
+    """Texts in one call."""
+
+    query_batch_tokens: int = Field(0, ge=0)
+    """Longest text x number of texts in a batch of queries; 0: 512 on the CPU, 16384 on a GPU."""
+
+    passage_batch_tokens: int = Field(0, ge=0)
+    """The same for passages; 0: 256 on the CPU, where larger batches are not faster and make queries wait, 16384 on a
+    GPU."""
+
+    batch_overhead_tokens: int = Field(0, ge=0)
+    """What a batch of its own costs, in tokens: more padding than this is not taken into a batch; 0: 24 on the CPU,
+    2048 on a GPU."""
+
+    batch_texts: int = Field(64, ge=1)
+    """Texts in one batch."""
+
+    queue_texts: int = Field(4096, ge=1)
+    """Texts that may wait, of each kind; more are refused with RESOURCE_EXHAUSTED."""
+
+    queue_tokens: int = Field(1_048_576, ge=1)
+    """Tokens that may wait, of each kind."""
+
+    linger_ms: float = Field(5.0, ge=0)
+    """How long a free worker waits for the callers whom it has just answered together; a lone caller never waits."""
+
+    cache_queries: int = Field(4096, ge=0)
+    """Queries whose vectors are kept; 0 keeps none."""
+
+    def worker_count(self, device: str) -> int:
+        """Workers for this device."""
+        if self.workers:
+            return self.workers
+        if not device.startswith("cpu"):
+            return 1
+        return max(len(os.sched_getaffinity(0)) // max(self.threads, 1), 1)
