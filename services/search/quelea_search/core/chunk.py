@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ HARD_CHARACTERS = 1600
 """A single sentence longer than this, or than HARD_TOKENS, is cut at clause punctuation."""
 HARD_TOKENS = 460
 SECTION_CHARACTERS = 200
+_MDA = re.compile(r"management[’']s discussion and analysis(?: of financial condition and results of operations)?", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def _pieces(page: Page, path: list[tuple[int, str]]) -> Iterator[_Piece]:
 def _push(path: list[tuple[int, str]], level: int, text: str) -> None:
     while path and path[-1][0] >= level:
         path.pop()
-    path.append((level, text))
+    path.append((level, _MDA.sub("MD&A", text)))
 
 
 def _section(path: list[tuple[int, str]]) -> str:

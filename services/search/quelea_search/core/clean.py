@@ -35,15 +35,19 @@ def clean_cell(text: str) -> str:
 
 
 def mend_hyphens(lines: Iterable[str]) -> list[str]:
-    """Words broken at a line's end made whole: with their hyphen, unless the document writes the word without one."""
+    """Words broken at a line's end made whole. The hyphen goes when the document writes the word without one elsewhere,
+    or when a half is no word of the document ("au-thorizations"); it stays in "one-time".
+    """
     held = list(lines)
     if not any(BREAK_HYPHEN in line for line in held):
         return held
-    known = {word for line in held for word in re.findall(r"[a-z]{5,}", line.lower())}
+    known = {word for line in held for word in re.findall(r"(?<![\w\ufffe])[a-z]{2,}(?![\w\ufffe])", line.lower())}
 
     def mend(match: re.Match[str]) -> str:
-        joined = match[1] + match[2]
-        return joined if joined.lower() in known else f"{match[1]}-{match[2]}"
+        left, right = match[1], match[2]
+        halves = left.lower() in known and right.lower() in known
+        keep = not (left + right).lower() in known and (halves or not (left.islower() and right.islower()))
+        return f"{left}-{right}" if keep else left + right
 
     pattern = re.compile(rf"(\w*){BREAK_HYPHEN}\s*(\w*)")
     return [pattern.sub(mend, line) if BREAK_HYPHEN in line else line for line in held]

@@ -11,7 +11,9 @@ _PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = tuple(
         (1, r"item\s+\d{1,2}[A-C]?\s*[.:—–-]?(?:\s+\S.*)?", re.I),
         (1, r"part\s+[IV]{1,3}\s*(?:[.:—–-].*)?", re.I),
         (1, r"第[一二三四五六七八九十百]{1,4}[章编篇节部](?:分)?(?:[\s、:：].*|\S{2,40})?", 0),
-        (1, r"(?:chapter|section|appendix|annex|schedule|part)\s+(?:\d{1,3}|[IVX]{1,5}|[A-Z])\s*(?:[.:—–-].*|[A-Z].*)?", re.I),
+        (1, r"(?:Chapter|CHAPTER|Appendix|APPENDIX|Annex|ANNEX|Schedule|SCHEDULE|Part|PART)\s+(?:\d{1,3}|[IVX]{1,5}|[A-Z](?:[–-]\d)?)\s*(?:[.:—–-].*|(?:TO\s)?[A-Z].*)?", 0),
+        (2, r"(?:Subpart|SUBPART|Section|SECTION|Article|ARTICLE)\s+(?:\d{1,3}[A-Z]?|[IVX]{1,5}|[A-Z])\s*(?:[.:—–-].*|[A-Z].*)?", 0),
+        (3, r"§\s*\d{1,4}\.\d{1,4}[a-z]?\s+[A-Z].*", 0),
         (2, r"notes?\s+\d{1,2}[A-Z]?\s*[.:—–-].*", re.I),
         (2, r"(?:(?:unaudited|interim|condensed|consolidated)\s+){0,4}(?:statements?\s+of\s+(?:operations|income|earnings|comprehensive|cash|shareholders|stockholders|changes|financial|equity|profit)\b.*|balance\s+sheets?\b.*|(?:income|cash flows?|comprehensive income|stockholders’ equity|shareholders’ equity)\s+statements?\b.*)", re.I),
         (2, r"notes\s+to\s+(?:\w+\s+){0,4}financial\s+statements\b.*", re.I),
@@ -43,7 +45,7 @@ def numbered_level(text: str) -> int:
     chinese = "\u4e00" <= text[-1] <= "\u9fff" or text[-1] in "）)”》"
     for level, pattern in _PATTERNS:
         if pattern.fullmatch(text):
-            if text.endswith(_CLOSED) and level > 1:
+            if text.endswith(_CLOSED) and level > 1 and not text.startswith("§"):
                 return 0
             if level >= 2 and _CHINESE.search(text) and (len(text) > 45 or not chinese or "，" in text and len(text) > 30):
                 return 0

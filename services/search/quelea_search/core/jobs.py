@@ -76,6 +76,8 @@ class Job:
     """The commit may have happened: a later attempt that finds the document stored has only to clean up."""
     replaces: str = ""
     """The document that this one's commit retires."""
+    passages: int = 0
+    """Passages of the document, known when it is committed."""
 
 
 @dataclass(frozen=True, slots=True)

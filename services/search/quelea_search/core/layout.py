@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from quelea_search.core.assemble import assemble
 from quelea_search.core.headings import decimal_level, is_name, may_head, numbered_level
 from quelea_search.core.model import CELL, LineKind
 from quelea_search.core.pages import Block
 from quelea_search.core.raw import Cell, RawLine, RawPage
 from quelea_search.core.rows import is_number, is_period, is_units, numbers_in
+from quelea_search.core.words import ends_chinese, glue
 
 _BULLET = re.compile(r"[•▪■●○◦‣·*–—-]\s|[(（]?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[)）.]\s|[☒☐☑]|[①-⑳]|\d{1,2}、")
-_CJK_EDGE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef“”‘’—…]")
 _MARKS = re.compile(r"[\s®™℠©*†‡]+")
 _YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?年(?:度)?)?")
 _COMPLETES = re.compile(r"(?:19|20)\d\d\s*(?:\(\w+\))?")
@@ -56,9 +57,9 @@ class Style:
 
 def blocks_of(page: RawPage, style: Style) -> list[Block]:
     """The blocks of one page, in reading order. Heading levels above 5 are prominence ranks: see `settle_levels`."""
-    lines = _join_same_baseline(in_order(page.lines, page.width))
-    right = _right_margin(lines)
-    kinds = _kinds(lines, page, style)
+    lines = _join_same_baseline(in_order(assemble(page.lines), page.width))
+    margins = _Margins(lines, page.width)
+    kinds = _kinds(lines, page, style, margins)
     blocks: list[Block] = []
     at = 0
     while at < len(lines):
@@ -72,11 +73,11 @@ def blocks_of(page: RawPage, style: Style) -> list[Block]:
                 stop += 1
             blocks.extend(Block(kind, text) for text in column_heads(lines[at:stop]))
         elif kind is LineKind.HEADING:
-            while stop < len(lines) and kinds[stop] == (kind, level) and _continues_heading(lines[stop - 1], lines[stop], right, style):
+            while stop < len(lines) and kinds[stop][0] in (kind, LineKind.TEXT) and _continues_heading(lines[stop - 1], lines[stop], margins.of(lines[at]), style):
                 stop += 1
             blocks.append(Block(kind, _joined(lines[at:stop]), level))
         else:
-            while stop < len(lines) and kinds[stop][0] is LineKind.TEXT and _continues(lines[stop - 1], lines[stop], right):
+            while stop < len(lines) and kinds[stop][0] is LineKind.TEXT and _continues(lines[stop - 1], lines[stop], margins.of(lines[stop - 1])):
                 stop += 1
             blocks.append(Block(kind, _joined(lines[at:stop])))
         at = stop
@@ -97,9 +98,7 @@ def _is_mark(line: RawLine, style: Style) -> bool:
 
 def in_order(lines: Sequence[RawLine], width: float) -> list[RawLine]:
     """Lines from top to bottom, unless the page has two columns of text: then as they come."""
-    left = sum(1 for line in lines if line.x1 < 0.55 * width and len(line.text) > 25)
-    right = sum(1 for line in lines if line.x0 > 0.45 * width and len(line.text) > 25)
-    if min(left, right) >= 6:
+    if in_columns(lines, width):
         return list(lines)
     ordered = sorted(lines, key=lambda line: -line.y)
     out: list[RawLine] = []
@@ -130,28 +129,61 @@ def _join_same_baseline(lines: Sequence[RawLine]) -> list[RawLine]:
     return joined
 
 
-def _right_margin(lines: Sequence[RawLine]) -> float:
-    edges = sorted(line.x1 for line in lines if len(line.cells) == 1 and len(line.text) > 20) or sorted(
+class _Margins:
+    """Right edges of the text: one, or one for each of two columns."""
+
+    def __init__(self, lines: Sequence[RawLine], width: float) -> None:
+        self._middle = 0.55 * width if in_columns(lines, width) else 0.0
+        self._left = _edge([line for line in lines if line.x1 < self._middle])
+        self._right = _edge([line for line in lines if line.x1 >= self._middle])
+
+    def of(self, line: RawLine) -> float:
+        """The right edge of the column that a line stands in."""
+        return self._left if line.x1 < self._middle else self._right
+
+
+def _edge(lines: Sequence[RawLine]) -> float:
+    edges = sorted(line.x1 for line in lines if len(line.text) > 20) or sorted(
         line.x1 for line in lines
     )
     return edges[int(len(edges) * 0.9)] if edges else 0.0
 
 
-def _kinds(lines: Sequence[RawLine], page: RawPage, style: Style) -> list[tuple[LineKind, int]]:
+def in_columns(lines: Sequence[RawLine], width: float) -> bool:
+    """Whether a page is printed in two columns of text."""
+    left = sum(1 for line in lines if line.x1 < 0.55 * width and len(line.text) > 25)
+    right = sum(1 for line in lines if line.x0 > 0.45 * width and len(line.text) > 25)
+    return min(left, right) >= 6
+
+
+def _kinds(lines: Sequence[RawLine], page: RawPage, style: Style, margins: _Margins) -> list[tuple[LineKind, int]]:
     rows = [_is_row(line) for line in lines]
     for i, line in enumerate(lines):  # labels between rows: "Net sales:"
         if not rows[i] and 0 < i < len(lines) - 1 and rows[i - 1] and _label_between(lines, rows, i, style, page):
             rows[i] = True
     kinds: list[tuple[LineKind, int]] = [
-        (LineKind.ROW, 0) if rows[i] else _heading_or_text(line, page, style) for i, line in enumerate(lines)
+        (LineKind.ROW, 0) if rows[i] else _heading_or_text(line, page, style, margins.of(line)) for i, line in enumerate(lines)
     ]
     for i in range(len(lines)):
         if rows[i] and (i == 0 or not rows[i - 1]):
             _mark_heads(lines, kinds, i, page, style)
     for i, line in enumerate(lines):  # tables of words
-        if kinds[i][0] is LineKind.TEXT and len(line.cells) >= 3 and all(len(cell.text) < 60 for cell in line.cells):
+        if kinds[i][0] is LineKind.TEXT and len(line.cells) >= 2 and (_aligned(lines, i, i - 1) or _aligned(lines, i, i + 1)):
             kinds[i] = (LineKind.ROW, 0)
     return kinds
+
+
+def _aligned(lines: Sequence[RawLine], i: int, other: int) -> bool:
+    """Whether two neighbouring lines are rows of one table of words: they have the same columns."""
+    if not 0 <= other < len(lines) or len(lines[other].cells) < 2:
+        return False
+    mine, theirs = lines[i], lines[other]
+    if min(line.cells[1].x0 - line.cells[0].x1 for line in (mine, theirs)) < 1.2 * mine.height:
+        return False
+    if len(mine.cells) == 2 and (_BULLET.match(mine.text) or len(mine.cells[0].text) <= 4):
+        return False  # a list: its mark and its text
+    columns = any(abs(a.x0 - b.x0) < 3 for a in mine.cells[1:] for b in theirs.cells[1:])
+    return columns or (len(mine.cells) == len(theirs.cells) and abs(mine.x0 - theirs.x0) < 4)
 
 
 def _is_row(line: RawLine) -> bool:
@@ -185,10 +217,12 @@ def _label_between(lines: Sequence[RawLine], rows: list[bool], i: int, style: St
     return not (style.large(line) or (line.x1 > 0.9 * page.width and len(line.text) > 90))
 
 
-def _heading_or_text(line: RawLine, page: RawPage, style: Style) -> tuple[LineKind, int]:
+def _heading_or_text(line: RawLine, page: RawPage, style: Style, right: float) -> tuple[LineKind, int]:
     text = line.text
     level = numbered_level(text)
     stands_out = style.bold(line) or style.large(line)
+    if not stands_out and ends_chinese(text) and line.x1 > right - 1.5 * line.height:
+        return LineKind.TEXT, 0  # a sentence that goes on in the next line
     if level and (stands_out or level <= 2 or not text.isascii()):
         return LineKind.HEADING, level
     if stands_out and may_head(text):
@@ -217,6 +251,8 @@ def _mark_heads(
     heads: list[int] = []
     for at in range(first - 1, max(-1, first - 1 - HEAD_LINES), -1):
         line, text = lines[at], lines[at].text
+        if numbered_level(text) and not is_units(text):
+            break
         if kinds[at][0] is LineKind.ROW or len(text) > 140 or abs(line.y - lines[at + 1].y) > 5 * max(line.height, 6):
             break
         titled = abs((line.x0 + line.x1) / 2 - page.width / 2) < 15 and len(line.cells) == 1 and not is_period(text)
@@ -229,7 +265,7 @@ def _mark_heads(
                 break
             heads.append(at)
         elif len(text) < 90 and not text.endswith((".", "。", ";")) and len(labels) < 4 and not style.large(line):
-            if numbered_level(text) in (1, 2) or (text.endswith((":", "：")) and len(text) > 70):
+            if text.endswith((":", "：")) and len(text) > 70:
                 break
             labels.append(at)
         else:
@@ -253,20 +289,22 @@ def _row(lines: Sequence[RawLine], kinds: Sequence[tuple[LineKind, int]], at: in
         and len(lines[stop].cells) > 1
         and _wrapped_label(lines[stop - 1], lines[stop])
     ):
-        label = f"{label} {lines[stop - 1].text}".strip()
+        label = glue(label, lines[stop - 1].text) if label else lines[stop - 1].text
         stop += 1
     cells = [cell.text for cell in lines[stop - 1].cells]
     if label:
-        cells[0] = f"{label} {cells[0]}"
+        cells[0] = glue(label, cells[0])
     return CELL.join(cells), stop
 
 
 def _wrapped_label(upper: RawLine, lower: RawLine) -> bool:
     first = lower.cells[0].text
-    if upper.text.endswith((":", "：", ".")) or is_number(first) or len(upper.text) < 12:
+    if upper.text.endswith((":", "：", ".")) or is_number(first) or len(upper.text) < (6 if ends_chinese(upper.text) else 12):
         return False
     if upper.text.count("(") > upper.text.count(")") or first[0].islower() or first[0] in "(&$":
         return True
+    if ends_chinese(upper.text):
+        return abs(upper.x0 - lower.x0) < 4 and upper.x1 > lower.cells[0].x1 and upper.x1 > lower.cells[1].x0 - 8 * upper.height
     return len(upper.text) > 30 and upper.x1 > 0.85 * lower.cells[1].x0
 
 
@@ -317,7 +355,7 @@ def _merge(upper: _HeadRow, lower: _HeadRow) -> _HeadRow | None:
     for i, (x0, x1, height, text) in enumerate(upper):
         if i in partner:
             l0, l1, _, below = lower[partner[i]]
-            merged.append((min(x0, l0), max(x1, l1), height, _glue(text, below)))
+            merged.append((min(x0, l0), max(x1, l1), height, glue(text, below)))
         else:
             merged.append((x0, x1, height, text))
     merged.extend(cell for k, cell in enumerate(lower) if k not in taken)
@@ -333,8 +371,7 @@ def _continues(upper: RawLine, lower: RawLine, right: float) -> bool:
         return False
     if drop < -2 * upper.height:  # the next column
         return not upper.text.endswith(_ENDS)
-    chinese = _CJK_EDGE.match(upper.text[-1]) is not None
-    if chinese:
+    if ends_chinese(upper.text):
         return upper.x1 > right - 2.6 * upper.height and not (upper.text[-1] in "。：；" and lower.x0 > upper.x0 + upper.height)
     first = lower.text.split(" ", 1)[0]
     width = (lower.x1 - lower.x0) / max(len(lower.text), 1) * (len(first) + 1)
@@ -344,29 +381,25 @@ def _continues(upper: RawLine, lower: RawLine, right: float) -> bool:
 
 
 def _continues_heading(upper: RawLine, lower: RawLine, right: float, style: Style) -> bool:
-    if abs(upper.height - lower.height) > 0.6 or style.bold(upper) != style.bold(lower):
+    if abs(upper.height - lower.height) > 0.6 or not 0 < upper.y - lower.y < 1.7 * max(upper.height, 4):
         return False
-    if numbered_level(lower.text) or decimal_level(lower.text):
+    if numbered_level(lower.text) or decimal_level(lower.text) or len(upper.text) + len(lower.text) > 160:
         return False
-    return 0 < upper.y - lower.y < 1.7 * max(upper.height, 4) and (upper.x1 > right - 8 * upper.height or lower.text[0].islower())
+    full = upper.x1 > right - 1.5 * upper.height
+    if ends_chinese(upper.text):
+        return full and lower.x1 < 0.7 * right and not lower.text.endswith(_ENDS)
+    if style.bold(upper) != style.bold(lower) or style.large(upper) != style.large(lower):
+        return False
+    stands_out = style.bold(upper) or style.large(upper)
+    capitals = upper.text.isupper() and lower.text.isupper()
+    return (stands_out and (upper.x1 > right - 8 * upper.height or lower.text[0].islower())) or capitals
 
 
 def _joined(lines: Sequence[RawLine]) -> str:
     text = lines[0].text
     for line in lines[1:]:
-        text = _glue(text, line.text)
+        text = glue(text, line.text)
     return text
-
-
-def _glue(upper: str, lower: str) -> str:
-    """Two printed lines as one: no space between Chinese characters, nor after a hyphen or slash that joins words."""
-    if _CJK_EDGE.match(upper[-1]) and (_CJK_EDGE.match(lower[0]) or lower[0].isdigit()):
-        return upper + lower
-    if _CJK_EDGE.match(lower[0]) and upper[-1].isdigit():
-        return upper + lower
-    if upper[-1] == "-" and len(upper) > 1 and upper[-2].isalpha() and lower[0].isalpha():
-        return upper + lower
-    return f"{upper} {lower}"
 
 
 def settle_levels(pages: Sequence[list[Block]]) -> list[list[Block]]:

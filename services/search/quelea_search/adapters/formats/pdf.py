@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import re
+from itertools import pairwise
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -18,6 +20,8 @@ from quelea_search.core.raw import Cell, RawLine, RawPage
 from quelea_search.core.rows import is_number
 from quelea_search.core.running import body_mask, running_lines
 
+_DOTTED = re.compile(r"[.…·]{5,}")
+_LEADERS = re.compile(r"[.…·]{3,}|\.")
 GAP = 0.85
 """Font heights of empty space between two words that make them two cells."""
 
@@ -164,7 +168,10 @@ def _cells(line: str, start: int, size: float, edges: Any) -> list[Cell]:
     x0 = x1 = 0.0
     at = start
     for word in line.split(" "):
-        if word:
+        if word and _LEADERS.fullmatch(word):  # the dots of a table of contents
+            _close(cells, words, x0, x1)
+            words = []
+        elif word:
             w0, first_right = edges(at)
             _, w1 = edges(at + len(word) - 1) if len(word) > 1 else (w0, first_right)
             gap = w0 - x1
@@ -173,10 +180,27 @@ def _cells(line: str, start: int, size: float, edges: Any) -> list[Cell]:
                 words = []
             if not words:
                 x0 = w0
-            words.append(word)
+            leader = _DOTTED.search(word)
+            if leader:
+                words.append(word[: leader.start()])
+                _close(cells, words, x0, w0)
+                words = []
+                word, x0 = word[leader.end() :], w1 - 0.5 * size * len(word[leader.end() :])
+            if word:
+                words.append(word)
             x1 = w1
         at += len(word) + 1
     _close(cells, words, x0, x1)
+    return _unless_justified(cells, size)
+
+
+def _unless_justified(cells: list[Cell], size: float) -> list[Cell]:
+    """A line stretched to its column's width has wide gaps that are all alike: it is one cell."""
+    if len(cells) < 3:
+        return cells
+    gaps = [right.x0 - left.x1 for left, right in pairwise(cells)]
+    if max(gaps) < 2.4 * size and max(gaps) < 1.6 * min(gaps) and not all(is_number(cell.text) for cell in cells[1:]):
+        return [Cell(" ".join(cell.text for cell in cells), cells[0].x0, cells[-1].x1)]
     return cells
 
 

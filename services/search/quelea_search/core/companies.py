@@ -1,0 +1,162 @@
+"""Who a document is about: legal name, display name, ticker, as the document itself writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_SUFFIX = re.compile(
+    r"[,\s]+(?:inc|incorporated|corp|corporation|co|company|companies|ltd|limited|llc|l\.l\.c|l\.p|lp|plc|n\.v|nv|s\.a|sa|se|ag"
+    r"|a/s|asa|ab|oyj|holdings?|group|trust|bancorp|and subsidiaries|& co)\.?(?:\s*\([^)]*\))?$",
+    re.I,
+)
+_LIGHT_SUFFIX = re.compile(r"[,\s]+(?:holdings?|group|trust|bancorp|companies|company)$", re.I)
+_LEGAL_EN = re.compile(
+    r"^(?P<name>[A-Z0-9][\w&.,'’\-/ ]{1,70}?[,\s]+(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|l\.p|plc|n\.v|s\.a|se|ag)\b\.?(?:,?\s+inc\.?)?)(?:\s*\([^)]*\))?$",
+    re.I,
+)
+_LEGAL_ZH = re.compile(r"[\u4e00-\u9fffA-Za-z（）()·]{3,30}?(?:股份有限公司|有限责任公司|有限公司)")
+_REGISTRANT = re.compile(r"\(?\s*exact\s+name\s+of\s+(?:the\s+)?registrant", re.I)
+_COMMISSION = re.compile(r"commission\s+file\s+(?:number|no)", re.I)
+_SYMBOL_HEAD = re.compile(r"trading\s+symbol|ticker", re.I)
+_SYMBOL = re.compile(r"[A-Z]{1,5}(?:[.\-/][A-Z]{1,2})?")
+_INLINE_SYMBOL = re.compile(
+    r"\b(?:NASDAQ|NYSE(?:\s+(?:American|Arca))?|AMEX|LSE|HKEX|SEHK|TSX|OTC)\w*\s*[:：]\s*([A-Z]{1,5}(?:\.[A-Z])?|\d{4,5})\b"
+)
+_CODE = re.compile(r"(?:股票|证券|公司)?(?:A股)?代[码號号]\s*[:：]?\s*(?:A股[:：]?)?\s*(\d{6}|\d{5})(?:\.(?:SH|SZ|HK|BJ))?(?!\d)", re.I)
+_SHORT = re.compile(r"(?:股票|证券|公司)?(?:A股)?(?:的中文)?简\s*称\s*[:：]?\s*([*A-Za-z0-9\u4e00-\u9fff]{2,10})")
+_QUOTED = re.compile(r"[(（][^()（）]{0,60}?[“\"']([A-Z][\w.&'\- ]{1,30})[”\"']")
+_NOT_NAMES = frozenset({"company", "the company", "we", "us", "our", "registrant", "corporation", "the registrant", "sec", "gaap"})
+_FILE_NAME_CODE = re.compile(r"(?<!\d)([036489]\d{5})(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """A company's names. Empty where unknown."""
+
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+    ticker: str = ""
+
+
+def english_company(lines: Sequence[str], body: str) -> Company:
+    """The registrant of an English filing.
+
+    Args:
+        lines: Lines of the first page; table cells separated by tabs.
+        body: The text, which tells how the company writes its name in a sentence.
+    """
+    legal = _registrant(lines)
+    ticker = _ticker(lines)
+    if not legal:
+        return Company(ticker=ticker)
+    name = display_name(legal, body)
+    aliases = [_spelled(legal, body)]
+    if legal not in aliases and not legal.isupper():
+        aliases.append(legal)
+    for match in _QUOTED.finditer(body[:60_000]):
+        short = match[1].strip()
+        if short.lower() not in _NOT_NAMES and name.split()[0].lower() in short.lower() and short not in aliases:
+            aliases.append(short)
+    return Company(name, tuple(alias for alias in dict.fromkeys(aliases) if alias and alias != name)[:6], ticker)
+
+
+def _registrant(lines: Sequence[str]) -> str:
+    for i, line in enumerate(lines):
+        if _REGISTRANT.search(line):
+            for above in reversed(lines[max(0, i - 3) : i]):
+                name = above.strip(" _\t")
+                if name and not _COMMISSION.search(name) and any(c.isalpha() for c in name):
+                    return name.split("\t")[0]
+    for i, line in enumerate(lines):
+        if _COMMISSION.search(line):
+            for below in lines[i + 1 : i + 4]:
+                if _LEGAL_EN.match(below.strip()):
+                    return below.strip()
+    for line in lines[:40]:
+        match = _LEGAL_EN.match(line.strip().split("\t")[0])
+        if match and len(line.split()) <= 8:
+            return match["name"].strip()
+    return ""
+
+
+def display_name(legal: str, body: str) -> str:
+    """ "MICROSOFT CORPORATION" → "Microsoft": without the legal form, spelled as the text spells it."""
+    name = legal.strip().rstrip(",")
+    while True:
+        shorter = _SUFFIX.sub("", name).rstrip(", ")
+        if shorter == name or not shorter or (_LIGHT_SUFFIX.search(name) and not _said(shorter, body)):
+            break
+        name = shorter
+    name = re.sub(r"^the\s+(?=\S+\s)", "", name, flags=re.I) if not _said(name, body) else name
+    bare = re.sub(r"\.(?:com|net|org)$", "", name, flags=re.I)
+    if bare != name and len(re.findall(rf"\b{re.escape(bare)}\b(?!\.(?:com|net))", body, re.I)) > 5:
+        name = bare
+    return _spelled(name, body)
+
+
+def _said(name: str, body: str) -> bool:
+    """Whether the text calls the company so, more than in passing."""
+    return len(re.findall(rf"\b{re.escape(name)}\b", body[:200_000], re.I)) >= 3
+
+
+def _spelled(name: str, body: str) -> str:
+    """A name in capitals as the text writes it in sentences, else with capital initials; others unchanged."""
+    if not name.isupper():
+        return name
+    counts: dict[str, int] = {}
+    for match in re.finditer(rf"\b{re.escape(name)}(?!\w)", body, re.I):
+        counts[match.group()] = counts.get(match.group(), 0) + 1
+    mixed = {text: n for text, n in counts.items() if not text.isupper() and not text.islower()}
+    if mixed and max(mixed.values()) * 20 >= counts.get(name, 0):
+        return max(mixed, key=lambda text: mixed[text])
+    if counts.get(name, 0) >= 10 and " " not in name:
+        return name  # NVIDIA, IBM: it writes itself so
+    words = [_spelled_word(word, body) for word in name.split(" ")]
+    return " ".join(words)
+
+
+def _spelled_word(word: str, body: str) -> str:
+    capital = word.capitalize()
+    if len(word) <= 3 and word.isalpha() and len(re.findall(rf"\b{word}\b", body)) > len(re.findall(rf"\b{capital}\b", body)):
+        return word
+    return capital
+
+
+def _ticker(lines: Sequence[str]) -> str:
+    for i, line in enumerate(lines):
+        if not _SYMBOL_HEAD.search(line):
+            continue
+        cells = line.split("\t")
+        column = next((k for k, cell in enumerate(cells) if _SYMBOL_HEAD.search(cell)), 0)
+        for below in lines[i + 1 : i + 8]:
+            held = below.split("\t")
+            candidates = [held[column]] if column < len(held) else []
+            candidates += held[1:] if len(held) > 1 else below.split()
+            for cell in candidates:
+                first = cell.strip().split(",")[0].strip()
+                if _SYMBOL.fullmatch(first) and first not in ("LLC", "NYSE", "N/A", "NONE", "PAR", "INC", "THE"):
+                    return first
+    match = _INLINE_SYMBOL.search("\n".join(lines))
+    return match[1] if match else ""
+
+
+def chinese_company(cover: str, filename: str) -> Company:
+    """The issuer of a Chinese report: its cover and company profile first, then the file's name."""
+    legal = _LEGAL_ZH.search(filename) or _LEGAL_ZH.search(cover)
+    legal_name = legal.group() if legal else ""
+    short = ""
+    parts = [part.strip() for part in re.split(r"__+|\s+-\s+", re.sub(r"\.\w{2,5}$", "", filename))]
+    for i, part in enumerate(parts):
+        if _FILE_NAME_CODE.fullmatch(part) and i + 1 < len(parts):
+            short = parts[i + 1]
+    found = _SHORT.search(cover)
+    if not short and found:
+        short = found[1]
+    code = _CODE.search(cover)
+    in_name = _FILE_NAME_CODE.search(filename)
+    ticker = code[1] if code else (in_name[1] if in_name else "")
+    name = short or re.sub(r"(?:股份有限公司|有限责任公司|有限公司)$", "", legal_name)
+    aliases = [alias for alias in (legal_name, found[1] if found else "") if alias and alias != name]
+    return Company(name, tuple(dict.fromkeys(aliases)), ticker)

@@ -1,0 +1,217 @@
+"""What a document says of itself: read from its first pages, its signature, its container and its file's name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from datetime import date, timedelta
+from pathlib import PurePosixPath
+
+from quelea_kit.dates import find_dates, parse_iso
+from quelea_kit.text import language_of
+from quelea_search.core.companies import Company, chinese_company, english_company
+from quelea_search.core.headings import is_name
+from quelea_search.core.model import DocumentFacts, LineKind, ParsedDocument, Period
+from quelea_search.core.periods import chinese_period, english_period, file_label
+
+COVER_PAGES = 3
+COVER_CHARACTERS = 16_000
+BODY_CHARACTERS = 600_000
+
+_FORM = re.compile(r"\bform\s+(10-[QK]|8-K|20-F|6-K|40-F|S-1|S-3|S-4|F-1|DEF\s?14A|N-CSR|11-K)(?:T|SB)?(?:/A)?\b", re.I)
+_CHINESE_TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("half-year report", re.compile(r"半年度?报告|中期报告")),
+    ("quarterly report", re.compile(r"季度?报告?")),
+    ("annual report", re.compile(r"年度报告|年报(?!酬)")),
+    ("prospectus", re.compile(r"招股(?:意向|说明)书|募集说明书")),
+    ("regulation", re.compile(r"(?:管理|监督|实施|暂行)?(?:办法|条例|规定|细则|准则|指引|规则)(?:[（(].{1,12}[)）])?$")),
+    ("research report", re.compile(r"研究报告|证券研究|投资评级|目标价|研报|分析师")),
+    ("announcement", re.compile(r"公告$")),
+)
+_ENGLISH_TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("annual report", re.compile(r"\bannual\s+report\b(?!\s+on\s+form)", re.I)),
+    ("half-year report", re.compile(r"\b(?:half[\s-]year(?:ly)?|interim)\s+report\b", re.I)),
+    ("quarterly report", re.compile(r"\bquarterly\s+report\b(?!\s+on\s+form)", re.I)),
+    ("earnings call", re.compile(r"\b(?:earnings|conference)\s+call\b", re.I)),
+    ("press release", re.compile(r"\bpress\s+release\b|\bFOR\s+IMMEDIATE\s+RELEASE\b")),
+    ("prospectus", re.compile(r"\bprospectus\b", re.I)),
+    ("research report", re.compile(r"\b(?:equity\s+research|research\s+(?:report|note)|price\s+target|initiat\w+\s+coverage)\b", re.I)),
+)
+_REGULATION = re.compile(
+    r"\bCFR\b|\beCFR\b|\bRegulation\s+[A-Z]{1,2}\b|\bOrdinance\b|\bGuidelines?\b|\bCode\s+of\s+(?:Practice|Banking|Conduct|Federal)|"
+    r"\bSupervisory\s+Policy\s+Manual\b|\bstatutory\s+(?:guideline|instrument)|\bDirective\s+\(?E[UC]|\bCircular\b|§\s*\d+\.\d+|\bAuthorized\s+Institutions\b",
+    re.I,
+)
+_SIGNATURE = re.compile(r"^\s*signatures?\s*$|^\s*签署", re.I | re.M)
+_DATED = re.compile(r"(?:^|\n|\t)\s*(?:date[d]?|published|posted|released?|发布(?:时间|日期)|日期|时间)\s*[:：]?\s*(?:on\s+)?", re.I)
+_FILE_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_GENERIC = frozenset(
+    """purpose introduction contents structure summary overview abstract index background preface foreword agenda
+    目录 摘要 前言 重要提示 释义""".split()
+)
+_POOR_TITLE = re.compile(r"microsoft\s+word|untitled|\.(?:docx?|pdf|xlsx?|pptx?|indd|qxd|html?|txt)\b|^\s*(?:document|presentation)\d*\s*$|^[\d\W_]*$|_|^\S*[\d-]\S*$", re.I)
+
+
+def read_metadata(parsed: ParsedDocument, filename: str, given: DocumentFacts | None) -> DocumentFacts:
+    """What the document says of itself, overlaid by what the uploader says: each given field that is not empty wins."""
+    found = _read(parsed, filename)
+    return _overlay(found, given) if given is not None else found
+
+
+def _overlay(found: DocumentFacts, given: DocumentFacts) -> DocumentFacts:
+    values = {}
+    for field in fields(DocumentFacts):
+        theirs, ours = getattr(given, field.name), getattr(found, field.name)
+        values[field.name] = theirs or ours
+    period = {
+        field.name: getattr(given.period, field.name) or getattr(found.period, field.name) for field in fields(Period)
+    }
+    values["period"] = Period(**period)
+    return DocumentFacts(**values)
+
+
+def _read(parsed: ParsedDocument, filename: str) -> DocumentFacts:
+    name = PurePosixPath(filename.replace("\\", "/")).name
+    cover = "\n".join((*(page.text for page in parsed.pages[:COVER_PAGES]), *parsed.running))[:COVER_CHARACTERS]
+    body = "\n".join(page.text for page in parsed.pages)[:BODY_CHARACTERS]
+    middle = parsed.pages[len(parsed.pages) // 2].text
+    language = language_of(cover[:6000] + middle[:4000])
+    kind = _document_type(parsed, name, cover, language)
+    company = _company(parsed, name, cover, body, language, kind)
+    if language == "zh":
+        period = chinese_period(name) if chinese_period(name).label else _chinese_period(cover, kind)
+    else:
+        period = english_period(kind, cover, body)
+    period = Period(period.label, period.fiscal_year, period.fiscal_quarter, period.end_date, file_label(name))
+    return DocumentFacts(
+        title=_title(parsed, name, company, kind, period, language),
+        language=language,
+        company=company.name,
+        company_aliases=company.aliases,
+        ticker=company.ticker,
+        document_type=kind,
+        period=period,
+        published=_published(parsed, name, kind, period),
+    )
+
+
+def _document_type(parsed: ParsedDocument, filename: str, cover: str, language: str) -> str:
+    if parsed.stated.get("document_type"):
+        return parsed.stated["document_type"]
+    form = _FORM.search(cover[:4000])
+    if form:
+        return form[1].upper()
+    opening = f"{filename.rsplit('.', 1)[0]}\n{parsed.stated.get('title', '')}\n{_first_lines(parsed, 12)}"
+    if language == "zh":
+        for kind, pattern in _CHINESE_TYPES:
+            if any(pattern.search(line.strip()) for line in opening.splitlines() if len(line) < 60):
+                return kind
+    else:
+        for kind, pattern in _ENGLISH_TYPES:
+            if pattern.search(opening):
+                return kind
+        if len(_REGULATION.findall(opening + cover[:6000])) >= 2 or _REGULATION.search(filename):
+            return "regulation"
+    return "news" if parsed.stated.get("published") and parsed.format in ("json", "html") else ""
+
+
+def _chinese_period(cover: str, kind: str) -> Period:
+    return chinese_period(cover[:3000]) if kind.endswith("report") and kind != "research report" else Period()
+
+
+def _company(parsed: ParsedDocument, filename: str, cover: str, body: str, language: str, kind: str) -> Company:
+    if parsed.stated.get("company") or parsed.stated.get("ticker"):
+        return Company(parsed.stated.get("company", ""), (), parsed.stated.get("ticker", ""))
+    if kind in ("regulation", "news"):
+        return Company()
+    if language == "zh":
+        filing = kind in ("annual report", "half-year report", "quarterly report", "prospectus", "announcement")
+        return chinese_company(cover, filename) if filing else Company()
+    filing = _FORM.fullmatch(f"form {kind}") is not None or kind.endswith("report") or kind in ("press release", "earnings call")
+    return english_company(parsed.pages[0].text.splitlines(), body) if filing else Company()
+
+
+def _first_lines(parsed: ParsedDocument, count: int) -> str:
+    return "\n".join(parsed.pages[0].text.splitlines()[:count])
+
+
+def _published(parsed: ParsedDocument, filename: str, kind: str, period: Period) -> str:
+    stated = parsed.stated.get("published", "")
+    if parse_iso(stated):
+        return stated
+    signed = _signed(parsed, period)
+    if signed and _FORM.fullmatch(f"form {kind}"):
+        return signed.isoformat()
+    match = _FILE_DATE.search(filename)
+    if match and (day := parse_iso(f"{match[1]}-{match[2]}-{match[3]}")):
+        return day.isoformat()
+    if signed:
+        return signed.isoformat()
+    opening = parsed.pages[0].text[:1500]
+    for found in _DATED.finditer(opening):
+        day = next(find_dates(opening[found.end() : found.end() + 40]), None)
+        if day is not None and day.start < 14:
+            return day.day.isoformat()
+    if kind in ("news", "press release", "research report", "announcement", ""):
+        first = next(find_dates(opening[:400]), None)
+        return first.day.isoformat() if first and kind else ""
+    return ""
+
+
+def _signed(parsed: ParsedDocument, period: Period) -> date | None:
+    """The day of the signature: after the period's end, under the heading "Signatures", else after "Date:"."""
+    end = parse_iso(period.end_date)
+    if end is None:
+        return None
+
+    def after_end(text: str) -> date | None:
+        days = [f.day for f in find_dates(text) if timedelta(0) < f.day - end < timedelta(days=240)]
+        return days[0] if days else None
+
+    last = [page.text for page in parsed.pages[len(parsed.pages) // 2 :]]
+    for text in reversed(last):
+        match = _SIGNATURE.search(text)
+        if match and (day := after_end(text[match.end() : match.end() + 2500])):
+            return day
+    for text in reversed(last):
+        for match in _DATED.finditer(text):
+            if day := after_end(text[match.end() : match.end() + 40]):
+                return day
+    return None
+
+
+def _title(parsed: ParsedDocument, filename: str, company: Company, kind: str, period: Period, language: str) -> str:
+    if company.name and kind and period.end_date:
+        return _filing_title(company.name, kind, period, language)
+    stated = parsed.stated.get("title", "")
+    if 4 <= len(stated) <= 200 and not _POOR_TITLE.search(stated):
+        return stated
+    stem = re.sub(r"[_\s]+", " ", filename.rsplit(".", 1)[0]).strip() or filename
+    heading = _heading(parsed, kind)
+    described = len(re.findall(r"[A-Za-z]{3,}|[\u4e00-\u9fff]{2,}", stem)) >= 3
+    return stem if described and (not heading or kind == "regulation") else heading or stem
+
+
+def _heading(parsed: ParsedDocument, kind: str) -> str:
+    """The first heading that could name the document; of a regulation, its first part or chapter."""
+    for page in parsed.pages[: COVER_PAGES if kind == "regulation" else 1]:
+        for line in page.lines if kind == "regulation" else page.lines[:12]:
+            text = page.text[line.start : line.end]
+            if line.kind is not LineKind.HEADING or not 4 <= len(text) <= 160 or is_name(text):
+                continue
+            if text.lower().strip(" :：") in _GENERIC or any(True for _ in find_dates(text)):
+                continue
+            if kind != "regulation" or line.level == 1:
+                return text
+    return ""
+
+
+def _filing_title(name: str, kind: str, period: Period, language: str) -> str:
+    if language == "zh":
+        said = {"annual report": "年度报告", "half-year report": "半年度报告", "quarterly report": "季度报告"}.get(kind, kind)
+        if kind == "quarterly report" and period.fiscal_quarter:
+            said = f"第{'一二三四'[period.fiscal_quarter - 1]}季度报告"
+        return f"{name} {period.fiscal_year}年{said}"
+    end = date.fromisoformat(period.end_date)
+    what = "quarter ended" if period.fiscal_quarter else "fiscal year ended" if period.fiscal_year else "period ended"
+    return f"{name} {kind}, {what} {end:%B} {end.day}, {end.year}"

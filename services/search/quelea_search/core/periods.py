@@ -1,0 +1,155 @@
+"""Reporting periods: what a filing says of its own quarter or year, and what its file's name says."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import date, timedelta
+
+from quelea_kit.dates import find_dates
+from quelea_search.core.model import Period
+
+_QUARTER_WORDS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
+_ENDED = re.compile(
+    r"(?P<what>quarter(?:ly\s+period)?|three\s+months|thirteen\s+weeks|13\s+weeks|six\s+months|half[\s-]year"
+    r"|(?:fiscal\s+|financial\s+)?year|twelve\s+months|52\s+weeks|53\s+weeks|transition\s+period|period)\s+end(?:ed|ing)\s*:?\s+",
+    re.I,
+)
+_YEAR_END = re.compile(
+    r"(?:10-K|annual\s+report|20-F)\s.{0,60}?(?:fiscal\s+)?year\s+ended\s+|(?:fiscal|financial)\s+year\s+ended\s+", re.I | re.S
+)
+_OWN_QUARTER = re.compile(
+    r"(?:(first|second|third|fourth|1st|2nd|3rd|4th)\s+(?:fiscal\s+)?quarters?\s+(?:of\s+|of\s+the\s+)?(?:fiscal\s+(?:years?\s+)?|FY\s?)?(20\d\d))"
+    r"|\bQ([1-4])\s*(?:FY|fiscal)?\s*'?(20\d\d|\d\d)\b|\b(?:fiscal|FY)\s*(20\d\d)\s*Q([1-4])\b",
+    re.I,
+)
+_OWN_YEAR = re.compile(r"\b(?:fiscal(?:\s+years?)?|FY)\s*'?(20\d\d)\b", re.I)
+_CHINESE = re.compile(
+    r"(?P<year>(?:19|20)\d\d)\s*年?\s*(?:度)?\s*(?P<what>(?:第?\s*[一二三四1-4]\s*季度?|[一1]季度|三季度)(?:报告|报)|半年度?(?:报告|报)|中期报告|年度?(?:报告|报)|年年报)"
+)
+_CHINESE_QUARTER = {"一": 1, "二": 2, "三": 3, "四": 4, "1": 1, "2": 2, "3": 3, "4": 4}
+_FILE = (
+    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[\s_.-]*(?:FY|fiscal)?[\s_.-]*Q(?P<q>[1-4])(?!\d)", re.I),
+    re.compile(r"(?<![A-Za-z])Q(?P<q>[1-4])[\s_.-]*(?:FY|fiscal)?[\s_.-]*'?(?P<y>(?:19|20)\d\d)(?!\d)", re.I),
+    re.compile(r"(?<![A-Za-z])(?P<q>[1-4])Q[\s_.-]*'?(?P<y>(?:19|20)\d\d|\d\d)(?!\d)", re.I),
+    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)\s*年[\s_]*第?(?P<q>[一二三四])季"),
+    re.compile(r"(?<![A-Za-z])FY[\s_.-]*'?(?P<y>(?:19|20)\d\d)(?!\d)", re.I),
+    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)\s*年"),
+    re.compile(r"10-?K[\s_.-]*(?P<y>(?:19|20)\d\d)(?!\d)|(?<!\d)(?P<y2>(?:19|20)\d\d)[\s_.-]*10-?K", re.I),
+)
+
+
+def file_label(filename: str) -> str:
+    """The period in a file's name: "2023 Q3", "2019"; empty where there is none."""
+    for pattern in _FILE:
+        match = pattern.search(filename)
+        if match:
+            groups = match.groupdict()
+            year = groups.get("y") or groups.get("y2") or ""
+            year = f"20{year}" if len(year) == 2 else year
+            quarter = groups.get("q") or ""
+            return f"{year} Q{_CHINESE_QUARTER.get(quarter, quarter)}" if quarter else year
+    return ""
+
+
+def english_period(document_type: str, cover: str, body: str) -> Period:
+    """Period of an English filing.
+
+    Args:
+        document_type: "10-Q", "10-K", "annual report" and so on: it decides between quarter and year.
+        cover: Text of the first pages, where the period is stated.
+        body: The whole text, for the filing's own name of its year and the end of its fiscal year.
+    """
+    found = _period_end(cover)
+    if found is None:
+        return Period()
+    what, end = found
+    yearly = document_type in ("10-K", "20-F", "annual report") or (document_type != "10-Q" and "year" in what and "half" not in what)
+    if yearly:
+        year = _own_year(body, end)
+        return Period(f"FY{year}", year, 0, end.isoformat())
+    if document_type != "10-Q" and not any(word in what for word in ("quarter", "three", "13", "thirteen")):
+        return Period("", 0, 0, end.isoformat())
+    year, quarter = _quarter(body, end)
+    return Period(f"FY{year} Q{quarter}", year, quarter, end.isoformat())
+
+
+def _period_end(cover: str) -> tuple[str, date] | None:
+    """The first "quarterly period ended DATE" or "fiscal year ended DATE"."""
+    for match in _ENDED.finditer(cover):
+        what = match["what"].lower()
+        after = cover[match.end() : match.end() + 40]
+        day = next(find_dates(after), None)
+        if day is not None and day.start < 12 and not what.startswith("transition"):
+            return what, day.day
+    return None
+
+
+def _quarter(body: str, end: date) -> tuple[int, int]:
+    """Fiscal year and quarter of a quarter that ends on a day: from the year's end, then from the filing's own words."""
+    year_end = fiscal_year_end(body, end)
+    if year_end is None:
+        year, quarter = end.year, (end.month - 1) // 3 + 1
+        if end.day <= 7 and end.month % 3 == 1:  # a 13-week quarter that ends in the first days of the next month
+            before = end - timedelta(days=10)
+            year, quarter = before.year, (before.month - 1) // 3 + 1
+    else:
+        quarter = max(1, min(4, round((end - year_end).days / 91.3)))
+        next_end = year_end + timedelta(days=365)
+        year = (next_end - timedelta(days=10)).year if next_end.month == 1 and next_end.day <= 7 else next_end.year
+    own = Counter[tuple[int, int]]()
+    for match in _OWN_QUARTER.finditer(body):
+        if match[1]:
+            own[(int(match[2]), _QUARTER_WORDS[match[1].lower()])] += 1
+        elif match[3]:
+            own[(int(match[4]) if len(match[4]) == 4 else 2000 + int(match[4]), int(match[3]))] += 1
+        else:
+            own[(int(match[5]), int(match[6]))] += 1
+    near = {key: n for key, n in own.items() if abs(key[0] - year) <= 1 and (year_end is None or key[1] == quarter)}
+    if near:
+        most = max(near.values())
+        often = [key for key, n in near.items() if n >= max(2, most * 0.25)]
+        if often:
+            year, quarter = max(often)
+    return year, quarter
+
+
+def fiscal_year_end(body: str, before: date) -> date | None:
+    """The last fiscal year's end before a day, as the filing names it: by its annual report, else in its balance sheet."""
+    counts: Counter[date] = Counter()
+    for match in _YEAR_END.finditer(body):
+        found = next(find_dates(body[match.end() : match.end() + 40]), None)
+        if found and found.start < 12 and timedelta(days=20) < before - found.day < timedelta(days=345):
+            counts[found.day] += 1
+    if not counts:
+        for match in re.finditer(r"balance\s+sheets?", body, re.I):
+            for found in find_dates(body[match.end() : match.end() + 300]):
+                if timedelta(days=20) < before - found.day < timedelta(days=345):
+                    counts[found.day] += 1
+    return counts.most_common(1)[0][0] if counts else None
+
+
+def _own_year(body: str, end: date) -> int:
+    """The fiscal year that ends on a day: the newest year near it that the filing often names."""
+    usual = end.year if end.month > 1 or end.day > 7 else end.year - 1
+    counts = Counter(int(match[1]) for match in _OWN_YEAR.finditer(body))
+    near = {year: counts[year] for year in (usual - 1, usual) if counts[year]}
+    if not near or end.month > 3:
+        return usual
+    most = max(near.values())
+    return max(year for year, n in near.items() if n >= max(2, most * 0.25)) if most >= 2 else usual
+
+
+def chinese_period(cover: str) -> Period:
+    """Period of a Chinese report, from its title: 2020 年年度报告, 2021年第三季度报告, 2021年半年度报告."""
+    match = _CHINESE.search(re.sub(r"(?<=\d)\s+(?=年)", "", cover))
+    if match is None:
+        return Period()
+    year, what = int(match["year"]), match["what"]
+    if "季" in what:
+        quarter = next(_CHINESE_QUARTER[c] for c in what if c in _CHINESE_QUARTER)
+        end = {1: "03-31", 2: "06-30", 3: "09-30", 4: "12-31"}[quarter]
+        return Period(f"FY{year} Q{quarter}", year, quarter, f"{year}-{end}")
+    if "半年" in what or "中期" in what:
+        return Period(f"FY{year} H1", year, 0, f"{year}-06-30")
+    return Period(f"FY{year}", year, 0, f"{year}-12-31")
