@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import sys
 from collections.abc import Mapping
@@ -17,7 +16,6 @@ from quelea_cli.stack.probes import grpc_probe, http_probe, redis_probe
 from quelea_cli.stack.supervisor import Service
 
 LOOPBACK = "127.0.0.1"
-_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -53,22 +51,26 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
     }
     http = f"[{options.host}]:{options.port}" if ":" in options.host else f"{options.host}:{options.port}"
 
-    def service(name: str, own: dict[str, str], *, module: str = "", stop_group: int, threads: int = 1) -> Service:
+    def service(name: str, own: dict[str, str], *, module: str = "", stop_group: int) -> Service:
         owner = name if name in port else "search"
         prefix = f"QUELEA_{owner.upper()}"
         usual = {
             f"{prefix}_LOG_LEVEL": options.log_level,
-            "OMP_NUM_THREADS": str(threads),
-            "OPENBLAS_NUM_THREADS": str(threads),
+            "OMP_NUM_THREADS": "1",  # a service that wants more says so to its own library
+            "OPENBLAS_NUM_THREADS": "1",
             "TOKENIZERS_PARALLELISM": "false",
             "MALLOC_ARENA_MAX": "4",
         }
+        probe = grpc_probe(at[name]) if name in at else None
+        if name == "gateway":
+            probe = http_probe(f"{url_of(options)}/readyz")
         ours = {f"{prefix}_LISTEN": at.get(name, f"{LOOPBACK}:0"), **own}
         return Service(
             name=name,
             command=(sys.executable, "-m", module or f"quelea_{name}"),
             env={**usual, **environment, **ours, "PYTHONUNBUFFERED": "1"},
-            probe=http_probe(f"{url_of(options)}/readyz") if name == "gateway" else grpc_probe(at[owner]),
+            probe=probe,
+            ready_line="" if probe else "worker_ready",
             port=options.port if name == "gateway" else port.get(name, 0),
             start_group=2,
             stop_group=stop_group,
@@ -76,7 +78,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
 
     return [
         _redis(home, port["redis"], password, environment),
-        service("embedder", {"QUELEA_EMBEDDER_MODEL": str(options.model)}, stop_group=5, threads=_CORES),
+        service("embedder", {"QUELEA_EMBEDDER_MODEL": str(options.model)}, stop_group=5),
         service(
             "retriever",
             {"QUELEA_RETRIEVER_EMBEDDER": at["embedder"], "QUELEA_RETRIEVER_DATA_DIR": str(home.index)},
@@ -115,6 +117,7 @@ def _redis(home: Home, port: int, password: str, environment: Mapping[str, str])
                 "appendfsync always",
                 'save ""',
                 "maxmemory-policy noeviction",
+                "loglevel warning",
                 "daemonize no",
                 "",
             )

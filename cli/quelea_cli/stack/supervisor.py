@@ -32,7 +32,9 @@ class Service:
     name: str
     command: tuple[str, ...]
     env: Mapping[str, str]
-    probe: Probe
+    probe: Probe | None = None
+    ready_line: str = ""
+    """For a process that nobody can ask: it is ready once it has written a line with this."""
     port: int = 0
     start_group: int = 1
     """Groups start one after the other, each when the one before is ready."""
@@ -63,6 +65,7 @@ class _Child:
     service: Service
     process: asyncio.subprocess.Process | None = None
     was_ready: bool = False
+    said_ready: bool = False
     deaths: deque[float] = field(default_factory=deque)
     task: asyncio.Task[None] | None = None
     pump: asyncio.Task[None] | None = None
@@ -181,7 +184,8 @@ class Supervisor:
             start_new_session=True,  # Ctrl-C on the terminal must reach the supervisor only: it knows the order
         )
         os.close(writer)
-        child.process, child.pump = process, asyncio.create_task(self._pump(service.name, reader))
+        child.said_ready = False
+        child.process, child.pump = process, asyncio.create_task(self._pump(child, reader))
         self._guard.add(process.pid)
         previous = self._record.services.get(service.name)
         self._record.services[service.name] = ProcessRecord(
@@ -201,7 +205,7 @@ class Supervisor:
                 return
             await asyncio.sleep(self._policy.probe_seconds)
 
-    async def _pump(self, name: str, descriptor: int) -> None:
+    async def _pump(self, child: _Child, descriptor: int) -> None:
         """Hand on every line until all who hold the pipe have closed it."""
         stream = asyncio.StreamReader(limit=_MAX_LINE)
         with os.fdopen(descriptor, "rb", buffering=0) as pipe:
@@ -210,7 +214,9 @@ class Supervisor:
             )
             try:
                 while (text := await _read_line(stream)) is not None:
-                    self._logs.line(name, text)
+                    self._logs.line(child.service.name, text)
+                    if child.service.ready_line and child.service.ready_line in text:
+                        child.said_ready = True
             finally:
                 transport.close()
 
@@ -236,7 +242,7 @@ class Supervisor:
         if child.process is None or child.process.returncode is not None:
             return False
         try:
-            return await child.service.probe()
+            return await child.service.probe() if child.service.probe else child.said_ready
         except Exception:  # noqa: BLE001  # whatever it is, the process is not ready yet; its log says why
             return False
 

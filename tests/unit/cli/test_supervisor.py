@@ -96,6 +96,14 @@ async def test_a_later_group_waits_for_the_earlier(tmp_path: Path) -> None:
         await supervisor.start()
 
 
+async def test_one_that_nobody_can_ask_is_ready_when_it_says_so(tmp_path: Path) -> None:
+    body = "import time\nprint('loading', flush=True)\nprint('now ready_to_work', flush=True)\ntime.sleep(60)"
+    service = Service("mute", (sys.executable, "-I", "-S", "-c", body), dict(os.environ), ready_line="ready_to_work")
+    async with supervised(tmp_path, [service]) as supervisor:
+        await supervisor.start()
+        assert "now ready_to_work" in (tmp_path / "home/logs/mute.log").read_text()
+
+
 async def test_a_killed_process_comes_back(tmp_path: Path) -> None:
     async with supervised(tmp_path, [sleeper(tmp_path, "one")]) as supervisor:
         await supervisor.start()
