@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 import grpc
 from quelea.search.v1 import search_pb2, search_pb2_grpc
@@ -64,7 +64,7 @@ class SearchClient:
         with naming("search"):
             return list((await unary(self._stub.ListJobs(request, timeout=self._call_seconds))).jobs)
 
-    async def watch(self, job_id: str) -> AsyncIterator[search_pb2.Job]:
+    async def watch(self, job_id: str) -> AsyncGenerator[search_pb2.Job, None]:
         """The job now and on every change, until it has ended."""
         with naming("search"):
             call = self._stub.WatchJob(search_pb2.WatchJobRequest(id=job_id), timeout=self._watch_seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 
 from quelea_kit.errors import QueleaError, Unavailable
@@ -70,7 +70,7 @@ class Pipeline:
         self._generator = generator
         self._count = count
 
-    async def ask(self, question: Question) -> AsyncIterator[Started | Delta | Answer]:
+    async def ask(self, question: Question) -> AsyncGenerator[Started | Delta | Answer, None]:
         """Started, deltas, Answer.
 
         Raises:

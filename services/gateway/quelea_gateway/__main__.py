@@ -1,0 +1,42 @@
+"""Start the gateway: python -m quelea_gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from quelea_kit.errors import QueleaError
+from quelea_kit.logging import get_logger, setup_logging
+from quelea_kit.metrics import start_metrics
+from quelea_kit.tracing import setup_tracing
+
+from quelea_gateway.gateway import build
+from quelea_gateway.runner import run
+from quelea_gateway.settings import Settings
+
+
+async def _main(settings: Settings) -> None:
+    gateway = build(settings)
+    if gateway.access.required and not len(gateway.access.ring):
+        get_logger(__name__).warning(
+            "no_keys", keys_file=settings.keys_file, make_one="python -m quelea_gateway.keys create NAME"
+        )
+    await run(gateway)
+
+
+def main() -> int:
+    """Run until told to stop; exit code 2 when the settings do not allow it to start."""
+    settings = Settings()
+    setup_logging("gateway", settings)
+    setup_tracing("gateway", settings)
+    start_metrics(settings)
+    try:
+        asyncio.run(_main(settings))
+    except QueleaError as error:
+        sys.stderr.write(f"gateway: {error.message}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

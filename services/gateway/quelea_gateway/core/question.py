@@ -1,0 +1,130 @@
+"""What a caller sends, checked and filled in: the same rules for REST, the OpenAI route and gRPC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from quelea_kit.dates import parse_iso
+from quelea_kit.errors import Conflict, InvalidInput, TooLarge
+
+from quelea_gateway.core.model import Filters, Question, Turn
+
+MAX_K = 200
+_EVERYTHING = Filters()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be asked, and what is taken when the caller does not say."""
+
+    question_chars: int = 8000
+    history_turns: int = 40
+    history_chars: int = 40_000
+    k: int = 20
+    j: int = 8
+
+
+def check_text(text: str, limits: Limits, name: str = "question") -> str:
+    """The text without surrounding space. Raises InvalidInput when empty, TooLarge when too long."""
+    if len(text) > limits.question_chars:
+        raise TooLarge(
+            f"The {name} has {len(text):,} characters; the limit is {limits.question_chars:,}.",
+            details={"field": name, "limit": str(limits.question_chars)},
+        )
+    stripped = text.strip()
+    if not stripped:
+        raise InvalidInput(f"The {name} is empty.", details={"field": name})
+    return stripped
+
+
+def check_history(history: Sequence[Turn], limits: Limits) -> tuple[Turn, ...]:
+    """The conversation so far. Raises TooLarge."""
+    chars = sum(len(turn.text) for turn in history)
+    if len(history) > limits.history_turns or chars > limits.history_chars:
+        raise TooLarge(
+            f"The history has {len(history)} turns and {chars:,} characters; the limits are {limits.history_turns} "
+            f"and {limits.history_chars:,}. Send the last turns only.",
+            details={"field": "history", "limit": str(limits.history_turns)},
+        )
+    return tuple(turn for turn in history if turn.text.strip())
+
+
+def trim_history(history: Sequence[Turn], limits: Limits) -> tuple[Turn, ...]:
+    """The last turns that the limits allow."""
+    kept: list[Turn] = []
+    chars = 0
+    for turn in reversed(history):
+        chars += len(turn.text)
+        if len(kept) == limits.history_turns or chars > limits.history_chars:
+            break
+        kept.append(turn)
+    return tuple(reversed(kept))
+
+
+def check_as_of(as_of: str) -> str:
+    """YYYY-MM-DD; today (UTC) when empty. Raises InvalidInput."""
+    if not as_of:
+        return datetime.now(UTC).date().isoformat()
+    day: date | None = parse_iso(as_of) if len(as_of) == 10 else None
+    if day is None:
+        raise InvalidInput("as_of is a date, YYYY-MM-DD.", details={"field": "as_of"})
+    return day.isoformat()
+
+
+def check_k(k: int, default: int, name: str = "k") -> int:
+    """How many; the default when 0. Raises InvalidInput."""
+    if not 0 <= k <= MAX_K:
+        raise InvalidInput(f"{name} is 1 to {MAX_K}.", details={"field": name, "limit": str(MAX_K)})
+    return k or default
+
+
+def check_route(route: str) -> None:
+    """Auto and local are local; there is no web search to route to."""
+    if route == "web":
+        raise Conflict(
+            "Web search is not part of this deployment; ask with route auto or local.", details={"field": "route"}
+        )
+    if route not in ("", "auto", "local"):
+        raise InvalidInput("route is auto, local or web.", details={"field": "route"})
+
+
+def build(
+    text: str,
+    limits: Limits,
+    *,
+    history: Sequence[Turn] = (),
+    as_of: str = "",
+    route: str = "",
+    k: int = 0,
+    j: int = 0,
+    filters: Filters = _EVERYTHING,
+    model: str = "",
+    max_tokens: int = 0,
+    temperature: float | None = None,
+) -> Question:
+    """A question that may be asked.
+
+    Raises:
+        InvalidInput: a value is wrong; details name the field.
+        TooLarge: a value is over its limit.
+        Conflict: web search was asked for.
+    """
+    check_route(route)
+    question = check_text(text, limits)
+    j_wanted = check_k(j, 0, "j")
+    k_wanted = check_k(k, max(limits.k, j_wanted))
+    if j_wanted > k_wanted:
+        raise InvalidInput(f"j ({j_wanted}) is more than k ({k_wanted}).", details={"field": "j"})
+    return Question(
+        text=question,
+        as_of=check_as_of(as_of),
+        k=k_wanted,
+        j=j_wanted or min(limits.j, k_wanted),
+        history=check_history(history, limits),
+        filters=filters,
+        model=model,
+        max_tokens=max_tokens,
+        temperature=temperature,
+    )

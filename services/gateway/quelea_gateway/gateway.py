@@ -1,0 +1,96 @@
+"""All that both halves of the door, HTTP and gRPC, stand on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+
+from quelea_kit.errors import QueleaError, Unavailable
+
+from quelea_gateway.access import Access
+from quelea_gateway.adapters.downstream import Health
+from quelea_gateway.adapters.generator import GeneratorClient
+from quelea_gateway.adapters.retriever import RetrieverClient
+from quelea_gateway.adapters.search import SearchClient
+from quelea_gateway.core.bounds import Bounds
+from quelea_gateway.core.pipeline import Pipeline
+from quelea_gateway.core.question import Limits
+from quelea_gateway.settings import Settings
+
+_FRESH_SECONDS = 1.0
+
+
+@dataclass
+class Gateway:
+    """The clients, the pipeline and the rules."""
+
+    settings: Settings
+    access: Access
+    bounds: Bounds
+    limits: Limits
+    retriever: RetrieverClient
+    search: SearchClient
+    generator: GeneratorClient
+    pipeline: Pipeline
+    _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
+
+    async def dependencies(self) -> dict[str, str]:
+        """What is wrong with each service, empty where nothing is; at most a second old."""
+        now = time.monotonic()
+        if self._ready is None or now - self._ready[0] > _FRESH_SECONDS:
+
+            async def state(health: Health) -> str:
+                try:
+                    await health.check()
+                except QueleaError as error:
+                    return error.message
+                return ""
+
+            names = ("retriever", "search", "generator")
+            states = await asyncio.gather(*(state(getattr(self, name).health) for name in names))
+            self._ready = (now, dict(zip(names, states, strict=True)))
+        return self._ready[1]
+
+    async def ready(self) -> None:
+        """Raises Unavailable, naming the services that are down."""
+        down = {name: why for name, why in (await self.dependencies()).items() if why}
+        if down:
+            raise Unavailable(" ".join(down.values()), details=down)
+
+    async def close(self) -> None:
+        """Close the channels."""
+        await asyncio.gather(self.retriever.close(), self.search.close(), self.generator.close())
+
+
+def build(settings: Settings) -> Gateway:
+    """The gateway on its services' addresses. Must be called inside the event loop, as gRPC channels bind to it.
+
+    Raises:
+        InvalidInput: the settings would leave the door open.
+    """
+    access = Access(settings)
+    retriever = RetrieverClient(
+        settings.retriever, search_seconds=settings.retrieve_seconds, call_seconds=settings.call_seconds
+    )
+    generator = GeneratorClient(
+        settings.generator, generate_seconds=settings.generate_seconds, evidence_tokens=settings.evidence_tokens
+    )
+    return Gateway(
+        settings=settings,
+        access=access,
+        bounds=Bounds(settings.max_calls_per_key, settings.calls_per_minute_per_key),
+        limits=Limits(
+            question_chars=settings.max_question_chars,
+            history_turns=settings.max_history_turns,
+            history_chars=settings.max_history_chars,
+            k=settings.k,
+            j=settings.j,
+        ),
+        retriever=retriever,
+        search=SearchClient(
+            settings.search, call_seconds=settings.call_seconds, upload_seconds=settings.upload_seconds
+        ),
+        generator=generator,
+        pipeline=Pipeline(retriever, generator),
+    )

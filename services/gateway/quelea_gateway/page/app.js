@@ -1,0 +1,79 @@
+// Quelea's page: boots the parts, switches views and language, says what the deployment is.
+
+import { get } from "./api.js";
+import { startAsk } from "./ask.js";
+import { load, startDocuments } from "./documents.js";
+import { $, show } from "./dom.js";
+import { closePanel, openPanel, startPanel } from "./panel.js";
+import { apply, current, setLanguage, t } from "./texts.js";
+
+const READY_MS = 15000;
+let info = null;
+let down = null;
+
+function route() {
+  const [path, query = ""] = location.hash.replace(/^#/, "").split("?");
+  const documents = path === "/documents";
+  show($("view-ask"), !documents);
+  show($("view-documents"), documents);
+  for (const [id, on] of [["tab-ask", !documents], ["tab-documents", documents]]) {
+    if (on) $(id).setAttribute("aria-current", "page");
+    else $(id).removeAttribute("aria-current");
+  }
+  if (documents) load();
+  const citation = path.match(/^\/documents\/([^/]+)\/pages\/(\d+)$/);
+  if (!citation) {
+    closePanel();
+    return;
+  }
+  const given = new URLSearchParams(query.split("#")[0]);
+  const number = (name) => (given.has(name) ? Number(given.get(name)) : undefined);
+  openPanel({
+    documentId: decodeURIComponent(citation[1]),
+    page: Number(citation[2]),
+    start: number("start"),
+    end: number("end"),
+  });
+}
+
+function size(bytes) {
+  return bytes >= 1 << 20 ? `${Math.round(bytes / (1 << 20))} MB` : `${Math.round(bytes / 1024)} KB`;
+}
+
+function draw() {
+  for (const language of ["en", "zh"]) $(`lang-${language}`).setAttribute("aria-pressed", String(current() === language));
+  if (info) {
+    const reader = { extractive: t("extractive"), "": t("readerAway") }[info.reader];
+    $("reader-line").textContent = reader ?? t("model", { model: info.model });
+    const formats = info.formats.map((format) => format.toUpperCase()).join(current() === "zh" ? "、" : ", ");
+    $("formats-line").textContent = t("formats", { formats, size: size(info.max_document_bytes) });
+  }
+  if (down) {
+    $("state").textContent = down.length ? t("stateDown", { names: down.join(", ") }) : t("stateReady");
+    $("state").classList.toggle("bad", down.length > 0);
+  }
+}
+
+async function refresh() {
+  try {
+    const states = (await (await fetch("/readyz")).json()).dependencies;
+    down = Object.keys(states).filter((name) => !states[name].ready);
+  } catch {
+    down = ["gateway"];
+  }
+  if (!info && !down.includes("gateway")) info = await get("/v1/info").catch(() => null);
+  draw();
+}
+
+apply();
+startPanel();
+startAsk();
+startDocuments();
+$("lang-en").addEventListener("click", () => setLanguage("en"));
+$("lang-zh").addEventListener("click", () => setLanguage("zh"));
+document.addEventListener("language", draw);
+window.addEventListener("hashchange", route);
+draw();
+route();
+refresh();
+setInterval(refresh, READY_MS);

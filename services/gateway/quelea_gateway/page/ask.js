@@ -1,0 +1,227 @@
+// Questions and answers.
+
+import { ApiError, ask } from "./api.js";
+import { $, el, joined, show } from "./dom.js";
+import { openPanel } from "./panel.js";
+import { examples, has, t } from "./texts.js";
+
+const MARKER = /\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]/g;
+const turns = []; // {question, text, started, answer, error, node}, newest last
+let running = null;
+
+const say = (text) => ($("announce").textContent = text);
+
+function open(citation) {
+  openPanel({
+    documentId: citation.document_id,
+    page: citation.page,
+    start: citation.start,
+    end: citation.end,
+  });
+}
+
+/** The answer's text with a button for each marker; the second [1] opens the second quote of passage 1. */
+function withMarkers(text, citations) {
+  const nodes = [];
+  const used = new Map();
+  let at = 0;
+  for (const match of text.matchAll(MARKER)) {
+    nodes.push(text.slice(at, match.index));
+    at = match.index + match[0].length;
+    for (const digits of match[1].match(/\d+/g)) {
+      const number = Number(digits);
+      const own = citations.filter((citation) => citation.number === number);
+      if (!own.length) {
+        nodes.push(`[${number}]`);
+        continue;
+      }
+      const citation = own[Math.min(used.get(number) ?? 0, own.length - 1)];
+      used.set(number, (used.get(number) ?? 0) + 1);
+      const label = t("cite", { n: number, title: citation.title, page: citation.page });
+      const attributes = { type: "button", class: "cite", "aria-label": label, title: label };
+      nodes.push(el("button", { ...attributes, on: { click: () => open(citation) } }, digits));
+    }
+  }
+  nodes.push(text.slice(at));
+  return nodes.filter((node) => node !== "");
+}
+
+function paragraphs(text, citations) {
+  return text
+    .trim()
+    .split(/\n+/)
+    .map((line) => el("p", {}, ...withMarkers(line.trim(), citations)));
+}
+
+function sourceCard(citation) {
+  const where = joined(
+    citation.company,
+    citation.period,
+    t("pageShort", { page: citation.page }),
+    citation.published && t("published", { date: citation.published }),
+  );
+  return el(
+    "li",
+    {},
+    el(
+      "button",
+      { type: "button", class: "source", on: { click: () => open(citation) } },
+      el("span", { class: "number" }, String(citation.number)),
+      el(
+        "span",
+        { class: "source-body" },
+        el("span", { class: "source-title" }, citation.title || citation.uri),
+        el("span", { class: "meta" }, where),
+        el("span", { class: "quote" }, citation.quote),
+      ),
+    ),
+  );
+}
+
+const sourceList = (citations) => el("ol", { class: "sources" }, ...citations.map(sourceCard));
+
+function furtherReading(citations, label, opened = false) {
+  if (!citations.length) return null;
+  return el("details", { class: "further", open: opened }, el("summary", {}, label), sourceList(citations));
+}
+
+function readingLine(reading) {
+  const text = reading.text ? t("reading", { text: reading.text }) : t("readingAll");
+  return el("p", { class: "reading" }, text);
+}
+
+function checksLine(answer) {
+  if (!answer.checks.length) return null;
+  const failed = answer.checks.filter((check) => !check.passed);
+  if (!failed.length) {
+    return el("span", { class: "checks good", title: answer.checks.map((c) => c.detail).join("\n") }, t("checksPassed"));
+  }
+  const names = failed.map((check) => (has(`check_${check.name}`) ? t(`check_${check.name}`) : check.name));
+  return el("span", { class: "checks bad", title: failed.map((c) => c.detail).join("\n") }, names.join(" · "));
+}
+
+function footLine(answer) {
+  const reader = answer.reader === "extractive" ? t("readerShort") : t("modelShort", { model: answer.model });
+  const seconds = (answer.timings.total / 1000).toFixed(answer.timings.total < 1000 ? 2 : 1);
+  const facts = joined(reader, t("asOfShort", { date: answer.as_of }), t("took", { seconds }));
+  return el("p", { class: "foot" }, checksLine(answer), el("span", {}, facts));
+}
+
+function draw(turn) {
+  const { started, answer, error } = turn;
+  const citations = answer ? answer.citations : started ? started.evidence : [];
+  const body = el("div", { class: answer?.declined ? "answer declined" : "answer", dir: "auto" });
+  if (turn.text) body.append(...paragraphs(turn.text, citations));
+  else if (!error) body.append(el("p", { class: "wait" }, turn.stopped ? t("stopped") : t(started ? "writing" : "searching")));
+  const parts = [el("h2", { class: "asked" }, turn.question)];
+  if (started) parts.push(readingLine(started.reading));
+  if (turn.text || !error) parts.push(body);
+  for (const notice of answer?.notices ?? []) parts.push(el("p", { class: "notice" }, notice));
+  if (error) parts.push(errorBox(error));
+  if (answer) {
+    if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations));
+    const count = { n: answer.further_reading.length };
+    parts.push(furtherReading(answer.further_reading, t(answer.declined ? "lookedAt" : "further", count)));
+    parts.push(footLine(answer));
+  } else if (error && started) {
+    parts.push(furtherReading([...started.evidence, ...started.further_reading], t("evidenceFound"), true));
+  }
+  turn.node.setAttribute("aria-busy", String(!answer && !error && !turn.stopped));
+  turn.node.replaceChildren(...parts.filter(Boolean));
+}
+
+function errorBox(error) {
+  const retry = error.retryAfter ? t("retry", { seconds: error.retryAfter }) : "";
+  return el("p", { class: "error-line", role: "alert" }, `${error.message} ${retry}`.trim());
+}
+
+/** What was said so far, for a question that leans on it. */
+function conversation() {
+  const past = turns.filter((turn) => turn.answer).slice(-3);
+  return past.flatMap((turn) => [
+    { role: "user", content: turn.question },
+    { role: "assistant", content: turn.text || "…" },
+  ]);
+}
+
+async function submit(question) {
+  running?.abort();
+  const control = (running = new AbortController());
+  const turn = { question, text: "", node: el("article", { class: "turn" }) };
+  const history = conversation();
+  turns.push(turn);
+  $("thread").prepend(turn.node);
+  busy(true);
+  draw(turn);
+  say(t("searching"));
+  const asOf = $("as-of").value;
+  try {
+    for await (const { name, data } of ask({ question, history, ...(asOf && { as_of: asOf }) }, control.signal)) {
+      if (name === "started") turn.started = data;
+      else if (name === "delta") turn.text += data.text;
+      else if (name === "answer") {
+        turn.answer = data;
+        turn.text = data.answer;
+        say(data.declined ? t("declinedDone") : t("answered", { n: data.citations.length }));
+      } else if (name === "error") throw new ApiError(0, data.error, 0);
+      draw(turn);
+    }
+  } catch (error) {
+    if (control.signal.aborted) turn.stopped = true;
+    else turn.error = error;
+    say(turn.stopped ? t("stopped") : error.message);
+    draw(turn);
+  } finally {
+    if (running === control) {
+      running = null;
+      busy(false);
+    }
+  }
+}
+
+function busy(on) {
+  show($("stop"), on);
+  show($("ask"), !on);
+  show($("clear"), !on && turns.length > 0);
+  show($("examples"), turns.length === 0);
+}
+
+function drawExamples() {
+  const buttons = examples().map((text) =>
+    el("button", { type: "button", on: { click: () => start(text) } }, text),
+  );
+  $("examples").replaceChildren(el("span", {}, t("try")), ...buttons);
+}
+
+function start(question) {
+  $("question").value = question;
+  $("ask-form").requestSubmit();
+}
+
+export function startAsk() {
+  $("ask-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const question = $("question").value.trim();
+    if (!question) return;
+    $("question").value = "";
+    submit(question);
+  });
+  $("question").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      $("ask-form").requestSubmit();
+    }
+  });
+  $("stop").addEventListener("click", () => running?.abort());
+  $("clear").addEventListener("click", () => {
+    turns.length = 0;
+    $("thread").replaceChildren();
+    busy(false);
+    $("question").focus();
+  });
+  document.addEventListener("language", () => {
+    drawExamples();
+    turns.forEach(draw);
+  });
+  drawExamples();
+}

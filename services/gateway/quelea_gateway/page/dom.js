@@ -1,0 +1,28 @@
+// Building the page. Text only ever becomes text: nothing that came from a document is read as HTML.
+
+export const $ = (id) => document.getElementById(id);
+
+/** el("p", {class: "meta"}, "text", otherNode): strings become text nodes. */
+export function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "on") for (const [type, handler] of Object.entries(value)) node.addEventListener(type, handler);
+    else if (value === true) node.setAttribute(name, "");
+    else node.setAttribute(name, String(value));
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return node;
+}
+
+export function show(node, shown) {
+  node.hidden = !shown;
+}
+
+/** Cut a text at code points, as the API counts, not at UTF-16 units, as JavaScript does. */
+export function cut(text, start, end) {
+  const points = Array.from(text);
+  return [points.slice(0, start).join(""), points.slice(start, end).join(""), points.slice(end).join("")];
+}
+
+export const joined = (...parts) => parts.filter(Boolean).join(" · ");

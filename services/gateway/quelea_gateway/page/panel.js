@@ -1,0 +1,85 @@
+// The side panel: a page of a document with the quoted span marked.
+
+import { get } from "./api.js";
+import { $, cut, el, joined, show } from "./dom.js";
+import { apply, t } from "./texts.js";
+
+const narrow = window.matchMedia("(max-width: 900px)");
+let before = null;
+let shown = null;
+
+export function openPanel(target) {
+  if ($("panel").hidden) before = document.activeElement;
+  return load(target);
+}
+
+async function load({ documentId, page, start, end }) {
+  const query = start !== undefined && end !== undefined ? `?start=${start}&end=${end}` : "";
+  const path = `/v1/documents/${encodeURIComponent(documentId)}/pages/${page}`;
+  shown = { documentId, page, start, end };
+  document.body.classList.add("with-panel");
+  show($("panel"), true);
+  $("main").inert = narrow.matches;
+  let found;
+  try {
+    found = await get(path + query);
+  } catch (error) {
+    $("panel-title").textContent = error.message;
+    $("panel-meta").textContent = "";
+    $("panel-text").replaceChildren();
+    return;
+  }
+  if (shown.documentId !== documentId || shown.page !== page) return; // another page was asked for meanwhile
+  draw(found, path + query);
+}
+
+function draw(found, path) {
+  shown.found = found;
+  shown.path = path;
+  $("panel-title").textContent = found.title || found.document_id;
+  const published = found.published && t("published", { date: found.published });
+  $("panel-meta").textContent = joined(found.company, found.document_type, found.period, published, found.uri);
+  $("panel-page").textContent = t("pageOf", { page: found.page, pages: found.pages });
+  $("panel-prev").disabled = found.page <= 1;
+  $("panel-next").disabled = found.page >= found.pages;
+  $("panel-open").href = `${path}#quote`;
+  const text = $("panel-text");
+  text.lang = found.language || "";
+  if (found.span) {
+    const [head, quote, tail] = cut(found.text, found.span.start, found.span.end);
+    const mark = el("mark", { id: "quote" }, quote);
+    text.replaceChildren(head, mark, tail);
+    mark.scrollIntoView({ block: "center" });
+  } else {
+    text.replaceChildren(found.text);
+    text.scrollTop = 0;
+  }
+  $("panel-title").focus({ preventScroll: true });
+}
+
+export function closePanel() {
+  if ($("panel").hidden) return;
+  show($("panel"), false);
+  document.body.classList.remove("with-panel");
+  $("main").inert = false;
+  shown = null;
+  if (location.hash.includes("/pages/")) history.replaceState(null, "", "#/");
+  if (before?.isConnected) before.focus();
+}
+
+function turn(step) {
+  if (shown) load({ documentId: shown.documentId, page: shown.page + step });
+}
+
+export function startPanel() {
+  $("panel-close").addEventListener("click", closePanel);
+  $("panel-prev").addEventListener("click", () => turn(-1));
+  $("panel-next").addEventListener("click", () => turn(1));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !document.querySelector("dialog[open]")) closePanel();
+  });
+  document.addEventListener("language", () => {
+    apply($("panel"));
+    if (shown?.found) draw(shown.found, shown.path);
+  });
+}

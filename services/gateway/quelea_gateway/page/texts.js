@@ -1,0 +1,126 @@
+// Every word of the page, in English and Chinese.
+
+const TEXTS = {
+  skip: ["Skip to the content", "跳到正文"],
+  sections: ["Sections", "栏目"],
+  language: ["Language", "语言"],
+  tabAsk: ["Ask", "提问"],
+  tabDocuments: ["Documents", "文档"],
+  askTitle: ["Ask your documents", "向你的文档提问"],
+  question: ["Question", "问题"],
+  askPlaceholder: ["Ask about a company, a period, a figure …", "询问公司、报告期或某个数字……"],
+  asOf: ["As of", "截至日期"],
+  ask: ["Ask", "提问"],
+  stop: ["Stop", "停止"],
+  clear: ["New conversation", "新对话"],
+  extractive: ["Extractive reader: exact quotes, no language model.", "摘录式阅读器：仅逐字引用原文，不使用语言模型。"],
+  model: ["Language model: {model}. Its answers are checked against the sources.", "语言模型：{model}，其回答会与来源核对。"],
+  readerAway: ["The reader is not available.", "阅读器暂不可用。"],
+  readerShort: ["extractive reader", "摘录式阅读器"],
+  modelShort: ["language model {model}", "语言模型 {model}"],
+  searching: ["Searching the documents …", "正在检索文档……"],
+  writing: ["Writing the answer …", "正在生成回答……"],
+  answered: ["The answer is ready, with {n} sources.", "回答已完成，共 {n} 处来源。"],
+  declinedDone: ["There is no answer in the documents.", "文档中没有答案。"],
+  stopped: ["Stopped.", "已停止。"],
+  reading: ["reading: {text}", "理解为：{text}"],
+  readingAll: ["reading: all documents", "理解为：全部文档"],
+  sources: ["Sources", "来源"],
+  further: ["Further reading ({n})", "延伸阅读（{n}）"],
+  lookedAt: ["What was looked at ({n})", "检索到的内容（{n}）"],
+  evidenceFound: ["The evidence that was found", "已检索到的内容"],
+  cite: ["Source {n}: {title}, page {page}", "来源 {n}：{title}，第 {page} 页"],
+  pageShort: ["p. {page}", "第 {page} 页"],
+  pageOf: ["Page {page} of {pages}", "第 {page} 页，共 {pages} 页"],
+  pages: ["{n} pages", "{n} 页"],
+  page1: ["1 page", "1 页"],
+  passages: ["{n} passages", "{n} 个段落"],
+  published: ["published {date}", "发布于 {date}"],
+  took: ["{seconds} s", "{seconds} 秒"],
+  asOfShort: ["as of {date}", "截至 {date}"],
+  checksPassed: ["Checked: citations, quotes and figures hold", "已核对：引用、原文与数字一致"],
+  check_citations_resolve: ["A citation does not resolve", "有引用无法对应"],
+  check_quotes_verbatim: ["A quote is not verbatim", "有引文与原文不一致"],
+  check_figures_supported: ["A figure is not in its sources", "有数字未见于来源"],
+  close: ["Close", "关闭"],
+  previousPage: ["Previous page", "上一页"],
+  nextPage: ["Next page", "下一页"],
+  openPage: ["Open by itself", "单独打开"],
+  pageText: ["Text of the page", "页面文字"],
+  documentsTitle: ["Documents", "文档"],
+  formats: ["{formats}, up to {size} each.", "支持 {formats}，单个文件不超过 {size}。"],
+  dropHere: ["Drop files here, or", "将文件拖放到此处，或"],
+  chooseFiles: ["Choose files", "选择文件"],
+  uploads: ["Uploads", "上传"],
+  documentsCount: ["{n} in the knowledge base", "知识库中共 {n} 份"],
+  documentsNone: ["The knowledge base is empty. Add the first document above.", "知识库还是空的，请在上方添加第一份文档。"],
+  more: ["Show more", "显示更多"],
+  delete: ["Delete", "删除"],
+  deleteOne: ["Delete {title}", "删除 {title}"],
+  cancel: ["Cancel", "取消"],
+  deleteTitle: ["Delete this document?", "删除这份文档？"],
+  deleteText: ["“{title}” and everything that was indexed from it will be removed.", "将删除“{title}”及其全部索引内容。"],
+  sending: ["Sending … {percent} %", "正在发送……{percent}%"],
+  queued: ["Waiting", "等待中"],
+  stage_fetch: ["Reading the file", "读取文件"],
+  stage_parse: ["Reading pages", "解析页面"],
+  stage_chunk: ["Cutting into passages", "切分段落"],
+  stage_index: ["Indexing", "建立索引"],
+  running: ["Working", "处理中"],
+  progress: ["{stage} · {done} of {total} pages", "{stage} · {done}/{total} 页"],
+  succeeded: ["In the knowledge base", "已加入知识库"],
+  unchanged: ["Already in the knowledge base, unchanged", "已在知识库中，无变化"],
+  failed: ["Failed: {error}", "失败：{error}"],
+  refused: ["Not taken: {error}", "未接收：{error}"],
+  keyTitle: ["A key is needed", "需要密钥"],
+  keyText: ["This gateway asks for an API key. It is kept in this tab only.", "此网关需要 API 密钥，密钥仅保存在当前标签页。"],
+  keyLabel: ["API key", "API 密钥"],
+  keySave: ["Continue", "继续"],
+  keyWrong: ["This key is not known.", "密钥无效。"],
+  offline: ["The gateway does not answer. Is it running?", "网关没有响应，请确认其正在运行。"],
+  stateReady: ["Ready", "就绪"],
+  stateDown: ["Not available: {names}", "不可用：{names}"],
+  try: ["Try", "试试"],
+  retry: ["Try again in {seconds} s.", "请在 {seconds} 秒后重试。"],
+};
+
+const EXAMPLES = {
+  en: [
+    "What were the company's total net sales in the latest quarter?",
+    "How did services revenue change from a year earlier?",
+  ],
+  zh: ["公司前三季度的营业收入是多少？", "研发费用占营业收入的比例是多少？"],
+};
+
+const stored = localStorage.getItem("quelea.language");
+let language = stored ?? (navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
+
+export const current = () => language;
+export const examples = () => EXAMPLES[language];
+
+/** The text of a name, with {values} filled in. */
+export function t(name, values = {}) {
+  const pair = TEXTS[name];
+  const text = pair ? pair[language === "zh" ? 1 : 0] : name;
+  return text.replace(/\{(\w+)\}/g, (_, key) => String(values[key] ?? ""));
+}
+
+export const has = (name) => name in TEXTS;
+
+/** Fill every element that names its text. */
+export function apply(root = document) {
+  document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
+  for (const node of root.querySelectorAll("[data-t]")) node.textContent = t(node.dataset.t);
+  for (const node of root.querySelectorAll("[data-label]")) {
+    node.setAttribute("aria-label", t(node.dataset.label));
+    if (node.tagName === "BUTTON") node.title = t(node.dataset.label);
+  }
+  for (const node of root.querySelectorAll("[data-placeholder]")) node.placeholder = t(node.dataset.placeholder);
+}
+
+export function setLanguage(next) {
+  language = next;
+  localStorage.setItem("quelea.language", next);
+  apply();
+  document.dispatchEvent(new CustomEvent("language"));
+}

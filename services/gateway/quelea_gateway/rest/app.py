@@ -1,0 +1,87 @@
+"""The HTTP app: routes behind the door."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import FileResponse
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
+
+from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest import ask, documents, errors, health, jobs, openai_compat, uploads
+from quelea_gateway.rest.door import App, Door
+from quelea_gateway.version import VERSION
+
+PAGE = Path(__file__).parent.parent / "page"
+
+_ABOUT = """Cited answers from a knowledge base of finance documents.
+
+Keys come as `Authorization: Bearer KEY`. Pages count from 1. Dates are ISO 8601. Times in `timings` are milliseconds.
+Every error is `{"error": {"code", "message", "details"}}`."""
+
+
+class _Page(StaticFiles):
+    """The page's files; a browser asks each time whether they changed, so a new version is seen at once."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_header(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"cache-control", b"no-cache")]
+            await send(message)
+
+        await super().__call__(scope, receive, with_header)
+
+
+def _page_router() -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    async def index() -> FileResponse:
+        return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
+
+    return router
+
+
+def _schema(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document: 422 is never answered (what is malformed gets 400), and closed routes take a bearer key."""
+    if app.openapi_schema is None:
+        schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        schema.setdefault("components", {})["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        for path, methods in schema["paths"].items():
+            for operation in methods.values():
+                operation["responses"].pop("422", None)
+                if path.startswith(("/v1/", "/metrics")):
+                    operation["security"] = [{"key": []}]
+        for name in ("HTTPValidationError", "ValidationError"):
+            schema["components"].get("schemas", {}).pop(name, None)
+        app.openapi_schema = schema
+    return app.openapi_schema
+
+
+def build_app(gateway: Gateway) -> App:
+    """The whole HTTP side on a gateway."""
+    app = FastAPI(title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None)
+    app.state.gateway = gateway
+    for module in (ask, openai_compat, uploads, documents, jobs, health):
+        app.include_router(module.router)
+    app.include_router(_page_router())
+    app.mount("/page", _Page(directory=PAGE))
+    errors.register(app)
+    app.openapi = lambda: _schema(app)  # type: ignore[method-assign]  # FastAPI's documented way to change its schema
+    door = Door(app, gateway)
+    origins = gateway.settings.cors_origins
+    if not origins:
+        return door
+    # Outside the door, so that a page elsewhere can read a refusal too.
+    return CORSMiddleware(
+        door,
+        allow_origins=list(origins),
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["Authorization", "Content-Type"],
+        expose_headers=["Retry-After"],
+    )

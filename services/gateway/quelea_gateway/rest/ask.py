@@ -1,0 +1,150 @@
+"""POST /v1/ask and POST /v1/search."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from quelea_kit.errors import QueleaError
+
+from quelea_gateway.core import question as rules
+from quelea_gateway.core.model import Answer, Delta, Passage, Question, Retrieved, Started, Turn
+from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.gateway import Gateway
+from quelea_gateway.metrics import observe_answer
+from quelea_gateway.rest.errors import body_of, body_with_evidence
+from quelea_gateway.rest.schemas import (
+    ERRORS,
+    AnswerOut,
+    AskIn,
+    PassageOut,
+    ReadingOut,
+    SearchIn,
+    SearchOut,
+    StartedOut,
+)
+from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.streams import event, respond, while_there
+
+router = APIRouter(tags=["ask"])
+
+_PATH = "/v1/ask"
+_SEARCH_K = 10
+
+
+def _question(body: AskIn, gateway: Gateway) -> Question:
+    return rules.build(
+        body.question,
+        gateway.limits,
+        history=[Turn(turn.role, turn.content) for turn in body.history],
+        as_of=body.as_of or "",
+        route=body.route,
+        k=body.k or 0,
+        j=body.j or 0,
+        filters=body.filters.core(),
+        model=body.model,
+    )
+
+
+async def whole(gateway: Gateway, question: Question) -> Answer:
+    """Ask and wait for the answer."""
+    async with contextlib.aclosing(gateway.pipeline.ask(question)) as events:
+        async for item in events:
+            if isinstance(item, Answer):
+                observe_answer(item)
+                return item
+    raise AssertionError("the pipeline ends with an answer or raises")
+
+
+async def _events(
+    first: Started | Delta | Answer, rest: AsyncGenerator[Started | Delta | Answer, None]
+) -> AsyncGenerator[bytes, None]:
+    try:
+        yield _as_event(first)
+        async for item in rest:
+            yield _as_event(item)
+    except ReaderFailed as failed:
+        yield event("error", _json(body_with_evidence(failed, _PATH)))
+    except QueleaError as error:
+        yield event("error", _json(body_of(error, _PATH)))
+    finally:
+        await rest.aclose()
+
+
+def _as_event(item: Started | Delta | Answer) -> bytes:
+    if isinstance(item, Delta):
+        return event("delta", _json({"text": item.text}))
+    if isinstance(item, Started):
+        return event("started", StartedOut.of(item).model_dump_json())
+    observe_answer(item)
+    return event("answer", AnswerOut.of(item).model_dump_json())
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+_ASK_CONTENT = {
+    "description": "The answer; as server-sent events (started, delta, answer, error) when asked for.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
+
+
+@router.post(_PATH, response_model=AnswerOut, responses={200: _ASK_CONTENT, **ERRORS}, summary="Ask a question")
+async def ask(body: AskIn, request: Request) -> Response:
+    """A cited answer from the knowledge base.
+
+    With `stream: true`, or with `Accept: text/event-stream`, the answer comes as server-sent events. What fails before
+    the evidence is found is an ordinary error response; what fails later is the event `error`. When the reader is
+    down the error carries the evidence: `error.details.evidence`.
+    """
+    gateway = gateway_of(request)
+    question = _question(body, gateway)
+    if body.stream or "text/event-stream" in request.headers.get("accept", ""):
+        rest = gateway.pipeline.ask(question)
+        first = await while_there(request, _first(rest))
+        return respond(_events(first, rest), gateway.settings.keep_alive_seconds)
+    answer = await while_there(request, whole(gateway, question))
+    return Response(AnswerOut.of(answer).model_dump_json(), media_type="application/json")
+
+
+async def _first(events: AsyncGenerator[Started | Delta | Answer, None]) -> Started | Delta | Answer:
+    return await anext(events)
+
+
+def _passage(passage: Passage) -> PassageOut:
+    return PassageOut.model_construct(**{name: getattr(passage, name) for name in PassageOut.model_fields})
+
+
+async def _search(gateway: Gateway, body: SearchIn, query: str) -> Retrieved:
+    return await gateway.retriever.search(
+        query,
+        k=rules.check_k(body.k or 0, _SEARCH_K),
+        as_of=rules.check_as_of(body.as_of or ""),
+        filters=body.filters.core(),
+    )
+
+
+@router.post("/v1/search", response_model=SearchOut, responses=ERRORS, summary="Find passages")
+async def search(body: SearchIn, request: Request) -> Response:
+    """The k best passages (10 when k is left out), best first. Scores compare within one answer only."""
+    started = time.perf_counter()
+    gateway = gateway_of(request)
+    query = rules.check_text(body.query, gateway.limits, "query")
+    waiting = time.perf_counter()
+    found = await while_there(request, _search(gateway, body, query))
+    retrieve = (time.perf_counter() - waiting) * 1000
+    passages = [_passage(passage) for passage in found.passages]
+    total = (time.perf_counter() - started) * 1000
+    timings = {"retrieve": retrieve, "gateway": total - retrieve, "total": total, **found.stages}
+    out = SearchOut.model_construct(
+        passages=passages,
+        timings={name: round(value, 2) for name, value in timings.items()},
+        reading=ReadingOut.of(found.reading),
+    )
+    return Response(out.model_dump_json(), media_type=JSONResponse.media_type)

@@ -1,0 +1,207 @@
+"""The documents of the knowledge base, and their pages, where citations open."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote as url_quote
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel
+from quelea.common.v1 import common_pb2
+from quelea.search.v1 import search_pb2
+
+from quelea_gateway.core.model import Citation
+from quelea_gateway.rest.jobs import iso
+from quelea_gateway.rest.page_view import render, span_of, wants_html
+from quelea_gateway.rest.schemas import ERRORS, FiltersIn, Iso, Short
+from quelea_gateway.rest.state import gateway_of
+
+router = APIRouter(tags=["documents"])
+
+DocumentId = Annotated[str, Path(max_length=128)]
+_PROVENANCE = {
+    common_pb2.PROVENANCE_UPLOAD: "upload",
+    common_pb2.PROVENANCE_WEB: "web",
+    common_pb2.PROVENANCE_SAMPLE: "sample",
+}
+_MAX_PAGE = 2**31 - 1
+
+
+class DocumentOut(BaseModel):
+    """A document of the knowledge base."""
+
+    id: str
+    title: str
+    uri: str
+    language: str
+    company: str
+    ticker: str
+    document_type: str
+    period: str
+    period_end: str
+    published: str
+    provenance: str
+    pages: int
+    passages: int
+    fetched: str | None
+
+    @classmethod
+    def of(cls, document: common_pb2.Document) -> DocumentOut:
+        """From the wire's."""
+        said = document.metadata
+        return cls(
+            id=document.id,
+            title=said.title,
+            uri=said.uri,
+            language=said.language,
+            company=said.company,
+            ticker=said.ticker,
+            document_type=said.document_type,
+            period=said.period.label,
+            period_end=said.period.end_date,
+            published=said.published,
+            provenance=_PROVENANCE.get(said.provenance, ""),
+            pages=document.pages,
+            passages=document.passages,
+            fetched=iso(document.fetched),
+        )
+
+
+class DocumentsOut(BaseModel):
+    """One page of the list."""
+
+    documents: list[DocumentOut]
+    next_page_token: str | None
+    total: int
+
+
+class DeletedOut(BaseModel):
+    """What was removed."""
+
+    document_id: str
+    passages: int
+
+
+class SpanOut(BaseModel):
+    """text[start:end], in Unicode code points."""
+
+    start: int
+    end: int
+
+
+class PageOut(BaseModel):
+    """The parsed text of one page."""
+
+    document_id: str
+    page: int
+    pages: int
+    text: str
+    title: str
+    uri: str
+    published: str
+    company: str
+    period: str
+    document_type: str
+    language: str
+    span: SpanOut | None
+
+
+def page_url(base: str, citation: Citation) -> str:
+    """Where a citation opens: the page with the quoted span marked."""
+    document = url_quote(citation.document_id, safe="")
+    span = f"start={citation.start}&end={citation.end}"
+    return f"{base}/v1/documents/{document}/pages/{citation.page}?{span}#quote"
+
+
+@router.get("/v1/documents", response_model=DocumentsOut, responses=ERRORS, summary="List documents")
+async def documents(
+    request: Request,
+    page_size: Annotated[int, Query(ge=1, le=1000)] = 100,
+    page_token: Annotated[str, Query(max_length=1000)] = "",
+    company: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
+    ticker: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
+    document_type: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
+    period: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
+    language: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
+    published_from: Iso = "",
+    published_to: Iso = "",
+) -> DocumentsOut:
+    """One page of the list; repeat a filter to allow several values."""
+    filters = FiltersIn.model_construct(
+        companies=company,
+        tickers=ticker,
+        document_types=document_type,
+        periods=period,
+        languages=language,
+        published_from=published_from,
+        published_to=published_to,
+        document_ids=[],
+    )
+    found = await gateway_of(request).retriever.documents(
+        page_size=page_size, page_token=page_token, filters=filters.core()
+    )
+    return DocumentsOut(
+        documents=[DocumentOut.of(document) for document in found.documents],
+        next_page_token=found.next_page_token or None,
+        total=found.total,
+    )
+
+
+@router.get("/v1/documents/{document_id}", response_model=DocumentOut, responses=ERRORS, summary="One document")
+async def document(document_id: DocumentId, request: Request) -> DocumentOut:
+    """What is known of a document."""
+    return DocumentOut.of(await gateway_of(request).retriever.document(document_id))
+
+
+@router.delete("/v1/documents/{document_id}", response_model=DeletedOut, responses=ERRORS, summary="Delete a document")
+async def delete(document_id: DocumentId, request: Request) -> DeletedOut:
+    """Removes it everywhere: index, parsed text, original bytes."""
+    return DeletedOut(document_id=document_id, passages=await gateway_of(request).search.delete(document_id))
+
+
+def _out(page: search_pb2.GetPageResponse, span: tuple[int, int] | None) -> PageOut:
+    said = page.metadata
+    return PageOut(
+        document_id=page.document_id,
+        page=page.page,
+        pages=page.pages,
+        text=page.text,
+        title=said.title,
+        uri=said.uri,
+        published=said.published,
+        company=said.company,
+        period=said.period.label,
+        document_type=said.document_type,
+        language=said.language,
+        span=SpanOut(start=span[0], end=span[1]) if span else None,
+    )
+
+
+_PAGE_CONTENT = {
+    "description": "The page; as HTML with the span marked when a browser asks.",
+    "content": {"text/html": {"schema": {"type": "string"}}},
+}
+
+
+@router.get(
+    "/v1/documents/{document_id}/pages/{page}",
+    response_model=PageOut,
+    responses={200: _PAGE_CONTENT, **ERRORS},
+    summary="One page: where a citation opens",
+)
+async def page(
+    document_id: DocumentId,
+    page: Annotated[int, Path(ge=1, le=_MAX_PAGE)],
+    request: Request,
+    start: Annotated[int | None, Query(ge=0, le=_MAX_PAGE)] = None,
+    end: Annotated[int | None, Query(ge=0, le=_MAX_PAGE)] = None,
+    quote: Annotated[str | None, Query(max_length=20_000)] = None,
+) -> Response:
+    """The parsed text of a page; `start` and `end`, or `quote`, name the span to mark. Pages count from 1."""
+    gateway = gateway_of(request)
+    found = await gateway.search.page(document_id, page)
+    span = span_of(found.text, start, end, quote)
+    if wants_html(request.headers.get("accept", "")):
+        return HTMLResponse(render(_out(found, span), span), headers={"Vary": "Accept"})
+    return Response(_out(found, span).model_dump_json(), media_type="application/json", headers={"Vary": "Accept"})

@@ -1,0 +1,120 @@
+"""One error shape everywhere: {"error": {"code", "message", "details"}}; the OpenAI route adds "type" and "param"."""
+
+from __future__ import annotations
+
+import math
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from quelea_kit.errors import QueleaError
+from starlette.exceptions import HTTPException
+
+from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.rest.schemas import CitationOut, ReadingOut
+
+_OPENAI_PATHS = ("/v1/chat/completions", "/v1/models")
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_MOST_FIELDS = 20
+
+
+def error_body(
+    code: str, message: str, details: dict[str, Any], *, status: int, path: str, param: str | None = None
+) -> dict[str, Any]:
+    """The body of an error."""
+    error: dict[str, Any] = {"code": code, "message": message, "details": details}
+    if path.startswith(_OPENAI_PATHS):
+        error["type"] = _OPENAI_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+        error["param"] = param or details.get("field")
+    return {"error": error}
+
+
+def error_headers(error: QueleaError) -> dict[str, str]:
+    """Retry-After and WWW-Authenticate, where they belong."""
+    headers = {}
+    if error.retry_after is not None:
+        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
+    if error.http_status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = 'Bearer realm="quelea"'
+    return headers
+
+
+def body_of(error: QueleaError, path: str) -> dict[str, Any]:
+    """The body of one of our errors."""
+    return error_body(error.reason, error.message, dict(error.details), status=error.http_status, path=path)
+
+
+def body_with_evidence(failed: ReaderFailed, path: str) -> dict[str, Any]:
+    """The reader's error, with the evidence that had been found in its details."""
+    body = body_of(failed.error, path)
+    started = failed.started
+    found = (*started.evidence, *started.further_reading)
+    body["error"]["message"] += " The evidence found for the question is in error.details.evidence."
+    body["error"]["details"] |= {
+        "reading": ReadingOut.of(started.reading).model_dump(),
+        "evidence": [CitationOut.of(citation).model_dump() for citation in found],
+    }
+    return body
+
+
+def response_of(error: QueleaError, path: str) -> JSONResponse:
+    """The response of one of our errors."""
+    return JSONResponse(body_of(error, path), error.http_status, headers=error_headers(error))
+
+
+async def _on_quelea(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, QueleaError)  # noqa: S101  # registered for it alone
+    return response_of(error, request.url.path)
+
+
+async def _on_reader(request: Request, failed: Exception) -> JSONResponse:
+    assert isinstance(failed, ReaderFailed)  # noqa: S101  # registered for it alone
+    body = body_with_evidence(failed, request.url.path)
+    return JSONResponse(body, failed.error.http_status, headers=error_headers(failed.error))
+
+
+async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101  # registered for it alone
+    fields = [
+        {"path": ".".join(str(part) for part in fault["loc"]), "message": str(fault["msg"])}
+        for fault in error.errors()[:_MOST_FIELDS]
+    ]
+    first = fields[0] if fields else {"path": "body", "message": "not valid"}
+    body = error_body(
+        "INVALID_INPUT",
+        f"{first['path']}: {first['message']}",
+        {"fields": fields},
+        status=400,
+        path=request.url.path,
+        param=first["path"].removeprefix("body."),
+    )
+    return JSONResponse(body, 400)
+
+
+async def _on_http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101  # registered for it alone
+    status, path = error.status_code, request.url.path
+    message = str(error.detail)
+    if status == HTTPStatus.NOT_FOUND:
+        message = "There is nothing under this address; /openapi.json lists what there is."
+    elif status == HTTPStatus.METHOD_NOT_ALLOWED:
+        message = f"This address does not take {request.method}."
+    code = "INVALID_INPUT" if status == HTTPStatus.BAD_REQUEST else HTTPStatus(status).name
+    headers = dict(error.headers or {})
+    return JSONResponse(error_body(code, message, {}, status=status, path=path), status, headers=headers)
+
+
+async def _on_crash(request: Request, _error: Exception) -> JSONResponse:
+    message = "Internal error; the gateway's log has it."
+    return JSONResponse(error_body("INTERNAL", message, {}, status=500, path=request.url.path), 500)
+
+
+def register(app: FastAPI) -> None:
+    """Every way to fail, in the one shape."""
+    app.add_exception_handler(QueleaError, _on_quelea)
+    app.add_exception_handler(ReaderFailed, _on_reader)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Exception, _on_crash)

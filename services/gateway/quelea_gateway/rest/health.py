@@ -1,0 +1,100 @@
+"""/healthz, /readyz, /metrics and what this deployment is."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import BaseModel
+
+from quelea_gateway.core.model import ReaderInfo
+from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.version import VERSION
+
+router = APIRouter(tags=["operation"])
+
+
+class HealthOut(BaseModel):
+    """The process runs."""
+
+    status: str
+
+
+class DependencyOut(BaseModel):
+    """One service."""
+
+    ready: bool
+    reason: str
+
+
+class ReadyOut(BaseModel):
+    """Whether the gateway can do all of its work, and what is in the way."""
+
+    ready: bool
+    dependencies: dict[str, DependencyOut]
+
+
+class InfoOut(BaseModel):
+    """What this deployment is and takes."""
+
+    version: str
+    reader: str
+    model: str
+    k: int
+    j: int
+    routes: list[str]
+    max_question_chars: int
+    formats: list[str]
+    max_document_bytes: int
+    max_document_pages: int
+    max_upload_files: int
+
+
+@router.get("/healthz", response_model=HealthOut, summary="The process runs")
+async def healthz() -> HealthOut:
+    """200 while the process answers at all."""
+    return HealthOut(status="ok")
+
+
+@router.get(
+    "/readyz",
+    response_model=ReadyOut,
+    responses={503: {"model": ReadyOut, "description": "A service is down; it is named."}},
+    summary="Every service that it needs can work",
+)
+async def readyz(request: Request) -> JSONResponse:
+    """200 when retriever, search and generator are serving; else 503 with the reason for each."""
+    states = await gateway_of(request).dependencies()
+    ready = not any(states.values())
+    body = ReadyOut(
+        ready=ready, dependencies={name: DependencyOut(ready=not why, reason=why) for name, why in states.items()}
+    )
+    return JSONResponse(body.model_dump(), 200 if ready else 503)
+
+
+@router.get("/metrics", response_class=Response, responses={401: ERRORS[401]}, summary="Prometheus metrics")
+async def metrics() -> Response:
+    """Needs a key, as the API does."""
+    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/v1/info", response_model=InfoOut, responses=ERRORS, summary="What this deployment is and takes")
+async def info(request: Request) -> InfoOut:
+    """Reader, limits and formats."""
+    gateway = gateway_of(request)
+    reader: ReaderInfo = await gateway.generator.info()
+    search = await gateway.search.info()
+    return InfoOut(
+        version=VERSION,
+        reader=reader.reader,
+        model=reader.model,
+        k=gateway.limits.k,
+        j=gateway.limits.j,
+        routes=["auto", "local"],
+        max_question_chars=gateway.limits.question_chars,
+        formats=list(search.formats),
+        max_document_bytes=search.max_document_bytes,
+        max_document_pages=search.max_document_pages,
+        max_upload_files=gateway.settings.max_upload_files,
+    )

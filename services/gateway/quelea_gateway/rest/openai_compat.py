@@ -1,0 +1,208 @@
+"""POST /v1/chat/completions and GET /v1/models, for the official client and the front-ends made for it."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from quelea_kit.errors import InvalidInput, NotFound, QueleaError
+
+from quelea_gateway.core import question as rules
+from quelea_gateway.core.citations import of_mark
+from quelea_gateway.core.model import Answer, Delta, Question, Started
+from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.gateway import Gateway
+from quelea_gateway.metrics import observe_answer
+from quelea_gateway.rest.ask import whole
+from quelea_gateway.rest.documents import page_url
+from quelea_gateway.rest.errors import body_of, body_with_evidence
+from quelea_gateway.rest.openai_schemas import ChatIn, conversation
+from quelea_gateway.rest.schemas import ERRORS, AnswerOut
+from quelea_gateway.rest.state import base_url, gateway_of
+from quelea_gateway.rest.streams import event, respond, while_there
+
+router = APIRouter(tags=["openai"])
+
+MODEL = "quelea"
+_PATH = "/v1/chat/completions"
+_BORN = 1_790_000_000
+"""The `created` of a model must be a number; nothing hangs on it."""
+
+
+async def _names(gateway: Gateway) -> list[str]:
+    info = await gateway.generator.info()
+    return list(dict.fromkeys(name for name in (MODEL, info.model) if name))
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": _BORN, "owned_by": "quelea"}
+
+
+@router.get("/v1/models", responses={401: ERRORS[401]}, summary="Models (OpenAI-compatible)")
+async def models(request: Request) -> dict[str, Any]:
+    """`quelea`, and the reader's own model by its name; both answer from the knowledge base."""
+    return {"object": "list", "data": [_model(name) for name in await _names(gateway_of(request))]}
+
+
+@router.get("/v1/models/{name:path}", responses={401: ERRORS[401], 404: ERRORS[404]}, summary="One model")
+async def model(name: str, request: Request) -> dict[str, Any]:
+    """One of the list."""
+    await _known(gateway_of(request), name)
+    return _model(name)
+
+
+async def _known(gateway: Gateway, name: str) -> None:
+    names = await _names(gateway)
+    if name not in names:
+        raise NotFound(
+            f"There is no model {name[:100]!r} here; there is {' and '.join(names)}.", details={"field": "model"}
+        )
+
+
+async def _question(body: ChatIn, gateway: Gateway) -> Question:
+    if body.n not in (None, 1):
+        raise InvalidInput("n is 1: the same evidence gives one answer.", details={"field": "n"})
+    await _known(gateway, body.model)
+    text, turns = conversation(body.messages)
+    return rules.build(
+        text,
+        gateway.limits,
+        history=rules.trim_history(turns, gateway.limits),
+        model="" if body.model == MODEL else body.model,
+        max_tokens=body.max_completion_tokens or body.max_tokens or 0,
+        temperature=body.temperature,
+    )
+
+
+def url_citations(answer: Answer, base: str) -> list[dict[str, Any]]:
+    """A url_citation for every marker [n] of the content: its place, and the page on which the citation opens."""
+    return [
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "url": page_url(base, citation),
+                "title": citation.title,
+                "start_index": mark.start,
+                "end_index": mark.end,
+            },
+        }
+        for mark, citation in of_mark(answer.answer, answer.citations)
+    ]
+
+
+def _usage(answer: Answer) -> dict[str, int]:
+    return {
+        "prompt_tokens": answer.prompt_tokens,
+        "completion_tokens": answer.completion_tokens,
+        "total_tokens": answer.prompt_tokens + answer.completion_tokens,
+    }
+
+
+def _end(answer: Answer) -> str:
+    return "length" if answer.finish_reason == "length" else "stop"
+
+
+def _own(answer: Answer) -> dict[str, Any]:
+    return AnswerOut.of(answer).model_dump(exclude={"answer"})
+
+
+def _completion(answer: Answer, name: str, base: str) -> dict[str, Any]:
+    message = {
+        "role": "assistant",
+        "content": answer.answer,
+        "refusal": None,
+        "annotations": url_citations(answer, base),
+    }
+    return {
+        "id": f"chatcmpl-{uuid.uuid4().hex}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": name,
+        "choices": [{"index": 0, "message": message, "finish_reason": _end(answer), "logprobs": None}],
+        "usage": _usage(answer),
+        "quelea": _own(answer),
+    }
+
+
+class _Chunks:
+    """Builds the chunks of one streamed completion."""
+
+    def __init__(self, name: str, *, with_usage: bool) -> None:
+        self._head = {
+            "id": f"chatcmpl-{uuid.uuid4().hex}",
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": name,
+        }
+        self._with_usage = with_usage
+
+    def piece(self, delta: dict[str, Any], end: str | None = None, **more: Any) -> bytes:
+        """A chunk with a delta."""
+        choice = {"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}
+        usage = {"usage": None} if self._with_usage else {}
+        return _data({**self._head, "choices": [choice], **usage, **more})
+
+    def usage(self, answer: Answer) -> bytes:
+        """The chunk after the last, when the caller asked for it."""
+        return _data({**self._head, "choices": [], "usage": _usage(answer)}) if self._with_usage else b""
+
+
+def _data(value: dict[str, Any]) -> bytes:
+    return event(None, json.dumps(value, ensure_ascii=False))
+
+
+async def _events(
+    items: AsyncGenerator[Started | Delta | Answer, None], chunks: _Chunks, base: str
+) -> AsyncGenerator[bytes, None]:
+    try:
+        yield chunks.piece({"role": "assistant", "content": ""})
+        async for item in items:
+            if isinstance(item, Delta):
+                yield chunks.piece({"content": item.text})
+            elif isinstance(item, Answer):
+                observe_answer(item)
+                yield chunks.piece({"annotations": url_citations(item, base)})
+                yield chunks.piece({}, _end(item), quelea=_own(item))
+                yield chunks.usage(item) + b"data: [DONE]\n\n"
+    except ReaderFailed as failed:
+        yield _data(body_with_evidence(failed, _PATH))
+    except QueleaError as error:
+        yield _data(body_of(error, _PATH))
+    finally:
+        await items.aclose()
+
+
+@router.post(
+    _PATH,
+    responses={
+        200: {"content": {"application/json": {"schema": {"type": "object"}}, "text/event-stream": {}}},
+        **ERRORS,
+    },
+    response_class=JSONResponse,
+    summary="Chat completion (OpenAI-compatible)",
+)
+async def chat(body: ChatIn, request: Request) -> Response:
+    """Answers the last message from the knowledge base.
+
+    Citations come twice: as standard `annotations` (url_citation) on the message, and as Quelea's own objects in
+    `quelea` (streamed: on the chunk that carries finish_reason).
+    """
+    gateway = gateway_of(request)
+    question, base = await _question(body, gateway), base_url(request)
+    if body.stream:
+        items = gateway.pipeline.ask(question)
+        await while_there(request, _first(items))
+        chunks = _Chunks(body.model, with_usage=bool(body.stream_options and body.stream_options.include_usage))
+        return respond(_events(items, chunks, base), gateway.settings.keep_alive_seconds)
+    answer = await while_there(request, whole(gateway, question))
+    return JSONResponse(_completion(answer, body.model, base))
+
+
+async def _first(items: AsyncGenerator[Started | Delta | Answer, None]) -> None:
+    """Waits for the evidence, so that a failed retrieval is an error response, not a broken stream."""
+    await anext(items)

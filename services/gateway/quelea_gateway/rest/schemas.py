@@ -1,0 +1,252 @@
+"""The native JSON, a contract that others build on: fields are added, never renamed or removed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+
+from quelea_gateway.core import model as core
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _names(plural: str, *others: str) -> AliasChoices:
+    return AliasChoices(plural, *others)
+
+
+Short = Annotated[str, Field(max_length=300)]
+Many = Annotated[list[Short], BeforeValidator(_as_list), Field(max_length=200)]
+Iso = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$", max_length=10)]
+
+
+class _In(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class FiltersIn(_In):
+    """All given fields must hold; within a field, any of its values. A single value may stand without its list."""
+
+    companies: Many = Field(default=[], validation_alias=_names("companies", "company"))
+    tickers: Many = Field(default=[], validation_alias=_names("tickers", "ticker"))
+    document_types: Many = Field(default=[], validation_alias=_names("document_types", "document_type", "type"))
+    periods: Many = Field(default=[], validation_alias=_names("periods", "period"))
+    published_from: Iso = ""
+    published_to: Iso = ""
+    languages: Many = Field(default=[], validation_alias=_names("languages", "language"))
+    document_ids: Many = Field(default=[], validation_alias=_names("document_ids", "document_id"))
+
+    def core(self) -> core.Filters:
+        """As the pipeline has them."""
+        return core.Filters(
+            companies=tuple(self.companies),
+            tickers=tuple(self.tickers),
+            document_types=tuple(self.document_types),
+            periods=tuple(self.periods),
+            published_from=self.published_from,
+            published_to=self.published_to,
+            languages=tuple(self.languages),
+            document_ids=tuple(self.document_ids),
+        )
+
+
+class TurnIn(_In):
+    """One turn of the conversation so far."""
+
+    role: Literal["user", "assistant"]
+    content: str = Field(validation_alias=_names("content", "text"))
+
+
+class AskIn(_In):
+    """POST /v1/ask."""
+
+    question: str = Field(min_length=1, examples=["What were Apple's net sales in the third quarter of fiscal 2023?"])
+    history: list[TurnIn] = []
+    as_of: Iso | None = Field(default=None, description="The day of the question, YYYY-MM-DD; today when left out.")
+    route: Literal["auto", "local", "web"] = Field(default="auto", description="web is refused: there is none here.")
+    k: int | None = Field(default=None, ge=1, le=200, description="Passages retrieved.")
+    j: int | None = Field(default=None, ge=1, le=200, description="How many of them the reader may see, at most.")
+    stream: bool = Field(default=False, description="Server-sent events: started, delta, answer, error.")
+    filters: FiltersIn = FiltersIn()
+    model: Short = ""
+
+
+class SearchIn(_In):
+    """POST /v1/search."""
+
+    query: str = Field(min_length=1)
+    k: int | None = Field(default=None, ge=1, le=200)
+    filters: FiltersIn = FiltersIn()
+    as_of: Iso | None = None
+
+
+class CitationOut(BaseModel):
+    """Where a statement comes from: quote is pages[page].text[start:end], in Unicode code points."""
+
+    number: int
+    document_id: str
+    title: str
+    uri: str
+    page: int
+    published: str
+    quote: str
+    score: float
+    start: int
+    end: int
+    company: str
+    period: str
+
+    @classmethod
+    def of(cls, citation: core.Citation) -> CitationOut:
+        """From the pipeline's."""
+        return cls.model_construct(**vars(citation))
+
+
+class ReadingOut(BaseModel):
+    """What the question was understood to ask about."""
+
+    text: str
+    fallback: str
+    companies: list[str]
+    periods: list[str]
+    document_ids: list[str]
+    company_missing: bool
+    period_missing: bool
+    is_comparison: bool
+    asks_latest: bool
+
+    @classmethod
+    def of(cls, reading: core.Reading) -> ReadingOut:
+        """From the pipeline's."""
+        return cls(
+            **{**vars(reading), **{n: list(getattr(reading, n)) for n in ("companies", "periods", "document_ids")}}
+        )
+
+
+class CheckOut(BaseModel):
+    """A verdict on the answer."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+class AnswerOut(BaseModel):
+    """The answer of POST /v1/ask, and the data of the event `answer`."""
+
+    answer: str
+    citations: list[CitationOut]
+    further_reading: list[CitationOut]
+    route: str
+    as_of: str
+    reader: str
+    checks: list[CheckOut]
+    timings: dict[str, float] = Field(description="Milliseconds by stage: retrieve, generate, gateway, total.")
+    reading: ReadingOut
+    declined: bool
+    language: str
+    notices: list[str]
+    model: str
+    prompt_version: str
+
+    @classmethod
+    def of(cls, answer: core.Answer) -> AnswerOut:
+        """From the pipeline's."""
+        return cls(
+            answer=answer.answer,
+            citations=[CitationOut.of(citation) for citation in answer.citations],
+            further_reading=[CitationOut.of(citation) for citation in answer.further_reading],
+            route=answer.route,
+            as_of=answer.as_of,
+            reader=answer.reader,
+            checks=[CheckOut(**vars(check)) for check in answer.checks],
+            timings=answer.timings,
+            reading=ReadingOut.of(answer.reading),
+            declined=answer.declined,
+            language=answer.language,
+            notices=list(answer.notices),
+            model=answer.model,
+            prompt_version=answer.prompt_version,
+        )
+
+
+class StartedOut(BaseModel):
+    """The data of the event `started`."""
+
+    reading: ReadingOut
+    evidence: list[CitationOut]
+    further_reading: list[CitationOut]
+
+    @classmethod
+    def of(cls, started: core.Started) -> StartedOut:
+        """From the pipeline's."""
+        return cls(
+            reading=ReadingOut.of(started.reading),
+            evidence=[CitationOut.of(citation) for citation in started.evidence],
+            further_reading=[CitationOut.of(citation) for citation in started.further_reading],
+        )
+
+
+class PassageOut(BaseModel):
+    """A passage found: text is pages[page].text[start:end]."""
+
+    document_id: str
+    title: str
+    uri: str
+    page: int
+    text: str
+    published: str
+    company: str
+    period: str
+    score: float
+    cosine: float
+    start: int
+    end: int
+    is_table: bool
+    table_head: str
+    section: str
+    header: str
+    ticker: str
+    document_type: str
+    language: str
+    period_end: str
+
+
+class SearchOut(BaseModel):
+    """The answer of POST /v1/search."""
+
+    passages: list[PassageOut]
+    timings: dict[str, float]
+    reading: ReadingOut
+
+
+class ErrorInner(BaseModel):
+    """What went wrong."""
+
+    code: str = Field(examples=["INVALID_INPUT"])
+    message: str
+    details: dict[str, Any]
+
+
+class ErrorOut(BaseModel):
+    """The one shape of errors."""
+
+    error: ErrorInner
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorOut, "description": text}
+    for status, text in (
+        (400, "The request is wrong."),
+        (401, "No key, or one that is not known."),
+        (403, "Not from this page or host."),
+        (404, "It does not exist."),
+        (409, "The present state does not allow it."),
+        (413, "Over a limit that the message names."),
+        (429, "Too many calls; Retry-After says when to come back."),
+        (503, "A service does not answer."),
+        (504, "A service did not answer in time."),
+    )
+}

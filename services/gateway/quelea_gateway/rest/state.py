@@ -1,0 +1,19 @@
+"""Where a request finds the gateway."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from fastapi import Request
+
+from quelea_gateway.gateway import Gateway
+
+
+def gateway_of(request: Request) -> Gateway:
+    """The gateway that the app was built on."""
+    return cast("Gateway", request.app.state.gateway)
+
+
+def base_url(request: Request) -> str:
+    """The address under which callers reach the gateway, without a slash at the end."""
+    return (gateway_of(request).settings.public_url or str(request.base_url)).rstrip("/")

@@ -1,0 +1,162 @@
+"""POST /v1/documents: files come in, jobs go out. The server opens no path that a caller names."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from quelea.search.v1 import search_pb2
+from quelea_kit.errors import InvalidInput, QueleaError, TooLarge
+from starlette.datastructures import UploadFile
+
+from quelea_gateway.adapters.search import PIECE
+from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.errors import body_of
+from quelea_gateway.rest.metadata import MetadataIn, metadata_for
+from quelea_gateway.rest.schemas import ERRORS, ErrorInner
+from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.streams import while_there
+
+router = APIRouter(tags=["documents"])
+
+_LONGEST_NAME = 255
+
+
+class AcceptedOut(BaseModel):
+    """A file that was taken in."""
+
+    id: str
+    filename: str
+
+
+class RefusedOut(BaseModel):
+    """A file that was not, while others were."""
+
+    filename: str
+    error: ErrorInner
+
+
+class UploadedOut(BaseModel):
+    """One job for each file taken in, in the order of the files; `errors` names the others."""
+
+    jobs: list[AcceptedOut]
+    errors: list[RefusedOut]
+
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "properties": {
+                        "files": {
+                            "type": "array",
+                            "minItems": 1,
+                            "items": {"type": "string", "contentMediaType": "application/octet-stream"},
+                        },
+                        "metadata": {
+                            "type": "string",
+                            "description": "JSON: an array in the files' order, an object by file name, or one object "
+                            "for all. Fields: title, uri, company, company_aliases, ticker, document_type, period, "
+                            "published, language. The field may also be repeated, once for each file.",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+def clean_name(name: str | None) -> str:
+    """The last part of a file name, without control characters."""
+    last = PurePosixPath((name or "").replace("\\", "/")).name
+    printable = "".join(c for c in last if c.isprintable()).strip()
+    return printable[-_LONGEST_NAME:] or "document"
+
+
+async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
+    await file.seek(0)
+    while piece := await file.read(PIECE):
+        yield piece
+
+
+async def _submit(gateway: Gateway, name: str, file: UploadFile, metadata: MetadataIn, limit: int) -> search_pb2.Job:
+    if limit and (file.size or 0) > limit:
+        raise TooLarge(
+            f"{name} has {file.size:,} bytes; the limit of one document is {limit:,}.",
+            details={"limit": str(limit), "filename": name},
+        )
+    info = search_pb2.DocumentInfo(filename=name, metadata=metadata.wire())
+    return await gateway.search.submit(info, _pieces(file))
+
+
+async def _submit_all(
+    gateway: Gateway, files: list[UploadFile], names: list[str], metadata: list[MetadataIn]
+) -> tuple[list[AcceptedOut], list[tuple[str, QueleaError]]]:
+    limit = (await gateway.search.info()).max_document_bytes
+    taken: list[AcceptedOut] = []
+    refused: list[tuple[str, QueleaError]] = []
+    for name, file, said in zip(names, files, metadata, strict=True):
+        try:
+            job = await _submit(gateway, name, file, said, limit)
+        except QueleaError as error:
+            refused.append((name, error))
+        else:
+            taken.append(AcceptedOut(id=job.id, filename=name))
+    return taken, refused
+
+
+def _answer(
+    taken: list[AcceptedOut], refused: list[tuple[str, QueleaError]], path: str
+) -> tuple[dict[str, Any], QueleaError | None]:
+    errors = [{"filename": name, **body_of(error, path)} for name, error in refused]
+    if taken:
+        return {"jobs": [job.model_dump() for job in taken], "errors": errors}, None
+    first = refused[0][1]
+    body = body_of(first, path)
+    if len(errors) > 1:
+        body["error"]["details"]["errors"] = errors
+    return body, first
+
+
+@router.post(
+    "/v1/documents",
+    status_code=202,
+    response_model=UploadedOut,
+    responses=ERRORS,
+    openapi_extra=_BODY,
+    summary="Upload documents",
+)
+async def upload(request: Request) -> Response:
+    """Hands every file over to the ingestion and answers with one job for each.
+
+    When some files are refused and others are not, the answer is 202 and `errors` says which and why. When none was
+    taken in, the answer is the first file's error.
+    """
+    gateway = gateway_of(request)
+    if "multipart/form-data" not in request.headers.get("content-type", "").lower():
+        raise InvalidInput("Send the files as multipart/form-data, in fields named files.", details={"field": "files"})
+    most = gateway.settings.max_upload_files
+    async with request.form(max_files=most, max_fields=most + 10) as form:
+        files = [item for item in form.getlist("files") if isinstance(item, UploadFile)]
+        unknown = sorted(set(form) - {"files", "metadata"})
+        if unknown:
+            raise InvalidInput(f"The form has a field that is not known: {unknown[0]!r}.", details={"field": "files"})
+        if not files or len(files) != len(form.getlist("files")):
+            raise InvalidInput("The form has no file in a field named files.", details={"field": "files"})
+        said = [item for item in form.getlist("metadata") if isinstance(item, str)]
+        if len(said) != len(form.getlist("metadata")):
+            raise InvalidInput("metadata is a text field, not a file.", details={"field": "metadata"})
+        names = [clean_name(file.filename) for file in files]
+        metadata = metadata_for(names, said)
+        taken, refused = await while_there(request, _submit_all(gateway, files, names, metadata))
+    body, failed = _answer(taken, refused, request.url.path)
+    return JSONResponse(body, failed.http_status if failed else 202)

@@ -1,0 +1,107 @@
+"""HTTP and gRPC in one process: start both, drain both."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import uvicorn
+from quelea.gateway.v1 import gateway_pb2_grpc
+from quelea_kit.errors import Conflict
+from quelea_kit.logging import get_logger
+from quelea_kit.server import Server
+
+from quelea_gateway.access import host_of
+from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.app import build_app
+from quelea_gateway.service import SERVICE, GatewayServicer
+
+log = get_logger(__name__)
+
+
+class _Http(uvicorn.Server):
+    """Uvicorn that leaves the signals to us."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _bind(address: str) -> socket.socket:
+    """A listening socket. Raises Conflict when the address is taken or not ours."""
+    host, port = host_of(address), int(address.rsplit(":", 1)[1])
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=512)
+    except OSError as error:
+        raise Conflict(f"The gateway cannot listen on {address}: {error.strerror or error}.") from error
+
+
+class Running:
+    """Both servers on one gateway.
+
+    Args:
+        gateway: The clients and rules.
+
+    Attributes:
+        http_port: The port that HTTP listens on.
+        grpc_port: The port that gRPC listens on.
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        settings = gateway.settings
+        self._gateway = gateway
+        self._socket = _bind(settings.http_listen)
+        self.http_port: int = self._socket.getsockname()[1]
+
+        def register(server: grpc.aio.Server) -> None:
+            gateway_pb2_grpc.add_GatewayServiceServicer_to_server(GatewayServicer(gateway), server)
+
+        self._grpc = Server(settings, [SERVICE], register, gateway.ready)
+        self.grpc_port = self._grpc.port
+        app: Any = build_app(gateway)
+        self._http = _Http(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                server_header=False,
+                timeout_graceful_shutdown=max(1, int(settings.drain_seconds)),
+                h11_max_incomplete_event_size=64 * 1024,
+            )
+        )
+        self._serving: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Listen on both."""
+        await self._grpc.start()
+        self._serving = asyncio.create_task(self._http.serve(sockets=[self._socket]))
+        while not self._http.started and not self._serving.done():  # noqa: ASYNC110  # uvicorn has a flag, no event
+            await asyncio.sleep(0.01)
+        log.info("listening", http_port=self.http_port, grpc_port=self.grpc_port)
+
+    async def stop(self) -> None:
+        """Take no more, let what runs finish within drain_seconds, close."""
+        self._http.should_exit = True
+        await asyncio.gather(self._grpc.stop(), *([self._serving] if self._serving else []))
+        await self._gateway.close()
+
+
+async def run(gateway: Gateway) -> None:
+    """Until SIGTERM or SIGINT."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    running = Running(gateway)
+    await running.start()
+    await stop.wait()
+    log.info("draining")
+    await running.stop()
+    log.info("stopped")

@@ -1,0 +1,162 @@
+"""The door over gRPC: wire <-> the same pipeline as REST."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from typing import Any
+
+import grpc
+from quelea.common.v1 import common_pb2
+from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
+from quelea.retriever.v1 import retriever_pb2
+from quelea_kit.errors import InvalidInput, TooLarge
+
+from quelea_gateway.adapters.retriever import filters_from_wire, reading_to_wire
+from quelea_gateway.adapters.search import PIECE
+from quelea_gateway.core import question as rules
+from quelea_gateway.core.model import Answer, Citation, Delta, Question, Started, Turn
+from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.gateway import Gateway
+from quelea_gateway.metrics import observe_answer
+
+SERVICE = "quelea.gateway.v1.GatewayService"
+_SEARCH_K = 10
+
+
+def _citations(citations: tuple[Citation, ...]) -> list[gateway_pb2.Citation]:
+    return [gateway_pb2.Citation(**vars(citation)) for citation in citations]
+
+
+def _answer(answer: Answer) -> gateway_pb2.Answer:
+    return gateway_pb2.Answer(
+        answer=answer.answer,
+        citations=_citations(answer.citations),
+        further_reading=_citations(answer.further_reading),
+        route=answer.route,
+        as_of=answer.as_of,
+        reader=answer.reader,
+        checks=[gateway_pb2.Check(**vars(check)) for check in answer.checks],
+        timings=answer.timings,
+        reading=reading_to_wire(answer.reading),
+        declined=answer.declined,
+        language=answer.language,
+        notices=answer.notices,
+        model=answer.model,
+        prompt_version=answer.prompt_version,
+    )
+
+
+def _event(item: Started | Delta | Answer) -> gateway_pb2.AskResponse:
+    if isinstance(item, Delta):
+        return gateway_pb2.AskResponse(delta=gateway_pb2.AskDelta(text=item.text))
+    if isinstance(item, Started):
+        started = gateway_pb2.AskStarted(reading=reading_to_wire(item.reading), evidence=_citations(item.evidence))
+        return gateway_pb2.AskResponse(started=started)
+    observe_answer(item)
+    return gateway_pb2.AskResponse(answer=_answer(item))
+
+
+def _turn(turn: gateway_pb2.HistoryTurn) -> Turn:
+    if turn.role == "user":
+        return Turn("user", turn.text)
+    if turn.role == "assistant":
+        return Turn("assistant", turn.text)
+    raise InvalidInput('The role of a turn is "user" or "assistant".', details={"field": "history"})
+
+
+class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
+    """The public door over gRPC."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    @contextlib.contextmanager
+    def _admitted(self, context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[None]:
+        metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
+        given = next((value for key, value in metadata if key == "authorization"), None)
+        name = self._gateway.access.admit(given if isinstance(given, str) else None)
+        with self._gateway.bounds.call(name):
+            yield
+
+    def _question(self, request: gateway_pb2.AskRequest) -> Question:
+        return rules.build(
+            request.question,
+            self._gateway.limits,
+            history=[_turn(turn) for turn in request.history],
+            as_of=request.as_of,
+            route=request.route,
+            k=request.k,
+            j=request.j,
+            filters=filters_from_wire(request.filters),
+            model=request.model,
+        )
+
+    async def Ask(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.AskRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.AskRequest, gateway_pb2.AskResponse],
+    ) -> AsyncGenerator[gateway_pb2.AskResponse, None]:
+        """Started, deltas, the answer."""
+        with self._admitted(context):
+            question = self._question(request)
+            try:
+                async with contextlib.aclosing(self._gateway.pipeline.ask(question)) as items:
+                    async for item in items:
+                        yield _event(item)
+            except ReaderFailed as failed:
+                # The evidence has gone out with `started`.
+                raise failed.error from failed
+
+    async def Search(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.SearchRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.SearchRequest, gateway_pb2.SearchResponse],
+    ) -> gateway_pb2.SearchResponse:
+        """The k best passages."""
+        with self._admitted(context):
+            wanted = retriever_pb2.SearchRequest(
+                query=rules.check_text(request.query, self._gateway.limits, "query"),
+                k=rules.check_k(request.k, _SEARCH_K),
+                filters=request.filters,
+                as_of=rules.check_as_of(""),
+            )
+            return gateway_pb2.SearchResponse(result=await self._gateway.retriever.search_wire(wanted))
+
+    async def Ingest(  # noqa: N802  # the wire's name
+        self,
+        requests: AsyncIterator[gateway_pb2.IngestRequest],
+        context: grpc.aio.ServicerContext[gateway_pb2.IngestRequest, gateway_pb2.IngestResponse],
+    ) -> gateway_pb2.IngestResponse:
+        """Hand one document over; its job."""
+        with self._admitted(context):
+            first = await anext(aiter(requests), None)
+            if first is None or first.WhichOneof("part") != "info":
+                raise InvalidInput("The first message of an ingestion is its info.")
+            info = first.info
+            if info.metadata.provenance == common_pb2.PROVENANCE_UNSPECIFIED:
+                info.metadata.provenance = common_pb2.PROVENANCE_UPLOAD
+            limit = (await self._gateway.search.info()).max_document_bytes
+            return gateway_pb2.IngestResponse(job=await self._gateway.search.submit(info, _pieces(requests, limit)))
+
+    async def GetJob(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.GetJobRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.GetJobRequest, gateway_pb2.GetJobResponse],
+    ) -> gateway_pb2.GetJobResponse:
+        """A job."""
+        with self._admitted(context):
+            return gateway_pb2.GetJobResponse(job=await self._gateway.search.job(request.id))
+
+
+async def _pieces(requests: AsyncIterator[gateway_pb2.IngestRequest], limit: int) -> AsyncIterator[bytes]:
+    size = 0
+    async for request in requests:
+        if request.WhichOneof("part") != "chunk":
+            raise InvalidInput("After the info, every message is a piece of the document.")
+        size += len(request.chunk)
+        if len(request.chunk) > PIECE:
+            raise TooLarge(f"A piece has at most {PIECE:,} bytes.", details={"limit": str(PIECE)})
+        if limit and size > limit:
+            raise TooLarge(f"The limit of one document is {limit:,} bytes.", details={"limit": str(limit)})
+        yield request.chunk
