@@ -45,7 +45,8 @@ def figures(text: str) -> list[str]:
         figure = match.group().replace(",", "").replace("，", "")
         if "." in figure:
             figure = figure.rstrip("0").rstrip(".")
-        found.append(figure.lstrip("0") or "0")
+        whole, point, part = figure.partition(".")
+        found.append((whole.lstrip("0") or "0") + point + part)
     return found
 
 

@@ -9,7 +9,7 @@ const TEXTS = {
   askTitle: ["Ask your documents", "向你的文档提问"],
   question: ["Question", "问题"],
   askPlaceholder: ["Ask about a company, a period, a figure …", "询问公司、报告期或某个数字……"],
-  asOf: ["As of", "截至日期"],
+  asOf: ["As of (empty: today)", "截至日期（空为今天）"],
   ask: ["Ask", "提问"],
   stop: ["Stop", "停止"],
   clear: ["New conversation", "新对话"],

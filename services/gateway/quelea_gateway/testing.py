@@ -1,0 +1,49 @@
+"""A whole gateway on fake services, for tests here and in other rooms."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from quelea_gateway.adapters.fake_services import FakeServices, World
+from quelea_gateway.gateway import Gateway, build
+from quelea_gateway.runner import Running
+from quelea_gateway.settings import Settings
+
+
+@dataclass
+class Stand:
+    """What a test needs of a running gateway."""
+
+    url: str
+    grpc: str
+    world: World
+    services: FakeServices
+    gateway: Gateway
+    running: Running
+
+
+@contextlib.asynccontextmanager
+async def standing(world: World | None = None, **settings: Any) -> AsyncIterator[Stand]:
+    """A real HTTP and gRPC gateway on free loopback ports; keys are off unless a setting says otherwise."""
+    world = world or World.with_samples()
+    services = FakeServices(world)
+    await services.start()
+    given = {"auth": "off", "http_listen": "127.0.0.1:0", "drain_seconds": 1.0, **services.addresses, **settings}
+    gateway = build(Settings(**given))
+    running = Running(gateway)
+    await running.start()
+    try:
+        yield Stand(
+            url=f"http://127.0.0.1:{running.http_port}",
+            grpc=f"127.0.0.1:{running.grpc_port}",
+            world=world,
+            services=services,
+            gateway=gateway,
+            running=running,
+        )
+    finally:
+        await running.stop()
+        await services.close()

@@ -1,0 +1,190 @@
+"""The ask pipeline on fakes, without a network."""
+
+import asyncio
+
+import pytest
+from quelea_gateway.core.model import (
+    Answer,
+    Delta,
+    Filters,
+    Finished,
+    Passage,
+    Question,
+    Quote,
+    ReaderInfo,
+    Reading,
+    Retrieved,
+    Started,
+    Turn,
+)
+from quelea_gateway.core.pipeline import Pipeline, ReaderFailed
+from quelea_kit.errors import Overloaded, Unavailable
+
+
+def passages(count: int) -> tuple[Passage, ...]:
+    texts = [f"Net sales of part {n} were {n}00 units." for n in range(1, count + 1)]
+    return tuple(
+        Passage(document_id=f"d{n}", page=n, start=10, end=10 + len(t), text=t, score=1 / n)
+        for n, t in enumerate(texts, start=1)
+    )
+
+
+class FakeRetriever:
+    def __init__(self, found: Retrieved, error: Exception | None = None):
+        self.found, self.error, self.calls = found, error, []
+
+    async def search(self, query, *, k, as_of, filters):
+        self.calls.append((query, k, as_of, filters))
+        if self.error:
+            raise self.error
+        return self.found
+
+
+class FakeGenerator:
+    def __init__(self, events, tokens=10_000):
+        self.events, self.tokens, self.calls, self.closed = events, tokens, [], False
+
+    async def info(self):
+        return ReaderInfo("extractive", "m", self.tokens)
+
+    async def generate(self, question, evidence, *, evidence_incomplete):
+        self.calls.append((question, evidence, evidence_incomplete))
+        try:
+            for event in self.events:
+                if isinstance(event, Exception):
+                    raise event
+                yield event
+        finally:
+            self.closed = True
+
+
+def question(text="What were net sales?", **more) -> Question:
+    return Question(**{"text": text, "as_of": "2024-01-02", "k": 5, "j": 2, **more})
+
+
+def good_events():
+    text = passages(1)[0].text
+    return [Quote(1, 0, len(text), text), Delta(f"{text} "), Delta("[1]"), Finished("stop", "extractive", "m")]
+
+
+async def run(pipeline, asked=None):
+    return [item async for item in pipeline.ask(asked or question())]
+
+
+async def test_started_then_deltas_then_the_answer():
+    items = await run(Pipeline(FakeRetriever(Retrieved(passages(5))), FakeGenerator(good_events())))
+    assert [type(i) for i in items] == [Started, Delta, Delta, Answer]
+    started, answer = items[0], items[-1]
+    assert [c.number for c in started.evidence] == [1, 2]
+    assert [c.number for c in answer.further_reading] == [3, 4, 5]
+    assert answer.answer == passages(1)[0].text + " [1]"
+    assert [(c.number, c.document_id, c.start) for c in answer.citations] == [(1, "d1", 10)]
+    assert all(c.passed for c in answer.checks)
+    assert answer.route == "local"
+    assert answer.as_of == "2024-01-02"
+
+
+async def test_timings_add_up_and_the_gateways_own_share_is_small():
+    answer = (await run(Pipeline(FakeRetriever(Retrieved(passages(5))), FakeGenerator(good_events()))))[-1]
+    own = answer.timings
+    assert own["retrieve"] + own["generate"] + own["gateway"] == pytest.approx(own["total"], abs=0.05)
+    assert own["gateway"] < 1000
+
+
+async def test_the_readers_budget_bounds_the_evidence():
+    generator = FakeGenerator(good_events(), tokens=40)
+    await run(Pipeline(FakeRetriever(Retrieved(passages(5))), generator), question(j=5))
+    assert 1 <= len(generator.calls[0][1]) < 5
+
+
+@pytest.mark.parametrize("missing", ["company_missing", "period_missing"])
+async def test_a_missing_company_or_period_is_told_to_the_reader(missing):
+    generator = FakeGenerator(good_events())
+    found = Retrieved(passages(2), Reading(**{missing: True}))
+    answer = (await run(Pipeline(FakeRetriever(found), generator)))[-1]
+    assert generator.calls[0][2] is True
+    assert len(answer.notices) == 1
+
+
+async def test_the_fallback_is_a_notice_and_chinese_questions_get_chinese_ones():
+    found = Retrieved(passages(2), Reading(fallback="no filing for FY2019", company_missing=True))
+    answer = (await run(Pipeline(FakeRetriever(found), FakeGenerator(good_events())), question("营业收入是多少？")))[-1]
+    assert answer.language == "zh"
+    assert "公司" in answer.notices[0]
+    assert answer.notices[1] == "no filing for FY2019"
+
+
+async def test_a_declined_answer_cites_nothing_and_shows_what_was_looked_at():
+    events = [Delta("Unable to answer."), Finished("declined", "extractive")]
+    answer = (await run(Pipeline(FakeRetriever(Retrieved(passages(5))), FakeGenerator(events))))[-1]
+    assert answer.declined
+    assert answer.citations == ()
+    assert answer.checks == ()
+    assert [c.number for c in answer.further_reading] == [1, 2, 3, 4, 5]
+
+
+async def test_no_passages_is_a_notice():
+    events = [Delta("Unable."), Finished("declined", "extractive")]
+    answer = (await run(Pipeline(FakeRetriever(Retrieved(())), FakeGenerator(events))))[-1]
+    assert "no passage" in answer.notices[0]
+
+
+async def test_a_dead_reader_leaves_the_evidence_in_the_error():
+    pipeline = Pipeline(FakeRetriever(Retrieved(passages(5))), FakeGenerator([Unavailable("away")]))
+    with pytest.raises(ReaderFailed) as caught:
+        await run(pipeline)
+    assert isinstance(caught.value.error, Unavailable)
+    assert len(caught.value.started.evidence) == 2
+    assert len(caught.value.started.further_reading) == 3
+
+
+async def test_a_reader_that_stops_without_finishing_failed():
+    with pytest.raises(ReaderFailed):
+        await run(Pipeline(FakeRetriever(Retrieved(passages(1))), FakeGenerator([Delta("half")])))
+
+
+async def test_a_failed_retrieval_is_the_callers_error():
+    with pytest.raises(Overloaded):
+        await run(Pipeline(FakeRetriever(Retrieved(()), Overloaded("full")), FakeGenerator([])))
+
+
+async def test_leaving_early_closes_the_reader():
+    generator = FakeGenerator(good_events())
+    items = Pipeline(FakeRetriever(Retrieved(passages(1))), generator).ask(question())
+    await anext(items)
+    await anext(items)
+    await items.aclose()
+    assert generator.closed
+
+
+async def test_cancellation_goes_through():
+    class Slow(FakeRetriever):
+        async def search(self, *args, **kwargs):
+            await asyncio.sleep(3600)
+
+    task = asyncio.create_task(run(Pipeline(Slow(Retrieved(())), FakeGenerator([]))))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_question_that_leans_is_searched_with_the_one_before():
+    retriever = FakeRetriever(Retrieved(passages(1)))
+    history = (Turn("user", "What were Apple's net sales in Q3?"), Turn("assistant", "81,797"))
+    pipeline = Pipeline(retriever, FakeGenerator(good_events()))
+    await run(pipeline, question("And in Q2?", history=history))
+    await run(pipeline, question("What is Basel III about in general?", history=history))
+    await run(pipeline, question("那第二季度呢？", history=history))
+    queries = [call[0] for call in retriever.calls]
+    assert queries[0].startswith("What were Apple's")
+    assert queries[1] == "What is Basel III about in general?"
+    assert queries[2].startswith("What were Apple's")
+
+
+async def test_filters_and_k_reach_the_retriever():
+    retriever = FakeRetriever(Retrieved(passages(1)))
+    filters = Filters(companies=("Apple",))
+    await run(Pipeline(retriever, FakeGenerator(good_events())), question(filters=filters, k=7))
+    assert retriever.calls[0][1:] == (7, "2024-01-02", filters)
