@@ -20,12 +20,12 @@ _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _TOKEN = re.compile(
     rf"(?P<span>\b(?:three|six|nine|twelve|3|6|9|12)[ -]months?(?: ended)?|\b(?:fiscal )?(?:years?|quarters?) ended)"
     rf"|(?P<day>\b{_MONTH}\s+\d{{1,2}}\b)"
+    r"|(?P<change>(?:[$%€] ?)?\b(?:change|variance|increase ?/? ?\(?decrease\)?)\b"
+    r"|%\s*(?:chg|inc)|[\w（(]{0,20}(?:增减|变动)[\w（(%）)]*)"
     r"|(?P<quarter>\bQ[1-4] ?(?:FY)?(?:19|20)\d\d\b"
     r"|(?:19|20)\d\d年(?:第?[一二三四1-4]季度|1-\d{1,2}月|上半年|半年度|末)?|本报告期末?|本期\w{0,3}|本年\w{0,2}"
     r"|上年同期|上期\w{0,3}|上年\w{0,2}|期末\w{0,2}|期初\w{0,2})"
-    r"|(?P<year>(?<![\d,.])(?:FY ?)?(?:19|20)\d\d(?![\d,.]\d))"
-    r"|(?P<change>(?:[$%€] ?)?\b(?:change|variance|increase ?/? ?\(?decrease\)?)\b"
-    r"|%\s*(?:chg|inc)|[\w（(]*(?:增减|变动)[\w（(%）)]*)",
+    r"|(?P<year>(?<![\d,.])(?:FY ?)?(?:19|20)\d\d(?![\d,.]\d))",
     re.IGNORECASE,
 )
 _UNITS = re.compile(
@@ -78,6 +78,19 @@ def columns(head: str, cells: int) -> list[Column]:
     return best
 
 
+def columns_of_row(head: str, cells: Sequence[str]) -> list[Column | None]:
+    """One column head per cell. Percentages that stand between the columns of a head have none of their own."""
+    found = columns(head, len(cells))
+    if found:
+        return list(found)
+    plain = [i for i, cell in enumerate(cells) if not re.search(r"[%％]", cell)]
+    found = columns(head, len(plain)) if 0 < len(plain) < len(cells) else []
+    result: list[Column | None] = [None] * len(cells)
+    for index, column in zip(plain, found, strict=False):
+        result[index] = column
+    return result
+
+
 def _known(column: Column) -> int:
     return len(column.text)
 
@@ -108,9 +121,10 @@ def _columns(head: str, cells: int) -> list[Column]:
     return found
 
 
-def choose(asked: Asked, evidence: Evidence, found: Sequence[Column]) -> int | None:
+def choose(asked: Asked, evidence: Evidence, found: Sequence[Column | None]) -> int | None:
     """The index of the column that the question means; None when it is not certain."""
-    scores = [_fit(asked, evidence, column, found) for column in found]
+    known = [column for column in found if column]
+    scores = [_fit(asked, evidence, column, known) if column else -1.0 for column in found]
     best = max(scores, default=0.0)
     return scores.index(best) if best >= 1 and scores.count(best) == 1 else None
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from quelea_generator.core.columns import choose, columns, head_of, units_of
+from quelea_generator.core.columns import choose, columns_of_row, head_of, units_of
 from quelea_generator.core.question import Asked
 from quelea_generator.core.scoring import Candidate
 
@@ -19,6 +19,8 @@ _OPENING = MappingProxyType(
         "zh": "以下为摘录式阅读器从资料中摘出的原文（未使用语言模型）：",
     }
 )
+
+_MET = 0.8
 
 
 def opening(language: str) -> str:
@@ -39,26 +41,37 @@ def line(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
     """
     evidence, row = candidate.evidence, candidate.span.row
     zh = asked.language == "zh"
+    between = "；" if zh else "; "
     quoted, cite = plain(candidate.text), f"[{evidence.number}]"
     filing = " ".join(part for part in (evidence.company, evidence.period_label or evidence.period_end) if part)
     lead = f"{filing}{'：' if zh else ': '}" if name_filing and filing else ""
     if row is None:
         return f"{lead}“{quoted}” {cite}"
-    heads = columns(head_of(evidence, candidate.span), len(row.cells))
+    heads = columns_of_row(head_of(evidence, candidate.span), row.cells)
     index = choose(asked, evidence, heads)
     units = units_of(evidence, candidate.span)
-    if index is None or not re.search(r"\d", row.cells[index]):
-        notes = "; ".join(column.text for column in heads) if heads else ""
-        shown = "; ".join(part for part in (notes, units) if part)
+    column = heads[index] if index is not None else None
+    if index is None or column is None or not re.search(r"\d", row.cells[index]):
+        notes = " | ".join(head.text for head in heads if head)
+        shown = between.join(part for part in (notes, units) if part)
         if zh:
             return f"{lead}表格行“{quoted}”{f'（{shown}）' if shown else ''} {cite}"
-        return f"{lead}the row “{quoted}”{f' ({shown})' if shown else ''} {cite}"
+        return f"{lead}Row “{quoted}”{f' ({shown})' if shown else ''} {cite}"
     cell = row.cells[index]
-    shown = "; ".join(part for part in (heads[index].text, "" if re.search("[%％]", cell) else units) if part)
-    label = plain(row.label)
+    shown = between.join(part for part in (column.text, "" if re.search("[%％]", cell) else units) if part)
+    label = _label(candidate)
     if zh:
         return f"{lead}{label}：{cell}（{shown}），见表格行“{quoted}” {cite}"
     return f"{lead}{label}: {cell} ({shown}), from the row “{quoted}” {cite}"
+
+
+def _label(candidate: Candidate) -> str:
+    """The row's label, with the heading above it when only that heading meets the question: "Net sales – Products"."""
+    label = plain(candidate.span.row.label) if candidate.span.row else ""
+    heading = candidate.span.above.rsplit("\n", 1)[-1].strip().rstrip(":： ")
+    if heading and heading != candidate.span.above.strip() and max(candidate.matched, default=1.0) < _MET:
+        return f"{plain(heading)} – {label}"
+    return label
 
 
 def lines(asked: Asked, chosen: Sequence[Candidate]) -> list[str]:

@@ -96,6 +96,24 @@ def concepts() -> tuple[tuple[Expression, ...], ...]:
 
 
 @cache
+def blockers(index: int) -> tuple[Expression, ...]:
+    """Expressions of other concepts that hold one of this concept's: "cost of sales" is no "sales"."""
+    mine = concepts()[index]
+    found = {
+        other
+        for at, concept in enumerate(concepts())
+        if at != index
+        for other in concept
+        if other not in mine and any(_holds(other, expression) for expression in mine)
+    }
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def _holds(longer: Expression, shorter: Expression) -> bool:
+    return len(longer) > len(shorter) and f" {' '.join(shorter)} " in f" {' '.join(longer)} "
+
+
+@cache
 def generic_terms() -> frozenset[str]:
     """Terms of a row label that do not make it another item: total, net, provided, 合计."""
     return frozenset(terms(_GENERIC))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-_OPEN, _CLOSE, _BETWEEN = "[［【", "]］】", ",，、;；"  # full-width forms, as models write in Chinese
+_OPEN, _CLOSE, _BETWEEN = r"\[［【", r"\]］】", ",，、;；"  # full-width forms, as models write in Chinese
 _LONGEST = 48
 _MARKER = re.compile(
     rf"(?P<space>[ \t]{{0,4}})[{_OPEN}](?=[^{_CLOSE}]{{1,{_LONGEST}}}[{_CLOSE}])"

@@ -10,7 +10,7 @@ from itertools import pairwise
 from quelea_kit.dates import find_dates
 from quelea_kit.text import language_of, normalise, stem, terms, words
 
-from quelea_generator.core.finance_terms import Expression, concepts
+from quelea_generator.core.finance_terms import Expression, blockers, concepts
 from quelea_generator.core.model import Task
 
 _ASKING = frozenset(
@@ -88,11 +88,13 @@ class Unit:
         own: The words of the question.
         others: Expressions of the same meaning.
         weight: 1 for a word that must be met, less for one that only helps.
+        blockers: Expressions that hold one of these and mean something else.
     """
 
     own: Expression
     others: tuple[Expression, ...] = ()
     weight: float = 1.0
+    blockers: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ def _units(kept: list[str]) -> tuple[Unit, ...]:
             others = tuple(e for e in concepts()[key] if e != own)
             before = units.get(key)
             if before is None or len(own) > len(before.own):
-                units[key] = Unit(own, others)
+                units[key] = Unit(own, others, blockers=blockers(key))
             at += len(own)
             continue
         word = kept[at]

@@ -18,20 +18,21 @@ from quelea_generator.core.spans import Span, spans_of
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "coverage": 3.0,
-        "context": 1.2,
+        "coverage": 4.0,
+        "context": 2.0,
         "precision": 0.8,
-        "exact": 0.8,
-        "pairs": 0.5,
-        "rank": 0.5,
-        "figure": 0.6,
-        "kind": 0.4,
-        "row": 0.3,
-        "reason": 0.6,
-        "facts": 0.4,
-        "period": 0.3,
+        "exact": 0.6,
+        "pairs": 0.6,
+        "rank": 0.4,
+        "figure": 0.2,
+        "kind": 0.7,
+        "row": 0.5,
+        "reason": 0.3,
+        "facts": 0.5,
+        "period": 0.5,
         "length": 0.3,
-        "hedge": -0.4,
+        "hedge": -0.5,
+        "pointer": -0.4,
     }
 )
 """Worth of each feature. Every feature lies between 0 and 1, but for "period" and "row", which are -1, 0 or 1."""
@@ -46,6 +47,14 @@ _PERCENT = re.compile(r"\d\s*[%％]|百分之|个百分点|\bbasis points\b")
 _MONEY = re.compile(
     r"[$€£¥￥]\s*\(?\d|\d[\d,]*\.?\d*\s*(?:million|billion|trillion|thousand|亿|万|元)|\d{1,3}(?:,\d{3})+"
 )
+_POINTER = re.compile(
+    r"^(?:see|refer to)\b|the following (?:tables?|discussion|is a)|\bas follows\b"
+    r"|(?:for|a) (?:further |more |additional )?(?:discussion|information|details?)\b.{0,60}\b(?:see|refer)"
+    r"|\bsee (?:note|part|item|also|“)|详见|参见|如下表?[:：]?$",
+    re.IGNORECASE,
+)
+_APART = 3
+"""Longest expression whose words count when they stand apart."""
 _DIGITS = re.compile(r"\d")
 
 
@@ -93,16 +102,23 @@ def _line(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _meets(unit: Unit, line: str) -> float:
-    """How well a line of terms meets a unit."""
+    """How well a line of terms meets a unit: 1 in the question's words, less in others, less when words stand apart."""
+    for blocker in unit.blockers:
+        phrase = f" {' '.join(blocker)} "
+        if phrase in line:
+            line = line.replace(phrase, " ~ ")
     if f" {' '.join(unit.own)} " in line:
         return 1.0
+    best = 0.0
     for other in unit.others:
         if f" {' '.join(other)} " in line:
             return 0.9
+        if 1 < len(other) <= _APART and all(f" {word} " in line for word in other):
+            best = 0.7
     if len(unit.own) == 1:
-        return 0.0
+        return best
     share = sum(f" {word} " in line for word in unit.own) / len(unit.own)
-    return 0.8 if share == 1 else 0.4 * share
+    return max(best, 0.8 if share == 1 else 0.4 * share)
 
 
 def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str, float] = WEIGHTS) -> list[Candidate]:
@@ -175,6 +191,7 @@ def _features(
         "facts": float(row is None and _MONEY.search(text) is not None),
         "period": float(_period(asked, row.label if row else text)),
         "length": min(1.0, len(text) / 150) if row is None else 0.5,
+        "pointer": float(row is None and _POINTER.search(text) is not None),
         "hedge": float(row is None and _HEDGE.search(text) is not None),
     }
 

@@ -92,8 +92,13 @@ def _close(text: str, block: list[tuple[int, int]], *, is_table: bool, above: st
             heading = piece  # no full stop, and short: it heads what follows
             if is_table:
                 continue
-        found.extend(Span(s, e, None, above) for s, e in sentences if len(_LETTERS.findall(text[s:e])) >= 6)
-    return " ".join(text[s:e] for s, e in pieces[-3:] if e - s < 120) if is_table else heading
+        found.extend(Span(s, e, None, above) for s, e in sentences if _says_something(text[s:e]))
+    return "\n".join(text[s:e] for s, e in pieces[-3:] if e - s < 120) if is_table else heading
+
+
+def _says_something(piece: str) -> bool:
+    """Six letters, a Chinese character being worth three."""
+    return sum(1 if letter.isascii() else 3 for letter in _LETTERS.findall(piece)) >= 6
 
 
 def _breaks(so_far: str, following: str, longest: int) -> bool:

@@ -1,0 +1,215 @@
+"""GeneratorService over real gRPC: what every caller may count on, whichever reader answers."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import grpc
+import pytest
+from prometheus_client import REGISTRY
+from quelea.generator.v1 import generator_pb2 as pb
+from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
+from quelea_generator.adapters.fake_endpoint import FakeEndpoint
+from quelea_generator.core.extractive import ExtractiveReader
+from quelea_generator.core.model_reader import ModelReader
+from quelea_generator.core.reader import Reader
+from quelea_generator.service import NAME, GeneratorService
+from quelea_generator.settings import GeneratorSettings
+from quelea_kit.client import channel, stream, unary
+from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, QueleaError, TooLarge, Unavailable
+from quelea_kit.testing import running, wait_until_async
+
+TEXT = "Three months ended March 30,\n2024 2023\nTotal net sales 81,797 82,959\nNet income 19,881 19,442"
+
+
+def evidence(number: int = 1, text: str = TEXT) -> pb.Evidence:
+    return pb.Evidence(
+        number=number,
+        text=text,
+        is_table=True,
+        company="Norbert Mills",
+        period_end="2024-03-30",
+        period_label="FY2024 Q3",
+    )
+
+
+def request(question: str = "What were total net sales?", **fields: object) -> pb.GenerateRequest:
+    return pb.GenerateRequest(**{"question": question, "evidence": [evidence()], "as_of": "2024-06-01", **fields})
+
+
+def model_reader(chat: FakeEndpoint) -> ModelReader:
+    return ModelReader(chat, evidence_tokens=1000, history_tokens=100, max_tokens=100, temperature=0.0)
+
+
+@asynccontextmanager
+async def served(reader: Reader, **limits: object) -> AsyncIterator[pb_grpc.GeneratorServiceStub]:
+    settings = GeneratorSettings(drain_seconds=0.5, **limits)
+    service = GeneratorService(reader, settings)
+    async with (
+        running(
+            lambda server: pb_grpc.add_GeneratorServiceServicer_to_server(service, server),
+            [NAME],
+            settings=settings,
+            ready=reader.ready,
+        ) as target,
+        channel(target, NAME) as open_channel,
+    ):
+        yield pb_grpc.GeneratorServiceStub(open_channel)
+
+
+async def collect(
+    stub: pb_grpc.GeneratorServiceStub, wanted: pb.GenerateRequest
+) -> tuple[str, Sequence[pb.Quote], pb.Finished]:
+    text, quotes, finished = "", [], []
+    async for event in stream(stub.Generate(wanted, timeout=10)):
+        if event.HasField("delta"):
+            assert not quotes
+            text += event.delta.text
+        elif event.HasField("quote"):
+            quotes.append(event.quote)
+        else:
+            finished.append(event.finished)
+    assert len(finished) == 1
+    return text, quotes, finished[0]
+
+
+def readers() -> list[Reader]:
+    return [ExtractiveReader(), model_reader(FakeEndpoint(["Sales were 81,797 ", "[1]."]))]
+
+
+@pytest.mark.parametrize("reader", readers(), ids=lambda reader: reader.name)
+async def test_every_marker_has_a_quote_and_every_quote_is_verbatim(reader: Reader) -> None:
+    async with served(reader) as stub:
+        text, quotes, finished = await collect(stub, request())
+    assert "81,797" in text
+    assert "[1]" in text
+    assert quotes
+    for quote in quotes:
+        assert quote.number == 1
+        assert TEXT[quote.start : quote.end] == quote.text
+    assert (finished.reason, finished.reader, finished.model) == ("stop", reader.name, reader.model)
+    assert 0 < finished.first_token_ms <= finished.total_ms
+
+
+@pytest.mark.parametrize("reader", readers(), ids=lambda reader: reader.name)
+async def test_no_evidence_is_declined(reader: Reader) -> None:
+    async with served(reader) as stub:
+        text, quotes, finished = await collect(stub, pb.GenerateRequest(question="净利润是多少？"))
+    assert (text, len(quotes), finished.reason) == ("根据已知信息无法回答该问题", 0, "declined")
+
+
+async def test_offsets_are_code_points() -> None:
+    text = "𝄞 前言。营业收入为15.82亿元。"
+    async with served(ExtractiveReader()) as stub:
+        _, quotes, _ = await collect(
+            stub, pb.GenerateRequest(question="营业收入是多少？", evidence=[pb.Evidence(number=4, text=text)])
+        )
+    assert quotes[0].text == text[quotes[0].start : quotes[0].end] == "营业收入为15.82亿元。"
+
+
+async def test_info_names_the_reader() -> None:
+    async with served(ExtractiveReader(), evidence_tokens=1234) as stub:
+        info = await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=5))
+    assert (info.reader, info.model, info.evidence_tokens) == ("extractive", "extractive-1", 1234)
+    assert info.version
+    async with served(model_reader(FakeEndpoint([]))) as stub:
+        info = await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=5))
+    assert (info.reader, info.model, info.prompt_version) == ("openai", "fake", "en-1,zh-1")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "error"),
+    [
+        (request("  "), InvalidInput),
+        (request("x" * 51), TooLarge),
+        (request(evidence=[evidence(1), evidence(2), evidence(3)]), TooLarge),
+        (request(evidence=[evidence(1), evidence(1)]), InvalidInput),
+        (request(evidence=[evidence(0)]), InvalidInput),
+        (request(as_of="June"), InvalidInput),
+        (request(temperature=2.5), InvalidInput),
+    ],
+)
+async def test_wrong_requests_are_refused(wanted: pb.GenerateRequest, error: type[QueleaError]) -> None:
+    async with served(ExtractiveReader(), max_question_chars=50, max_evidence=2) as stub:
+        with pytest.raises(error):
+            await collect(stub, wanted)
+
+
+async def test_one_too_many_is_refused_and_a_place_comes_free() -> None:
+    gate = asyncio.Event()
+    chat = FakeEndpoint(["one ", "two"], wait=gate)
+    async with served(model_reader(chat), max_in_flight=1) as stub:
+        first = stream(stub.Generate(request(), timeout=10))
+        assert (await anext(first)).delta.text
+        with pytest.raises(Overloaded) as refused:
+            await collect(stub, request())
+        assert refused.value.retry_after == 1.0
+        gate.set()
+        rest = [event async for event in first]
+        assert rest[-1].finished.reason == "stop"
+        text, _, _ = await collect(stub, request())
+    assert text == "one two"
+
+
+async def test_a_caller_that_leaves_ends_the_work() -> None:
+    chat = FakeEndpoint(["one ", "two"], wait=asyncio.Event())
+    async with served(model_reader(chat), max_in_flight=1) as stub:
+        call = stub.Generate(request(), timeout=10)
+        await call.read()
+        call.cancel()
+        await wait_until_async(lambda: chat.closed == 1, seconds=5, what="the model's stream is closed")
+        await wait_until_async(lambda: REGISTRY.get_sample_value("quelea_generator_in_flight") == 0, seconds=5)
+
+
+async def test_a_deadline_ends_the_work() -> None:
+    chat = FakeEndpoint(["one ", "two"], wait=asyncio.Event())
+    async with served(model_reader(chat)) as stub:
+        with pytest.raises(DeadlineExceeded):
+            async for _ in stream(stub.Generate(request(), timeout=0.3)):
+                pass
+        await wait_until_async(lambda: chat.closed == 1, seconds=5, what="the model's stream is closed")
+
+
+async def test_errors_of_the_endpoint_keep_their_class() -> None:
+    chat = FakeEndpoint(["half "], error=Overloaded("no room", retry_after=7.0))
+    async with served(model_reader(chat)) as stub:
+        with pytest.raises(Overloaded, match="no room") as caught:
+            await collect(stub, request())
+    assert caught.value.retry_after == 7.0
+
+
+async def test_health_follows_the_endpoint() -> None:
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+    chat = FakeEndpoint([])
+    chat.failing = Unavailable("the endpoint does not list the model")
+    reader = model_reader(chat)
+    service = GeneratorService(reader, GeneratorSettings())
+    async with (
+        running(
+            lambda server: pb_grpc.add_GeneratorServiceServicer_to_server(service, server), [NAME], ready=reader.ready
+        ) as target,
+        grpc.aio.insecure_channel(target) as open_channel,
+    ):
+        health = health_pb2_grpc.HealthStub(open_channel)
+
+        async def status() -> int:
+            return (await health.Check(health_pb2.HealthCheckRequest(service=NAME))).status
+
+        assert await status() == health_pb2.HealthCheckResponse.NOT_SERVING
+        chat.failing = None
+        async with asyncio.timeout(10):
+            while await status() != health_pb2.HealthCheckResponse.SERVING:  # noqa: ASYNC110  # another process's state
+                await asyncio.sleep(0.05)
+
+
+async def test_answers_are_counted() -> None:
+    def count(reason: str) -> float:
+        labels = {"reader": "extractive", "reason": reason}
+        return REGISTRY.get_sample_value("quelea_generator_answers_total", labels) or 0.0
+
+    stopped, declined = count("stop"), count("declined")
+    async with served(ExtractiveReader()) as stub:
+        await collect(stub, request())
+        await collect(stub, request("What is the capital of France?"))
+    assert (count("stop"), count("declined")) == (stopped + 1, declined + 1)

@@ -1,0 +1,251 @@
+"""The extractive reader: rows and columns, sentences, both languages, verbatim quotes, declining."""
+
+import asyncio
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from quelea_generator.core.extractive import ExtractiveReader, answer
+from quelea_generator.core.model import Delta, Evidence, Finished, Quote, Task
+from quelea_generator.core.reader import REFUSALS
+
+STATEMENT = """Three Months Ended Nine Months Ended
+March 30, March 31, March 30, March 31,
+2024 2023 2024 2023
+Net sales:
+Goods $ 60,584 $ 63,355 $ 230,901 $ 245,241
+Services 21,213 19,604 62,886 58,941
+Total net sales 81,797 82,959 293,787 304,182
+Cost of sales:
+Goods 39,136 41,485 146,696 155,084
+Total cost of sales 45,384 47,074 165,066 171,495
+Gross margin 36,413 35,885 128,721 132,687
+Research and development 7,442 6,797 22,608 19,490
+Net income $ 19,881 $ 19,442 $ 74,039 $ 79,082"""
+
+PROSE = """The Group opened a plant in Leeds in May. Net sales declined 1% because foreign currencies weakened
+against the dollar. The Group may be affected by weather. It employed 1,204 people at the end of March 2024."""
+
+HEADER = "Norbert Mills (NBM) · 10-Q · FY2024 Q3 · quarter ended March 30, 2024 · Statements of operations"
+
+
+def norbert(number: int, text: str, *, is_table: bool = False, **more: str) -> Evidence:
+    given = {"header": HEADER, "company": "Norbert Mills", "period_end": "2024-03-30", "period_label": "FY2024 Q3"}
+    return Evidence(number=number, text=text, is_table=is_table, **{**given, **more})
+
+
+def ask(question: str, *evidence: Evidence, incomplete: bool = False) -> tuple[list[str], list[Quote]]:
+    return answer(Task(question, evidence, date(2024, 6, 1), evidence_incomplete=incomplete))
+
+
+TABLE = norbert(1, STATEMENT, is_table=True, table_head="(In millions, except per share amounts)")
+WORDS = norbert(2, PROSE)
+
+
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        (
+            "What was Norbert Mills' revenue in the third quarter of 2024?",
+            "Total net sales 81,797 82,959 293,787 304,182",
+        ),
+        ("How much did Norbert Mills spend on R&D?", "Research and development 7,442 6,797 22,608 19,490"),
+        ("What was the gross profit of Norbert Mills?", "Gross margin 36,413 35,885 128,721 132,687"),
+        ("What were net earnings in the latest quarter?", "Net income $ 19,881 $ 19,442 $ 74,039 $ 79,082"),
+    ],
+)
+def test_the_row_is_found_by_meaning(question: str, row: str) -> None:
+    _, quotes = ask(question, TABLE, WORDS)
+    assert quotes[0].text == row
+    assert quotes[0].number == 1
+
+
+def test_the_column_of_the_quarter_answers() -> None:
+    lines, _ = ask("What was revenue in Q3 2024?", TABLE, WORDS)
+    assert lines[1].lstrip("- ") == (
+        "Total net sales: 81,797 (three months ended March 30, 2024; in millions), "
+        "from the row “Total net sales 81,797 82,959 293,787 304,182” [1]"
+    )
+
+
+def test_the_column_of_nine_months_answers() -> None:
+    lines, _ = ask("What were total net sales for the nine months ended March 31, 2023?", TABLE)
+    assert "Total net sales: 304,182 (nine months ended March 31, 2023; in millions)" in lines[1]
+
+
+def test_no_column_is_claimed_when_the_head_does_not_fit() -> None:
+    lines, _ = ask(
+        "What was revenue in Q3 2024?", norbert(1, "Segment notes\nTotal net sales 81,797 82,959", is_table=True)
+    )
+    assert lines[1] == "Row “Total net sales 81,797 82,959” [1]"
+
+
+def test_years_as_columns() -> None:
+    text = "Years Ended June 30,\n\t2019\t2018\t2017\nFixed price\t$ 1,452.4\t$ 1,146.2\t$ 1,036.9"
+    lines, quotes = ask("What were fixed price sales in 2018?", Evidence(1, text, is_table=True))
+    assert "Fixed price: $ 1,146.2" in lines[1]
+    assert "2018" in lines[1].split(", from the row")[0]
+    assert quotes[0].text == "Fixed price\t$ 1,452.4\t$ 1,146.2\t$ 1,036.9"
+
+
+def test_a_reason_is_answered_with_the_sentence_that_gives_it() -> None:
+    _, quotes = ask("Why did net sales of Norbert Mills decline?", TABLE, WORDS)
+    assert quotes[0].text == "Net sales declined 1% because foreign currencies weakened\nagainst the dollar."
+
+
+def test_a_quote_is_shown_on_one_line() -> None:
+    lines, _ = ask("Why did net sales of Norbert Mills decline?", TABLE, WORDS)
+    assert "“Net sales declined 1% because foreign currencies weakened against the dollar.” [2]" in lines[1]
+
+
+def test_cost_of_sales_is_no_sales() -> None:
+    _, quotes = ask(
+        "What was revenue?", norbert(1, "Total cost of sales 45,384 47,074\nNet sales 81,797 82,959", is_table=True)
+    )
+    assert quotes[0].text.startswith("Net sales")
+
+
+def test_a_comparison_quotes_each_filing_and_names_it() -> None:
+    older = norbert(
+        3, "Total net sales 90,001 88,000", is_table=True, period_label="FY2024 Q2", period_end="2023-12-30", header=""
+    )
+    lines, quotes = ask("How have Norbert Mills' total net sales changed over time?", TABLE, older)
+    assert {quote.number for quote in quotes} >= {1, 3}
+    assert any(line.startswith("- Norbert Mills FY2024 Q2: ") for line in lines)
+    assert any(line.startswith("- Norbert Mills FY2024 Q3: ") for line in lines)
+
+
+def test_both_parts_of_a_question_are_quoted() -> None:
+    _, quotes = ask("What were net income and research and development in Q3 2024?", TABLE, WORDS)
+    assert {quote.text.split(" ")[0] for quote in quotes} >= {"Net", "Research"}
+
+
+ZH_TABLE = """主要会计数据\t2023年\t2022年\t本期比上年同期增减(%)
+营业收入\t1,581,933,193.26\t1,126,776,243.50\t40.39
+归属于上市公司股东的净利润\t406,221,034.11\t221,066,303.28\t83.76
+研发费用\t101,222,333.01\t98,765,432.10\t2.49"""
+ZH_PROSE = (
+    "2023年公司毛利率为30.0%，同比下降2.0个百分点，主要系原材料价格上涨所致。公司总部位于沈阳。全年召开股东大会三次。"
+)
+
+
+def chinese(number: int, text: str, *, is_table: bool = False) -> Evidence:
+    return Evidence(
+        number,
+        text,
+        is_table=is_table,
+        company="北方纺机",
+        header="北方纺机 (600999) · 年度报告 · FY2023 · · 财务数据",
+        period_label="FY2023",
+        period_end="2023-12-31",
+        table_head="单位：元" if is_table else "",
+    )
+
+
+def test_chinese_row_and_column() -> None:
+    lines, quotes = ask("北方纺机2023年营收是多少？", chinese(1, ZH_TABLE, is_table=True), chinese(2, ZH_PROSE))
+    assert quotes[0].text == "营业收入\t1,581,933,193.26\t1,126,776,243.50\t40.39"
+    assert lines[1].lstrip("- ").startswith("营业收入：1,581,933,193.26（2023年；单位：元），见表格行“营业收入")
+
+
+def test_chinese_row_of_the_year_before() -> None:
+    lines, _ = ask("北方纺机2022年的归母净利润是多少？", chinese(1, ZH_TABLE, is_table=True))
+    assert "归属于上市公司股东的净利润：221,066,303.28（2022年；单位：元）" in lines[1]
+
+
+def test_chinese_reason() -> None:
+    _, quotes = ask("北方纺机毛利率下降的原因是什么？", chinese(1, ZH_TABLE, is_table=True), chinese(2, ZH_PROSE))
+    assert quotes[0].text == "2023年公司毛利率为30.0%，同比下降2.0个百分点，主要系原材料价格上涨所致。"
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("What is the capital of France?", "en"),
+        ("How do I bake sourdough bread?", "en"),
+        ("What was the revenue of Zorbex in Q3 2024?", "en"),
+        ("红烧肉怎么做？", "zh"),
+        ("明天北京天气怎么样？", "zh"),
+    ],
+)
+async def test_off_topic_questions_are_declined_in_their_language(question: str, language: str) -> None:
+    evidence = (TABLE, WORDS, chinese(3, ZH_PROSE))
+    events = [event async for event in ExtractiveReader().read(Task(question, evidence, date(2024, 6, 1)))]
+    assert events == [Delta(REFUSALS[language]), Finished("declined", "extractive-1")]
+
+
+def test_refusals_are_the_agreed_sentences() -> None:
+    assert REFUSALS == {
+        "en": "Unable to answer the question based on the information provided",
+        "zh": "根据已知信息无法回答该问题",
+    }
+
+
+def test_no_evidence_is_declined() -> None:
+    assert ask("What was revenue?") == ([], [])
+
+
+def test_a_period_that_is_not_in_the_base_is_declined() -> None:
+    question = "What was Norbert Mills' revenue in Q1 2021?"
+    assert ask(question, TABLE, WORDS, incomplete=True) == ([], [])
+
+
+def test_evidence_that_clearly_covers_is_quoted_though_called_incomplete() -> None:
+    lines, _ = ask("What were Norbert Mills' total net sales in Q3 2024?", TABLE, incomplete=True)
+    assert "81,797" in lines[1]
+
+
+async def test_events_come_in_order_and_the_answer_names_its_reader() -> None:
+    task = Task("What was revenue in Q3 2024?", (TABLE, WORDS), date(2024, 6, 1))
+    events = [event async for event in ExtractiveReader().read(task)]
+    kinds = [type(event) for event in events]
+    assert kinds == sorted(kinds, key=[Delta, Quote, Finished].index)
+    assert events[-1] == Finished("stop", "extractive-1")
+    text = "".join(event.text for event in events if isinstance(event, Delta))
+    assert text.startswith("Quoted from the sources by the extractive reader (no language model wrote this):\n")
+    cited = {event.number for event in events if isinstance(event, Quote)}
+    assert all(f"[{number}]" in text for number in cited)
+
+
+async def test_it_is_deterministic() -> None:
+    task = Task("Why did net sales decline?", (TABLE, WORDS), date(2024, 6, 1))
+
+    async def events() -> list[object]:
+        return [event async for event in ExtractiveReader().read(task)]
+
+    assert await asyncio.gather(events(), events()) == [await events()] * 2
+
+
+PIECES = st.sampled_from(
+    [
+        *STATEMENT.splitlines(),
+        *ZH_TABLE.splitlines(),
+        *PROSE.split(". "),
+        ZH_PROSE,
+        "\n",
+        "\t",
+        " ",
+        ". ",
+        "。",
+        "Net",
+        "收入",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(PIECES, min_size=1, max_size=12).map("\n".join), min_size=1, max_size=4),
+    st.sampled_from(["What was revenue in 2024?", "营业收入是多少？", "Why did sales fall?", "毛利率为什么下降？"]),
+    st.booleans(),
+)
+def test_quotes_are_always_verbatim(texts: list[str], question: str, is_table: bool) -> None:
+    evidence = tuple(Evidence(n, text, is_table=is_table) for n, text in enumerate(texts, start=1))
+    lines, quotes = ask(question, *evidence)
+    assert len(quotes) <= 3
+    assert bool(lines) == bool(quotes)
+    for quote in quotes:
+        assert evidence[quote.number - 1].text[quote.start : quote.end] == quote.text
+        assert quote.text
+        assert 0 <= quote.score <= 1

@@ -1,0 +1,27 @@
+"""Settings: the key stays secret, an endpoint needs a model."""
+
+import pytest
+from pydantic import ValidationError
+from quelea_generator.__main__ import build
+from quelea_generator.settings import GeneratorSettings
+
+
+def test_the_key_is_never_shown() -> None:
+    settings = GeneratorSettings(endpoint="http://x/v1", model="m", api_key="sk-secret-1")
+    assert "sk-secret-1" not in f"{settings!r} {settings} {settings.model_dump_json()}"
+
+
+def test_an_endpoint_needs_a_model() -> None:
+    with pytest.raises(ValidationError, match="QUELEA_GENERATOR_MODEL"):
+        GeneratorSettings(endpoint="http://x/v1")
+
+
+def test_the_environment_sets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUELEA_GENERATOR_EVIDENCE_TOKENS", "1234")
+    assert GeneratorSettings().evidence_tokens == 1234
+
+
+def test_the_endpoint_chooses_the_reader() -> None:
+    assert build(GeneratorSettings()).name == "extractive"
+    reader = build(GeneratorSettings(endpoint="http://127.0.0.1:9/v1", model="m"))
+    assert (reader.name, reader.model) == ("openai", "m")
