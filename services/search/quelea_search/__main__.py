@@ -1,0 +1,72 @@
+"""The gRPC server: python -m quelea_search."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from opentelemetry.instrumentation.celery import CeleryInstrumentor
+from prometheus_client import REGISTRY
+from quelea_kit.logging import setup_logging
+from quelea_kit.metrics import start_metrics
+from quelea_kit.server import Server, serve
+from quelea_kit.tracing import setup_tracing
+
+from quelea_search.adapters.blobs import Blobs
+from quelea_search.adapters.job_events import JobEvents, connect_events
+from quelea_search.adapters.retriever import Retriever
+from quelea_search.build import make_store
+from quelea_search.celery_app import make_app, sender
+from quelea_search.metrics import IngestionCollector
+from quelea_search.reaper import Reaper
+from quelea_search.service import SERVICE, SearchService
+from quelea_search.settings import SearchSettings
+from quelea_search.submission import Submission
+
+
+async def run(settings: SearchSettings) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    store, ledger = make_store(settings)
+    REGISTRY.register(IngestionCollector(store, ledger))
+    blobs = await asyncio.to_thread(Blobs, settings.blobs_url)
+    retriever = Retriever(settings.retriever, upsert_seconds=settings.upsert_seconds)
+    events = JobEvents(connect_events(settings.redis_url), settings.redis_prefix)
+    send = sender(make_app(settings), store)
+    service = SearchService(
+        settings,
+        store=store,
+        ledger=ledger,
+        events=events,
+        blobs=blobs,
+        retriever=retriever,
+        submission=Submission(settings, store, blobs, retriever, send),
+    )
+    reaper = Reaper(settings, store, ledger, blobs, retriever, send)
+    background = [asyncio.create_task(events.run()), asyncio.create_task(reaper.run())]
+
+    async def ready() -> None:
+        await asyncio.to_thread(ledger.check)
+
+    async def stop() -> None:
+        for task in background:
+            task.cancel()
+        for task in background:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        await retriever.close()
+
+    await serve(Server(settings, [SERVICE], service.register, ready), stop)
+
+
+def main() -> None:
+    """Read the settings and serve."""
+    settings = SearchSettings()
+    setup_logging("search", settings)
+    setup_tracing("search", settings)
+    CeleryInstrumentor().instrument()
+    start_metrics(settings)
+    asyncio.run(run(settings))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,205 @@
+"""Originals and parsed pages in a folder or an object store (fsspec).
+
+    incoming/<job id>                   the bytes of a job that has not ended
+    documents/<document id>/original    the bytes
+    documents/<document id>/pages.gz    JSON lines: a header, then the text of each page
+
+A file appears under its name only when it is complete. Names are made of checked hexadecimal ids alone, so no caller
+can reach another path. Every method blocks; the server calls them in threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import threading
+import time
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from fsspec.core import url_to_fs
+from quelea_kit.errors import NotFound, Unavailable
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_GZIP_LEVEL = 3
+
+
+class Upload:
+    """Bytes on their way in; nothing is visible before `commit`."""
+
+    def __init__(self, fs: Any, path: str) -> None:
+        self._fs = fs
+        self._path = path
+        self._part = f"{path}.{uuid.uuid4().hex}.part"
+        self._hash = hashlib.sha256()
+        self._file = fs.open(self._part, "wb")
+        self._lock = threading.Lock()
+        self._committed = self._aborted = False
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        """Add the next bytes."""
+        self._file.write(data)
+        self._hash.update(data)
+        self.size += len(data)
+
+    def commit(self) -> str:
+        """Make the file visible; returns the document id (SHA-256, first 32 hexadecimal digits)."""
+        with self._lock:
+            if self._aborted:
+                raise NotFound("The upload was given up.")
+            _close(self._file)
+            self._fs.mv(self._part, self._path)
+            self._committed = True
+        return self._hash.hexdigest()[:32]
+
+    def abort(self) -> None:
+        """Leave nothing behind, even when a commit is just under way in another thread."""
+        with self._lock:
+            self._aborted = True
+            with contextlib.suppress(Exception):
+                self._file.close()
+            with contextlib.suppress(FileNotFoundError):
+                self._fs.rm_file(self._path if self._committed else self._part)
+
+
+class Blobs:
+    """The blob store of one knowledge base.
+
+    Args:
+        url: A folder, or an fsspec URL.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._fs, root = url_to_fs(url)
+        self._root = root.rstrip("/")
+        for folder in ("incoming", "documents"):
+            self._fs.makedirs(f"{self._root}/{folder}", exist_ok=True)
+
+    def upload(self, job_id: str) -> Upload:
+        """Begin to store the bytes of a job."""
+        return Upload(self._fs, self._incoming(job_id))
+
+    def read_incoming(self, job_id: str) -> bytes:
+        """The bytes of a job."""
+        path = self._incoming(job_id)
+        try:
+            return bytes(self._fs.cat_file(path))
+        except FileNotFoundError as error:
+            raise NotFound("The uploaded bytes are gone; submit the file again.") from error
+        except OSError as error:
+            raise Unavailable(f"The blob store does not give the uploaded file: {error}.") from error
+
+    def delete_incoming(self, job_id: str) -> None:
+        """Forget the bytes of a job; no error when there are none."""
+        self._remove(self._incoming(job_id))
+
+    def abandoned_uploads(self, older_than_seconds: float) -> list[str]:
+        """Job ids of complete uploads, and removes broken ones, that have lain there for so long."""
+        limit, found = time.time() - older_than_seconds, []
+        self._fs.invalidate_cache()
+        for entry in self._fs.ls(f"{self._root}/incoming", detail=True):
+            name = entry["name"].rsplit("/", 1)[-1]
+            changed = entry.get("mtime") or entry.get("LastModified") or entry.get("created")
+            if hasattr(changed, "timestamp"):
+                changed = changed.timestamp()
+            if not changed or changed > limit:
+                continue
+            if _ID.fullmatch(name):
+                found.append(name)
+            elif name.endswith(".part"):
+                self._remove(entry["name"])
+        return found
+
+    def keep(self, job_id: str, document_id: str, header: dict[str, Any], pages: Sequence[str]) -> None:
+        """Store a document for good: its pages, then its bytes. The incoming copy stays until the job has ended."""
+        folder = self._folder(document_id)
+        self._fs.makedirs(folder, exist_ok=True)
+        buffer = io.BytesIO()
+        with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=_GZIP_LEVEL, mtime=0) as packed:
+            for line in ({**header, "pages": len(pages)}, *pages):
+                packed.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+        self._write(f"{folder}/pages.gz", buffer.getvalue())
+        self._write(f"{folder}/original", self.read_incoming(job_id))
+
+    def header(self, document_id: str) -> dict[str, Any] | None:
+        """What was stored with the document ("pages" is their number), or None when there is no such document."""
+        lines = self._lines(document_id)
+        return None if lines is None else dict(json.loads(lines[0]))
+
+    def page(self, document_id: str, number: int) -> tuple[dict[str, Any], str]:
+        """The header and the text of one page; NotFound when there is no such page or document."""
+        lines = self._lines(document_id)
+        if lines is None:
+            raise NotFound("There is no document with this id.")
+        header = dict(json.loads(lines[0]))
+        if not 1 <= number <= header["pages"]:
+            raise NotFound(f"The document has pages 1 to {header['pages']}.")
+        return header, str(json.loads(lines[number]))
+
+    def delete_document(self, document_id: str) -> bool:
+        """Remove what is stored of a document; whether there was anything."""
+        if not _ID.fullmatch(document_id):
+            return False
+        folder = self._folder(document_id)
+        if not self._fs.exists(folder):
+            return False
+        # The pages first: without them nothing opens the document any more, whatever happens next.
+        self._remove(f"{folder}/pages.gz")
+        with contextlib.suppress(FileNotFoundError):
+            self._fs.rm(folder, recursive=True)
+        return True
+
+    def _lines(self, document_id: str) -> list[bytes] | None:
+        if not _ID.fullmatch(document_id):
+            return None
+        try:
+            packed = self._fs.cat_file(f"{self._folder(document_id)}/pages.gz")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise Unavailable(f"The blob store does not give the pages: {error}.") from error
+        return gzip.decompress(packed).split(b"\n")
+
+    def _write(self, path: str, data: bytes) -> None:
+        part = f"{path}.{uuid.uuid4().hex}.part"
+        file = self._fs.open(part, "wb")
+        try:
+            file.write(data)
+            _close(file)
+            self._fs.mv(part, path)
+        except BaseException:
+            with contextlib.suppress(Exception):
+                file.close()
+            self._remove(part)
+            raise
+
+    def _remove(self, path: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self._fs.rm_file(path)
+
+    def _incoming(self, job_id: str) -> str:
+        return f"{self._root}/incoming/{_checked(job_id)}"
+
+    def _folder(self, document_id: str) -> str:
+        return f"{self._root}/documents/{_checked(document_id)}"
+
+
+def _checked(name: str) -> str:
+    if not _ID.fullmatch(name):
+        raise NotFound("There is nothing with this id.")
+    return name
+
+
+def _close(file: Any) -> None:
+    """Close, after the bytes have reached the disk where there is one."""
+    file.flush()
+    with contextlib.suppress(AttributeError, OSError, io.UnsupportedOperation):
+        os.fsync(file.fileno())
+    file.close()

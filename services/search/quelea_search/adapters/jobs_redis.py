@@ -1,0 +1,311 @@
+"""Job records in Redis: the one truth about what is queued, running and ended.
+
+    <prefix>:job:<id>            hash    the record (core/jobs.py)
+    <prefix>:jobs                zset    every job, by time of submission
+    <prefix>:queued, :running    zset    the jobs in that state
+    <prefix>:active:<document>   string  the job that is to bring this document in
+    <prefix>:line:<uri's hash>   list    jobs of one uri, in order: versions of a document never overtake each other
+    <prefix>:lease:<document>    string  token of who works on the document; expires when nobody says that he lives
+    <prefix>:changed             channel a job id for every change
+
+The other keys are told in ledger_redis.py. Every change is one optimistic transaction (WATCH, decide in Python,
+MULTI), so the rules stay in core/jobs.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import redis
+from quelea_kit.errors import NotFound, Overloaded
+
+from quelea_search.adapters.redis_base import RedisBase
+from quelea_search.core import jobs
+from quelea_search.core.jobs import Job, JobState, Policy
+
+
+class LeaseLost(Exception):
+    """The job is in other hands now; whoever gets this must stop at once."""
+
+
+class JobStore(RedisBase):
+    """All job records of one knowledge base.
+
+    Args:
+        client: With decoded responses.
+        prefix: Begins every key.
+        policy: How patient to be with lost workers.
+        lease_seconds: How long a worker may be silent.
+        keep_seconds: How long an ended job is remembered.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        *,
+        prefix: str,
+        policy: Policy,
+        lease_seconds: float,
+        keep_seconds: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(client, prefix)
+        self._policy = policy
+        self._lease_ms = int(lease_seconds * 1000)
+        self._keep_seconds = int(keep_seconds)
+        self._now = clock
+
+    # -- submitting and reading ------------------------------------------------------------------------------------
+
+    def submit(self, job: Job, *, stored_pages: int | None, max_queued: int) -> Job:
+        """Record a submission; the answer is the job to watch, which may be an earlier one for the same bytes.
+
+        Args:
+            job: New.
+            stored_pages: Pages of the document when the index already holds it, else None.
+            max_queued: Overloaded is raised when so many are waiting.
+        """
+        line, active = self._line(job.uri), self._key("active", job.document_id)
+
+        def decide(pipe: Any) -> Job:
+            before = pipe.lrange(line, 0, -1)
+            active_id = pipe.get(active)
+            earlier = self._read(pipe, active_id) if active_id else None
+            # The same bytes are on their way in. Only when another version has been submitted in between must they
+            # come in once more, after it.
+            if earlier and (earlier.uri != job.uri or before[-1:] == [earlier.id]):
+                return earlier
+            new = job
+            if stored_pages is not None and not before:
+                new = jobs.succeed(job, now=self._now(), pages=stored_pages, unchanged=True)
+            elif pipe.zcard(self._key("queued")) >= max_queued:
+                raise Overloaded(f"{max_queued} documents are already waiting; try again later.", retry_after=10.0)
+            pipe.multi()
+            self._write(pipe, new)
+            pipe.zadd(self._key("jobs"), {new.id: new.created})
+            if new.state.ended:
+                pipe.hincrby(self._key("totals"), "jobs:unchanged", 1)
+            else:
+                pipe.set(active, new.id)
+                pipe.rpush(line, new.id)
+            return new
+
+        return self._transact([line, active, self._key("queued")], decide)
+
+    def get(self, job_id: str) -> Job:
+        """One job, or NotFound."""
+        job = self._peek(job_id)
+        if job is None:
+            raise NotFound("There is no job with this id; ended jobs are forgotten after some days.")
+        return job
+
+    def exists(self, job_id: str) -> bool:
+        """Whether there is a record."""
+        return self._peek(job_id) is not None
+
+    def newest(self, limit: int) -> list[Job]:
+        """The newest jobs first."""
+        with self._answering():
+            return self._read_all(self._redis.zrevrange(self._key("jobs"), 0, limit - 1))
+
+    def in_state(self, state: JobState) -> list[Job]:
+        """Every queued or running job, oldest first."""
+        with self._answering():
+            return self._read_all(self._redis.zrange(self._key(state.value), 0, -1))
+
+    def count(self, state: JobState) -> int:
+        """How many jobs are queued or running."""
+        with self._answering():
+            return int(self._redis.zcard(self._key(state.value)))
+
+    def next_in_line(self, uri: str) -> str:
+        """The job that may begin now for a uri; empty when there is none."""
+        with self._answering():
+            return str(self._redis.lindex(self._line(uri), 0) or "")
+
+    def mark_sent(self, job_id: str) -> None:
+        """A message for the job is in the queue."""
+        with self._answering():
+            # Only on a record that exists: a bare field would be no record.
+            if self._redis.exists(self._key("job", job_id)):
+                self._redis.hset(self._key("job", job_id), "sent", str(self._now()))
+
+    # -- working ---------------------------------------------------------------------------------------------------
+
+    def claim(self, job_id: str, owner: str, owner_gone: Callable[[str], bool]) -> Job | None:
+        """Take a job; None when there is nothing to do: it has ended, is in other hands, or must wait its turn.
+
+        Args:
+            job_id: From a message.
+            owner: Who takes it.
+            owner_gone: Whether an owner has surely ended, so that its lease need not be waited for.
+
+        Returns:
+            The job, running; or failed just now, because its workers vanished too often.
+        """
+        seen = self._peek(job_id)
+        if seen is None or seen.state.ended:
+            return None
+        lease, line, active = self._document_keys(seen)
+
+        def decide(pipe: Any) -> Job | None:
+            job = self._read(pipe, job_id)
+            if job is None or job.state.ended or pipe.lindex(line, 0) != job_id:
+                return None
+            if self._in_other_hands(pipe, lease, job, owner_gone):
+                return None
+            active_id = pipe.get(active)
+            if job.state is JobState.RUNNING:
+                job = jobs.lost(job, self._policy, now=self._now())
+            if not job.state.ended:
+                job = jobs.claim(job, owner=owner, token=uuid.uuid4().hex, now=self._now())
+            pipe.multi()
+            self._write(pipe, job)
+            if job.state.ended:
+                pipe.delete(lease)
+                self._write_end(pipe, job, active_id, leftovers=True)
+                return job
+            pipe.set(lease, job.token, px=self._lease_ms)
+            return job
+
+        return self._transact([self._key("job", job_id), lease, line, active], decide)
+
+    def beat(self, job: Job) -> None:
+        """Say that the worker lives; LeaseLost when the job is no longer its own."""
+        key, lease = self._key("job", job.id), self._document_keys(job)[0]
+
+        def decide(pipe: Any) -> None:
+            if pipe.hget(key, "token") != job.token or pipe.get(lease) not in (None, job.token):
+                raise LeaseLost
+            pipe.multi()
+            pipe.set(lease, job.token, px=self._lease_ms)
+
+        self._transact([key, lease], decide)
+
+    def change(self, job: Job, how: Callable[[Job], Job]) -> Job:
+        """Apply a function of core/jobs.py to a job that the caller runs; LeaseLost when it no longer does."""
+
+        def decide(pipe: Any) -> Job:
+            old = self._own(pipe, job)
+            new = how(old)
+            pipe.multi()
+            self._write(pipe, new)
+            self._count_stage(pipe, old, new)
+            return new
+
+        return self._transact([self._key("job", job.id)], decide)
+
+    def end(self, job: Job, how: Callable[[Job], Job], *, leftovers: bool = False) -> Job:
+        """End or give back a job that the caller runs; LeaseLost when it no longer does.
+
+        Args:
+            job: As claimed.
+            how: Makes the job succeed, fail or wait again.
+            leftovers: Something of the failed document could not be removed yet.
+        """
+        lease, _, active = self._document_keys(job)
+
+        def decide(pipe: Any) -> Job:
+            old = self._own(pipe, job)
+            new = how(old)
+            active_id = pipe.get(active)
+            pipe.multi()
+            self._write(pipe, new)
+            self._count_stage(pipe, old, new)
+            pipe.delete(lease)
+            if new.state.ended:
+                self._write_end(pipe, new, active_id, leftovers=leftovers)
+            return new
+
+        return self._transact([self._key("job", job.id), active], decide)
+
+    def recover(self, job_id: str, owner_gone: Callable[[str], bool]) -> Job | None:
+        """Put a running job whose worker has vanished back into the queue, or fail it; None when its worker lives."""
+        seen = self._peek(job_id)
+        if seen is None or seen.state is not JobState.RUNNING:
+            return None
+        lease, _, active = self._document_keys(seen)
+
+        def decide(pipe: Any) -> Job | None:
+            old = self._read(pipe, job_id)
+            if old is None or old.state is not JobState.RUNNING:
+                return None
+            if self._in_other_hands(pipe, lease, old, owner_gone):
+                return None
+            active_id = pipe.get(active)
+            new = jobs.lost(old, self._policy, now=self._now())
+            pipe.multi()
+            self._write(pipe, new)
+            pipe.delete(lease)
+            if new.state.ended:
+                self._write_end(pipe, new, active_id, leftovers=True)
+            return new
+
+        return self._transact([self._key("job", job_id), lease, active], decide)
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _line(self, uri: str) -> str:
+        return self._key("line", hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:32])
+
+    def _document_keys(self, job: Job) -> tuple[str, str, str]:
+        return self._key("lease", job.document_id), self._line(job.uri), self._key("active", job.document_id)
+
+    def _read(self, source: Any, job_id: str) -> Job | None:
+        record = source.hgetall(self._key("job", job_id))
+        return jobs.decode(record) if record else None
+
+    def _peek(self, job_id: str) -> Job | None:
+        with self._answering():
+            return self._read(self._redis, job_id)
+
+    def _read_all(self, ids: list[str]) -> list[Job]:
+        pipe = self._redis.pipeline(transaction=False)
+        for job_id in ids:
+            pipe.hgetall(self._key("job", job_id))
+        return [jobs.decode(record) for record in pipe.execute() if record]
+
+    def _own(self, pipe: Any, job: Job) -> Job:
+        old = self._read(pipe, job.id)
+        if old is None or old.token != job.token:
+            raise LeaseLost
+        return old
+
+    def _in_other_hands(self, pipe: Any, lease: str, job: Job, owner_gone: Callable[[str], bool]) -> bool:
+        holder = pipe.get(lease)
+        return bool(holder) and not (holder == job.token and owner_gone(job.owner))
+
+    def _write(self, pipe: Any, job: Job) -> None:
+        """Queue the commands that store a job in its state."""
+        pipe.hset(self._key("job", job.id), mapping=jobs.encode(job))
+        for state in (JobState.QUEUED, JobState.RUNNING):
+            if job.state is state:
+                pipe.zadd(self._key(state.value), {job.id: job.created})
+            else:
+                pipe.zrem(self._key(state.value), job.id)
+        if job.state.ended:
+            pipe.expire(self._key("job", job.id), self._keep_seconds)
+        pipe.publish(self._key("changed"), job.id)
+
+    def _write_end(self, pipe: Any, job: Job, active_id: str | None, *, leftovers: bool) -> None:
+        """Queue the commands that take an ended job out of everything that waits for it."""
+        _, line, active = self._document_keys(job)
+        pipe.lrem(line, 0, job.id)
+        if active_id == job.id:  # else a later job for the same bytes is the active one
+            pipe.delete(active)
+        totals = self._key("totals")
+        pipe.hincrby(totals, f"jobs:{'unchanged' if job.unchanged else job.state.value}", 1)
+        if job.state is JobState.SUCCEEDED and not job.unchanged:
+            pipe.hincrby(totals, "pages", job.total)
+            pipe.hincrby(totals, "passages", job.passages)
+            pipe.hset(self._key("uris"), job.uri, job.document_id)
+        if leftovers:
+            pipe.hset(self._key("cleanup"), job.id, job.document_id)
+
+    def _count_stage(self, pipe: Any, old: Job, new: Job) -> None:
+        if old.stage and (new.stage != old.stage or new.state is not JobState.RUNNING):
+            pipe.hincrbyfloat(self._key("totals"), f"stage_seconds:{old.stage}", self._now() - old.stage_started)

@@ -1,0 +1,154 @@
+"""What the service knows beside the job records, in the same Redis.
+
+<prefix>:uris                hash    uri -> document that is stored under it
+<prefix>:cleanup             hash    failed job -> document whose leftovers are still to be removed
+<prefix>:totals              hash    counters for the metrics
+<prefix>:workers             zset    workers, by their last sign of life
+<prefix>:ready               string  written to find out whether Redis takes writes
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import redis
+from quelea_kit.errors import Conflict
+
+from quelea_search.adapters.redis_base import RedisBase
+
+
+class Ledger(RedisBase):
+    """Documents, leftovers, counters and workers.
+
+    Args:
+        client: With decoded responses.
+        prefix: Begins every key, as in JobStore.
+        lease_seconds: How long `hold` holds, and how long a silent worker counts as alive.
+    """
+
+    def __init__(
+        self, client: redis.Redis, *, prefix: str, lease_seconds: float, clock: Callable[[], float] = time.time
+    ) -> None:
+        super().__init__(client, prefix)
+        self._lease_seconds = lease_seconds
+        self._now = clock
+
+    def check(self) -> None:
+        """Unavailable unless Redis takes a write (a full disk lets it answer pings and refuse these)."""
+        with self._answering():
+            self._redis.set(self._key("ready"), "1", ex=60)
+
+    def messages(self, queue: str) -> int:
+        """Messages that no worker has taken yet (kombu keeps a queue as a list of its name)."""
+        with self._answering():
+            return int(self._redis.llen(queue))
+
+    # -- documents -------------------------------------------------------------------------------------------------
+
+    def hold(self, document_id: str, token: str) -> None:
+        """Keep workers away from a document for a lease's time; Conflict when one is at it or will be."""
+        lease, active = self._key("lease", document_id), self._key("active", document_id)
+
+        def decide(pipe: Any) -> None:
+            if pipe.get(lease) or pipe.get(active):
+                raise Conflict("The document is just being indexed; try again when its job has ended.")
+            pipe.multi()
+            pipe.set(lease, token, px=int(self._lease_seconds * 1000))
+
+        self._transact([lease, active], decide)
+
+    def release(self, document_id: str, token: str) -> None:
+        """The end of `hold`."""
+        lease = self._key("lease", document_id)
+
+        def decide(pipe: Any) -> None:
+            mine = pipe.get(lease) == token
+            pipe.multi()
+            if mine:
+                pipe.delete(lease)
+
+        self._transact([lease], decide)
+
+    def is_active(self, document_id: str) -> bool:
+        """Whether a job is to bring this document in."""
+        with self._answering():
+            return bool(self._redis.exists(self._key("active", document_id)))
+
+    def stored_under(self, uri: str) -> str:
+        """The document that was last stored under a uri; empty when there is none."""
+        with self._answering():
+            return str(self._redis.hget(self._key("uris"), uri) or "")
+
+    def forget_under(self, uri: str, document_id: str) -> None:
+        """A document is gone."""
+        uris = self._key("uris")
+
+        def decide(pipe: Any) -> None:
+            mine = pipe.hget(uris, uri) == document_id
+            pipe.multi()
+            if mine:
+                pipe.hdel(uris, uri)
+
+        self._transact([uris], decide)
+
+    def leftovers(self) -> dict[str, str]:
+        """Failed job -> document, where something is still to be removed."""
+        with self._answering():
+            return dict(self._redis.hgetall(self._key("cleanup")))
+
+    def no_leftovers(self, job_id: str) -> None:
+        """All that a failed job left is removed."""
+        with self._answering():
+            self._redis.hdel(self._key("cleanup"), job_id)
+
+    # -- counters and workers --------------------------------------------------------------------------------------
+
+    def totals(self) -> dict[str, float]:
+        """The counters since this Redis was new: jobs:<outcome>, pages, passages, stage_seconds:<stage>."""
+        with self._answering():
+            return {name: float(value) for name, value in self._redis.hgetall(self._key("totals")).items()}
+
+    def worker_lives(self, name: str) -> None:
+        """A sign of life of a worker."""
+        with self._answering():
+            self._redis.zadd(self._key("workers"), {name: self._now()})
+
+    def worker_leaves(self, name: str) -> None:
+        """A worker has shut down."""
+        with self._answering():
+            self._redis.zrem(self._key("workers"), name)
+
+    def workers(self) -> dict[str, float]:
+        """Seconds since each living worker's last sign of life."""
+        with self._answering():
+            now = self._now()
+            found = self._redis.zrangebyscore(self._key("workers"), now - self._lease_seconds, "+inf", withscores=True)
+        return {name: max(0.0, now - seen) for name, seen in found}
+
+    # -- forgetting ------------------------------------------------------------------------------------------------
+
+    def trim(self, keep: int) -> int:
+        """Forget ended jobs beyond the newest `keep`, ids whose record has expired, and dead workers.
+
+        Returns:
+            How many jobs were forgotten.
+        """
+        with self._answering():
+            self._redis.zremrangebyscore(self._key("workers"), "-inf", self._now() - 86_400)
+            ids = self._redis.zrange(self._key("jobs"), 0, -1)
+            pipe = self._redis.pipeline(transaction=False)
+            for job_id in ids:
+                pipe.hget(self._key("job", job_id), "state")
+            states = pipe.execute()
+            surplus = len(ids) - keep
+            drop = [
+                job_id
+                for position, (job_id, state) in enumerate(zip(ids, states, strict=True))
+                if state is None or (position < surplus and state in ("succeeded", "failed"))
+            ]
+            if drop:
+                self._redis.delete(*(self._key("job", job_id) for job_id in drop))
+                self._redis.zrem(self._key("jobs"), *drop)
+        return len(drop)

@@ -1,0 +1,68 @@
+"""Redis as this service uses it: keys under one prefix, optimistic transactions, errors of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import redis
+from quelea_kit.errors import Overloaded, Unavailable
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
+
+T = TypeVar("T")
+_TRIES = 100
+"""A transaction that others disturb this often in a row is given up."""
+
+
+def connect(url: str) -> redis.Redis:
+    """A client that is never stuck: five seconds for any answer, three tries when the connection breaks."""
+    return redis.Redis.from_url(
+        url,
+        decode_responses=True,
+        socket_timeout=5.0,
+        socket_connect_timeout=5.0,
+        health_check_interval=30,
+        retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 2),
+    )
+
+
+class RedisBase:
+    """Keys and transactions. All methods of the classes built on it block; the server calls them in threads.
+
+    Args:
+        client: With decoded responses.
+        prefix: Begins every key.
+    """
+
+    def __init__(self, client: redis.Redis, prefix: str) -> None:
+        self._redis: Any = client  # redis-py types every answer as perhaps awaitable; this one never is
+        self.prefix = prefix
+
+    def _key(self, *parts: str) -> str:
+        return ":".join((self.prefix, *parts))
+
+    def _transact(self, keys: list[str], decide: Callable[[Any], T]) -> T:
+        """Run decide(pipe) until nobody has touched the keys meanwhile.
+
+        decide reads through the pipe at once, then may call pipe.multi() and queue what is to be written.
+        """
+        with self._answering():
+            for _ in range(_TRIES):
+                with self._redis.pipeline() as pipe:
+                    try:
+                        pipe.watch(*keys)
+                        result = decide(pipe)
+                        pipe.execute()
+                    except redis.WatchError:
+                        continue
+                    return result
+        raise Overloaded("Too many changes to the same jobs at once; try again.", retry_after=1.0)
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except redis.RedisError as error:
+            raise Unavailable(f"Redis, which holds the jobs, does not answer: {error}.", retry_after=2.0) from error

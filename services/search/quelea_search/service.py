@@ -1,0 +1,153 @@
+"""SearchService: the wire to the job records, the blob store and the index."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from quelea.search.v1 import search_pb2 as pb
+from quelea.search.v1 import search_pb2_grpc
+from quelea_kit.errors import InvalidInput, NotFound
+
+from quelea_search import wire
+from quelea_search.adapters.blobs import Blobs
+from quelea_search.adapters.formats import FORMATS
+from quelea_search.adapters.job_events import JobEvents
+from quelea_search.adapters.jobs_redis import JobStore
+from quelea_search.adapters.ledger_redis import Ledger
+from quelea_search.adapters.retriever import Retriever
+from quelea_search.core.jobs import Job, JobState
+from quelea_search.settings import SearchSettings
+from quelea_search.submission import Submission
+
+SERVICE = "quelea.search.v1.SearchService"
+Context = grpc.aio.ServicerContext[Any, Any]
+_DEFAULT_LIST = 100
+_MAX_LIST = 1000
+_LOOK_SECONDS = 1.0
+"""A watcher looks this often even when nothing woke it."""
+
+
+class SearchService(search_pb2_grpc.SearchServiceServicer):
+    """The rpcs. What blocks runs in threads."""
+
+    def __init__(
+        self,
+        settings: SearchSettings,
+        *,
+        store: JobStore,
+        ledger: Ledger,
+        events: JobEvents,
+        blobs: Blobs,
+        retriever: Retriever,
+        submission: Submission,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._ledger = ledger
+        self._events = events
+        self._blobs = blobs
+        self._retriever = retriever
+        self._submission = submission
+
+    def register(self, server: grpc.aio.Server) -> None:
+        """Add the service to a server."""
+        search_pb2_grpc.add_SearchServiceServicer_to_server(self, server)
+
+    async def SubmitDocument(  # noqa: N802  # gRPC name
+        self, request_iterator: AsyncIterator[pb.SubmitDocumentRequest], context: Context
+    ) -> pb.SubmitDocumentResponse:
+        """Take a document in."""
+        messages = aiter(request_iterator)
+        first = await anext(messages, None)
+        if first is None or first.WhichOneof("part") != "info":
+            raise InvalidInput("The first message of an upload must be its info.")
+
+        async def pieces() -> AsyncIterator[bytes]:
+            async for message in messages:
+                if message.WhichOneof("part") != "chunk":
+                    raise InvalidInput("After the info an upload must hold nothing but bytes.")
+                yield message.chunk
+
+        job = await self._submission.take(first.info.filename, first.info.metadata, pieces())
+        return pb.SubmitDocumentResponse(job=await self._show(job))
+
+    async def GetJob(self, request: pb.GetJobRequest, context: Context) -> pb.GetJobResponse:  # noqa: N802  # gRPC name
+        """One job."""
+        return pb.GetJobResponse(job=await self._show(await asyncio.to_thread(self._store.get, request.id)))
+
+    async def WatchJob(  # noqa: N802  # gRPC name
+        self, request: pb.WatchJobRequest, context: Context
+    ) -> AsyncIterator[pb.WatchJobResponse]:
+        """The job now, on every change, and for the last time when it has ended."""
+        with self._events.of(request.id) as changed:
+            shown: pb.Job | None = None
+            while True:
+                changed.clear()
+                job = await asyncio.to_thread(self._store.get, request.id)
+                now = await self._show(job)
+                if now != shown:
+                    yield pb.WatchJobResponse(job=now)
+                    shown = now
+                if job.state.ended:
+                    return
+                try:
+                    async with asyncio.timeout(_LOOK_SECONDS):
+                        await changed.wait()
+                except TimeoutError:
+                    continue
+
+    async def ListJobs(self, request: pb.ListJobsRequest, context: Context) -> pb.ListJobsResponse:  # noqa: N802  # gRPC name
+        """Newest first."""
+        if request.limit > _MAX_LIST:
+            raise InvalidInput(f"limit is at most {_MAX_LIST}.")
+        jobs = await asyncio.to_thread(self._store.newest, request.limit or _DEFAULT_LIST)
+        workers = len(await asyncio.to_thread(self._ledger.workers))
+        return pb.ListJobsResponse(jobs=[wire.job_to_wire(job, workers=workers) for job in jobs])
+
+    async def GetPage(self, request: pb.GetPageRequest, context: Context) -> pb.GetPageResponse:  # noqa: N802  # gRPC name
+        """The text of one page."""
+        header, text = await asyncio.to_thread(self._blobs.page, request.document_id, request.page)
+        return pb.GetPageResponse(
+            document_id=request.document_id,
+            page=request.page,
+            pages=header["pages"],
+            text=text,
+            metadata=wire.metadata_from_dict(header["metadata"]),
+        )
+
+    async def DeleteDocument(  # noqa: N802  # gRPC name
+        self, request: pb.DeleteDocumentRequest, context: Context
+    ) -> pb.DeleteDocumentResponse:
+        """Index first: what is no longer found needs no page to open."""
+        document_id, token = request.document_id, f"delete {id(context)}"
+        await asyncio.to_thread(self._ledger.hold, document_id, token)
+        try:
+            header = await asyncio.to_thread(self._blobs.header, document_id)
+            if header is None and await self._retriever.get(document_id) is None:
+                raise NotFound("There is no document with this id.")
+            passages = await self._retriever.delete(document_id)
+            await asyncio.to_thread(self._blobs.delete_document, document_id)
+            if header is not None:
+                uri = header["metadata"]["uri"]
+                await asyncio.to_thread(self._ledger.forget_under, uri, document_id)
+        finally:
+            await asyncio.to_thread(self._ledger.release, document_id, token)
+        return pb.DeleteDocumentResponse(passages=passages)
+
+    async def GetInfo(self, request: pb.GetInfoRequest, context: Context) -> pb.GetInfoResponse:  # noqa: N802  # gRPC name
+        """Limits, formats, queue."""
+        return pb.GetInfoResponse(
+            version=importlib.metadata.version("quelea-search"),
+            max_document_bytes=self._settings.max_document_bytes,
+            max_document_pages=self._settings.max_document_pages,
+            formats=FORMATS,
+            queued=await asyncio.to_thread(self._store.count, JobState.QUEUED),
+        )
+
+    async def _show(self, job: Job) -> pb.Job:
+        waiting = job.state is JobState.QUEUED
+        return wire.job_to_wire(job, workers=len(await asyncio.to_thread(self._ledger.workers)) if waiting else 1)

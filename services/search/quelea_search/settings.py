@@ -1,0 +1,84 @@
+"""What the search service and its workers can be told: QUELEA_SEARCH_<FIELD>."""
+
+from __future__ import annotations
+
+from pydantic import Field
+from quelea_kit.settings import ServiceSettings, settings_config
+
+
+class SearchSettings(ServiceSettings):
+    """Settings of the gRPC server and of the workers; both read the same variables."""
+
+    model_config = settings_config("search")
+
+    max_deadline_seconds: float = 3600.0
+    """A watcher may stay with a long job this long; the other calls answer in milliseconds."""
+
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    """Jobs and messages: redis://[:password@]host:port/db or unix:///path/to/socket?db=0."""
+
+    redis_prefix: str = "quelea:search"
+    """Begins every key, so that several knowledge bases can share one Redis."""
+
+    blobs_url: str = ".quelea/blobs"
+    """Originals and parsed pages: a folder, or any fsspec URL (s3://bucket/prefix needs the package s3fs)."""
+
+    retriever: str = "127.0.0.1:50052"
+    """Address of the retriever."""
+
+    max_document_bytes: int = Field(100 * 1024 * 1024, gt=0)
+    """Largest file; a longer upload is refused while it streams in."""
+
+    max_document_pages: int = Field(2000, gt=0)
+    """A document with more pages, sheets or slides fails."""
+
+    max_queued_jobs: int = Field(1000, gt=0)
+    """Jobs that may wait; one more is refused with RESOURCE_EXHAUSTED."""
+
+    worker_concurrency: int = Field(1, gt=0)
+    """Documents that one worker process indexes at once, each in a child process of its own."""
+
+    worker_tasks_per_child: int = Field(50, gt=0)
+    """A child is replaced after this many documents, so that a leak in a parser stays small."""
+
+    worker_memory_mb: int = Field(4096, ge=0)
+    """Address space of a child; a file that unpacks to more fails instead of filling the machine. 0 sets no limit."""
+
+    batch_passages: int = Field(32, gt=0, le=1024)
+    """Passages in one Upsert: as many as fill the encoder's batches."""
+
+    batches_in_flight: int = Field(2, gt=0, le=16)
+    """Upserts under way at once: while one is embedded, the next one waits at the encoder's door."""
+
+    upsert_seconds: float = Field(120.0, gt=0)
+    """Deadline of one Upsert."""
+
+    retriever_wait_seconds: float = Field(120.0, gt=0)
+    """How long a job waits for a retriever that is down or overloaded before it fails."""
+
+    read_seconds: float = Field(300.0, gt=0)
+    """Longest time for parsing and chunking one file; then the child is ended, whatever its parser is doing."""
+
+    job_seconds: float = Field(3600.0, gt=0)
+    """Longest time for one attempt at one document."""
+
+    beat_seconds: float = Field(2.0, gt=0)
+    """How often a worker says that it is alive and at work."""
+
+    lease_seconds: float = Field(15.0, gt=0)
+    """A running job without a sign of life for this long is given to another worker."""
+
+    max_attempts: int = Field(3, gt=0)
+    """Attempts at a document whose worker vanishes; then the job fails."""
+
+    reaper_seconds: float = Field(1.0, gt=0)
+    """How often the server looks for lost jobs and lost messages."""
+
+    resend_seconds: float = Field(5.0, gt=0)
+    """A job that still waits after this, while no message is in the queue, gets a new message."""
+
+    job_days: float = Field(7.0, gt=0)
+    """Ended jobs are forgotten after this many days."""
+
+    max_jobs_kept: int = Field(10_000, gt=0)
+    """Ended jobs beyond this number are forgotten, oldest first."""

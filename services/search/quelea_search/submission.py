@@ -1,0 +1,125 @@
+"""An upload, from its first byte to its job."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import unicodedata
+import uuid
+from collections.abc import AsyncIterator, Callable
+
+from quelea.common.v1 import common_pb2
+from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, QueleaError, TooLarge, Unavailable
+from quelea_kit.logging import get_logger
+
+from quelea_search.adapters.blobs import Blobs, Upload
+from quelea_search.adapters.jobs_redis import JobStore
+from quelea_search.adapters.retriever import Retriever
+from quelea_search.core.jobs import Job, JobState
+from quelea_search.settings import SearchSettings
+from quelea_search.wire import given_to_text
+
+log = get_logger(__name__)
+_NAME_CHARACTERS = 255
+_URI_CHARACTERS = 2048
+_KNOWN_SECONDS = 2.0
+
+
+class Submission:
+    """Takes documents in."""
+
+    def __init__(
+        self,
+        settings: SearchSettings,
+        store: JobStore,
+        blobs: Blobs,
+        retriever: Retriever,
+        send: Callable[[str], None],
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._blobs = blobs
+        self._retriever = retriever
+        self._send = send
+
+    async def take(self, filename: str, metadata: common_pb2.DocumentMetadata, pieces: AsyncIterator[bytes]) -> Job:
+        """Store the bytes and queue their job.
+
+        Raises:
+            InvalidInput: No usable file name, or a field that is too long.
+            TooLarge: More bytes than max_document_bytes; the rest of the stream is not read.
+            Overloaded: Too many jobs are waiting.
+        """
+        name = clean_filename(filename)
+        uri = metadata.uri or f"upload:{name}"
+        if len(uri) > _URI_CHARACTERS:
+            raise InvalidInput(f"The document's uri has more than {_URI_CHARACTERS} characters.")
+        most = self._settings.max_queued_jobs
+        # Before a byte is stored: a full queue must not cost disk.
+        if await asyncio.to_thread(self._store.count, JobState.QUEUED) >= most:
+            raise Overloaded(f"{most} documents are already waiting; try again later.", retry_after=10.0)
+        job_id = uuid.uuid4().hex
+        document_id = await self._receive(job_id, pieces)
+        now = time.time()
+        new = Job(
+            id=job_id,
+            filename=name,
+            document_id=document_id,
+            uri=uri,
+            created=now,
+            updated=now,
+            given=given_to_text(metadata),
+        )
+        try:
+            pages = await self._stored_pages(document_id)
+            job = await asyncio.to_thread(self._store.submit, new, stored_pages=pages, max_queued=most)
+        except QueleaError:
+            await asyncio.to_thread(self._blobs.delete_incoming, job_id)
+            raise
+        if job.id != job_id or job.state.ended:
+            await asyncio.to_thread(self._blobs.delete_incoming, job_id)
+            return job
+        try:
+            await asyncio.to_thread(self._send, job_id)
+        except Unavailable as error:
+            # The record is safe, and the reaper sends a message for it.
+            log.warning("message_not_sent", job=job_id, why=error.message)
+        return job
+
+    async def _receive(self, job_id: str, pieces: AsyncIterator[bytes]) -> str:
+        upload: Upload = await asyncio.to_thread(self._blobs.upload, job_id)
+        limit = self._settings.max_document_bytes
+        try:
+            async for piece in pieces:
+                if upload.size + len(piece) > limit:
+                    raise TooLarge(
+                        f"The file is larger than {limit} bytes; split it.", details={"max_document_bytes": str(limit)}
+                    )
+                await asyncio.to_thread(upload.write, piece)
+            return await asyncio.to_thread(upload.commit)
+        except BaseException:
+            upload.abort()
+            raise
+
+    async def _stored_pages(self, document_id: str) -> int | None:
+        """Pages of the document when it is indexed; None otherwise, and when the retriever cannot tell just now."""
+        try:
+            async with asyncio.timeout(_KNOWN_SECONDS):
+                known = await self._retriever.get(document_id)
+        except (Unavailable, Overloaded, DeadlineExceeded, TimeoutError):
+            return None  # the worker asks again
+        return known.pages if known else None
+
+
+def clean_filename(filename: str) -> str:
+    """The last part of a path, without control characters; InvalidInput when nothing is left."""
+    last = filename.replace("\\", "/").rsplit("/", 1)[-1]
+    name = "".join(c for c in last if unicodedata.category(c)[0] != "C").strip()
+    if name in ("", ".", ".."):
+        raise InvalidInput("The upload has no file name.")
+    if len(name) <= _NAME_CHARACTERS:
+        return name
+    stem, dot, suffix = name.rpartition(".")
+    if not dot or len(suffix) > 10:
+        return name[:_NAME_CHARACTERS]
+    return f"{stem[: _NAME_CHARACTERS - len(suffix) - 1]}.{suffix}"

@@ -1,0 +1,139 @@
+"""The wire's messages to and from the objects of core."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict, MessageToJson, Parse, ParseDict
+from google.protobuf.timestamp_pb2 import Timestamp
+from quelea.common.v1 import common_pb2
+from quelea.search.v1 import search_pb2 as pb
+
+from quelea_search.core.jobs import Job, JobState
+from quelea_search.core.model import Chunk, DocumentFacts, Period
+
+_STATES = {
+    JobState.QUEUED: pb.JOB_STATE_QUEUED,
+    JobState.RUNNING: pb.JOB_STATE_RUNNING,
+    JobState.SUCCEEDED: pb.JOB_STATE_SUCCEEDED,
+    JobState.FAILED: pb.JOB_STATE_FAILED,
+}
+
+
+def job_to_wire(job: Job, *, workers: int = 1) -> pb.Job:
+    """A job as callers see it. While it waits, its stage says what for, so that it never sits silent."""
+    stage = job.stage
+    if job.state is JobState.QUEUED:
+        stage = "" if workers else "waiting for a worker; none is running"
+    elif job.note:
+        stage = f"{job.stage}: {job.note}"
+    return pb.Job(
+        id=job.id,
+        filename=job.filename,
+        state=_STATES[job.state],
+        stage=stage,
+        done=job.done,
+        total=job.total,
+        document_id=job.document_id,
+        error=job.error,
+        error_reason=job.error_reason,
+        created=stamp(job.created),
+        updated=stamp(job.updated),
+        finished=stamp(job.finished) if job.finished else None,
+        attempts=job.attempts,
+        unchanged=job.unchanged,
+    )
+
+
+def stamp(seconds: float) -> Timestamp:
+    """Seconds since 1970 as a Timestamp."""
+    moment = Timestamp()
+    moment.FromNanoseconds(int(seconds * 1e9))
+    return moment
+
+
+def given_to_text(metadata: common_pb2.DocumentMetadata) -> str:
+    """What the uploader says, for the job record."""
+    return MessageToJson(metadata, indent=None, preserving_proto_field_name=True)
+
+
+def given_from_text(text: str) -> common_pb2.DocumentMetadata:
+    """What `given_to_text` wrote; fields of a later version are left out."""
+    return Parse(text or "{}", common_pb2.DocumentMetadata(), ignore_unknown_fields=True)
+
+
+def metadata_to_dict(metadata: common_pb2.DocumentMetadata) -> dict[str, Any]:
+    """For the header of the stored pages."""
+    return MessageToDict(metadata, preserving_proto_field_name=True)
+
+
+def metadata_from_dict(values: dict[str, Any]) -> common_pb2.DocumentMetadata:
+    """What `metadata_to_dict` made."""
+    return ParseDict(values, common_pb2.DocumentMetadata(), ignore_unknown_fields=True)
+
+
+def facts_of(metadata: common_pb2.DocumentMetadata) -> DocumentFacts:
+    """The uploader's words as facts."""
+    period = metadata.period
+    return DocumentFacts(
+        title=metadata.title,
+        language=metadata.language,
+        company=metadata.company,
+        company_aliases=tuple(metadata.company_aliases),
+        ticker=metadata.ticker,
+        document_type=metadata.document_type,
+        period=Period(
+            label=period.label,
+            fiscal_year=period.fiscal_year,
+            fiscal_quarter=period.fiscal_quarter,
+            end_date=period.end_date,
+            file_label=period.file_label,
+        ),
+        published=metadata.published,
+    )
+
+
+def metadata_of(
+    facts: DocumentFacts, *, uri: str, provenance: common_pb2.Provenance.ValueType
+) -> common_pb2.DocumentMetadata:
+    """Facts as the wire's metadata."""
+    return common_pb2.DocumentMetadata(
+        title=facts.title,
+        uri=uri,
+        language=facts.language,
+        company=facts.company,
+        company_aliases=facts.company_aliases,
+        ticker=facts.ticker,
+        document_type=facts.document_type,
+        period=common_pb2.FiscalPeriod(
+            label=facts.period.label,
+            fiscal_year=facts.period.fiscal_year,
+            fiscal_quarter=facts.period.fiscal_quarter,
+            end_date=facts.period.end_date,
+            file_label=facts.period.file_label,
+        ),
+        published=facts.published,
+        provenance=provenance or common_pb2.PROVENANCE_UPLOAD,
+    )
+
+
+def passages_of(document_id: str, chunks: Sequence[Chunk]) -> list[common_pb2.Passage]:
+    """Chunks as passages; an id is made of document and ordinal, so that sending one again changes nothing."""
+    namespace = uuid.UUID(hex=document_id)
+    return [
+        common_pb2.Passage(
+            id=str(uuid.uuid5(namespace, str(chunk.ordinal))),
+            document_id=document_id,
+            ordinal=chunk.ordinal,
+            page=chunk.page,
+            start=chunk.start,
+            end=chunk.end,
+            text=chunk.text,
+            is_table=chunk.is_table,
+            section=chunk.section,
+            table_head=chunk.table_head,
+        )
+        for chunk in chunks
+    ]

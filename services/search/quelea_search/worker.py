@@ -1,0 +1,93 @@
+"""The worker: python -m quelea_search.worker.
+
+Its children do the work (prefork), so that a file that crashes a parser costs one child and not the worker. No gRPC
+call is made before the fork: channels do not survive it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+from billiard.process import active_children
+from celery import signals
+from opentelemetry.instrumentation.celery import CeleryInstrumentor
+from quelea_kit.errors import QueleaError
+from quelea_kit.logging import get_logger, setup_logging
+from quelea_kit.tracing import setup_tracing
+
+from quelea_search.adapters import owner
+from quelea_search.build import make_store
+from quelea_search.celery_app import make_app
+from quelea_search.settings import SearchSettings
+from quelea_search.tasks import DRAIN_SIGNAL, register
+
+log = get_logger(__name__)
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    """Work until SIGTERM or SIGINT; then running jobs get drain_seconds and go back into the queue."""
+    settings = SearchSettings()
+    setup_logging("search-worker", settings)
+    app = make_app(settings)
+    register(app, settings)
+    _, ledger = make_store(settings)
+    name = owner.me()
+
+    def in_child(**_: Any) -> None:
+        setup_logging("search-worker", settings)
+        setup_tracing("search-worker", settings)
+        CeleryInstrumentor().instrument()
+        signal.signal(DRAIN_SIGNAL, signal.SIG_IGN)
+        _die_with_parent()
+        if settings.worker_memory_mb:
+            limit = settings.worker_memory_mb * 1024 * 1024
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    def live() -> None:
+        try:
+            ledger.worker_lives(name)
+        except QueleaError as error:
+            log.warning("sign_of_life_failed", why=error.message)
+
+    def on_ready(sender: Any, **_: Any) -> None:
+        live()
+        sender.timer.call_repeatedly(settings.beat_seconds, live)
+        log.info("worker_ready", concurrency=settings.worker_concurrency)
+
+    def on_shutdown(**_: Any) -> None:
+        log.info("draining")
+        for child in active_children():
+            if child.pid:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child.pid, DRAIN_SIGNAL)
+
+    # weak=False: these functions have no other owner than the signal.
+    signals.setup_logging.connect(lambda **_: None, weak=False)  # ours stays
+    signals.worker_process_init.connect(in_child, weak=False)
+    signals.worker_ready.connect(on_ready, weak=False)
+    signals.worker_shutting_down.connect(on_shutdown, weak=False)
+    worker = app.Worker(
+        pool="prefork", hostname=f"search-{os.getpid()}@%h", without_gossip=True, without_mingle=True, quiet=True
+    )
+    worker.start()
+    with contextlib.suppress(QueleaError):
+        ledger.worker_leaves(name)
+    sys.exit(worker.exitcode or 0)
+
+
+def _die_with_parent() -> None:
+    # An orphan would go on with its job while nobody enforces its limits. Linux only; elsewhere the pipe's end tells
+    # the child when its job is done.
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""The blob store: complete files or none, and no way out of its folder."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from quelea_kit.errors import NotFound
+from quelea_search.adapters.blobs import Blobs
+
+JOB, DOCUMENT = "0" * 32, "a" * 32
+
+
+@pytest.fixture(params=["folder", "memory"])
+def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
+    return Blobs(str(tmp_path / "b") if request.param == "folder" else f"memory://{tmp_path.name}")
+
+
+def put(blobs: Blobs, data: bytes = b"data") -> str:
+    upload = blobs.upload(JOB)
+    upload.write(data[:2])
+    upload.write(data[2:])
+    return upload.commit()
+
+
+def test_the_id_is_the_hash_of_the_bytes(blobs: Blobs) -> None:
+    assert put(blobs) == "3a6eb0790f39ac87c94f3856b2dd2c5d"  # sha256("data")
+    assert blobs.read_incoming(JOB) == b"data"
+    blobs.delete_incoming(JOB)
+    blobs.delete_incoming(JOB)
+    with pytest.raises(NotFound):
+        blobs.read_incoming(JOB)
+
+
+def test_an_upload_is_invisible_until_it_is_complete(blobs: Blobs) -> None:
+    upload = blobs.upload(JOB)
+    upload.write(b"half")
+    with pytest.raises(NotFound):
+        blobs.read_incoming(JOB)
+    upload.abort()
+    with pytest.raises(NotFound):
+        blobs.read_incoming(JOB)
+
+
+def test_pages_come_back_as_they_were(blobs: Blobs) -> None:
+    put(blobs)
+    pages = ["one\nline 2\r\n", "", "第三页 \u2028 \u0085 \ud800"]
+    blobs.keep(JOB, DOCUMENT, {"id": DOCUMENT, "metadata": {"title": "标题"}}, pages)
+    header = {"id": DOCUMENT, "metadata": {"title": "标题"}, "pages": 3}
+    assert blobs.header(DOCUMENT) == header
+    assert [blobs.page(DOCUMENT, n) for n in (1, 2, 3)] == [(header, page) for page in pages]
+    for number in (0, 4):
+        with pytest.raises(NotFound, match="pages 1 to 3"):
+            blobs.page(DOCUMENT, number)
+
+
+def test_deleting_a_document(blobs: Blobs) -> None:
+    put(blobs)
+    blobs.keep(JOB, DOCUMENT, {}, ["x"])
+    assert blobs.delete_document(DOCUMENT)
+    assert not blobs.delete_document(DOCUMENT)
+    assert blobs.header(DOCUMENT) is None
+    with pytest.raises(NotFound):
+        blobs.page(DOCUMENT, 1)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "..", "", "A" * 32, "a" * 31, f"{'a' * 32}/original", "a" * 32 + "\n"]
+)
+def test_no_name_leads_out_of_the_store(blobs: Blobs, name: str) -> None:
+    for reach in (blobs.upload, blobs.read_incoming, blobs.delete_incoming, lambda n: blobs.page(n, 1)):
+        with pytest.raises(NotFound):
+            reach(name)
+    assert blobs.header(name) is None
+    assert blobs.delete_document(name) is False
+
+
+def test_abandoned_uploads_are_found_and_broken_ones_removed(tmp_path: Path) -> None:
+    blobs = Blobs(str(tmp_path))
+    put(blobs)
+    blobs.upload("1" * 32).write(b"never finished")
+    assert blobs.abandoned_uploads(3600) == []
+    for path in (tmp_path / "incoming").iterdir():
+        os.utime(path, (time.time() - 7200,) * 2)
+    assert blobs.abandoned_uploads(3600) == [JOB]
+    assert [path.name for path in (tmp_path / "incoming").iterdir()] == [JOB]
