@@ -17,7 +17,7 @@ from quelea_kit.errors import Conflict
 from quelea_retriever.adapters.embedder import Embedder, Embedding, Kind
 from quelea_retriever.adapters.store import Found, Profile, Scope, SparseVector, Store, profile_conflict
 from quelea_retriever.core import analysis, ranking
-from quelea_retriever.core.model import Candidate, DocumentFacts, Hit, Mode, PassageRecord, Reading
+from quelea_retriever.core.model import Candidate, Hit, Mode, Reading
 from quelea_retriever.core.reading import Catalogue, confirm_missing, read_query
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library, Snapshot
@@ -173,18 +173,16 @@ def _ranked(question: Question, found: list[Candidate], reading: Reading) -> tup
 
 def _rank_texts(query: str, texts: Sequence[tuple[str, str]], cosines: npt.NDArray[np.float32]) -> list[Ranked]:
     overlaps = _overlaps(analysis.sparse_query(query), [analysis.sparse_document(h, "", "", t) for h, t in texts])
-    candidates = [
-        Candidate(
-            PassageRecord(str(i), str(i), i, 1, 0, len(text), text), DocumentFacts(str(i)), float(cosine), overlap
-        )
-        for i, ((_, text), cosine, overlap) in enumerate(zip(texts, cosines, overlaps, strict=True))
-    ]
-    hits = ranking.rank(query, candidates, Reading(), len(candidates), "fused", True)
-    ranked = [(hit.candidate.passage.ordinal, hit.score, hit.candidate.cosine) for hit in hits]
-    # A near-duplicate of a better text is left out of a search; here every text gets its place, after the others.
-    least = min((score for _, score, _ in ranked), default=0.0)
-    left_out = {candidate.passage.ordinal for candidate in candidates} - {index for index, _, _ in ranked}
-    return ranked + [(index, least, candidates[index].cosine) for index in sorted(left_out)]
+    weights = ranking.DEFAULT
+    # Not ranking.rank itself, which leaves out near-duplicates: here every text gets its place.
+    scores = weights.dense * _min_max(cosines) + weights.sparse * _min_max(overlaps)
+    return [(int(i), float(scores[i]), float(cosines[i])) for i in np.argsort(-scores, kind="stable")]
+
+
+def _min_max(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    spread = array.max() - array.min()
+    return (array - array.min()) / spread if spread > 0 else np.zeros_like(array)
 
 
 def _overlaps(query: SparseVector, documents: Sequence[SparseVector]) -> list[float]:

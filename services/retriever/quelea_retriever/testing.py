@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import tempfile
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,16 @@ from quelea_retriever.service import SERVICE, RetrieverServicer
 from quelea_retriever.settings import Settings
 
 DIMENSION = 8
+
+
+_MEMORY = Path("/dev/shm")  # noqa: S108  # only ever used through tempfile
+
+
+@contextlib.contextmanager
+def memory_folder() -> Iterator[Path]:
+    """A temporary folder, in memory where the system offers it: the engine syncs a new shard for a second on disk."""
+    with tempfile.TemporaryDirectory(prefix="quelea-", dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
+        yield Path(folder)
 
 
 def document_id(name: str) -> str:

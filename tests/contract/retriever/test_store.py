@@ -9,7 +9,7 @@ from quelea_retriever.adapters.store import DocumentRecord, Profile, Scope, vers
 from quelea_retriever.core.analysis import sparse_query
 from quelea_retriever.core.model import DocumentFacts, Period
 from quelea_retriever.settings import Settings
-from quelea_retriever.testing import DIMENSION, document_id, new_passages
+from quelea_retriever.testing import DIMENSION, document_id, memory_folder, new_passages
 
 PROFILE = Profile("model-1", DIMENSION)
 APPLE = DocumentFacts(
@@ -33,14 +33,15 @@ OTHER_TEXTS = ["net sales of bread", "the board met"]
 
 
 @pytest.fixture(params=["qdrant_edge", "qdrant"])
-async def any_store(request, tmp_path):
-    if request.param == "qdrant_edge":
-        store = QdrantEdgeStore(tmp_path, sync=False)
-    else:
-        store = QdrantStore(Settings(qdrant_url=":memory:"))
-    assert await store.open() is None
-    yield store
-    await store.close()
+async def any_store(request):
+    with memory_folder() as folder:
+        if request.param == "qdrant_edge":
+            store = QdrantEdgeStore(folder, sync=False)
+        else:
+            store = QdrantStore(Settings(qdrant_url=":memory:"))
+        assert await store.open() is None
+        yield store
+        await store.close()
 
 
 @pytest.fixture
@@ -173,6 +174,7 @@ async def test_passages_are_removed_by_version_and_by_ordinal(two_documents):
     assert [p.ordinal for p in await two_documents.passages(version_of(APPLE))] == [1]
     assert await two_documents.delete_passages(version_of(APPLE)) == 1
     assert await two_documents.delete_passages(version_of(APPLE)) == 0
+    assert await two_documents.versions() == {version_of(OTHER): 2}
     assert texts(await search(two_documents)) == set(OTHER_TEXTS)
 
 

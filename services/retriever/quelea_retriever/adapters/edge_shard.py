@@ -173,7 +173,7 @@ class EdgeShard:
     def versions(self) -> dict[str, int]:
         """Every version with passages, and how many."""
         answer = self._shard.facet(qe.FacetRequest(VERSION, limit=10_000_000, exact=True))
-        return {str(hit.value): int(hit.count) for hit in answer.hits}
+        return {str(hit.value): int(hit.count) for hit in answer.hits if hit.count}
 
     def count(self, version: str, written_since: float) -> int:
         """Passages of a version, written at that time or later."""

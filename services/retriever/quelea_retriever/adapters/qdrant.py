@@ -211,7 +211,7 @@ class QdrantStore:
             return {}
         with _failures():
             answer = await self.client.facet(self._collection, VERSION, limit=1_000_000, exact=True)
-        return {str(hit.value): int(hit.count) for hit in answer.hits}
+        return {str(hit.value): int(hit.count) for hit in answer.hits if hit.count}
 
     async def count(self, version: str, *, written_since: float = 0.0) -> int:
         """Stored passages of a version."""

@@ -75,6 +75,7 @@ class QdrantEdgeStore:
         self._profile: Profile | None = None
         self._unflushed = 0
         self._commits = 0
+        self._closed = False
         self._journal: list[Change] | None = None
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="edge-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="edge-write")
@@ -96,7 +97,10 @@ class QdrantEdgeStore:
             raise Unavailable("The store is not open.")
 
     async def close(self) -> None:
-        """Flush, close, give the folder back."""
+        """Flush, close, give the folder back; a second time it does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         await self._on(self._writer, self._close)
         self._reader.shutdown()
         self._writer.shutdown()

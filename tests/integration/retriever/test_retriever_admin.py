@@ -1,0 +1,148 @@
+"""Backup, restore and re-embedding by command, with the service stopped and with it running."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from quelea.embedder.v1 import embedder_pb2, embedder_pb2_grpc
+from quelea.retriever.v1 import retriever_pb2 as pb
+from quelea.retriever.v1 import retriever_pb2_grpc
+from quelea_kit.client import channel, unary
+from quelea_kit.testing import free_port, running
+from quelea_retriever import admin, reembed
+from quelea_retriever.adapters.fake_embedder import FakeEmbedder
+from quelea_retriever.testing import memory_folder, running_retriever, upsert_request
+
+
+class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
+    """The fake embedder, behind the real wire."""
+
+    def __init__(self):
+        self.fake = FakeEmbedder()
+
+    async def GetModel(self, request, context):  # noqa: N802  # the name in the .proto
+        return embedder_pb2.GetModelResponse(model="fake", dimension=32, max_texts=2)
+
+    async def Embed(self, request, context):  # noqa: N802  # the name in the .proto
+        assert 0 < len(request.texts) <= 2
+        vectors = (await self.fake.embed(request.texts, "query", 1)).vectors
+        return embedder_pb2.EmbedResponse(
+            vectors=vectors.astype("<f4").tobytes(), count=len(vectors), dimension=32, model="fake"
+        )
+
+
+@pytest.fixture
+def stores():
+    with memory_folder() as folder:
+        yield folder
+
+
+async def fill(folder, name):
+    async with running_retriever(folder) as service:
+        await unary(service.stub.Upsert(upsert_request(name, ["net sales grew", "margin fell"])))
+
+
+async def titles(folder, **more):
+    async with running_retriever(folder, **more) as service:
+        answer = await unary(service.stub.Search(pb.SearchRequest(query="net sales", ignore_reading=True)))
+        return [(p.metadata.title, p.passage.text) for p in answer.passages]
+
+
+async def test_a_backup_brings_back_what_was_there(stores, capsys):
+    await fill(stores / "a", "first")
+    out = stores / "new folder" / "backup.tar.gz"
+    assert admin.main(["--data-dir", str(stores / "a"), "backup", "--out", str(out)]) == 0
+    assert str(out) in capsys.readouterr().out
+    before = await titles(stores / "a")
+    await fill(stores / "a", "second")
+    for target in ("a", "b"):  # over what is there, and into an empty folder
+        assert admin.main(["--data-dir", str(stores / target), "restore", "--from", str(out)]) == 0
+        assert await titles(stores / target) == before
+    assert len(list((stores / "a").glob("shard-*"))) == 1
+
+
+async def test_a_restore_waits_for_nobody_and_harms_nothing(stores, capsys):
+    await fill(stores / "a", "first")
+    damaged = stores / "damaged.tar.gz"
+    damaged.write_bytes(b"\x1f\x8bnot a tar")
+    for archive in (damaged, stores / "nowhere.tar.gz"):
+        assert admin.main(["--data-dir", str(stores / "a"), "restore", "--from", str(archive)]) == 1
+    async with running_retriever(stores / "a") as service:
+        assert admin.main(["--data-dir", str(stores / "a"), "restore", "--from", str(damaged)]) == 1
+        assert f"in use by process {os.getpid()}" in capsys.readouterr().err
+        assert (await unary(service.stub.GetStats(pb.GetStatsRequest()))).documents == 1
+
+
+async def test_a_backup_of_nothing_says_so(stores, capsys):
+    assert admin.main(["--data-dir", str(stores / "x"), "backup", "--out", str(stores / "o.tar.gz")]) == 1
+    assert "no knowledge base" in capsys.readouterr().err
+    assert not (stores / "o.tar.gz").exists()
+
+
+async def test_reembedding_keeps_documents_and_changes_vectors(stores):
+    await fill(stores, "first")
+    before = await titles(stores)
+    newer = FakeEmbedder(16, "newer")
+    assert "2 passages" in await reembed.run(stores, newer, header=True, seconds=5)
+    assert await titles(stores, embedder=newer) == before
+
+
+async def test_a_failed_reembedding_leaves_the_old_store(stores):
+    await fill(stores, "first")
+
+    class Failing(FakeEmbedder):
+        async def embed(self, texts, kind, seconds):
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await reembed.run(stores, Failing(16, "newer"), header=True, seconds=5)
+    assert len(await titles(stores)) == 2
+
+
+def start(environment):
+    return subprocess.Popen(
+        [sys.executable, "-m", "quelea_retriever"], env=environment, stderr=subprocess.PIPE, text=True
+    )
+
+
+def stopped(process):
+    """Exit code and log, after SIGTERM."""
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=30)
+    return process.returncode, log
+
+
+async def test_the_program_serves_backs_up_while_it_runs_and_stops_cleanly(stores):
+    def register(server):
+        embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(EmbedderServicer(), server)
+
+    async with running(register, ["quelea.embedder.v1.EmbedderService"]) as embedder:
+        address, data, out = f"127.0.0.1:{free_port()}", str(stores / "data"), stores / "live.tar.gz"
+        environment = {
+            **os.environ,
+            "QUELEA_RETRIEVER_LISTEN": address,
+            "QUELEA_RETRIEVER_EMBEDDER": embedder,
+            "QUELEA_RETRIEVER_DATA_DIR": data,
+        }
+        process = await asyncio.to_thread(start, environment)
+        try:
+            async with channel(address, "quelea.retriever.v1.RetrieverService") as connection:
+                stub = retriever_pb2_grpc.RetrieverServiceStub(connection)
+                request = upsert_request("apple", ["net sales grew", "margin fell", "cash rose"])
+                await stub.Upsert(request, wait_for_ready=True, timeout=60)
+                found = await unary(stub.Search(pb.SearchRequest(query="net sales", ignore_reading=True)))
+                assert found.passages[0].passage.text == "net sales grew"
+                assert await asyncio.to_thread(admin.main, ["--data-dir", data, "backup", "--out", str(out)]) == 0
+                assert (await unary(stub.GetStats(pb.GetStatsRequest()))).passages == 3
+            second = await asyncio.to_thread(start, environment)
+            _, log = await asyncio.to_thread(second.communicate, timeout=60)
+            assert second.returncode == 1
+            assert f"in use by process {process.pid}" in log
+        finally:
+            code, log = await asyncio.to_thread(stopped, process)
+        assert code == 0, log
+        assert admin.main(["--data-dir", str(stores / "restored"), "restore", "--from", str(out)]) == 0
+        assert len(await titles(stores / "restored")) == 3

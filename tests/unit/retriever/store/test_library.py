@@ -1,0 +1,265 @@
+"""Documents come to be live, and cease to be, in one step; what is dead is never found, what lives always is."""
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from quelea_kit.errors import Conflict, InvalidInput, NotFound
+from quelea_kit.testing import wait_until_async
+from quelea_retriever.adapters.qdrant import QdrantStore
+from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
+from quelea_retriever.adapters.store import DocumentRecord, Profile, version_of
+from quelea_retriever.core.analysis import sparse_query
+from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.library import Library
+from quelea_retriever.searching import search_live
+from quelea_retriever.settings import Settings
+from quelea_retriever.testing import DIMENSION, document_id, memory_folder, new_passages
+
+
+def doc(name, uri="u", passages=2, **more):
+    return DocumentFacts(id=document_id(name), uri=uri, passages=passages, **more)
+
+
+class Clock:
+    now = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+async def add(library, facts, texts, commit=True):
+    await library.put(facts, new_passages(facts, texts))
+    return await library.commit(facts) if commit else ""
+
+
+async def find(library, snapshot=None):
+    probe = new_passages(doc("probe"), ["probe"])[0]
+    found = await search_live(
+        library.store, snapshot or library.snapshot, probe.dense, sparse_query("words"), [None], 50
+    )
+    return sorted(candidate.passage.text for candidate in found)
+
+
+@pytest.fixture
+async def edge_library():
+    with memory_folder() as folder:
+        library = Library(QdrantEdgeStore(folder, sync=False), clock=Clock())
+        await library.start()
+        await library.store.ensure(Profile("m", DIMENSION))
+        yield library
+        await library.close()
+
+
+async def test_nothing_is_seen_before_the_commit_and_all_of_it_after(edge_library):
+    await add(edge_library, doc("a"), ["one", "two"], commit=False)
+    assert await find(edge_library) == []
+    assert await edge_library.commit(doc("a")) == ""
+    assert await find(edge_library) == ["one", "two"]
+
+
+async def test_a_commit_with_too_few_passages_is_a_conflict_and_changes_nothing(edge_library):
+    await add(edge_library, doc("old"), ["old 1", "old 2"])
+    await add(edge_library, doc("new", passages=3), ["new 1", "new 2"], commit=False)
+    with pytest.raises(Conflict, match="3 passages, but 2"):
+        await edge_library.commit(doc("new", passages=3))
+    assert await find(edge_library) == ["old 1", "old 2"]
+    with pytest.raises(InvalidInput):
+        await edge_library.commit(doc("new", passages=0))
+
+
+async def test_metadata_that_differs_between_requests_is_a_conflict(edge_library):
+    await add(edge_library, doc("a", title="x"), ["one", "two"], commit=False)
+    with pytest.raises(Conflict, match="0 of this version"):
+        await edge_library.commit(doc("a", title="y"))
+
+
+async def test_a_new_version_replaces_the_old_one_of_its_uri(edge_library):
+    await add(edge_library, doc("old"), ["old 1", "old 2"])
+    await add(edge_library, doc("beside", uri="v"), ["beside", "beside 2"])
+    assert await add(edge_library, doc("new"), ["new 1", "new 2"]) == document_id("old")
+    assert await find(edge_library) == ["beside", "beside 2", "new 1", "new 2"]
+    old = version_of(doc("old"))
+    await wait_until_async(lambda: old not in edge_library.snapshot.hidden)
+    assert await edge_library.store.count(old) == 0
+
+
+async def test_the_same_again_changes_nothing(edge_library):
+    for _ in range(2):
+        assert await add(edge_library, doc("a"), ["one", "two"]) == ""
+    assert await edge_library.commit(doc("a")) == ""
+    assert await find(edge_library) == ["one", "two"]
+
+
+async def test_new_metadata_for_the_same_bytes_is_a_new_version_of_the_same_document(edge_library):
+    await add(edge_library, doc("a", title="x"), ["one", "two"])
+    assert await add(edge_library, doc("a", title="y"), ["one", "two"]) == ""
+    assert await find(edge_library) == ["one", "two"]
+    assert edge_library.snapshot.by_document[document_id("a")].facts.title == "y"
+
+
+async def test_the_same_bytes_under_a_new_uri_are_one_document(edge_library):
+    await add(edge_library, doc("a", uri="first"), ["one", "two"])
+    assert await add(edge_library, doc("a", uri="second"), ["one", "two"]) == ""
+    assert await find(edge_library) == ["one", "two"]
+    assert [record.facts.uri for record in await edge_library.store.records()] == ["second"]
+
+
+async def test_cut_into_fewer_passages_than_last_time(edge_library):
+    await add(edge_library, doc("a", passages=4), ["1", "2", "3", "4"])
+    await add(edge_library, doc("a", passages=2), ["1 2", "3 4"])
+    assert await find(edge_library) == ["1 2", "3 4"]
+
+
+async def test_delete_takes_out_the_document_and_what_was_unfinished(edge_library):
+    await add(edge_library, doc("a"), ["one", "two"])
+    await add(edge_library, doc("a", title="again"), ["one", "two"], commit=False)
+    await add(edge_library, doc("b", uri="v"), ["three", "four"])
+    assert await edge_library.delete(document_id("a")) == 4
+    assert await find(edge_library) == ["four", "three"]
+    with pytest.raises(NotFound):
+        await edge_library.delete(document_id("a"))
+
+
+async def test_a_running_search_keeps_what_it_began_with(edge_library):
+    await add(edge_library, doc("old"), ["old 1", "old 2"])
+    async with edge_library.reading() as snapshot:
+        await add(edge_library, doc("new"), ["new 1", "new 2"])
+        await asyncio.sleep(0.05)  # time for a removal that does not wait
+        assert await find(edge_library, snapshot) == ["old 1", "old 2"]
+        assert await find(edge_library) == ["new 1", "new 2"]
+    await wait_until_async(lambda: not edge_library.snapshot.hidden)
+    assert await edge_library.store.count(version_of(doc("old"))) == 0
+
+
+async def test_a_version_that_comes_back_is_not_removed(edge_library):
+    await add(edge_library, doc("first"), ["one", "two"])
+    async with edge_library.reading():
+        await add(edge_library, doc("second"), ["three", "four"])
+        assert await add(edge_library, doc("first"), ["one", "two"]) == document_id("second")
+    await wait_until_async(lambda: not edge_library.snapshot.hidden)
+    assert await find(edge_library) == ["one", "two"]
+
+
+async def test_what_was_never_finished_is_removed_after_its_time(edge_library):
+    clock = edge_library._clock
+    await add(edge_library, doc("live", uri="v"), ["live", "live 2"])
+    await add(edge_library, doc("dead"), ["one", "two"], commit=False)
+    clock.now += 3599
+    await edge_library.collect()
+    assert await edge_library.store.count(version_of(doc("dead"))) == 2
+    clock.now += 2
+    await edge_library.collect()
+    assert await edge_library.store.versions() == {version_of(doc("live", uri="v")): 2}
+    assert edge_library.snapshot.hidden == frozenset()
+
+
+async def test_an_unfinished_version_survives_a_restart_unseen_and_can_be_finished():
+    with memory_folder() as folder:
+        library = Library(QdrantEdgeStore(folder, sync=False))
+        await library.start()
+        await library.store.ensure(Profile("m", DIMENSION))
+        await add(library, doc("a"), ["one", "two"], commit=False)
+        await library.close()
+        library = Library(QdrantEdgeStore(folder, sync=False))
+        await library.start()
+        assert await find(library) == []
+        await library.commit(doc("a"))
+        assert await find(library) == ["one", "two"]
+        await library.close()
+
+
+async def test_a_commit_that_died_between_two_records_leaves_one_document(edge_library):
+    first, second = doc("a", uri="first"), doc("a", uri="second")
+    await add(edge_library, first, ["one", "two"])
+    await edge_library.put(second, new_passages(second, ["one", "two"]))
+    await edge_library.store.put_record(DocumentRecord(version_of(second), second, Clock.now + 1))
+    await edge_library.refresh()
+    assert await find(edge_library) == ["one", "two"]
+    await edge_library.collect()
+    assert [record.facts.uri for record in await edge_library.store.records()] == ["second"]
+
+
+async def test_another_replica_sees_a_commit_and_still_has_the_old_version_meanwhile():
+    store = QdrantStore(Settings(qdrant_url=":memory:"))
+    ours = Library(store, catalogue_ttl=0.0, retire_grace=0.0)
+    theirs = Library(store, catalogue_ttl=0.05, retire_grace=0.2)
+    await ours.start()
+    await store.ensure(Profile("m", DIMENSION))
+    await theirs.start()
+    await add(theirs, doc("old"), ["old 1", "old 2"])
+    async with ours.reading() as snapshot:
+        assert await find(ours, snapshot) == ["old 1", "old 2"]
+        await add(theirs, doc("new"), ["new 1", "new 2"])
+        assert await find(ours, snapshot) == ["old 1", "old 2"]  # not noticed yet, and still whole
+    async with ours.reading() as snapshot:
+        assert await find(ours, snapshot) == ["new 1", "new 2"]
+    await wait_until_async(lambda: not theirs._retiring)
+    assert await store.versions() == {version_of(doc("new")): 2}
+    await ours.close()
+
+
+async def test_orphans_in_a_shared_store_are_looked_at_twice():
+    store, clock = QdrantStore(Settings(qdrant_url=":memory:")), Clock()
+    library = Library(store, clock=clock)
+    await library.start()
+    await store.ensure(Profile("m", DIMENSION))
+    await add(library, doc("dead"), ["one", "two"], commit=False)
+    clock.now += 4000
+    await library.collect()
+    assert await store.count(version_of(doc("dead"))) == 2
+    await library.collect()
+    assert await store.versions() == {}
+    await library.close()
+
+
+names, uris = st.sampled_from("abc"), st.sampled_from(["u", "v"])
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), names, uris),
+        st.tuples(st.just("commit"), names, uris),
+        st.tuples(st.just("delete"), names, uris),
+        st.tuples(st.just("restart"), names, uris),
+    ),
+    max_size=14,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps)
+def test_whatever_happens_exactly_the_live_passages_are_found(todo):
+    async def play():
+        store = QdrantStore(Settings(qdrant_url=":memory:"))
+        library = Library(store, catalogue_ttl=0.0, retire_grace=0.0)
+        await library.start()
+        await store.ensure(Profile("m", DIMENSION))
+        written, live = set(), {}
+        for step, name, uri in todo:
+            facts, texts = doc(name, uri), [f"{name} {uri} 1", f"{name} {uri} 2"]
+            if step == "put":
+                await library.put(facts, new_passages(facts, texts))
+                written.add((name, uri))
+            elif step == "commit":
+                try:
+                    await library.commit(facts)
+                    assert (name, uri) in written
+                    live = {u: n for u, n in live.items() if n != name and u != uri} | {uri: name}
+                except Conflict:
+                    assert live.get(uri) != name
+            elif step == "delete":
+                try:
+                    await library.delete(document_id(name))
+                except NotFound:
+                    assert name not in live.values()
+                live = {u: n for u, n in live.items() if n != name}
+            else:
+                await asyncio.gather(*library._retiring.values())
+                library = Library(store, catalogue_ttl=0.0, retire_grace=0.0)
+                await library.start()
+            assert await find(library) == sorted(f"{n} {u} {i}" for u, n in live.items() for i in (1, 2))
+        await asyncio.gather(*library._retiring.values())
+        assert await find(library) == sorted(f"{n} {u} {i}" for u, n in live.items() for i in (1, 2))
+        await library.close()
+
+    asyncio.run(play())
