@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import grpc
 from opentelemetry.instrumentation.grpc import aio_client_interceptors
@@ -58,8 +59,31 @@ def channel(
             # Proxies of the environment are for the world outside, never for our own services.
             ("grpc.enable_http_proxy", 0),
         ],
-        interceptors=aio_client_interceptors(),
+        interceptors=[*aio_client_interceptors(), _CancelUnary(), _CancelUpload()],
     )
+
+
+async def _to_the_end(call: Any) -> Any:
+    """Wait for a call under an interceptor; a caller who leaves cancels it at the server.
+
+    The tracing interceptor waits for the call's code, and cancelling that wait leaves the call itself running.
+    """
+    try:
+        await call.code()
+    except asyncio.CancelledError:
+        call.cancel()
+        raise
+    return call
+
+
+class _CancelUnary(grpc.aio.UnaryUnaryClientInterceptor):
+    async def intercept_unary_unary(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
+        return await _to_the_end(await continuation(client_call_details, request))
+
+
+class _CancelUpload(grpc.aio.StreamUnaryClientInterceptor):
+    async def intercept_stream_unary(self, continuation: Any, client_call_details: Any, request_iterator: Any) -> Any:
+        return await _to_the_end(await continuation(client_call_details, request_iterator))
 
 
 @contextlib.contextmanager

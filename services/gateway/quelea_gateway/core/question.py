@@ -12,6 +12,7 @@ from quelea_kit.errors import Conflict, InvalidInput, TooLarge
 from quelea_gateway.core.model import Filters, Question, Turn
 
 MAX_K = 200
+MAX_J = 100
 _EVERYTHING = Filters()
 
 
@@ -73,10 +74,10 @@ def check_as_of(as_of: str) -> str:
     return day.isoformat()
 
 
-def check_k(k: int, default: int, name: str = "k") -> int:
+def check_k(k: int, default: int, name: str = "k", most: int = MAX_K) -> int:
     """How many; the default when 0. Raises InvalidInput."""
-    if not 0 <= k <= MAX_K:
-        raise InvalidInput(f"{name} is 1 to {MAX_K}.", details={"field": name, "limit": str(MAX_K)})
+    if not 0 <= k <= most:
+        raise InvalidInput(f"{name} is 1 to {most}.", details={"field": name, "limit": str(most)})
     return k or default
 
 
@@ -113,7 +114,7 @@ def build(
     """
     check_route(route)
     question = check_text(text, limits)
-    j_wanted = check_k(j, 0, "j")
+    j_wanted = check_k(j, 0, "j", MAX_J)
     k_wanted = check_k(k, max(limits.k, j_wanted))
     if j_wanted > k_wanted:
         raise InvalidInput(f"j ({j_wanted}) is more than k ({k_wanted}).", details={"field": "j"})

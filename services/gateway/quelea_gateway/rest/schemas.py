@@ -67,7 +67,7 @@ class AskIn(_In):
     as_of: Iso | None = Field(default=None, description="The day of the question, YYYY-MM-DD; today when left out.")
     route: Literal["auto", "local", "web"] = Field(default="auto", description="web is refused: there is none here.")
     k: int | None = Field(default=None, ge=1, le=200, description="Passages retrieved.")
-    j: int | None = Field(default=None, ge=1, le=200, description="How many of them the reader may see, at most.")
+    j: int | None = Field(default=None, ge=1, le=100, description="How many of them the reader may see, at most.")
     stream: bool = Field(default=False, description="Server-sent events: started, delta, answer, error.")
     filters: FiltersIn = FiltersIn()
     model: Short = ""

@@ -1,0 +1,215 @@
+"""Keys, sizes, origins, headers, health, metrics: what holds for every route."""
+
+import asyncio
+import json
+import time
+
+import httpx2
+import pytest
+from quelea_gateway import keys
+from quelea_gateway.testing import standing
+from quelea_kit.testing import wait_until_async
+
+ASK = {"question": "What were Apple's total net sales?"}
+
+
+@pytest.fixture
+async def locked(tmp_path):
+    file = tmp_path / "keys.json"
+    key = keys.create(file, "desk")
+    async with (
+        standing(auth="keys", keys_file=str(file), max_calls_per_key=2) as stand,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=20) as client,
+    ):
+        yield stand, client, key, file
+
+
+def bearer(key):
+    return {"Authorization": f"Bearer {key}"}
+
+
+CLOSED = [
+    ("POST", "/v1/ask"),
+    ("POST", "/v1/search"),
+    ("POST", "/v1/chat/completions"),
+    ("GET", "/v1/models"),
+    ("GET", "/v1/documents"),
+    ("POST", "/v1/documents"),
+    ("DELETE", "/v1/documents/x"),
+    ("GET", "/v1/documents/x/pages/1"),
+    ("GET", "/v1/jobs"),
+    ("GET", "/v1/jobs/x/events"),
+    ("GET", "/v1/info"),
+    ("GET", "/v1/nothing"),
+    ("GET", "/metrics"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), CLOSED)
+async def test_closed_without_a_key(locked, method, path):
+    _, client, _, _ = locked
+    wrong = {**bearer("quelea_wrong")}
+    for headers in ({}, wrong, {"Authorization": "Basic abc"}):
+        response = await client.request(method, path, headers=headers)
+        assert response.status_code == 401, headers
+        assert response.json()["error"]["code"] == "UNAUTHENTICATED"
+        assert response.headers["www-authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json", "/", "/page/app.js"])
+async def test_open_without_a_key(locked, path):
+    assert (await locked[1].get(path)).status_code == 200
+
+
+async def test_the_right_key_opens_and_a_revoked_one_no_longer(locked):
+    _, client, key, file = locked
+    assert (await client.post("/v1/ask", json=ASK, headers=bearer(key))).status_code == 200
+    keys.revoke(file, "desk")
+    assert (await client.post("/v1/ask", json=ASK, headers=bearer(key))).status_code == 401
+
+
+async def test_a_browser_without_a_key_is_led_to_the_page_that_asks_for_one(locked):
+    response = await locked[1].get("/v1/documents/abc/pages/2?start=1&end=2", headers={"Accept": "text/html"})
+    assert response.status_code == 303
+    assert response.headers["location"] == "/#/documents/abc/pages/2?start=1&end=2"
+
+
+async def test_too_many_calls_of_one_key(locked):
+    stand, client, key, file = locked
+    other = keys.create(file, "other")
+    stand.world.retriever_hangs = True
+    waiting = [asyncio.create_task(client.post("/v1/ask", json=ASK, headers=bearer(key))) for _ in range(2)]
+    await wait_until_async(lambda: len(stand.world.searches) == 2, what="both calls are under way")
+    refused = await client.get("/v1/jobs", headers=bearer(key))
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+    assert (await client.get("/v1/jobs", headers=bearer(other))).status_code == 200
+    for task in waiting:
+        task.cancel()
+    await asyncio.wait(waiting)
+
+
+async def five_megabytes():
+    piece = b"a" * 65536
+    yield b'{"question": "'
+    for _ in range(80):
+        yield piece
+    yield b'"}'
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["with its length", "chunked"])
+async def test_a_question_of_five_megabytes_is_refused_fast_and_cleanly(web, chunked):
+    content = five_megabytes() if chunked else b"".join([piece async for piece in five_megabytes()])
+    started = time.perf_counter()
+    response = await web.post("/v1/ask", content=content, headers={"Content-Type": "application/json"})
+    assert response.status_code == 413
+    assert response.json()["error"]["code"] == "TOO_LARGE"
+    assert "1,048,576" in response.json()["error"]["message"]
+    assert time.perf_counter() - started < 10
+
+
+async def test_a_long_question_names_its_limit(web):
+    for path, body in (("/v1/ask", {"question": "a" * 8001}), ("/v1/search", {"query": "a" * 8001})):
+        response = await web.post(path, json=body)
+        assert response.status_code == 413
+        assert response.json()["error"]["details"]["limit"] == "8000"
+
+
+async def test_a_long_history_names_its_limit(web):
+    history = [{"role": "user", "content": "a"}] * 41
+    assert (await web.post("/v1/ask", json={**ASK, "history": history})).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nothing", 404, "NOT_FOUND"),
+        ("PUT", "/v1/ask", 405, "METHOD_NOT_ALLOWED"),
+        ("GET", "/page/x", 404, "NOT_FOUND"),
+    ],
+)
+async def test_errors_of_the_framework_have_our_shape(web, method, path, status, code):
+    response = await web.request(method, path)
+    assert response.status_code == status
+    assert response.json()["error"]["code"] == code
+    assert set(response.json()["error"]) == {"code", "message", "details"}
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/v1/jobs/none", "/page/style.css"])
+async def test_security_headers_are_everywhere(web, path):
+    headers = (await web.get(path)).headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert "access-control-allow-origin" not in headers
+
+
+async def test_foreign_pages_and_foreign_names_are_kept_out(stand, web):
+    foreign = await web.post("/v1/ask", json=ASK, headers={"Origin": "https://evil.example"})
+    rebound = await web.post("/v1/ask", json=ASK, headers={"Host": "evil.example"})
+    own = await web.post("/v1/ask", json=ASK, headers={"Origin": stand.url})
+    assert (foreign.status_code, rebound.status_code, own.status_code) == (403, 403, 200)
+
+
+async def test_cross_origin_calls_when_allowed(tmp_path):
+    file = tmp_path / "keys.json"
+    key = keys.create(file, "desk")
+    origin = "https://desk.example.com"
+    async with (
+        standing(auth="keys", keys_file=str(file), cors_origins=(origin,)) as stand,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False) as client,
+    ):
+        asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        preflight = await client.options("/v1/ask", headers=asked)
+        assert preflight.headers["access-control-allow-origin"] == origin
+        answer = await client.post("/v1/ask", json=ASK, headers={"Origin": origin, **bearer(key)})
+        refused = await client.post("/v1/ask", json=ASK, headers={"Origin": origin})
+        assert (answer.status_code, refused.status_code) == (200, 401)
+        assert refused.headers["access-control-allow-origin"] == origin
+
+
+async def test_ready_names_what_is_down(stand, web):
+    assert (await web.get("/readyz")).json()["ready"] is True
+    await stand.services.stop("search")
+    stand.gateway._ready = None
+    response = await web.get("/readyz")
+    states = response.json()["dependencies"]
+    assert response.status_code == 503
+    assert [name for name in states if not states[name]["ready"]] == ["search"]
+    assert "search" in states["search"]["reason"]
+    assert (await web.get("/healthz")).status_code == 200
+
+
+async def test_a_service_that_came_back_is_found(stand, web):
+    await stand.services.stop("retriever")
+    assert (await web.post("/v1/ask", json=ASK)).status_code == 503
+    await stand.services.start()
+    end = time.monotonic() + 10
+    while (await web.post("/v1/ask", json=ASK)).status_code != 200:
+        assert time.monotonic() < end
+        await asyncio.sleep(0.1)
+
+
+async def test_metrics_count_requests_and_stages(web):
+    await web.post("/v1/ask", json=ASK)
+    text = (await web.get("/metrics")).text
+    assert 'quelea_http_seconds_count{method="POST",route="/v1/ask",status="200"}' in text
+    assert 'quelea_ask_seconds_count{stage="gateway"}' in text
+
+
+async def test_the_openapi_document_lists_the_routes_and_no_422(web):
+    schema = (await web.get("/openapi.json")).json()
+    assert set(schema["paths"]) == {
+        "/v1/ask", "/v1/search", "/v1/chat/completions", "/v1/models", "/v1/models/{name}", "/v1/documents",
+        "/v1/documents/{document_id}", "/v1/documents/{document_id}/pages/{page}", "/v1/jobs", "/v1/jobs/{job_id}",
+        "/v1/jobs/{job_id}/events", "/v1/info", "/healthz", "/readyz", "/metrics",
+    }  # fmt: skip
+    assert '"422"' not in json.dumps(schema)
+
+
+async def test_a_key_never_reaches_the_log(locked, caplog):
+    _, client, key, _ = locked
+    with caplog.at_level(0):
+        await client.post("/v1/ask", json=ASK, headers=bearer(key))
+        await client.post("/v1/ask", json=ASK, headers=bearer(key + "x"))
+    assert key not in caplog.text
