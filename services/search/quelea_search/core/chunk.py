@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quelea_kit.text import estimate_tokens
+
 from quelea_search.core.model import SECTION, Chunk, Line, LineKind, Page, ParsedDocument
 from quelea_search.core.sentences import clause_spans, sentence_spans
 
@@ -21,7 +22,9 @@ HARD_CHARACTERS = 1600
 """A single sentence longer than this, or than HARD_TOKENS, is cut at clause punctuation."""
 HARD_TOKENS = 460
 SECTION_CHARACTERS = 200
-_MDA = re.compile(r"management[’']s discussion and analysis(?: of financial condition and results of operations)?", re.I)
+_MDA = re.compile(
+    r"management[’']s discussion and analysis(?: of financial condition and results of operations)?", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ def _section(path: list[tuple[int, str]]) -> str:
 
 
 def _segment(text: str, lines: list[Line], section: str, fresh: bool) -> Iterator[_Piece]:
-    """Runs of prose and tables under one heading. What leads a table in (a heading, a line with a colon) goes with it."""
+    """Runs of prose and tables under one heading; what leads a table in (a line with a colon) goes with it."""
     at = 0
     prose: list[Line] = []
     while at < len(lines):
@@ -148,7 +151,9 @@ def _lead(text: str, prose: list[Line]) -> list[Line]:
 def _prose(text: str, lines: list[Line], section: str, fresh: bool) -> Iterator[_Piece]:
     units: list[_Unit] = []
     for line in lines:
-        spans = [(line.start, line.end)] if line.kind is LineKind.HEADING else sentence_spans(text, line.start, line.end)
+        spans = (
+            [(line.start, line.end)] if line.kind is LineKind.HEADING else sentence_spans(text, line.start, line.end)
+        )
         for i, (start, end) in enumerate(spans):
             for s, e in _short_enough(text, start, end):
                 units.append(_Unit(s, e, line.kind, estimate_tokens(text[s:e]), i == len(spans) - 1 and e == end))

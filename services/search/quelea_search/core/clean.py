@@ -10,7 +10,9 @@ BREAK_HYPHEN = "\ufffe"
 """What the PDF engine writes for a hyphen at the end of a line, after which the word goes on."""
 
 _SPACES = re.compile(r"[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2028\u2029\x85]+")
-_DROP = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\uffff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+_DROP = re.compile(
+    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\uffff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]"
+)
 # Latin ligatures, CJK radicals that stand for the ideograph, full-width letters and digits, compatibility ideographs.
 # Full-width punctuation stays: it belongs to Chinese text.
 _COMPATIBLE = re.compile("[\ufb00-\ufb06\u2e80-\u2fdf\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uf900-\ufaff]")
@@ -46,7 +48,7 @@ def mend_hyphens(lines: Iterable[str]) -> list[str]:
     def mend(match: re.Match[str]) -> str:
         left, right = match[1], match[2]
         halves = left.lower() in known and right.lower() in known
-        keep = not (left + right).lower() in known and (halves or not (left.islower() and right.islower()))
+        keep = (left + right).lower() not in known and (halves or not (left.islower() and right.islower()))
         return f"{left}-{right}" if keep else left + right
 
     pattern = re.compile(rf"(\w*){BREAK_HYPHEN}\s*(\w*)")

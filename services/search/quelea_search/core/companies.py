@@ -13,7 +13,9 @@ _SUFFIX = re.compile(
 )
 _LIGHT_SUFFIX = re.compile(r"[,\s]+(?:holdings?|group|trust|bancorp|companies|company)$", re.I)
 _LEGAL_EN = re.compile(
-    r"^(?P<name>[A-Z0-9][\w&.,'’\-/ ]{1,70}?[,\s]+(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|l\.p|plc|n\.v|s\.a|se|ag)\b\.?(?:,?\s+inc\.?)?)(?:\s*\([^)]*\))?$",
+    r"^(?P<name>[A-Z0-9][\w&.,'’\-/ ]{1,70}?[,\s]+"
+    r"(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|l\.p|plc|n\.v|s\.a|se|ag)\b\.?(?:,?\s+inc\.?)?)"
+    r"(?:\s*\([^)]*\))?$",
     re.I,
 )
 _LEGAL_ZH = re.compile(r"[\u4e00-\u9fffA-Za-z（）()·]{3,30}?(?:股份有限公司|有限责任公司|有限公司)")
@@ -24,10 +26,14 @@ _SYMBOL = re.compile(r"[A-Z]{1,5}(?:[.\-/][A-Z]{1,2})?")
 _INLINE_SYMBOL = re.compile(
     r"\b(?:NASDAQ|NYSE(?:\s+(?:American|Arca))?|AMEX|LSE|HKEX|SEHK|TSX|OTC)\w*\s*[:：]\s*([A-Z]{1,5}(?:\.[A-Z])?|\d{4,5})\b"
 )
-_CODE = re.compile(r"(?:股票|证券|公司)?(?:A股)?代[码號号]\s*[:：]?\s*(?:A股[:：]?)?\s*(\d{6}|\d{5})(?:\.(?:SH|SZ|HK|BJ))?(?!\d)", re.I)
+_CODE = re.compile(
+    r"(?:股票|证券|公司)?(?:A股)?代[码號号]\s*[:：]?\s*(?:A股[:：]?)?\s*(\d{6}|\d{5})(?:\.(?:SH|SZ|HK|BJ))?(?!\d)", re.I
+)
 _SHORT = re.compile(r"(?:股票|证券|公司)?(?:A股)?(?:的中文)?简\s*称\s*[:：]?\s*([*A-Za-z0-9\u4e00-\u9fff]{2,10})")
 _QUOTED = re.compile(r"[(（][^()（）]{0,60}?[“\"']([A-Z][\w.&'\- ]{1,30})[”\"']")
-_NOT_NAMES = frozenset({"company", "the company", "we", "us", "our", "registrant", "corporation", "the registrant", "sec", "gaap"})
+_NOT_NAMES = frozenset(
+    {"company", "the company", "we", "us", "our", "registrant", "corporation", "the registrant", "sec", "gaap"}
+)
 _FILE_NAME_CODE = re.compile(r"(?<!\d)([036489]\d{5})(?!\d)")
 
 
@@ -119,7 +125,11 @@ def _spelled(name: str, body: str) -> str:
 
 def _spelled_word(word: str, body: str) -> str:
     capital = word.capitalize()
-    if len(word) <= 3 and word.isalpha() and len(re.findall(rf"\b{word}\b", body)) > len(re.findall(rf"\b{capital}\b", body)):
+    if (
+        len(word) <= 3
+        and word.isalpha()
+        and len(re.findall(rf"\b{word}\b", body)) > len(re.findall(rf"\b{capital}\b", body))
+    ):
         return word
     return capital
 

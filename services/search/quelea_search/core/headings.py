@@ -1,58 +1,72 @@
-"""Which lines are headings, and how deep, by what they say. Fonts are weighed by `layout`."""
+"""Which lines are headings, and how deep, by what they say. Fonts are weighed by `kinds`."""
 
 from __future__ import annotations
 
 import re
 
+MAXIMUM = 120
+"""Characters of a heading, at most."""
+
+_STATEMENT = (
+    r"(?:(?:unaudited|interim|condensed|consolidated)\s+){0,4}"
+    r"(?:statements?\s+of\s+(?:operations|income|earnings|comprehensive|cash|shareholders|stockholders|changes|financial"
+    r"|equity|profit)\b.*|balance\s+sheets?\b.*"
+    r"|(?:income|cash\s+flows?|comprehensive\s+income|(?:stock|share)holders’\s+equity)\s+statements?\b.*)"
+)
+_CHAPTER = (
+    r"(?:Chapter|CHAPTER|Appendix|APPENDIX|Annex|ANNEX|Schedule|SCHEDULE|Part|PART)\s+"
+    r"(?:\d{1,3}|[IVX]{1,5}|[A-Z](?:[–-]\d)?)\s*(?:[.:—–-].*|(?:TO\s)?[A-Z].*)?"
+)
+_SUBPART = (
+    r"(?:Subpart|SUBPART|Section|SECTION|Article|ARTICLE)\s+(?:\d{1,3}[A-Z]?|[IVX]{1,5}|[A-Z])\s*(?:[.:—–-].*|[A-Z].*)?"
+)
 # Level 1: parts of a filing and chapters. Level 2: what stands inside them. Deeper: by numbering.
-_PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = tuple(
-    (level, re.compile(pattern, flags))
-    for level, pattern, flags in (
-        (1, r"item\s+\d{1,2}[A-C]?\s*[.:—–-]?(?:\s+\S.*)?", re.I),
-        (1, r"part\s+[IV]{1,3}\s*(?:[.:—–-].*)?", re.I),
-        (1, r"第[一二三四五六七八九十百]{1,4}[章编篇节部](?:分)?(?:[\s、:：].*|\S{2,40})?", 0),
-        (1, r"(?:Chapter|CHAPTER|Appendix|APPENDIX|Annex|ANNEX|Schedule|SCHEDULE|Part|PART)\s+(?:\d{1,3}|[IVX]{1,5}|[A-Z](?:[–-]\d)?)\s*(?:[.:—–-].*|(?:TO\s)?[A-Z].*)?", 0),
-        (2, r"(?:Subpart|SUBPART|Section|SECTION|Article|ARTICLE)\s+(?:\d{1,3}[A-Z]?|[IVX]{1,5}|[A-Z])\s*(?:[.:—–-].*|[A-Z].*)?", 0),
-        (3, r"§\s*\d{1,4}\.\d{1,4}[a-z]?\s+[A-Z].*", 0),
-        (2, r"notes?\s+\d{1,2}[A-Z]?\s*[.:—–-].*", re.I),
-        (2, r"(?:(?:unaudited|interim|condensed|consolidated)\s+){0,4}(?:statements?\s+of\s+(?:operations|income|earnings|comprehensive|cash|shareholders|stockholders|changes|financial|equity|profit)\b.*|balance\s+sheets?\b.*|(?:income|cash flows?|comprehensive income|stockholders’ equity|shareholders’ equity)\s+statements?\b.*)", re.I),
-        (2, r"notes\s+to\s+(?:\w+\s+){0,4}financial\s+statements\b.*", re.I),
-        (2, r"[一二三四五六七八九十]{1,3}\s*[、．.]\s*\S.*", 0),
-        (3, r"[(（][一二三四五六七八九十]{1,3}[)）]\s*\S.*", 0),
-        (4, r"\d{1,2}\s*、\s*[^\d\s].*", 0),
-        (4, r"[(（]\d{1,2}[)）][、.．]?\s*[\u4e00-\u9fff].*", 0),
-    )
+_PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = (
+    (1, re.compile(r"item\s+\d{1,2}[A-C]?\s*[.:—–-]?(?:\s+\S.*)?", re.I)),
+    (1, re.compile(r"part\s+[IV]{1,3}\s*(?:[.:—–-].*)?", re.I)),
+    (1, re.compile(r"第[一二三四五六七八九十百]{1,4}[章编篇节部](?:分)?(?:[\s、:：].*|\S{2,40})?")),
+    (1, re.compile(_CHAPTER)),
+    (2, re.compile(_SUBPART)),
+    (2, re.compile(r"notes?\s+\d{1,2}[A-Z]?\s*[.:—–-].*", re.I)),
+    (2, re.compile(_STATEMENT, re.I)),
+    (2, re.compile(r"notes\s+to\s+(?:\w+\s+){0,4}financial\s+statements\b.*", re.I)),
+    (2, re.compile(r"[一二三四五六七八九十]{1,3}\s*[、．.]\s*\S.*")),
+    (3, re.compile(r"§\s*\d{1,4}\.\d{1,4}[a-z]?\s+[A-Z].*")),
+    (3, re.compile(r"[(（][一二三四五六七八九十]{1,3}[)）]\s*\S.*")),
+    (4, re.compile(r"\d{1,2}\s*、\s*[^\d\s].*")),
+    (4, re.compile(r"[(（]\d{1,2}[)）][、.．]?\s*[\u4e00-\u9fff].*")),
 )
 _DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+(?=[A-Z\u4e00-\u9fff])\S.*")
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _LEGAL = re.compile(
     r"[^.]{0,60}\b(?:inc|incorporated|corp|corporation|company|ltd|limited|llc|plc|co|n\.v|s\.a|ag|and subsidiaries)\.?"
-    r"|\S{2,30}(?:有限公司|有限责任公司|股份公司)|table of contents|index|目\s*录|(?:\S{2,30}(?:公司|银行)\s*)?(?:19|20)\d\d\s*年?.{0,4}(?:年度|季度)?报告(?:全文)?",
+    r"|\S{2,30}(?:有限公司|有限责任公司|股份公司)|table of contents|index|目\s*录"
+    r"|(?:\S{2,30}(?:公司|银行)\s*)?(?:19|20)\d\d\s*年?.{0,4}(?:年度|季度)?报告(?:全文)?",
     re.I,
 )
 _CLOSED = tuple(".;,；，。、")
-_OPEN_WORD = re.compile(r"\b(?:the|a|an|of|and|or|to|in|for|with|by|on|as|at|from|that|which|our|its|is|are|was|were)$", re.I)
+_OPEN_WORD = re.compile(
+    r"\b(?:the|a|an|of|and|or|to|in|for|with|by|on|as|at|from|that|which|our|its|is|are|was|were)$", re.I
+)
 _DOTS = re.compile(r"\.{4,}|…{2,}|(?:\s\.){4,}")
 _CHOICE = re.compile(r"[√☑☒□☐]\s*(?:不?适用|是|否)")
-MAXIMUM = 120
-"""Characters of a heading, at most."""
+_BULLETS = "•▪■●○◦‣·*–—-"
 
 
 def numbered_level(text: str) -> int:
     """Level of a heading that its numbering gives away ("Item 2.", "Note 4 –", "第三节", "（一）"), else 0."""
-    if len(text) > MAXIMUM or _DOTS.search(text):
+    if not text or len(text) > MAXIMUM or _DOTS.search(text):
         return 0
-    chinese = "\u4e00" <= text[-1] <= "\u9fff" or text[-1] in "）)”》"
-    for level, pattern in _PATTERNS:
-        if pattern.fullmatch(text):
-            if text.endswith(_CLOSED) and level > 1 and not text.startswith("§"):
-                return 0
-            if level >= 2 and _CHINESE.search(text) and (len(text) > 45 or not chinese or "，" in text and len(text) > 30):
-                return 0
-            if level == 1 and (len(text.split()) > 16 or text.endswith((";", ","))):
-                return 0
-            return level
-    return 0
+    level = next((level for level, pattern in _PATTERNS if pattern.fullmatch(text)), 0)
+    if level == 1:
+        return 0 if len(text.split()) > 16 or text.endswith((";", ",", "；", "，")) else 1
+    if level and text.endswith(_CLOSED) and not text.startswith("§"):
+        return 0
+    if level and _CHINESE.search(text):
+        closed = _CHINESE.match(text[-1]) is not None or text[-1] in "）)”》"
+        if not closed or len(text) > 45 or ("，" in text and len(text) > 30):
+            return 0
+    return level
 
 
 def decimal_level(text: str) -> int:
@@ -72,7 +86,7 @@ def is_name(text: str) -> bool:
 
 def may_head(text: str) -> bool:
     """Whether a line that stands out by its font may be a heading: short, open-ended, with letters, no figures only."""
-    if not 2 <= len(text) <= MAXIMUM or text[0] in "•▪■●○◦‣·*–—-" or _DOTS.search(text) or _CHOICE.search(text):
+    if not 2 <= len(text) <= MAXIMUM or text[0] in _BULLETS or _DOTS.search(text) or _CHOICE.search(text):
         return False
     if text.endswith((",", ";", "，", "；", "。", "、")) or (text.endswith(".") and len(text.split()) > 12):
         return False

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from quelea_kit.dates import find_dates, parse_iso
 from quelea_kit.text import language_of
+
 from quelea_search.core.companies import Company, chinese_company, english_company
 from quelea_search.core.headings import is_name
 from quelea_search.core.model import DocumentFacts, LineKind, ParsedDocument, Period
@@ -24,7 +25,10 @@ _CHINESE_TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("quarterly report", re.compile(r"季度?报告?")),
     ("annual report", re.compile(r"年度报告|年报(?!酬)")),
     ("prospectus", re.compile(r"招股(?:意向|说明)书|募集说明书")),
-    ("regulation", re.compile(r"(?:管理|监督|实施|暂行)?(?:办法|条例|规定|细则|准则|指引|规则)(?:[（(].{1,12}[)）])?$")),
+    (
+        "regulation",
+        re.compile(r"(?:管理|监督|实施|暂行)?(?:办法|条例|规定|细则|准则|指引|规则)(?:[（(].{1,12}[)）])?$"),
+    ),
     ("research report", re.compile(r"研究报告|证券研究|投资评级|目标价|研报|分析师")),
     ("announcement", re.compile(r"公告$")),
 )
@@ -35,7 +39,10 @@ _ENGLISH_TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("earnings call", re.compile(r"\b(?:earnings|conference)\s+call\b", re.I)),
     ("press release", re.compile(r"\bpress\s+release\b|\bFOR\s+IMMEDIATE\s+RELEASE\b")),
     ("prospectus", re.compile(r"\bprospectus\b", re.I)),
-    ("research report", re.compile(r"\b(?:equity\s+research|research\s+(?:report|note)|price\s+target|initiat\w+\s+coverage)\b", re.I)),
+    (
+        "research report",
+        re.compile(r"\b(?:equity\s+research|research\s+(?:report|note)|price\s+target|initiat\w+\s+coverage)\b", re.I),
+    ),
 )
 _REGULATION = re.compile(
     r"\bCFR\b|\beCFR\b|\bRegulation\s+[A-Z]{1,2}\b|\bOrdinance\b|\bGuidelines?\b|\bCode\s+of\s+(?:Practice|Banking|Conduct|Federal)|"
@@ -43,13 +50,18 @@ _REGULATION = re.compile(
     re.I,
 )
 _SIGNATURE = re.compile(r"^\s*signatures?\s*$|^\s*签署", re.I | re.M)
-_DATED = re.compile(r"(?:^|\n|\t)\s*(?:date[d]?|published|posted|released?|发布(?:时间|日期)|日期|时间)\s*[:：]?\s*(?:on\s+)?", re.I)
+_DATED = re.compile(
+    r"(?:^|\n|\t)\s*(?:date[d]?|published|posted|released?|发布(?:时间|日期)|日期|时间)\s*[:：]?\s*(?:on\s+)?", re.I
+)
 _FILE_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _GENERIC = frozenset(
     """purpose introduction contents structure summary overview abstract index background preface foreword agenda
     目录 摘要 前言 重要提示 释义""".split()
 )
-_POOR_TITLE = re.compile(r"microsoft\s+word|untitled|\.(?:docx?|pdf|xlsx?|pptx?|indd|qxd|html?|txt)\b|^\s*(?:document|presentation)\d*\s*$|^[\d\W_]*$|_|^\S*[\d-]\S*$", re.I)
+_POOR_TITLE = re.compile(
+    r"microsoft\s+word|untitled|\.(?:docx?|pdf|xlsx?|pptx?|indd|qxd|html?|txt)\b|^\s*(?:document|presentation)\d*\s*$|^[\d\W_]*$|_|^\S*[\d-]\S*$",
+    re.I,
+)
 
 
 def read_metadata(parsed: ParsedDocument, filename: str, given: DocumentFacts | None) -> DocumentFacts:
@@ -127,7 +139,11 @@ def _company(parsed: ParsedDocument, filename: str, cover: str, body: str, langu
     if language == "zh":
         filing = kind in ("annual report", "half-year report", "quarterly report", "prospectus", "announcement")
         return chinese_company(cover, filename) if filing else Company()
-    filing = _FORM.fullmatch(f"form {kind}") is not None or kind.endswith("report") or kind in ("press release", "earnings call")
+    filing = (
+        _FORM.fullmatch(f"form {kind}") is not None
+        or kind.endswith("report")
+        or kind in ("press release", "earnings call")
+    )
     return english_company(parsed.pages[0].text.splitlines(), body) if filing else Company()
 
 
@@ -148,10 +164,10 @@ def _published(parsed: ParsedDocument, filename: str, kind: str, period: Period)
     if signed:
         return signed.isoformat()
     opening = parsed.pages[0].text[:1500]
-    for found in _DATED.finditer(opening):
-        day = next(find_dates(opening[found.end() : found.end() + 40]), None)
-        if day is not None and day.start < 14:
-            return day.day.isoformat()
+    for dated in _DATED.finditer(opening):
+        found = next(find_dates(opening[dated.end() : dated.end() + 40]), None)
+        if found is not None and found.start < 14:
+            return found.day.isoformat()
     if kind in ("news", "press release", "research report", "announcement", ""):
         first = next(find_dates(opening[:400]), None)
         return first.day.isoformat() if first and kind else ""
@@ -208,7 +224,9 @@ def _heading(parsed: ParsedDocument, kind: str) -> str:
 
 def _filing_title(name: str, kind: str, period: Period, language: str) -> str:
     if language == "zh":
-        said = {"annual report": "年度报告", "half-year report": "半年度报告", "quarterly report": "季度报告"}.get(kind, kind)
+        said = {"annual report": "年度报告", "half-year report": "半年度报告", "quarterly report": "季度报告"}.get(
+            kind, kind
+        )
         if kind == "quarterly report" and period.fiscal_quarter:
             said = f"第{'一二三四'[period.fiscal_quarter - 1]}季度报告"
         return f"{name} {period.fiscal_year}年{said}"

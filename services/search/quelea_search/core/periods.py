@@ -7,6 +7,7 @@ from collections import Counter
 from datetime import date, timedelta
 
 from quelea_kit.dates import find_dates
+
 from quelea_search.core.model import Period
 
 _QUARTER_WORDS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
@@ -16,7 +17,8 @@ _ENDED = re.compile(
     re.I,
 )
 _YEAR_END = re.compile(
-    r"(?:10-K|annual\s+report|20-F)\s.{0,60}?(?:fiscal\s+)?year\s+ended\s+|(?:fiscal|financial)\s+year\s+ended\s+", re.I | re.S
+    r"(?:10-K|annual\s+report|20-F)\s.{0,60}?(?:fiscal\s+)?year\s+ended\s+|(?:fiscal|financial)\s+year\s+ended\s+",
+    re.I | re.S,
 )
 _OWN_QUARTER = re.compile(
     r"(?:(first|second|third|fourth|1st|2nd|3rd|4th)\s+(?:fiscal\s+)?quarters?\s+(?:of\s+|of\s+the\s+)?(?:fiscal\s+(?:years?\s+)?|FY\s?)?(20\d\d))"
@@ -64,7 +66,9 @@ def english_period(document_type: str, cover: str, body: str) -> Period:
     if found is None:
         return Period()
     what, end = found
-    yearly = document_type in ("10-K", "20-F", "annual report") or (document_type != "10-Q" and "year" in what and "half" not in what)
+    yearly = document_type in ("10-K", "20-F", "annual report") or (
+        document_type != "10-Q" and "year" in what and "half" not in what
+    )
     if yearly:
         year = _own_year(body, end)
         return Period(f"FY{year}", year, 0, end.isoformat())
@@ -86,7 +90,7 @@ def _period_end(cover: str) -> tuple[str, date] | None:
 
 
 def _quarter(body: str, end: date) -> tuple[int, int]:
-    """Fiscal year and quarter of a quarter that ends on a day: from the year's end, then from the filing's own words."""
+    """Fiscal year and quarter of a quarter, from the last year's end, then from the filing's own words."""
     year_end = fiscal_year_end(body, end)
     if year_end is None:
         year, quarter = end.year, (end.month - 1) // 3 + 1
@@ -115,7 +119,7 @@ def _quarter(body: str, end: date) -> tuple[int, int]:
 
 
 def fiscal_year_end(body: str, before: date) -> date | None:
-    """The last fiscal year's end before a day, as the filing names it: by its annual report, else in its balance sheet."""
+    """The last fiscal year's end before a day: as the annual report's period, else from the balance sheet."""
     counts: Counter[date] = Counter()
     for match in _YEAR_END.finditer(body):
         found = next(find_dates(body[match.end() : match.end() + 40]), None)

@@ -16,7 +16,10 @@ EDGE = 4
 
 _DIGITS = re.compile(r"\d+")
 _CARRIED = re.compile(r"^(\d{1,4})(?=\s)|(?:^|[\s|-])(\d{1,4})$")
-_PAGE_NUMBER = re.compile(r"[-–—\s]*(?:page\s*)?\(?(?:\d{1,4}|[ivxl]{1,6}|[FSA]-\d{1,3})\)?(?:\s*(?:/|of)\s*\d{1,4})?[-–—\s]*|第\s*\d+\s*页.{0,12}", re.I)
+_PAGE_NUMBER = re.compile(
+    r"[-–—\s]*(?:page\s*)?\(?(?:\d{1,4}|[ivxl]{1,6}|[FSA]-\d{1,3})\)?(?:\s*(?:/|of)\s*\d{1,4})?[-–—\s]*|第\s*\d+\s*页.{0,12}",
+    re.I,
+)
 
 
 def key(line: str) -> str:
@@ -48,7 +51,11 @@ def body_mask(pages: Sequence[Sequence[str]]) -> list[list[bool]]:
         for edges in (range(len(lines))[:EDGE], range(len(lines))[-EDGE:]):
             for i in edges:
                 bare = len(pages) >= MINIMUM_PAGES and _PAGE_NUMBER.fullmatch(lines[i]) is not None
-                if not lines[i].strip() or key(lines[i]) in running or (bare and i in (0, 1, len(lines) - 1, len(lines) - 2)):
+                if (
+                    not lines[i].strip()
+                    or key(lines[i]) in running
+                    or (bare and i in (0, 1, len(lines) - 1, len(lines) - 2))
+                ):
                     mask[i] = False
         for edge, pages_numbered in zip((0, -1), numbered, strict=False):
             if number in pages_numbered:

@@ -28,7 +28,12 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
     for match in _MAY_END.finditer(text, start, stop):
         if match.group()[0] == "." and not _ends(text, at, match.start()):
             continue
-        if match.group()[0] in "!?" and match.end() < stop and not text[match.end()].isspace() and text[match.end()].isascii():
+        if (
+            match.group()[0] in "!?"
+            and match.end() < stop
+            and not text[match.end()].isspace()
+            and text[match.end()].isascii()
+        ):
             continue
         _add(spans, text, at, match.end())
         at = match.end()
@@ -40,10 +45,10 @@ def _ends(text: str, start: int, dot: int) -> bool:
     word = _LAST_WORD.search(text, max(start, dot - 20), dot)
     if word is None:
         return True
-    token = word.group().lower()
-    if token.isdigit():
+    last = word.group().lower()
+    if last.isdigit():
         return bool(text[start : word.start()].strip())  # "1. Overview" begins with its number
-    return token not in _ABBREVIATION and not (len(token) == 1 and token not in "i")
+    return last not in _ABBREVIATION and (len(last) > 1 or last == "i")
 
 
 def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from quelea_search.adapters.formats import dispatch
+from quelea_search.adapters.formats.common import Progress
 from quelea_search.core.model import ParsedDocument, ParseLimits
 
 __all__ = ["FORMATS", "Progress", "parse"]
 
 FORMATS = ("pdf", "html", "docx", "xlsx", "pptx", "csv", "json", "markdown", "text")
-
-Progress = Callable[[int, int], None]
-"""Called with (pages done, pages); the last call has done == total. Sheets, slides and records count as pages."""
 
 
 def parse(data: bytes, filename: str, *, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
@@ -26,6 +23,4 @@ def parse(data: bytes, filename: str, *, limits: ParseLimits, on_progress: Progr
     Raises:
         quelea_search.core.errors.*: Why it cannot be read, in one sentence.
     """
-    from quelea_search.adapters.formats.dispatch import read
-
-    return read(data, filename, limits, on_progress)
+    return dispatch.read(data, filename, limits, on_progress)

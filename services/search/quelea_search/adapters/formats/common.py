@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
 
-from quelea_search.core.errors import TooLarge
-from quelea_search.core.model import ParseLimits
+from quelea_kit.dates import find_dates
+
+from quelea_search.core.errors import EmptyDocument, TooLarge, Unreadable
+from quelea_search.core.model import ParsedDocument, ParseLimits
+from quelea_search.core.pages import Block, build_page, paginate
 
 Progress = Callable[[int, int], None]
 """Called with (pages done, pages); the last call has done == total. Sheets, slides and records count as pages."""
@@ -17,6 +22,71 @@ def check_characters(count: int, limits: ParseLimits) -> None:
         raise TooLarge(f"The document holds more than {limits.max_characters:,} characters of text; split it.")
 
 
+def check_rows(count: int, limits: ParseLimits) -> None:
+    """Raise TooLarge when a table has more rows than the limit."""
+    if count > limits.max_rows:
+        raise TooLarge(f"The file has more than {limits.max_rows:,} rows; split it.")
+
+
 def stated(**fields: str) -> dict[str, str]:
     """The fields that are not empty."""
     return {name: value for name, value in fields.items() if value}
+
+
+def day_of(text: str) -> str:
+    """The first complete date in a short text, as YYYY-MM-DD; empty where there is none."""
+    found = next(find_dates(text), None)
+    return found.day.isoformat() if found else ""
+
+
+def finish(
+    pages: Sequence[Sequence[Block]],
+    kind: str,
+    facts: Mapping[str, str],
+    limits: ParseLimits,
+    on_progress: Progress,
+    *,
+    numbered: bool = False,
+) -> ParsedDocument:
+    """Blocks to a document. Raises EmptyDocument when no page has text, TooLarge when there is too much of it.
+
+    Args:
+        numbered: The pages have numbers of their own (slides, sheets): empty ones stay, so that the numbers stay true.
+    """
+    check_characters(sum(len(block.text) for page in pages for block in page), limits)
+    built = tuple(page for page in (build_page(blocks) for blocks in pages) if numbered or page.text)
+    if not any(page.text for page in built):
+        raise EmptyDocument("The document has no text in it; send one that has.")
+    on_progress(len(built), len(built))
+    return ParsedDocument(built, kind, dict(facts))
+
+
+def finish_flow(
+    blocks: Sequence[Block], kind: str, facts: Mapping[str, str], limits: ParseLimits, on_progress: Progress
+) -> ParsedDocument:
+    """Like finish(), for a format without pages."""
+    return finish(paginate(blocks), kind, facts, limits, on_progress)
+
+
+def open_package(data: bytes, limits: ParseLimits, what: str) -> zipfile.ZipFile:
+    """A DOCX, XLSX or PPTX container that is safe to unpack.
+
+    Raises:
+        TooLarge: Its parts are larger than the limit when unpacked.
+        Unreadable: It is broken, or a part declares XML entities, which no office program does.
+    """
+    try:
+        package = zipfile.ZipFile(io.BytesIO(data))
+        parts = package.infolist()
+        if sum(part.file_size for part in parts) > limits.max_unpacked_bytes or len(parts) > 50_000:
+            raise TooLarge(
+                f"The {what} file unpacks to more than {limits.max_unpacked_bytes // 1_048_576} MiB; make it smaller."
+            )
+        for part in parts:
+            if part.filename.endswith((".xml", ".rels")):
+                with package.open(part) as stream:
+                    if b"<!" in stream.read(2048).split(b"<!--")[0].replace(b"<![CDATA[", b""):
+                        raise Unreadable(f"The {what} file declares XML entities and is not opened; export it again.")
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+        raise Unreadable(f"The {what} file is broken and cannot be opened; save it again.") from error
+    return package

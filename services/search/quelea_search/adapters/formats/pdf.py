@@ -13,8 +13,9 @@ import pypdfium2.raw as c
 from quelea_search.adapters.formats.common import Progress, check_characters, stated
 from quelea_search.core.clean import BREAK_HYPHEN, clean, clean_cell, mend_hyphens
 from quelea_search.core.errors import Encrypted, TooManyPages, Unreadable
-from quelea_search.core.layout import Style, blocks_of, settle_levels, without_marks
+from quelea_search.core.layout import blocks_of, settle_levels
 from quelea_search.core.model import ParsedDocument, ParseLimits
+from quelea_search.core.order import Style, without_marks
 from quelea_search.core.pages import build_page
 from quelea_search.core.raw import Cell, RawLine, RawPage
 from quelea_search.core.rows import is_number
@@ -167,13 +168,14 @@ def _cells(line: str, start: int, size: float, edges: Any) -> list[Cell]:
     words: list[str] = []
     x0 = x1 = 0.0
     at = start
-    for word in line.split(" "):
+    for printed in line.split(" "):
+        word = printed
         if word and _LEADERS.fullmatch(word):  # the dots of a table of contents
             _close(cells, words, x0, x1)
             words = []
         elif word:
             w0, first_right = edges(at)
-            _, w1 = edges(at + len(word) - 1) if len(word) > 1 else (w0, first_right)
+            w1 = edges(at + len(word) - 1)[1] if len(word) > 1 else first_right
             gap = w0 - x1
             if words and (_starts_amount(words, word, gap, size) or (gap > GAP * size and not _sticks(words, word))):
                 _close(cells, words, x0, x1)
@@ -185,11 +187,12 @@ def _cells(line: str, start: int, size: float, edges: Any) -> list[Cell]:
                 words.append(word[: leader.start()])
                 _close(cells, words, x0, w0)
                 words = []
-                word, x0 = word[leader.end() :], w1 - 0.5 * size * len(word[leader.end() :])
+                word = word[leader.end() :]
+                x0 = w1 - 0.5 * size * len(word)
             if word:
                 words.append(word)
             x1 = w1
-        at += len(word) + 1
+        at += len(printed) + 1
     _close(cells, words, x0, x1)
     return _unless_justified(cells, size)
 

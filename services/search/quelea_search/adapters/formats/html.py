@@ -1,0 +1,212 @@
+"""HTML: filings are walked as they stand, tables as rows of cells; web pages are first freed of their frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import lxml.html
+import trafilatura
+from lxml import etree
+
+from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated
+from quelea_search.core.clean import clean
+from quelea_search.core.errors import EmptyDocument, Unreadable
+from quelea_search.core.flow import paragraph, table
+from quelea_search.core.headings import may_head
+from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
+from quelea_search.core.pages import Block
+from quelea_search.core.words import glue
+
+_SKIP = frozenset("script style noscript template head nav svg iframe object form button select textarea input".split())
+_BLOCK = frozenset(
+    """p div section article main header footer aside li ul ol dl dt dd blockquote pre h h1 h2 h3 h4 h5 h6 center address
+    figure figcaption hr tr caption body details summary fieldset""".split()
+)
+_WEB_TAGS = "//nav | //article | //aside | //footer | //header | //main"
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+_BREAK = re.compile(r"page-break-(?:before|after)\s*:\s*always|break-(?:before|after)\s*:\s*page", re.I)
+_BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.I)
+_DATE_META = frozenset(
+    """article:published_time og:published_time pubdate publishdate publish-date date dc.date dcterms.date
+    datepublished""".split()
+)
+MAXIMUM_DEPTH = 240
+"""Elements within elements; deeper ones are read as text."""
+
+
+def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
+    """A page or a filing in HTML. Raises EmptyDocument, Unreadable, TooLarge."""
+    check_characters(len(text), limits)
+    on_progress(0, 1)
+    try:
+        root = lxml.html.document_fromstring(_without_declaration(text), ensure_head_body=False)
+    except (etree.LxmlError, ValueError) as error:
+        if not re.sub(r"<[^>]*>", "", text).strip():
+            raise EmptyDocument("The HTML page has no text in it; send one that has.") from error
+        raise Unreadable("The HTML is broken and cannot be read; save the page again.") from error
+    facts = _facts(root)
+    if _is_web_page(root):
+        blocks = _main_text(text)
+        if sum(len(block.text) for block in blocks) > 200:
+            return finish_flow(blocks, "html", facts, limits, on_progress)
+    pages: list[list[Block]] = [[]]
+    for block in _Walk().blocks(root):
+        if block is None:
+            pages.append([])
+        else:
+            pages[-1].append(block)
+    filled = [page for page in pages if page]
+    if len(filled) >= 3:
+        return finish(filled, "html", facts, limits, on_progress)
+    return finish_flow([block for page in filled for block in page], "html", facts, limits, on_progress)
+
+
+def _without_declaration(text: str) -> str:
+    """lxml refuses characters that come with an encoding declaration."""
+    return re.sub(r"^\s*<\?xml[^>]*\?>", "", text, count=1)
+
+
+def _is_web_page(root: Any) -> bool:
+    """Boilerplate around an article, and no filing: few tables, frames of navigation."""
+    return len(root.xpath("//table//tr")) < 150 and bool(root.xpath(_WEB_TAGS))
+
+
+def _facts(root: Any) -> dict[str, str]:
+    titles = root.xpath("//meta[@property='og:title']/@content") + root.xpath("//title/text()")
+    published = ""
+    for meta in root.xpath("//meta[@content]"):
+        name = (meta.get("property") or meta.get("name") or meta.get("itemprop") or "").lower()
+        if name in _DATE_META and not published:
+            published = day_of(meta.get("content"))
+    for stamp in root.xpath("//article//time/@datetime | //time[@pubdate]/@datetime"):
+        published = published or day_of(stamp)
+    return stated(title=clean(titles[0])[:300] if titles else "", published=published)
+
+
+def _main_text(text: str) -> list[Block]:
+    """The article of a web page, as trafilatura finds it."""
+    found = trafilatura.extract(
+        text, output_format="xml", include_comments=False, include_tables=True, favor_recall=True
+    )
+    if not found:
+        return []
+    main = etree.fromstring(found.encode(), etree.XMLParser(resolve_entities=False, huge_tree=False)).find("main")
+    blocks: list[Block] = []
+    for element in main.iterchildren() if main is not None else ():
+        said = " ".join(" ".join(element.itertext()).split())
+        if element.tag == "head":
+            level = re.sub(r"\D", "", element.get("rend") or "")
+            blocks.append(Block(LineKind.HEADING, said, int(level or 2)))
+        elif element.tag == "table":
+            rows = [[" ".join(cell.itertext()) for cell in line.iter("cell")] for line in element.iter("row")]
+            blocks.extend(table(rows))
+        elif element.tag == "list":
+            blocks.extend(Block(LineKind.TEXT, f"• {' '.join(item.itertext())}") for item in element.iter("item"))
+        elif said:
+            blocks.append(paragraph(said))
+    return blocks
+
+
+class _Walk:
+    """One pass over the tree; None stands for a page break."""
+
+    def __init__(self) -> None:
+        self._held: list[str] = []
+        self._bold = 0
+        self._plain = 0
+
+    def blocks(self, root: Any) -> Iterator[Block | None]:
+        """Blocks in document order."""
+        yield from self._element(root, 0)
+        yield from self._close("")
+
+    def _element(self, element: Any, depth: int) -> Iterator[Block | None]:
+        tag = element.tag.lower().rsplit("}", 1)[-1] if isinstance(element.tag, str) else ""
+        style = element.get("style") or "" if tag else ""
+        if not tag or tag in _SKIP or tag == "ix:header" or _HIDDEN.search(style):
+            yield from self._text(element.tail, False)
+            return
+        breaks = _BREAK.search(style) is not None
+        if tag == "table" and depth < MAXIMUM_DEPTH and not element.xpath(".//table"):
+            yield from self._close("")
+            yield from _table(element)
+        elif tag == "br":
+            self._held.append("\n")
+        elif depth >= MAXIMUM_DEPTH:
+            self._held.append(" ".join(element.itertext()))
+        else:
+            block = tag in _BLOCK or tag in ("td", "th", "table")
+            if block:
+                yield from self._close("")
+                if breaks and "before" in style:
+                    yield None
+            bold = tag in ("b", "strong") or _BOLD.search(style) is not None
+            self._count(element.text, bold)
+            for child in element:
+                yield from self._element(child, depth + 1)
+            if block:
+                yield from self._close(tag)
+        if breaks and not ("before" in style and tag in _BLOCK):
+            yield from self._close("")
+            yield None
+        self._count(element.tail, False)
+
+    def _text(self, text: str | None, bold: bool) -> Iterator[Block]:
+        self._count(text, bold)
+        yield from ()
+
+    def _count(self, text: str | None, bold: bool) -> None:
+        if text:
+            self._held.append(text)
+            if bold:
+                self._bold += len(text.strip())
+            else:
+                self._plain += len(text.strip())
+
+    def _close(self, tag: str) -> Iterator[Block]:
+        parts = "".join(self._held).split("\n\n")
+        bold = self._bold > 3 * self._plain
+        self._held, self._bold, self._plain = [], 0, 0
+        for part in parts:
+            lines = [line.strip() for line in part.split("\n") if line.strip()]
+            if not lines:
+                continue
+            text = lines[0]
+            for line in lines[1:]:
+                text = glue(text, line)
+            text = clean(text)
+            if not text:
+                continue
+            if len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
+                yield Block(LineKind.HEADING, text, int(tag[1]))
+            elif tag == "li":
+                yield Block(LineKind.TEXT, f"• {text}")
+            else:
+                block = paragraph(text)
+                if block.kind is LineKind.TEXT and bold and may_head(text):
+                    block = Block(LineKind.HEADING, text, 5)
+                yield block
+
+
+def _table(element: Any) -> Iterator[Block]:
+    rows: list[list[str]] = []
+    heads = 0
+    for line in element.iter("tr"):
+        cells = [cell for cell in line if isinstance(cell.tag, str) and cell.tag.lower() in ("td", "th")]
+        if cells and heads == len(rows) and all(cell.tag.lower() == "th" for cell in cells):
+            heads += 1
+        rows.append([_cell(cell) for cell in cells])
+    caption = element.find("caption")
+    if caption is not None and clean(" ".join(caption.itertext())):
+        yield Block(LineKind.HEAD, " ".join(caption.itertext()))
+    yield from table(rows, heads)
+
+
+def _cell(cell: Any) -> str:
+    lines = [line.strip() for line in "".join(cell.itertext()).split("\n") if line.strip()]
+    text = lines[0] if lines else ""
+    for line in lines[1:]:
+        text = glue(text, line)
+    return text

@@ -1,0 +1,83 @@
+"""PPTX through python-pptx: a slide is a page, its title a heading; tables, charts and notes come with it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+from zipfile import BadZipFile
+
+import pptx
+from lxml.etree import LxmlError
+from pptx.exc import PythonPptxError
+
+from quelea_search.adapters.formats.common import Progress, finish, open_package, stated
+from quelea_search.core.clean import clean
+from quelea_search.core.errors import TooManyPages, Unreadable
+from quelea_search.core.flow import paragraph, table
+from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
+from quelea_search.core.pages import Block
+
+MAXIMUM_DEPTH = 20
+"""Groups within groups that are looked into."""
+
+
+def read(data: bytes, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
+    """A presentation. Raises Unreadable, TooLarge, TooManyPages, EmptyDocument."""
+    open_package(data, limits, "PPTX").close()
+    try:
+        deck = pptx.Presentation(io.BytesIO(data))
+        total = len(deck.slides)
+        if total > limits.max_pages:
+            raise TooManyPages(f"The presentation has {total} slides, the limit is {limits.max_pages}; split it.")
+        on_progress(0, total)
+        pages: list[list[Block]] = []
+        for number, slide in enumerate(deck.slides):
+            pages.append(list(_slide(slide)))
+            on_progress(number + 1, total)
+        facts = stated(title=clean(deck.core_properties.title or ""), author=clean(deck.core_properties.author or ""))
+    except (LxmlError, PythonPptxError, KeyError, ValueError, AttributeError, BadZipFile, IndexError) as error:
+        raise Unreadable("The PPTX file is broken and cannot be read; save it again.") from error
+    return finish(pages, "pptx", facts, limits, on_progress, numbered=True)
+
+
+def _slide(slide: Any) -> Iterator[Block]:
+    title = slide.shapes.title
+    if title is not None and title.text_frame.text.strip():
+        yield Block(LineKind.HEADING, title.text_frame.text, 1)
+    shapes = sorted(slide.shapes, key=lambda shape: (shape.top or 0, shape.left or 0))
+    for shape in shapes:
+        if title is None or shape.shape_id != title.shape_id:
+            yield from _shape(shape, 0)
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        for line in slide.notes_slide.notes_text_frame.text.splitlines():
+            if line.strip():
+                yield Block(LineKind.TEXT, line)
+
+
+def _shape(shape: Any, depth: int) -> Iterator[Block]:
+    if hasattr(shape, "shapes") and depth < MAXIMUM_DEPTH:
+        for inner in shape.shapes:
+            yield from _shape(inner, depth + 1)
+    if getattr(shape, "has_text_frame", False):
+        for item in shape.text_frame.paragraphs:
+            text = "".join(run.text for run in item.runs) or item.text
+            if text.strip():
+                yield paragraph(text)
+    if getattr(shape, "has_table", False):
+        yield from table([[cell.text for cell in row.cells] for row in shape.table.rows])
+    if getattr(shape, "has_chart", False):
+        yield from _chart(shape.chart)
+
+
+def _chart(chart: Any) -> Iterator[Block]:
+    """The numbers behind a chart, as a table."""
+    if chart.has_title and chart.chart_title.has_text_frame and chart.chart_title.text_frame.text.strip():
+        yield Block(LineKind.TEXT, chart.chart_title.text_frame.text)
+    for plot in chart.plots:
+        categories = [str(category) for category in plot.categories]
+        rows = [["", *categories]]
+        rows.extend(
+            [str(series.name), *("" if v is None else f"{v:.12g}" for v in series.values)] for series in plot.series
+        )
+        yield from table(rows, 1, keep_empty=True)
