@@ -10,70 +10,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError
+from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
-from quelea_retriever.adapters.store import DocumentRecord, NewPassage, Scope, Store, is_version_of, version_of
+from quelea_retriever.adapters.store import DocumentRecord, NewPassage, Store, is_version_of, version_of
 from quelea_retriever.core.model import DocumentFacts
-from quelea_retriever.core.reading import Catalogue
+from quelea_retriever.snapshot import Snapshot
 
 log = get_logger(__name__)
+T = TypeVar("T")
 
 _DRAIN_SECONDS = 60.0
 _SLOW_REFRESH_SECONDS = 60.0
-
-
-class _LazyCatalogue:
-    """Built when a search first needs it, not for every commit."""
-
-    def __init__(self, facts: list[DocumentFacts]) -> None:
-        self._facts = facts
-        self._built: Catalogue | None = None
-
-    def get(self) -> Catalogue:
-        """The catalogue; in two threads at once it may be built twice, which does no harm."""
-        if self._built is None:
-            self._built = Catalogue.build(self._facts)
-        return self._built
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The live documents at one moment; a search uses one snapshot from its beginning to its end."""
-
-    by_version: dict[str, DocumentRecord]
-    by_document: dict[str, DocumentRecord]
-    lazy_catalogue: _LazyCatalogue
-    hidden: frozenset[str] = frozenset()
-    """Versions that have passages in the store and are not live."""
-
-    @classmethod
-    def of(cls, records: Iterable[DocumentRecord]) -> Snapshot:
-        """Arrange records. Of two with the same document id the one committed last counts."""
-        by_document: dict[str, DocumentRecord] = {}
-        for record in sorted(records, key=lambda record: record.committed):
-            by_document[record.facts.id] = record
-        by_version = {record.version: record for record in by_document.values()}
-        facts = [record.facts for record in by_document.values()]
-        return cls(by_version, by_document, _LazyCatalogue(facts))
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """The live documents, arranged for reading questions."""
-        return self.lazy_catalogue.get()
-
-    def hiding(self, versions: Iterable[str]) -> Snapshot:
-        """The same documents, with these versions kept out of searches."""
-        return replace(self, hidden=frozenset(versions) - self.by_version.keys())
-
-    def scope(self, documents: Sequence[str] | None) -> Scope:
-        """What to search for these document ids; None for all."""
-        if documents is None:
-            return Scope(exclude=tuple(self.hidden))
-        return Scope(only=tuple(self.by_document[one].version for one in documents if one in self.by_document))
 
 
 @dataclass
@@ -111,11 +63,12 @@ class Library:
         self._orphan_seconds = orphan_seconds
         self._clock = clock
         self._change = asyncio.Lock()
-        self._stamp = ""
+        self._stamp, self._unsure = "", False
         self._looked = self._refreshed = -1e9
         self._readers: dict[int, _Readers] = {}
         self._retiring: dict[str, asyncio.Task[None]] = {}
         self._removing: set[str] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._suspects: frozenset[str] = frozenset()
 
     async def start(self) -> None:
@@ -125,7 +78,8 @@ class Library:
         await self.collect()
 
     async def close(self) -> None:
-        """Stop removing; what is left is collected later. Close the store."""
+        """Finish commits, stop removing (what is left is collected later), close the store."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         for task in self._retiring.values():
             task.cancel()
         await asyncio.gather(*self._retiring.values(), return_exceptions=True)
@@ -142,11 +96,13 @@ class Library:
         before = self.snapshot
         after = Snapshot.of(records)
         self.snapshot = after.hiding(before.hidden | before.by_version.keys())
-        self._stamp = stamp
+        self._stamp, self._unsure = stamp, False
         self._looked = self._refreshed = time.monotonic()
 
     async def look(self) -> None:
         """Notice what other replicas committed; costs nothing for a store of our own."""
+        if self._unsure:
+            await self.refresh()
         if not self.store.shared or time.monotonic() - self._looked < self._ttl:
             return
         async with self._change:
@@ -192,23 +148,7 @@ class Library:
         """
         if not facts.passages:
             raise InvalidInput("document.passages must say how many passages the document has when it is committed.")
-        version = version_of(facts)
-        async with self._change:
-            if self.store.shared:
-                await self._refresh()
-            await self._check_count(version, facts)
-            record = DocumentRecord(version, facts, self._clock())
-            await self.store.put_record(record)
-            replaced, kept = "", []
-            for old in self.snapshot.by_document.values():
-                if old.facts.uri == facts.uri:
-                    replaced = old.facts.id if old.facts.id != facts.id else ""
-                elif old.facts.id == facts.id:  # the same bytes under a new uri: one document, by its last name
-                    await self.store.delete_record(old.facts.uri)
-                else:
-                    kept.append(old)
-            self._replace([*kept, record])
-        return replaced
+        return await self._whole(self._commit(facts, version_of(facts)))
 
     async def delete(self, document_id: str) -> int:
         """Take a document out, unfinished versions of it too; how many passages it had.
@@ -216,22 +156,62 @@ class Library:
         Raises:
             NotFound: Nothing is stored of such a document.
         """
-        async with self._change:
-            if self.store.shared:
-                await self._refresh()
-                await self._find_hidden()
-            record = self.snapshot.by_document.get(document_id)
-            unfinished = [v for v in self.snapshot.hidden if is_version_of(v, document_id) and v not in self._retiring]
-            if record is None and not unfinished:
-                raise NotFound(f"No document has the id {document_id}.", details={"document_id": document_id})
-            count = 0
-            if record is not None:
-                await self.store.delete_record(record.facts.uri)
-                count += await self.store.count(record.version)
-                self._replace(r for r in self.snapshot.by_document.values() if r is not record)
-            for version in unfinished:
-                count += await self.store.delete_passages(version)
-            self.snapshot = self.snapshot.hiding(self.snapshot.hidden.difference(unfinished))
+        return await self._whole(self._delete(document_id))
+
+    async def _whole(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do all of it although the caller may leave, so that what is in memory and in the store stay the same."""
+
+        async def run() -> T:
+            async with self._change:
+                try:
+                    return await work
+                except Unavailable:
+                    self._unsure = True  # a write that failed may have been made
+                    raise
+
+        task = asyncio.create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return await asyncio.shield(task)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # the caller gets it; one that has left must not fill the log
+
+    async def _commit(self, facts: DocumentFacts, version: str) -> str:
+        if self.store.shared:
+            await self._refresh()
+        await self._check_count(version, facts)
+        record = DocumentRecord(version, facts, self._clock())
+        await self.store.put_record(record)
+        replaced, kept = "", []
+        for old in self.snapshot.by_document.values():
+            if old.facts.uri == facts.uri:
+                replaced = old.facts.id if old.facts.id != facts.id else ""
+            elif old.facts.id == facts.id:  # the same bytes under a new uri: one document, by its last name
+                await self.store.delete_record(old.facts.uri)
+            else:
+                kept.append(old)
+        self._replace([*kept, record])
+        return replaced
+
+    async def _delete(self, document_id: str) -> int:
+        if self.store.shared:
+            await self._refresh()
+            await self._find_hidden()
+        record = self.snapshot.by_document.get(document_id)
+        unfinished = [v for v in self.snapshot.hidden if is_version_of(v, document_id) and v not in self._retiring]
+        if record is None and not unfinished:
+            raise NotFound(f"No document has the id {document_id}.", details={"document_id": document_id})
+        count = 0
+        if record is not None:
+            await self.store.delete_record(record.facts.uri)
+            count += await self.store.count(record.version)
+            self._replace(r for r in self.snapshot.by_document.values() if r is not record)
+        for version in unfinished:
+            count += await self.store.delete_passages(version)
+        self.snapshot = self.snapshot.hiding(self.snapshot.hidden.difference(unfinished))
         return count
 
     async def collect(self) -> None:

@@ -16,11 +16,12 @@ from quelea_kit.errors import Conflict
 
 from quelea_retriever.adapters.embedder import Embedder, Embedding, Kind
 from quelea_retriever.adapters.store import Found, Profile, Scope, SparseVector, Store, profile_conflict
-from quelea_retriever.core import analysis, ranking
+from quelea_retriever.core import analysis, ranking, search_terms
 from quelea_retriever.core.model import Candidate, Hit, Mode, Reading
 from quelea_retriever.core.reading import Catalogue, confirm_missing, read_query
 from quelea_retriever.filters import DocumentFilter
-from quelea_retriever.library import Library, Snapshot
+from quelea_retriever.library import Library
+from quelea_retriever.snapshot import Snapshot
 from quelea_retriever.vectorising import indexed_text
 
 Ranked = tuple[int, float, float]
@@ -120,7 +121,7 @@ class Searcher:
         groups: list[tuple[str, ...] | None] = [allowed]
         if reading.groups:
             groups = [group for group in reading.groups if group]
-        return analysis.sparse_query(question.query), reading, groups
+        return search_terms.search_vector(question.query, reading), reading, groups
 
     def _narrow(self, snapshot: Snapshot, filters: DocumentFilter) -> tuple[tuple[str, ...] | None, Catalogue]:
         """The ids that the filters leave (None: all), and the catalogue of just those; the last one is kept."""

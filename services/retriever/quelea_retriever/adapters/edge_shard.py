@@ -147,7 +147,7 @@ class EdgeShard:
         which = _scope_filter(scope)
         near = qe.Query.Nearest(dense.tolist(), using=DENSE)
         cosine = self._scores(near, which, limit, exact if hnsw_ef is None else qe.SearchParams(hnsw_ef=hnsw_ef))
-        overlap: dict[str, float] = {}
+        overlap: dict[uuid.UUID, float] = {}
         if len(sparse[0]):
             shared = qe.Query.Nearest(_sparse(sparse), using=SPARSE)
             overlap = self._scores(shared, which, limit)
@@ -157,7 +157,7 @@ class EdgeShard:
             cosine |= self._scores(near, _has_id(unscored), len(unscored), exact)
         found = []
         for point in self._shard.retrieve(list(cosine), with_payload=True, with_vector=False):
-            payload, key = point.payload, str(point.id)
+            payload, key = point.payload, point.id
             found.append(Found(payload[VERSION], passage_of(payload), cosine[key], overlap.get(key, 0.0)))
         return found
 
@@ -184,11 +184,11 @@ class EdgeShard:
         """Points, of every kind."""
         return self._count(None)
 
-    def _scores(self, query: Any, which: Any, limit: int, params: Any = None) -> dict[str, float]:
+    def _scores(self, query: Any, which: Any, limit: int, params: Any = None) -> dict[uuid.UUID, float]:
         request = qe.QueryRequest(
             limit=limit, query=query, filter=which, params=params, with_payload=False, with_vector=False
         )
-        return {str(point.id): float(point.score) for point in self._shard.query(request)}
+        return {point.id: float(point.score) for point in self._shard.query(request)}
 
     def _scroll(self, condition: Any) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -212,8 +212,8 @@ def _keyword(field: str, values: Sequence[str]) -> Any:
     return qe.FieldCondition(field, match=qe.MatchAny(list(values)))
 
 
-def _has_id(ids: set[str]) -> Any:
-    return qe.Filter(must=[qe.HasIdCondition({uuid.UUID(key) for key in ids})])
+def _has_id(ids: set[uuid.UUID]) -> Any:
+    return qe.Filter(must=[qe.HasIdCondition(ids)])
 
 
 def _scope_filter(scope: Scope) -> Any:
