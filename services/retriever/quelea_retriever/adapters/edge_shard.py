@@ -213,7 +213,7 @@ def _keyword(field: str, values: Sequence[str]) -> Any:
 
 
 def _has_id(ids: set[uuid.UUID]) -> Any:
-    return qe.Filter(must=[qe.HasIdCondition(ids)])
+    return qe.Filter(must=[qe.HasIdCondition({*ids})])
 
 
 def _scope_filter(scope: Scope) -> Any:
