@@ -109,6 +109,8 @@ class Reading:
     """The question names a period that no stored document of its companies covers."""
     is_comparison: bool = False
     asks_latest: bool = False
+    mentions: tuple[str, ...] = ()
+    """The words of the question that name companies."""
     missing_names: tuple[str, ...] = ()
     """How a missing company may be written; `reading.confirm_missing` looks for these in what was found."""
 

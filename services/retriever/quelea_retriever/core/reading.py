@@ -1,12 +1,26 @@
-"""Reading a question: which company and which fiscal period it asks about, so which filings to search."""
+"""Reading a question: which company and which fiscal period it asks about, so which filings to search.
+
+A wrong filter is worse than none: wherever the question leaves a doubt, the wider set is searched, and `fallback`
+says so.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
+from quelea_kit.text import CJK, language_of
+
+from .companies import NameBook, clean
+from .filings import covering, newest_first, period_text, released
 from .model import Candidate, DocumentFacts, Reading
+from .periods import Ask, TimeCues, find_asks, time_cues
+from .unknown_names import unknown_names
+
+MAX_GROUPS = 12
+"""At most so many filings are retrieved one by one; a longer history is searched from its newest part."""
 
 
 @dataclass(frozen=True)
@@ -14,21 +28,258 @@ class Catalogue:
     """The stored documents, arranged by company. Build it again when a document comes or goes."""
 
     documents: tuple[DocumentFacts, ...]
+    book: NameBook
+    by_company: dict[str, tuple[DocumentFacts, ...]]
+    """Newest first."""
+    unowned: tuple[DocumentFacts, ...]
+    """Documents of no company: news, regulations."""
 
     @classmethod
     def build(cls, documents: Sequence[DocumentFacts]) -> Catalogue:
         """A catalogue of these documents."""
-        return cls(tuple(documents))
+        book = NameBook((d.company, d.company_aliases, d.ticker) for d in documents if d.company)
+        owned: dict[str, list[DocumentFacts]] = defaultdict(list)
+        for document in documents:
+            if document.company:
+                owned[book.key_of(document.company, document.company_aliases, document.ticker)].append(document)
+        return cls(
+            documents=tuple(documents),
+            book=book,
+            by_company={key: newest_first(group) for key, group in owned.items()},
+            unowned=tuple(document for document in documents if not document.company),
+        )
+
+    def about(self, key: str) -> tuple[DocumentFacts, ...]:
+        """Documents of no company whose title speaks of this one."""
+        names = self.book.names_of(key)
+        return tuple(d for d in self.unowned if d.title and any(_speaks_of(d.title, name) for name in names))
 
 
 def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
-    """What the question asks about; `as_of` is the day of the question."""
-    return Reading()
+    """What the question asks about; `as_of` is the day of the question: nothing ended later is "latest"."""
+    text = clean(query[:4000])
+    cues = time_cues(text)
+    asks = tuple(find_asks(text))
+    named = catalogue.book.find(text)
+    keys = [mention.key for mention in named]
+    present = [key for key in keys if catalogue.by_company.get(key) or catalogue.about(key)]
+    missing = [key for key in keys if key not in present]
+    if not keys:
+        strangers = unknown_names(text)
+        if strangers:
+            return _company_missing(strangers, strangers, asks, cues)
+        if not catalogue.unowned and len(catalogue.by_company) == 1 and (asks or cues.latest or cues.multi):
+            present = list(catalogue.by_company)  # one company is all there is, and the question speaks of its periods
+        else:
+            return _without_company(catalogue, asks, cues)
+    if not present:
+        names = tuple(name for key in missing for name in catalogue.book.names_of(key))
+        return _company_missing([catalogue.book.display[key] for key in missing], names, asks, cues)
+    reading = _of_companies(catalogue, present, missing, asks, cues, as_of, language_of(query))
+    return replace(reading, mentions=tuple(text[mention.start : mention.end] for mention in named))
 
 
 def confirm_missing(reading: Reading, candidates: Sequence[Candidate]) -> Reading:
-    """Take `company_missing` back when a document of no company (news, for example) speaks of the company.
+    """Take `company_missing` back when what was found speaks of the company.
 
+    A document of no company (news) that names it is about it as far as anyone can tell. A name that only looks like a
+    company's (its missing_names are written as in the question) may also be a product or segment of a stored one.
     To be called with the candidates of the search, before the reading is answered.
     """
+    if not reading.company_missing:
+        return reading
+    guessed = any(name != name.lower() or CJK.search(name) for name in reading.missing_names) and set(
+        reading.missing_names
+    ) == set(reading.companies)
+    for candidate in candidates:
+        if candidate.facts.company and not guessed:
+            continue
+        told = f"{candidate.facts.title}\n{candidate.passage.section}\n{candidate.passage.text}"
+        if any(_speaks_of(told, name) for name in reading.missing_names):
+            return replace(reading, company_missing=False, fallback="")
     return reading
+
+
+def _speaks_of(text: str, name: str) -> bool:
+    text, name = text.lower(), name.lower()
+    if CJK.search(name):
+        return name in text
+    at = text.find(name)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() and before.isascii()) and not (after.isalnum() and after.isascii()):
+            return len(name) > 3 or text[at : at + len(name)] == name
+        at = text.find(name, at + 1)
+    return False
+
+
+def _labels(asks: Sequence[Ask]) -> tuple[str, ...]:
+    return tuple(ask.label for ask in asks if ask.label and not ask.weak)
+
+
+def _company_missing(shown: Sequence[str], names: Sequence[str], asks: Sequence[Ask], cues: TimeCues) -> Reading:
+    listed = ", ".join(shown)
+    return Reading(
+        companies=tuple(shown),
+        periods=_labels(asks),
+        text=listed,
+        fallback=f"no document of {listed}; searched everything",
+        company_missing=True,
+        is_comparison=len(shown) > 1 or cues.multi,
+        asks_latest=cues.now,
+        missing_names=tuple(names),
+    )
+
+
+def _without_company(catalogue: Catalogue, asks: Sequence[Ask], cues: TimeCues) -> Reading:
+    """No company is named: an exact quarter narrows to the filings of that quarter and to what has no period."""
+    exact = [ask for ask in asks if ask.kind != "year" and ask.year and not ask.weak]
+    timed = [document for document in catalogue.documents if document.period]
+    plain = Reading(periods=_labels(asks), is_comparison=cues.multi, asks_latest=cues.now)
+    if not exact or not timed:
+        return plain
+    fitting = list(dict.fromkeys(document for ask in exact for document in covering(ask, timed, annual=False)))
+    listed = ", ".join(_labels(exact))
+    if not fitting:
+        nothing_else = len(timed) == len(catalogue.documents)
+        return replace(plain, fallback=f"no filing for {listed}; searched everything", period_missing=nothing_else)
+    kept = [*newest_first(fitting), *(document for document in catalogue.documents if not document.period)]
+    return replace(plain, groups=(tuple(document.id for document in kept),), text=listed)
+
+
+def _of_companies(
+    catalogue: Catalogue,
+    present: Sequence[str],
+    missing: Sequence[str],
+    asks: Sequence[Ask],
+    cues: TimeCues,
+    as_of: date,
+    language: str,
+) -> Reading:
+    reads = [_of_company(catalogue, key, asks, cues, as_of, language) for key in present]
+    groups: list[tuple[str, ...]] = []
+    for turn in range(max(len(read.groups) for read in reads)):
+        groups.extend(read.groups[turn] for read in reads if turn < len(read.groups))
+    notes = [read.fallback for read in reads if read.fallback]
+    if missing:
+        notes.append(f"no document of {', '.join(catalogue.book.display[key] for key in missing)}")
+    return Reading(
+        companies=tuple(catalogue.book.display[key] for key in (*present, *missing)),
+        periods=tuple(dict.fromkeys(label for read in reads for label in read.periods)),
+        groups=tuple(dict.fromkeys(groups)),
+        text="; ".join(read.text for read in reads),
+        fallback="; ".join(notes),
+        period_missing=all(read.period_missing for read in reads),
+        is_comparison=cues.multi or len(present) > 1 or len(groups) > 1,
+        asks_latest=cues.now,
+    )
+
+
+def _of_company(
+    catalogue: Catalogue, key: str, asks: Sequence[Ask], cues: TimeCues, as_of: date, language: str
+) -> Reading:
+    """One company's share of the reading."""
+    name = catalogue.book.display[key]
+    own = catalogue.by_company.get(key, ())
+    about = catalogue.about(key)
+    filings = [document for document in own if document.period]
+    everything = Reading(groups=(_ids(_unsure(catalogue, own, about, cues, language)),), text=f"{name} · all documents")
+    if not filings:
+        return everything
+    known = [document for document in filings if released(document, as_of)] or filings
+    chosen, unmatched = _by_period(asks, known, cues)
+    if chosen:
+        fallback = f"no filing of {name} for {', '.join(_labels(unmatched))}" if _labels(unmatched) else ""
+        if len(chosen) == 1 and (cues.multi or cues.previous):
+            chosen = _with_earlier(chosen, known, cues)
+        loose = [document for document in (*own, *about) if not document.period] if _only_years(asks) else []
+        return _reading_of(name, chosen, fallback, loose)
+    if _labels(asks):
+        labels = ", ".join(_labels(asks))
+        return Reading(
+            groups=(_ids([*own, *about]),),
+            periods=_labels(asks),
+            text=f"{name} · {labels}",
+            fallback=f"no filing of {name} for {labels}; searched all of {name}",
+            period_missing=True,
+        )
+    fitting = _of_form(known, cues)
+    if cues.multi or (cues.latest and cues.previous):
+        return _reading_of(name, fitting, "", [])
+    if cues.previous and len(fitting) > 1:
+        return _reading_of(name, fitting[1:2], "", [])
+    if cues.latest:
+        return _reading_of(name, fitting[:1], "", [])
+    return everything
+
+
+def _unsure(
+    catalogue: Catalogue,
+    own: Sequence[DocumentFacts],
+    about: Sequence[DocumentFacts],
+    cues: TimeCues,
+    language: str,
+) -> list[DocumentFacts]:
+    """All that may be meant. News in the question's language counts when the company's own papers are in another."""
+    kept = [*own, *about]
+    if not cues.form and not any(document.language in ("", language) for document in own):
+        kept += [d for d in catalogue.unowned if d.language in ("", language) and d not in about]
+    return kept
+
+
+def _by_period(
+    asks: Sequence[Ask], filings: Sequence[DocumentFacts], cues: TimeCues
+) -> tuple[list[DocumentFacts], list[Ask]]:
+    """(filings of the periods asked for, newest first; the periods that no filing covers)."""
+    chosen: list[DocumentFacts] = []
+    unmatched: list[Ask] = []
+    for ask in asks:
+        fitting = covering(ask, filings, annual=cues.annual)
+        chosen.extend(fitting)
+        if not fitting:
+            unmatched.append(ask)
+    return list(newest_first(dict.fromkeys(chosen))), unmatched
+
+
+def _with_earlier(chosen: list[DocumentFacts], filings: Sequence[DocumentFacts], cues: TimeCues) -> list[DocumentFacts]:
+    """A named period and those before it: one for "the previous quarter", all for "previous quarters"."""
+    first = chosen[0]
+    earlier = [d for d in filings if d.period.end_date < first.period.end_date and _same_kind(d, first)]
+    return [first, *(earlier if cues.multi else earlier[:1])]
+
+
+def _same_kind(left: DocumentFacts, right: DocumentFacts) -> bool:
+    return bool(left.period.fiscal_quarter) == bool(right.period.fiscal_quarter)
+
+
+def _only_years(asks: Sequence[Ask]) -> bool:
+    return all(ask.kind == "year" for ask in asks)
+
+
+def _of_form(filings: Sequence[DocumentFacts], cues: TimeCues) -> list[DocumentFacts]:
+    """Annual or quarterly filings where the question says which and there are such."""
+    if cues.annual != cues.quarterly:
+        fitting = [d for d in filings if (d.period.fiscal_quarter == 0) == cues.annual]
+        if fitting:
+            return fitting
+    return list(filings)
+
+
+def _ids(documents: Sequence[DocumentFacts]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(document.id for document in documents))
+
+
+def _reading_of(name: str, filings: Sequence[DocumentFacts], fallback: str, loose: Sequence[DocumentFacts]) -> Reading:
+    """A group for each filing, newest first; what has no period comes last, in a group of its own."""
+    if len(filings) > MAX_GROUPS:
+        fallback = "; ".join(part for part in (fallback, f"the newest {MAX_GROUPS} of {len(filings)} filings") if part)
+        filings = filings[:MAX_GROUPS]
+    groups: list[tuple[str, ...]] = [(document.id,) for document in filings]
+    if loose:
+        groups = [(*(document.id for document in filings), *_ids(loose))]
+    return Reading(
+        groups=tuple(groups),
+        periods=tuple(document.period.label or document.period.file_label for document in filings),
+        text=f"{name} · " + ", ".join(period_text(document, full=len(filings) == 1) for document in filings),
+        fallback=fallback,
+    )

@@ -1,0 +1,225 @@
+"""Finding companies in a question: names, tickers, Chinese names, and names that no stored document knows."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from quelea_kit.text import CJK, words
+
+from .company_names import EVERYDAY, NOT_AFTER, NOT_TICKERS, WELL_KNOWN
+
+_LEGAL = re.compile(
+    r"(?:[,.]?\s+(?:inc|incorporated|corp|corporation|co|company|companies|ltd|limited|plc|llc|l\.?p|n\.?v|s\.?a|a\.?g|se"
+    r"|group|holdings?|platforms|the|class [a-c])\.?|\.com|\s*&\s*co\.?)+$"
+)
+_LEGAL_ZH = re.compile(r"(?:股份|集团|控股|责任)*有限公司$|集团股份$|集团$|公司$")
+_MARKET_SUFFIX = re.compile(r"\.(?:SZ|SH|HK|SS|BJ|O|N|US)$", re.IGNORECASE)
+_WORDS = re.compile(r"[A-Za-z0-9&$\u00c0-\u024f]+(?:[.'’\-/&][A-Za-z0-9\u00c0-\u024f]+)*")
+_CODE = re.compile(r"(?<![\d.,])\d{6}(?![\d.,])")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A company in a question."""
+
+    key: str
+    """Its identity in the name book."""
+    start: int
+    end: int
+
+
+def clean(text: str) -> str:
+    """NFKC with straight quotes; the case is kept, for capitals tell names from words."""
+    return unicodedata.normalize("NFKC", text).replace("’", "'")
+
+
+def short_forms(name: str) -> list[str]:
+    """The name in lower case, with and without its legal form: "Amazon.com, Inc." gives "amazon.com" and "amazon"."""
+    full = clean(name).lower().strip(" .,")
+    forms = [full]
+    bare = full.removeprefix("the ")
+    while True:
+        shorter = _LEGAL_ZH.sub("", bare) if CJK.search(bare) else _LEGAL.sub("", bare)
+        shorter = shorter.strip(" .,")
+        if len(shorter) < 2 or shorter == bare:
+            break
+        bare = shorter
+        forms.append(bare)
+    if bare != full:
+        forms.append(bare)
+    return list(dict.fromkeys(forms))
+
+
+@cache
+def well_known() -> dict[str, tuple[str, str, tuple[str, ...]]]:
+    """Lower-case display name -> (display name, ticker, all names)."""
+    book: dict[str, tuple[str, str, tuple[str, ...]]] = {}
+    for line in WELL_KNOWN.strip().splitlines():
+        display, ticker, others = line.split("|")
+        names = (display, *(name.strip() for name in others.split(",") if name.strip()))
+        book[display.lower()] = (display, ticker, names)
+    return book
+
+
+@cache
+def _well_known_names() -> dict[str, str]:
+    names: dict[str, str] = {}
+    for key, (_, _, every) in well_known().items():
+        for name in every:
+            for form in short_forms(name):
+                names.setdefault(form, key)
+    return names
+
+
+@cache
+def _well_known_tickers() -> dict[str, str]:
+    return {ticker: key for key, (_, ticker, _) in well_known().items() if ticker}
+
+
+def bare_ticker(ticker: str) -> str:
+    """ "600201.SH" as "600201", upper case."""
+    return _MARKET_SUFFIX.sub("", ticker.strip()).upper()
+
+
+class NameBook:
+    """Every name by which a question may call a company: of the stored documents, and the well-known ones."""
+
+    def __init__(self, companies: Iterable[tuple[str, tuple[str, ...], str]]) -> None:
+        """From (display name, other names, ticker) of the stored documents, in any order, repeated as they come."""
+        self._names: dict[str, str] = dict(_well_known_names())
+        self._tickers: dict[str, str] = dict(_well_known_tickers())
+        self.stored: set[str] = set()
+        self.display: dict[str, str] = {key: display for key, (display, _, _) in well_known().items()}
+        for company, aliases, ticker in companies:
+            self._add(company, aliases, bare_ticker(ticker))
+        chinese = [name for name in self._names if CJK.search(name)]
+        self._chinese = re.compile("|".join(re.escape(n) for n in sorted(chinese, key=len, reverse=True)))
+        latin = [name for name in self._names if not CJK.search(name)]
+        self._longest = max((len(_WORDS.findall(name)) for name in latin), default=1)
+        self._latin = {tuple(_WORDS.findall(name)): self._names[name] for name in latin}
+
+    def key_of(self, company: str, aliases: tuple[str, ...], ticker: str) -> str:
+        """The identity of a stored document's company."""
+        for name in (company, *aliases):
+            for form in short_forms(name):
+                if form in self._names:
+                    return self._names[form]
+        known = self._tickers.get(bare_ticker(ticker))
+        return known or short_forms(company)[-1]
+
+    def _add(self, company: str, aliases: tuple[str, ...], ticker: str) -> None:
+        key = self.key_of(company, aliases, ticker)
+        self.stored.add(key)
+        self.display[key] = company
+        for name in (company, *aliases):
+            for form in short_forms(name):
+                if len(form) >= 2:
+                    self._names.setdefault(form, key)
+        if ticker:
+            self._tickers[ticker] = key
+
+    def names_of(self, key: str) -> tuple[str, ...]:
+        """Every form, lower case, by which the company is known."""
+        return tuple(name for name, owner in self._names.items() if owner == key)
+
+    def find(self, query: str) -> list[Mention]:
+        """The companies that a question names, in order, each once. `query` must come from `clean`."""
+        found = [*self._find_chinese(query), *self._find_latin(query), *self._find_codes(query)]
+        found.sort(key=lambda mention: mention.start)
+        first: dict[str, Mention] = {}
+        for mention in found:
+            first.setdefault(mention.key, mention)
+        return list(first.values())
+
+    def _find_chinese(self, query: str) -> Iterator[Mention]:
+        edges = _word_edges(query) if CJK.search(query) else frozenset()
+        for match in self._chinese.finditer(query.lower()):
+            start, end = match.span()
+            if end - start < 4 and not (start in edges and end in edges):
+                continue  # 高通 in 高通胀, 京东 in 北京东城
+            if not query[end:].startswith(NOT_AFTER.get(match.group(), ("\0",))):
+                yield Mention(self._names[match.group()], start, end)
+
+    def _find_codes(self, query: str) -> Iterator[Mention]:
+        for match in _CODE.finditer(query):
+            if (key := self._tickers.get(match.group())) is not None:
+                yield Mention(key, *match.span())
+
+    def _find_latin(self, query: str) -> Iterator[Mention]:
+        tokens = list(_WORDS.finditer(query))
+        written = [token.group().removesuffix("'s").removesuffix("'") for token in tokens]
+        at = 0
+        while at < len(tokens):
+            for length in range(min(self._longest, len(tokens) - at), 0, -1):
+                key = self._read(query, tokens, written, at, length)
+                if key is not None:
+                    yield Mention(key, tokens[at].start(), tokens[at + length - 1].end())
+                    at += length
+                    break
+            else:
+                at += 1
+
+    def _read(self, query: str, tokens: list[re.Match[str]], written: list[str], at: int, length: int) -> str | None:
+        words = tuple(word.lower() for word in written[at : at + length])
+        if length > 1 and not _joined(query, tokens, at, length):
+            return None
+        key = self._latin.get(words) or self._latin.get((tokens[at].group().lower(),) if length == 1 else words)
+        if length > 1 or key is None:
+            return key if length > 1 else self._ticker(query, tokens[at], written[at])
+        word = written[at]
+        if word.lower() in EVERYDAY and not self._surely_a_name(query, tokens, at, word):
+            return None
+        if len(word) <= 3 and not word.isupper() and word.islower():
+            return None  # "gm", "ge": too short to be sure of in lower case
+        if word.isupper() and word in NOT_TICKERS:
+            return None
+        return key
+
+    def _surely_a_name(self, query: str, tokens: list[re.Match[str]], at: int, word: str) -> bool:
+        if not word[0].isupper():
+            return False
+        start, token = tokens[at].start(), tokens[at].group()
+        opens = not query[:start].strip() or query[:start].rstrip()[-1] in ".?!:。？！："
+        following = tokens[at + 1].group().lower() if at + 1 < len(tokens) else ""
+        return not opens or token.endswith("'s") or following in ("inc", "corp", "corporation", "motor", "plc")
+
+    def _ticker(self, query: str, token: re.Match[str], word: str) -> str | None:
+        marked = query[: token.start()].endswith(("(", ":", ": ")) or word.startswith("$")
+        word = word.removeprefix("$")
+        key = self._tickers.get(bare_ticker(word)) if word.isupper() or marked else None
+        if key is None and len(word) >= 4 and word.islower() and not word.isdigit():
+            stored = self._tickers.get(word.upper())
+            key = stored if stored in self.stored and word not in _WORDLIKE else None
+        if key is None or marked:
+            return key
+        if word in NOT_TICKERS or len(word) == 1 or (len(word) == 2 and key not in self.stored):
+            return None
+        return key if not word.isdigit() else None
+
+
+_WORDLIKE = frozenset(
+    "cost open real play love fast main well good next best life true safe peak rest wage plan".split()
+)
+
+
+def _word_edges(query: str) -> frozenset[int]:
+    """The offsets at which a word begins or ends."""
+    lower, at, edges = query.lower(), 0, {0, len(query)}
+    for word in words(query):
+        start = lower.find(word, at)
+        if start >= 0:
+            at = start + len(word)
+            edges |= {start, at}
+    return frozenset(edges)
+
+
+def _joined(query: str, tokens: list[re.Match[str]], at: int, length: int) -> bool:
+    """Only spaces, full stops, ampersands and hyphens between the words of a name."""
+    for left, right in zip(tokens[at : at + length - 1], tokens[at + 1 : at + length], strict=True):
+        if query[left.end() : right.start()].strip(" .&-"):
+            return False
+    return True

@@ -1,0 +1,110 @@
+"""What is looked at in a passage besides the two scores of the store, read once and kept."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+
+from .analysis import tokens_of
+from .model import PassageRecord
+
+YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d,]|\.\d)")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_CELL = re.compile(r"\t|\||\s[(（]?[-–—]?\s*[$€£¥￥]?\s*[(（]?\d[\d,]*(?:\.\d+)?\s*[%)）]*(?=\s|$|\|)")
+_LABEL_EDGE = " .:：$€£¥￥（(—–-|\t"
+_LONGEST_LABEL = 120
+_SHINGLE = 5
+_SIGNATURE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class PassageView:
+    """A passage as the second stage sees it."""
+
+    terms: frozenset[str]
+    """Stemmed words of table head and text."""
+    section_terms: frozenset[str]
+    heading: str
+    """Section and table head, lower case."""
+    rows: tuple[frozenset[str], ...]
+    """The label of each table row, as terms."""
+    labels: tuple[str, ...]
+    """The same labels as written, of the same length."""
+    years: frozenset[str]
+    figures: frozenset[str]
+    """Distinct numbers that are not years."""
+    signature: frozenset[int]
+    """The smallest hashes of its word shingles: two passages that share nearly all of them are near-duplicates."""
+
+
+def view_of(passage: PassageRecord) -> PassageView:
+    """Read a passage (`docs/experiments.md` has the time it takes)."""
+    body = f"{passage.table_head}\n{passage.text}" if passage.table_head else passage.text
+    tokens = tokens_of(body)
+    labels = list(_row_labels(body))
+    return PassageView(
+        terms=frozenset(tokens),
+        section_terms=frozenset(tokens_of(passage.section)),
+        heading=f"{passage.section}\n{passage.table_head}".lower(),
+        rows=tuple(frozenset(tokens_of(label)) for label in labels),
+        labels=tuple(labels),
+        years=frozenset(YEAR.findall(body)),
+        figures=frozenset(n for n in _NUMBER.findall(passage.text) if not YEAR.fullmatch(n)),
+        signature=_signature(passage.text),
+    )
+
+
+def _row_labels(body: str) -> list[str]:
+    labels: list[str] = []
+    for line in body.split("\n"):
+        cut = _CELL.search(line)
+        if cut is not None:
+            label = line[: cut.start()].strip(_LABEL_EDGE)
+            if label and len(label) < _LONGEST_LABEL and not label[0].isdigit():
+                labels.append(label)
+    return labels
+
+
+def _signature(text: str) -> frozenset[int]:
+    words = text.split() if " " in text else list(text)
+    shingles = {zlib.crc32(" ".join(words[i : i + _SHINGLE]).encode()) for i in range(max(1, len(words) - _SHINGLE + 1))}
+    return frozenset(sorted(shingles)[:_SIGNATURE])
+
+
+def alike(left: PassageView, right: PassageView) -> bool:
+    """Near-duplicates: almost the same words and exactly the same figures and years."""
+    shared = len(left.signature & right.signature)
+    return (
+        shared >= max(1, min(len(left.signature), len(right.signature)) - 1)
+        and left.figures == right.figures
+        and left.years == right.years
+    )
+
+
+class ViewCache:
+    """The views of the passages used last, by passage id. Safe for threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._views: OrderedDict[str, tuple[PassageRecord, PassageView]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, passage: PassageRecord) -> PassageView:
+        """The passage's view, made when it is not held. A passage that changed under its id is read again."""
+        with self._lock:
+            held = self._views.get(passage.id)
+            if held is not None and held[0] == passage:
+                self._views.move_to_end(passage.id)
+                return held[1]
+        view = view_of(passage)
+        with self._lock:
+            self._views[passage.id] = (passage, view)
+            while len(self._views) > self._limit:
+                self._views.popitem(last=False)
+        return view
+
+    def __len__(self) -> int:
+        return len(self._views)

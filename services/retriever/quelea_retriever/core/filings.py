@@ -1,0 +1,113 @@
+"""Filings and periods: which filing covers what was asked for, which is newest, how a period is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+
+from quelea_kit.dates import parse_iso
+
+from .header import period_phrase
+from .model import DocumentFacts
+from .periods import Ask
+
+NEAR = timedelta(days=10)
+"""A fiscal quarter ends on a weekday near the month's end; people name the month's end."""
+_LABEL_YEAR = re.compile(r"(?:19|20)\d\d")
+_LABEL_QUARTER = re.compile(r"(?:Q|第)\s*([1-4])|(?<!\d)([1-4])\s*Q|([一二三四])季", re.IGNORECASE)
+
+
+def newest_first(documents: Iterable[DocumentFacts]) -> tuple[DocumentFacts, ...]:
+    """By end of period, then by date of publication, else as given."""
+    return tuple(sorted(documents, key=_when, reverse=True))
+
+
+def released(document: DocumentFacts, as_of: date) -> bool:
+    """False for a filing whose period ended, or that was published, after `as_of`."""
+    end, published = parse_iso(document.period.end_date), parse_iso(document.published)
+    return not ((end and end > as_of) or (published and published > as_of))
+
+
+def period_text(document: DocumentFacts, full: bool) -> str:
+    """ "FY2024 Q1, filed as 2023 Q3 (quarter ended September 30, 2023)"; only its label unless `full`."""
+    period = document.period
+    label = period.label or period.file_label or period.end_date
+    if not full:
+        return label
+    if period.file_label and parse_label(period.file_label) != (period.fiscal_year, period.fiscal_quarter):
+        label = f"{label}, filed as {period.file_label}" if period.label else label
+    phrase = period_phrase(document)
+    return f"{label} ({phrase})" if phrase else label
+
+
+def parse_label(label: str) -> tuple[int, int]:
+    """(year, quarter) of "2023 Q3", "FY2023", "2023年三季度"; zeros where it says nothing."""
+    year, quarter = _LABEL_YEAR.search(label), _LABEL_QUARTER.search(label)
+    digit = next((part for part in quarter.groups() if part), "0") if quarter else "0"
+    return (int(year.group()) if year else 0, int(digit) if digit.isdigit() else "一二三四".index(digit) + 1)
+
+
+def covering(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[DocumentFacts]:
+    """The filings of the period asked for.
+
+    A period has three names that may disagree: the filer's fiscal label, the label that the file was given, and the
+    calendar's. "Fiscal" in the question means the first, "calendar" the last. Otherwise the file's own label decides
+    where there is one (whoever gave it also asks by it), else the fiscal label, else the calendar.
+    """
+    if ask.end is not None:
+        return [d for d in filings if (end := parse_iso(d.period.end_date)) and abs(end - ask.end) <= NEAR]
+    if ask.kind == "month":
+        return [d for d in filings if _near_month(parse_iso(d.period.end_date), ask)]
+    if ask.kind == "year":
+        return _of_year(ask, filings, annual)
+    if not ask.year:
+        return list(newest_first(d for d in filings if _named_quarter(d, ask) == ask.quarter))[:1]
+    wanted = (ask.year, ask.quarter)
+    fitting = [d for d in filings if _name(d, ask) == wanted]
+    if not fitting and ask.fiscal:
+        fitting = [d for d in filings if not d.period.fiscal_year and parse_label(d.period.file_label) == wanted]
+    if not fitting and ask.quarter == 4:
+        fitting = [d for d in filings if _name(d, ask) == (ask.year, 0)]  # the fourth quarter is in the annual report
+    return fitting
+
+
+def _name(document: DocumentFacts, ask: Ask) -> tuple[int, int]:
+    period = document.period
+    calendar = _calendar_quarter(parse_iso(period.end_date), whole_year=not period.fiscal_quarter and period.fiscal_year > 0)
+    if ask.calendar:
+        return calendar
+    if period.file_label and not ask.fiscal:
+        return parse_label(period.file_label)
+    return (period.fiscal_year, period.fiscal_quarter) if period.fiscal_year else calendar
+
+
+def _named_quarter(document: DocumentFacts, ask: Ask) -> int:
+    return _name(document, ask)[1]
+
+
+def _of_year(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[DocumentFacts]:
+    fitting = [d for d in filings if _name(d, ask)[0] == ask.year]
+    if not fitting and not ask.fiscal:
+        fitting = [d for d in filings if d.period.fiscal_year == ask.year]
+    whole = [d for d in fitting if _name(d, ask)[1] == 0 and not d.period.fiscal_quarter]
+    return whole if whole or annual else fitting
+
+
+def _near_month(end: date | None, ask: Ask) -> bool:
+    if end is None:
+        return False
+    shifted = end - NEAR
+    return (end.year, end.month) == (ask.year, ask.month) or (shifted.year, shifted.month) == (ask.year, ask.month)
+
+
+def _calendar_quarter(end: date | None, whole_year: bool) -> tuple[int, int]:
+    """The calendar's name of a period: where its middle lies."""
+    if end is None:
+        return (0, 0)
+    middle = end - timedelta(days=182 if whole_year else 45)
+    return (middle.year, 0 if whole_year else (middle.month - 1) // 3 + 1)
+
+
+def _when(document: DocumentFacts) -> tuple[str, str]:
+    return (document.period.end_date, document.published)

@@ -1,0 +1,310 @@
+"""Periods that a question names, in English and Chinese; matching them to filings is `reading`'s."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from quelea_kit.dates import FoundDate, find_dates
+
+Kind = Literal["quarter", "year", "date", "month"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One period that a question names."""
+
+    kind: Kind
+    year: int = 0
+    """0: no year was said."""
+    quarter: int = 0
+    month: int = 0
+    end: date | None = None
+    fiscal: bool = False
+    """The question says "fiscal"."""
+    calendar: bool = False
+    """The question says "calendar"."""
+    weak: bool = False
+    """A year that may well not be the period asked about: used when it fits, forgotten when it does not."""
+
+    @property
+    def label(self) -> str:
+        """ "FY2023 Q3", "2023 Q3", "2023", "July 1, 2023"."""
+        if self.end is not None:
+            return f"{self.end:%B} {self.end.day}, {self.end.year}"
+        if self.kind == "month":
+            return f"{self.year}-{self.month:02d}"
+        parts = [
+            f"{'FY' if self.fiscal else ''}{self.year}" if self.year else "",
+            f"Q{self.quarter}" if self.quarter else "",
+        ]
+        return " ".join(part for part in parts if part)
+
+
+_ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "final": 4}
+_CHINESE = {"一": 1, "二": 2, "三": 3, "四": 4, "1": 1, "2": 2, "3": 3, "4": 4}
+_MONTHS = "january february march april may june july august september october november december".split()
+_MONTH = "|".join(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in _MONTHS)
+_FISCAL = r"fiscal(?:\s+year)?|FY|calendar(?:\s+year)?|财年|财政年度"
+_LINK = r"[\s,'\-]*(?:(?:of|in|for|the|year|ended|ending)\s+)*(?:the\s+)?"
+
+_QUARTER = re.compile(
+    r"(?<![A-Za-z])(?P<q>[Qq])(?P<n>[1-4])(?=\D|20\d\d|$)|\b(?P<n2>[1-4])Q(?=\W|\d\d|FY|$)"
+    r"|\b(?P<o>first|second|third|fourth|1st|2nd|3rd|4th|final)[\s-]+(?:fiscal[\s-]+|calendar[\s-]+)?quarters?\b"
+    r"|(?:第\s*)?(?P<z>[一二三四1-4])\s*(?:季度|季报|财季)|前三季度|前(?P<z3>三)季"
+    r"|\b(?:first|1st)\s+(?P<nine>nine|9|six|6)\s+months\b|\b(?P<nine2>nine|six)\s+months\s+(?:of|ended|ending)\b"
+    r"|\b(?P<half>first|second|1st|2nd)[\s-]+half\b|(?<![A-Za-z])H(?P<h>[12])(?=\W|\d\d|$)|\b(?P<h2>[12])H(?=\W|\d\d|$)"
+    r"|(?P<zh>上半年|下半年|半年度?报告?|中报|中期报告)",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(
+    rf"(?P<pre>(?:{_FISCAL})[\s']*)(?P<y>(?:19|20)\d\d|\d\d)(?![\d%])"
+    r"|(?<![\d.,\-$£€¥/])(?P<y2>(?:19|20)\d\d)(?![\d%]|[.,]\d|-\d\d\b(?!\d))(?P<post>\s*(?:财年|财政年度|年度?))?"
+    r"|(?<=[QqHh][1-4])[\s'-]*(?P<y3>(?:20)?\d\d)(?![\d%])|(?<=[1-4][QqHh])[\s'-]*(?:FY)?(?P<y4>(?:20)?\d\d)(?![\d%])"
+    r"|(?<!\d)(?P<y5>\d\d)(?=年[第前一二三四上下度]?)年",
+    re.IGNORECASE,
+)
+_MONTH_YEAR = re.compile(
+    rf"\b(?P<m>{_MONTH})\.?\s*,?\s*(?P<mq>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y>(?:19|20)\d\d)\b|(?P<y2>(?:19|20)\d\d)\s*年\s*(?P<m2>\d{{1,2}})\s*月(?!\s*\d)",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(r"(?:ended|ending|as of|as at|at|end of|through|quarter of|截至|截止|止)[\s:]*$", re.IGNORECASE)
+_QUARTER_AFTER = re.compile(r"^\s*(?:fiscal\s+)?(?:quarter|period)", re.IGNORECASE)
+_STRONG_BEFORE = re.compile(
+    r"(?:\b(?:in|for|during|of|by end of|end of|year|years|and|to|from|between|versus|vs\.?|than|with|year ended|as of|at)"
+    r"(?:\s+the)?|'s|s'|根据|在|从|至|到|和|与|对比|相比|，|,|^|公司|报告期)\s*$",
+    re.IGNORECASE,
+)
+_STRONG_AFTER = re.compile(
+    r"^\s*(?:annual|10-k|report|full[- ]year|results|revenue|net|total|gross|operating|sales|earnings|financial|income|fiscal"
+    r"|\?|$|年|,|and\b|to\b|compared|versus|vs|-)",
+    re.IGNORECASE,
+)
+_NOT_A_PERIOD = re.compile(
+    r"(?:\b(?:asu|asc|ifrs|no\.?|topic|rule|section|act of|plan of|due|by|until|maturing|since|before|after|founded in)\s*)$",
+    re.IGNORECASE,
+)
+_NOT_A_PERIOD_AFTER = re.compile(
+    r"^\s*(?:notes?|bonds?|plan|act|convertible|senior|goal|target|programme|program)\b", re.IGNORECASE
+)
+
+
+MENTION = re.compile(
+    rf"(?:{_QUARTER.pattern.replace('(?P<', '(?P<a_')})|(?:{_YEAR.pattern.replace('(?P<', '(?P<b_')})"
+    r"|\b(?:fiscal|ended|months?|quarters?)\b|季度|年度|报告期内?",
+    re.IGNORECASE,
+)
+"""Words that only name a period."""
+
+
+def find_asks(query: str) -> list[Ask]:
+    """Every period that the question names, in order, each once."""
+    taken: list[tuple[int, int]] = []
+    found: list[tuple[int, Ask]] = []
+    for day in find_dates(query):
+        taken.append((day.start, day.end))
+        found.append((day.start, _date_ask(query, day)))
+    for match in _MONTH_YEAR.finditer(query):
+        if _free(match.span(), taken) and (month := _month_ask(query, match)):
+            taken.append(match.span())
+            found.append((match.start(), month))
+    years = [match for match in _YEAR.finditer(query) if _free(match.span(), taken)]
+    quarters = [match for match in _QUARTER.finditer(query) if _free(match.span(), taken)]
+    used: set[int] = set()
+    for quarter in quarters:
+        year = _year_of(query, quarter, years)
+        if year is not None:
+            used.add(year.start())
+        elif any(ask.kind == "date" for _, ask in found):
+            continue  # "three and nine months ended July 1, 2023": the date says it
+        found.append((quarter.start(), _quarter_ask(query, quarter, year)))
+    for year in years:
+        if year.start() not in used and (ask := _year_ask(query, year)):
+            found.append((year.start(), ask))
+    found.sort(key=lambda item: item[0])
+    found = _span_of_years(query, found)
+    asks = list(dict.fromkeys(ask for _, ask in found))
+    for kind in ("date", "year"):  # "July 1, 2023 and June 25, 2022": what holds for one holds for the other
+        if any(ask.kind == kind and not ask.weak for ask in asks):
+            asks = [replace(ask, weak=False) if ask.kind == kind else ask for ask in asks]
+    if any(not ask.weak for ask in asks):
+        asks = [ask for ask in asks if not ask.weak]
+    return asks
+
+
+def _free(span: tuple[int, int], taken: list[tuple[int, int]]) -> bool:
+    return all(span[1] <= start or span[0] >= end for start, end in taken)
+
+
+def _date_ask(query: str, day: FoundDate) -> Ask:
+    weak = _ENDED.search(query[: day.start]) is None and _QUARTER_AFTER.search(query[day.end :]) is None
+    return Ask("date", year=day.day.year, end=day.day, weak=weak)
+
+
+def _month_ask(query: str, match: re.Match[str]) -> Ask | None:
+    if not (match["mq"] or _ENDED.search(query[: match.start()]) or _QUARTER_AFTER.search(query[match.end() :])):
+        return None
+    name = match["m"]
+    month = next(i for i, m in enumerate(_MONTHS, 1) if m.startswith(name[:3].lower())) if name else int(match["m2"])
+    if not 1 <= month <= 12:
+        return None
+    return Ask("month", year=int(match["y"] or match["y2"]), month=month)
+
+
+def _full_year(match: re.Match[str]) -> int:
+    digits = next(match[n] for n in ("y", "y2", "y3", "y4", "y5") if match[n])
+    return int(digits) if len(digits) == 4 else 2000 + int(digits)
+
+
+def _says(match: re.Match[str] | None) -> tuple[bool, bool]:
+    """(fiscal, calendar) as said with a year."""
+    if match is None:
+        return False, False
+    said = ((match["pre"] or "") + (match["post"] or "")).lower()
+    return any(word in said for word in ("fiscal", "fy", "财")), "calendar" in said
+
+
+def _year_of(query: str, quarter: re.Match[str], years: list[re.Match[str]]) -> re.Match[str] | None:
+    """The year that belongs to a quarter: right before it, else the next one after it, else the last one before it."""
+    before = [y for y in years if y.end() <= quarter.start()]
+    after = [y for y in years if y.start() >= quarter.end()]
+    if before and re.fullmatch(
+        r"[\s\-,'的]*(?:s\s+)?(?:年度?)?(?:第)?(?:fiscal\s+)?", query[before[-1].end() : quarter.start()]
+    ):
+        return before[-1]
+    if after and len(between := query[quarter.end() : after[0].start()]) <= 60:
+        rest = _QUARTER.sub("", between)
+        if re.fullmatch(
+            rf"(?:{_LINK}|[\s,/&\-–]|and|to|through|vs\.?|versus|or|results?|report|和|与|到|至|、|的)*",
+            rest,
+            re.IGNORECASE,
+        ):
+            return after[0]
+    if before and not re.search(r"[?？。]", query[before[-1].end() : quarter.start()]):
+        return before[-1]
+    return None
+
+
+def _quarter_ask(query: str, match: re.Match[str], year: re.Match[str] | None) -> Ask:
+    fiscal, calendar = _says(year)
+    said = match.group().lower()
+    around = query[max(0, match.start() - 10) : match.end() + 12].lower()
+    fiscal = fiscal or "fiscal" in said or "财季" in said or "fiscal" in around
+    if match["o"]:
+        quarter = _ORDINALS[match["o"].lower()]
+    elif match["z"]:
+        quarter = _CHINESE[match["z"]]
+    elif match["nine"] or match["nine2"]:
+        quarter = 3 if (match["nine"] or match["nine2"]).lower() in ("nine", "9") else 2
+    elif match["half"] or match["h"] or match["h2"] or match["zh"]:
+        second = (
+            (match["half"] or "").lower() in ("second", "2nd") or "2" in (match["h"], match["h2"]) or said == "下半年"
+        )
+        quarter = 4 if second else 2
+    else:
+        quarter = int(match["n"] or match["n2"] or 3)
+    return Ask("quarter", _full_year(year) if year else 0, quarter, fiscal=fiscal, calendar=calendar)
+
+
+def _year_ask(query: str, match: re.Match[str]) -> Ask | None:
+    before, after = query[: match.start()], query[match.end() :]
+    fiscal, calendar = _says(match)
+    year = _full_year(match)
+    if not fiscal and not calendar and (_NOT_A_PERIOD.search(before) or _NOT_A_PERIOD_AFTER.search(after)):
+        return None
+    if match["y5"] and not match["post"]:
+        return None  # "23年" alone: as likely a number of years
+    strong = (
+        fiscal or calendar or bool(match["post"]) or bool(_STRONG_BEFORE.search(before) and _STRONG_AFTER.search(after))
+    )
+    return Ask("year", year, fiscal=fiscal, calendar=calendar, weak=not strong)
+
+
+def _span_of_years(query: str, found: list[tuple[int, Ask]]) -> list[tuple[int, Ask]]:
+    """ "2019 to 2021", "2019年至2021年": the years between are asked too."""
+    years = [(at, ask) for at, ask in found if ask.kind == "year"]
+    if len(years) != 2 or not 1 < years[1][1].year - years[0][1].year <= 10:
+        return found
+    between = query[years[0][0] : years[1][0]]
+    if not re.search(r"\bto\b|through|\d\s*[-–—~]\s*$|至|到", between, re.IGNORECASE):
+        return found
+    first, last = years[0][1], years[1][1]
+    middle = [
+        (years[0][0], Ask("year", y, fiscal=first.fiscal, weak=first.weak)) for y in range(first.year + 1, last.year)
+    ]
+    return sorted([*found, *middle], key=lambda item: item[0])
+
+
+_LATEST = re.compile(
+    r"\b(?:latest|most[\s-]recent(?:ly)?|newest|last reported|last quarter|current quarter|current (?:fiscal )?year)\b"
+    r"|最新|最近一[期季年]|最近的?(?:季报|财报|年报|报告|季度)|上个?季度|本季度|本期",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"\b(?:now|today|currently|recent(?:ly)?|this week|so far this year)\b|近期|最近|目前|当前|今天|今日|如今|现在",
+    re.IGNORECASE,
+)
+_PREVIOUS = re.compile(
+    r"\b(?:previous|prior|preceding)\s+quarter\b(?!s)|\bquarter before(?: last)?\b|上一季度?|前一季度?|上一期|环比",
+    re.IGNORECASE,
+)
+_PERIODS = r"(?:quarters|periods|reports|filings|10-?[qk]s|10-?[qk] (?:reports|filings)|years|ones|timeframe|quarterly reports|quarterly filings|annual reports)"
+_MULTI = re.compile(
+    rf"\b(?:these|those|past|previous|prior|last|recent|historical|reported|reporting|all|several|multiple|across|each|every|both|over"
+    rf"|throughout|between|few|two|three|four|five|eight|\d)\s+(?:the\s+)?(?:(?:its|their|reported|reporting|historical|past|recent|last|"
+    rf"available|quarterly|annual|fiscal|different|various|several|few|two|three|four|five|eight|\d+)\s+)*{_PERIODS}\b"
+    r"|\b(?:each|every|per)\s+(?:(?:reported|reporting|fiscal)\s+)?(?:quarter|period|year|filing|report)\b|\b10-?[qk]s\b"
+    r"|\bacross quarters\b|\bquarterly (?:reports|filings)\b|\bannual reports\b|\bover time\b|\btime series\b|\byear[- ]by[- ]year\b"
+    r"|\bquarter[- ](?:to|by|over|on)[- ]quarter\b|\bperiod[- ](?:to|by)[- ]period\b|\breporting (?:period|timeframe)s?\b"
+    r"|\b(?:trend(?:s|ed|ing)?|evol(?:ved?|ution|ves|ving)|fluctuate[ds]?)\b"
+    r"|历年|历季|各季度|各个季度|每个?季度|逐季|各年|每年|多年|趋势|近[几两三四五]年|近[几两三四五]个?季度|过去[几两三四五]|各期|变化情况如何",
+    re.IGNORECASE,
+)
+_COMPARE = re.compile(
+    r"\b(?:compar(?:e[ds]?|ing|ison)|versus|vs\.?|against|than|differ(?:s|ence)?)\b|对比|相比|比较|孰|谁更",
+    re.IGNORECASE,
+)
+_FORM = re.compile(
+    r"\b10-?([qk])s?\b|\bannual reports?\b|\bquarterly (?:reports?|filings?)\b|年度?报告?|季度?报告?|半年报|财报|\bfilings?\b",
+    re.IGNORECASE,
+)
+_ANNUAL = re.compile(
+    r"\b10-?k\b|\bannual(?:ly)?\b|\bfull[- ]year\b|\b(?:fiscal )?year ended\b|(?<!半)年报|(?<!半)年度报告|全年",
+    re.IGNORECASE,
+)
+_QUARTERLY = re.compile(r"\b10-?qs?\b|\bquarter(?:s|ly)?\b|季", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeCues:
+    """How a question speaks of time besides the periods it names."""
+
+    latest: bool
+    """Narrow to the newest filing."""
+    now: bool
+    """Wants the newest information, of whatever kind."""
+    previous: bool
+    multi: bool
+    """Several periods, none of them named."""
+    compare: bool
+    form: bool
+    """Speaks of filings."""
+    annual: bool
+    quarterly: bool
+
+
+def time_cues(query: str) -> TimeCues:
+    """Read them."""
+    latest = bool(_LATEST.search(query))
+    return TimeCues(
+        latest=latest,
+        now=latest or bool(_NOW.search(query)),
+        previous=bool(_PREVIOUS.search(query)),
+        multi=bool(_MULTI.search(query)),
+        compare=bool(_COMPARE.search(query)),
+        form=bool(_FORM.search(query)),
+        annual=bool(_ANNUAL.search(query)),
+        quarterly=bool(_QUARTERLY.search(query)),
+    )
