@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -9,6 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 import grpc
 from quelea.search.v1 import search_pb2, search_pb2_grpc
 from quelea_kit.client import channel, stream, unary
+from quelea_kit.errors import QueleaError
 
 from quelea_gateway.adapters.downstream import Health, naming
 
@@ -42,15 +44,29 @@ class SearchClient:
         self.health = Health(self._channel, SERVICE, "search")
 
     async def submit(self, info: search_pb2.DocumentInfo, pieces: AsyncIterator[bytes]) -> search_pb2.Job:
-        """Hand a document over, piece by piece; its job."""
+        """Hand a document over, piece by piece; its job.
+
+        What the pieces raise is raised here. gRPC by itself drops an error of the sender and waits for the deadline.
+        """
+        failed: list[Exception] = []
 
         async def messages() -> AsyncIterator[search_pb2.SubmitDocumentRequest]:
             yield search_pb2.SubmitDocumentRequest(info=info)
-            async for piece in pieces:
-                yield search_pb2.SubmitDocumentRequest(chunk=piece)
+            try:
+                async for piece in pieces:
+                    yield search_pb2.SubmitDocumentRequest(chunk=piece)
+            except Exception as error:  # noqa: BLE001  # it is raised again below, whatever it is
+                failed.append(error)
+                call.cancel()
 
         with naming("search"):
-            return (await unary(self._stub.SubmitDocument(messages(), timeout=self._upload_seconds))).job
+            call = self._stub.SubmitDocument(messages(), timeout=self._upload_seconds)
+            try:
+                return (await unary(call)).job
+            except (asyncio.CancelledError, QueleaError):
+                if failed:
+                    raise failed[0] from None
+                raise
 
     async def job(self, job_id: str) -> search_pb2.Job:
         """A job. Raises NotFound."""

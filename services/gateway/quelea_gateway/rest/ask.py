@@ -29,7 +29,7 @@ from quelea_gateway.rest.schemas import (
     StartedOut,
 )
 from quelea_gateway.rest.state import gateway_of
-from quelea_gateway.rest.streams import event, respond, while_there
+from quelea_gateway.rest.streams import EVENTS, event, respond, while_there
 
 router = APIRouter(tags=["ask"])
 
@@ -91,7 +91,7 @@ def _json(value: Any) -> str:
 
 _ASK_CONTENT = {
     "description": "The answer; as server-sent events (started, delta, answer, error) when asked for.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    "content": EVENTS,
 }
 
 

@@ -17,7 +17,7 @@ from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of
-from quelea_gateway.rest.streams import event, respond, while_there
+from quelea_gateway.rest.streams import EVENTS, event, respond, while_there
 
 router = APIRouter(tags=["documents"])
 
@@ -111,7 +111,7 @@ async def _events(gateway: Gateway, job_id: str) -> AsyncGenerator[bytes, None]:
 @router.get(
     "/v1/jobs/{job_id}/events",
     response_class=Response,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}, **ERRORS},
+    responses={200: {"content": EVENTS}, **ERRORS},
     summary="A job's progress as server-sent events",
 )
 async def job_events(job_id: JobId, request: Request) -> Response:

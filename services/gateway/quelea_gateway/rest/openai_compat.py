@@ -24,7 +24,7 @@ from quelea_gateway.rest.errors import body_of, body_with_evidence
 from quelea_gateway.rest.openai_schemas import ChatIn, conversation
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut
 from quelea_gateway.rest.state import base_url, gateway_of
-from quelea_gateway.rest.streams import event, respond, while_there
+from quelea_gateway.rest.streams import EVENTS, event, respond, while_there
 
 router = APIRouter(tags=["openai"])
 
@@ -180,7 +180,7 @@ async def _events(
 @router.post(
     _PATH,
     responses={
-        200: {"content": {"application/json": {"schema": {"type": "object"}}, "text/event-stream": {}}},
+        200: {"content": {"application/json": {"schema": {"type": "object"}}, **EVENTS}},
         **ERRORS,
     },
     response_class=JSONResponse,

@@ -16,6 +16,14 @@ T = TypeVar("T")
 _HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
+EVENTS: dict[str, Any] = {
+    "text/event-stream": {
+        "itemSchema": {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
+    }
+}
+"""What a stream of events is in OpenAPI (3.2's itemSchema; older readers pass over it)."""
+
+
 def event(name: str | None, data: str) -> bytes:
     """One event on the wire; data is JSON already."""
     return format_sse_event(event=name, data_str=data)

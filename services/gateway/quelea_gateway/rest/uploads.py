@@ -79,7 +79,7 @@ def clean_name(name: str | None) -> str:
     """The last part of a file name, without control characters."""
     last = PurePosixPath((name or "").replace("\\", "/")).name
     printable = "".join(c for c in last if c.isprintable()).strip()
-    return printable[-_LONGEST_NAME:] or "document"
+    return printable[-_LONGEST_NAME:] if printable.strip(".") else "document"
 
 
 async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:

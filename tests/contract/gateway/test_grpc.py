@@ -1,0 +1,122 @@
+"""GatewayService: the same pipeline over gRPC."""
+
+import asyncio
+
+import pytest
+from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
+from quelea.search.v1 import search_pb2
+from quelea_gateway import keys
+from quelea_gateway.testing import standing
+from quelea_kit.client import channel, stream, unary
+from quelea_kit.errors import Conflict, InvalidInput, NotFound, TooLarge, Unauthenticated, Unavailable
+from quelea_kit.testing import wait_until_async
+
+SERVICE = "quelea.gateway.v1.GatewayService"
+QUESTION = "What were Apple's total net sales?"
+
+
+@pytest.fixture
+async def stub(stand):
+    async with channel(stand.grpc, SERVICE) as opened:
+        yield gateway_pb2_grpc.GatewayServiceStub(opened)
+
+
+async def ask(stub, **fields):
+    return [e async for e in stream(stub.Ask(gateway_pb2.AskRequest(**{"question": QUESTION, **fields}), timeout=20))]
+
+
+async def test_ask_gives_what_rest_gives(stub, web):
+    events = await ask(stub, as_of="2023-09-01", k=4, j=2)
+    kinds = [event.WhichOneof("event") for event in events]
+    answer = events[-1].answer
+    rest = (await web.post("/v1/ask", json={"question": QUESTION, "as_of": "2023-09-01", "k": 4, "j": 2})).json()
+    assert (kinds[0], kinds[-1]) == ("started", "answer")
+    assert answer.answer == rest["answer"] == "".join(e.delta.text for e in events[1:-1])
+    assert [c.quote for c in answer.citations] == [c["quote"] for c in rest["citations"]]
+    assert [c.number for c in answer.further_reading] == [c["number"] for c in rest["further_reading"]]
+    assert answer.reading.text == "Apple"
+    assert set(answer.timings) == set(rest["timings"])
+
+
+async def test_search(stub):
+    reply = await unary(stub.Search(gateway_pb2.SearchRequest(query="total net sales", k=2), timeout=20))
+    assert len(reply.result.passages) == 2
+
+
+def pieces(*chunks, info=True):
+    async def messages():
+        if info:
+            yield gateway_pb2.IngestRequest(info=search_pb2.DocumentInfo(filename="a.txt"))
+        for chunk in chunks:
+            yield gateway_pb2.IngestRequest(chunk=chunk)
+
+    return messages()
+
+
+async def test_ingest_and_the_job(stand, stub):
+    job = (await unary(stub.Ingest(pieces(b"Foo ", b"bar"), timeout=20))).job
+    assert stand.world.uploads[0][1] == b"Foo bar"
+    assert (await unary(stub.GetJob(gateway_pb2.GetJobRequest(id=job.id), timeout=20))).job.filename == "a.txt"
+    with pytest.raises(NotFound):
+        await unary(stub.GetJob(gateway_pb2.GetJobRequest(id="none"), timeout=20))
+
+
+async def test_ingest_needs_its_info_first_and_has_the_limit_of_one_document(stand, stub):
+    with pytest.raises(InvalidInput):
+        await unary(stub.Ingest(pieces(b"x", info=False), timeout=20))
+    stand.world.max_document_bytes = 10
+    with pytest.raises(TooLarge):
+        await unary(stub.Ingest(pieces(b"x" * 11), timeout=20))
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"question": ""}, InvalidInput),
+        ({"question": "a" * 9000}, TooLarge),
+        ({"route": "web"}, Conflict),
+        ({"k": 500}, InvalidInput),
+        ({"history": [gateway_pb2.HistoryTurn(role="system", text="x")]}, InvalidInput),
+    ],
+    ids=["empty", "too long", "web", "k", "role"],
+)
+async def test_the_same_rules(stub, fields, error):
+    with pytest.raises(error):
+        await ask(stub, **fields)
+
+
+async def test_a_dead_reader_has_sent_its_evidence_first(stand, stub):
+    await stand.services.stop("generator")
+    seen = []
+    with pytest.raises(Unavailable, match="generator"):
+        async for event in stream(stub.Ask(gateway_pb2.AskRequest(question=QUESTION), timeout=20)):
+            seen.append(event)  # noqa: PERF401  # what came before the error is what is tested
+    assert seen[0].started.evidence
+
+
+async def test_a_caller_who_leaves_cancels_the_reader(stand, stub):
+    stand.world.generator_hangs = True
+    call = stub.Ask(gateway_pb2.AskRequest(question=QUESTION), timeout=60)
+    events = stream(call)
+    await anext(events)
+    await anext(events)
+    await events.aclose()
+    await wait_until_async(lambda: stand.world.cancelled == ["Generate"], seconds=10)
+
+
+async def test_keys(tmp_path):
+    file = tmp_path / "keys.json"
+    key = keys.create(file, "desk")
+    async with standing(auth="keys", keys_file=str(file)) as stand, channel(stand.grpc, SERVICE) as opened:
+        stub = gateway_pb2_grpc.GatewayServiceStub(opened)
+        request = gateway_pb2.SearchRequest(query="net sales")
+        good = (("authorization", f"Bearer {key}"),)
+        assert (await unary(stub.Search(request, timeout=20, metadata=good))).result.passages
+        for metadata in ((), (("authorization", "Bearer no"),)):
+            with pytest.raises(Unauthenticated):
+                await unary(stub.Search(request, timeout=20, metadata=metadata))
+            with pytest.raises(Unauthenticated):
+                await asyncio.wait_for(
+                    anext(stream(stub.Ask(gateway_pb2.AskRequest(question=QUESTION), timeout=20, metadata=metadata))),
+                    20,
+                )

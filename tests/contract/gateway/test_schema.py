@@ -1,0 +1,53 @@
+"""Whatever the OpenAPI document allows, and much that it does not, gets an answer in its shape: never a 500."""
+
+import asyncio
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+EXAMPLES = {GenerationMode.POSITIVE: 8, GenerationMode.NEGATIVE: 8}
+CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
+
+
+def probe(schema, mode) -> int:
+    """Call every operation with made-up requests; how many calls were made."""
+    calls = 0
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        if operation.path.endswith("/events"):
+            continue  # a stream; its own tests read it
+
+        @settings(
+            max_examples=EXAMPLES[mode],
+            deadline=None,
+            database=None,
+            derandomize=True,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def check(case):
+            nonlocal calls
+            calls += 1
+            case.validate_response(case.call(timeout=20), checks=CHECKS)
+
+        try:
+            check()
+        except Unsatisfiable:
+            continue  # nothing about it can be made wrong: it takes nothing
+    return calls
+
+
+@pytest.mark.parametrize("mode", list(EXAMPLES), ids=lambda mode: mode.value)
+async def test_no_request_breaks_the_gateway(stand, mode):
+    schema = await asyncio.to_thread(schemathesis.openapi.from_url, f"{stand.url}/openapi.json")
+    assert await asyncio.to_thread(probe, schema, mode) > 20
