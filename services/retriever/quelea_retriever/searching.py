@@ -27,6 +27,8 @@ from quelea_retriever.vectorising import indexed_text
 Ranked = tuple[int, float, float]
 """Position of a text in the request, fused score, cosine."""
 
+_LEAST_OF_GROUP = 30
+
 
 @dataclass(frozen=True)
 class Question:
@@ -146,6 +148,8 @@ async def search_live(
 ) -> list[Candidate]:
     """Candidates of live documents: the best `limit` by each score for each group of document ids (None: all)."""
     found: dict[str, Candidate] = {}
+    # Of many groups only the first few of each are shown: twice `limit` in all is enough, but not crumbs of each.
+    limit = min(limit, max(_LEAST_OF_GROUP, 2 * limit // max(1, len(groups))))
     for group in groups:
         if group == () or not snapshot.by_version:
             continue
