@@ -23,7 +23,7 @@ _ASKING = frozenset(
     according based document filing form statement statements financial company corporation inc much many number
     amount figure figures value values total
     generate generated contribute contributed attribute attributed spend spent allocate allocated invest invested
-    make made get give given tell find anything something particularly especially term terms
+    make made get give given tell find anything something particularly especially term terms activity activities
     regard regarding respect analysis 10 q k quarter quarterly year annual annually fiscal month period
     three six nine twelve end ended first second third fourth q1 q2 q3 q4 h1 h2
     分析 公司 报告 报告期 报告期内 年报 季报 半年报 年度 季度 年 月 日 上半年 下半年
@@ -67,6 +67,9 @@ _OPINION = re.compile(
 _COMPARE = re.compile(
     r"\b(?:compare[ds]?|comparison|versus|vs|relative to|against|than|over time|trend|across|between|both|each)\b"
     r"|对比|比较|相比|分别|历年|变化趋势|各|和.{1,12}哪"
+)
+_YES_NO = re.compile(
+    r"(?:^|[,.:;] ?)(?:did|do|does|has|have|had|is|are|was|were|will|can)\b(?! much| many)|是否|有没有|有无|吗[?？]?$"
 )
 _LATEST = re.compile(r"\b(?:latest|most recent|newest|current|last reported)\b|最新|最近|近期|目前")
 _YEAR = re.compile(r"(?<![\d.,$])((?:19|20)\d\d)(?![\d]|[.,]\d)|(?<!\d)((?:19|20)\d\d)(?=年)")
@@ -115,6 +118,7 @@ class Asked:
     reason: bool = False
     compares: bool = False
     latest: bool = False
+    yes_no: bool = False
     years: frozenset[int] = frozenset()
     quarter: int = 0
     months: int = 0
@@ -147,6 +151,7 @@ def read_question(task: Task) -> Asked:
         amount=bool(_AMOUNT.search(text)) and not opinion,
         reason=bool(_REASON.search(text)),
         compares=bool(_COMPARE.search(text)),
+        yes_no=bool(_YES_NO.search(text)),
         latest=bool(_LATEST.search(text)),
         years=frozenset(int(m[1] or m[2]) for m in _YEAR.finditer(text)),
         quarter=_quarter(quarter) if quarter else 0,

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from quelea_kit.dates import find_dates
 from quelea_kit.text import terms
 
 from quelea_generator.core.finance_terms import generic_terms
@@ -19,20 +18,20 @@ from quelea_generator.core.spans import Span, spans_of
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
         "coverage": 4.0,
-        "context": 2.0,
-        "precision": 0.8,
-        "exact": 0.6,
-        "pairs": 0.6,
-        "rank": 0.4,
-        "figure": 0.2,
-        "kind": 0.7,
-        "row": 0.5,
-        "reason": 0.3,
-        "facts": 0.5,
-        "period": 0.5,
-        "length": 0.3,
+        "context": 2.5,
+        "precision": 1.0,
+        "exact": 1.5,
+        "pairs": 0.7,
+        "rank": 0.5,
+        "figure": 0.4,
+        "kind": 1.0,
+        "row": 0.7,
+        "reason": 0.8,
+        "facts": 0.8,
+        "period": 0.6,
+        "length": 0.6,
         "hedge": -0.5,
-        "pointer": -0.4,
+        "pointer": -0.3,
     }
 )
 """Worth of each feature. Every feature lies between 0 and 1, but for "period" and "row", which are -1, 0 or 1."""
@@ -53,8 +52,12 @@ _POINTER = re.compile(
     r"|\bsee (?:note|part|item|also|“)|详见|参见|如下表?[:：]?$",
     re.IGNORECASE,
 )
+_MET = 0.7
+_ITEM_FLOOR, _WORD_FLOOR = 0.6, 0.3
+"""Least share of a financial item, and of a word, before shares are made to add up to 1."""
 _APART = 3
 """Longest expression whose words count when they stand apart."""
+_YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _DIGITS = re.compile(r"\d")
 
 
@@ -151,13 +154,17 @@ def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str,
 
 
 def _weights(units: Sequence[Unit], matched: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    """Share of each unit in the whole question: its weight, higher when few spans meet it; they add up to 1."""
+    """Share of each unit in the question, higher when few spans meet it; they add up to 1.
+
+    A unit that no span meets tells no span from another: it has no share here (it counts when declining is decided).
+    """
     total = len(matched)
-    raw = [
-        unit.weight
-        * max(0.3, math.log((1 + total) / (1 + sum(own[i] >= 0.8 for own in matched))) / math.log(1 + total))
-        for i, unit in enumerate(units)
-    ]
+    raw = []
+    for i, unit in enumerate(units):
+        meeting = sum(own[i] >= _MET for own in matched)
+        rarity = math.log((1 + total) / (1 + meeting)) / math.log(1 + total)
+        floor = _ITEM_FLOOR if unit.others else _WORD_FLOOR
+        raw.append(unit.weight * max(floor, rarity) if any(own[i] > 0 for own in matched) else 0.0)
     whole = sum(raw) or 1.0
     return tuple(value / whole for value in raw)
 
@@ -180,20 +187,27 @@ def _features(
     return {
         "coverage": coverage,
         "context": wider - coverage,
-        "precision": _precision(asked, one) if row else 0.0,
-        "exact": float(row is not None and _exact(asked.units, one)),
+        "precision": _precision(asked, one) if row and not asked.reason else 0.0,
+        "exact": float(row is not None and not asked.reason and not asked.yes_no and _exact(asked.units, one)),
         "pairs": min(1.0, len(pairs) / 3),
         "rank": 1 - one.rank / passages,
         "figure": float(wants and _DIGITS.search(shown) is not None),
         "kind": float(wants and _right_kind(asked, shown)),
-        "row": (1.0 if wants and not asked.reason else -1.0) if row else 0.0,
+        "row": _row(asked) if row else 0.0,
         "reason": float(asked.reason and row is None and _CAUSE.search(text) is not None),
         "facts": float(row is None and _MONEY.search(text) is not None),
-        "period": float(_period(asked, row.label if row else text)),
+        "period": float(_period(asked, one.evidence, row.label if row else text)),
         "length": min(1.0, len(text) / 150) if row is None else 0.5,
         "pointer": float(row is None and _POINTER.search(text) is not None),
         "hedge": float(row is None and _HEDGE.search(text) is not None),
     }
+
+
+def _row(asked: Asked) -> float:
+    """A row is wanted where a figure is; not where a reason or an account of something is."""
+    if asked.reason or not asked.wants_figure:
+        return -1.0
+    return 0.0 if asked.yes_no else 1.0
 
 
 def _precision(asked: Asked, one: _Seen) -> float:
@@ -226,13 +240,15 @@ def _right_kind(asked: Asked, shown: str) -> bool:
     return (asked.amount or asked.count) and _MONEY.search(shown) is not None
 
 
-def _period(asked: Asked, text: str) -> int:
-    """1 when the sentence names a year that was asked for, -1 when it names other years only."""
+def _period(asked: Asked, evidence: Evidence, text: str) -> int:
+    """1 when the span names a year that was asked for; -1 when it names others only and its filing is another one too.
+
+    A filer's fiscal year and the calendar's differ, so a filing of the asked period is not held to its number.
+    """
     if not asked.years:
         return 0
-    said = {found.day.year for found in find_dates(text)} | {
-        int(y) for y in re.findall(r"(?<!\d)((?:19|20)\d\d)(?!\d)", text)
-    }
-    if not said:
-        return 0
-    return 1 if said & asked.years else -1
+    said = {int(year) for year in _YEAR.findall(text)}
+    if said & asked.years:
+        return 1
+    own = {int(year) for year in _YEAR.findall(f"{evidence.period_label} {evidence.period_end}")}
+    return -1 if said and not own & asked.years else 0

@@ -12,8 +12,11 @@ _ENOUGH = 0.45
 """A further quote must score at least this part of the best."""
 _NEW_UNIT = 0.8
 """Worth of meeting a part of the question that no chosen quote meets."""
-_REPEATED = 1.0
-"""Cost of a row label, or a passage's wording, that is chosen already."""
+_REPEATED = 1.5
+"""Cost of a row label that is chosen already."""
+
+_OTHER_KIND = 0.4
+"""Worth of a sentence beside rows, or a row beside sentences: one gives the figure, the other what it means."""
 
 
 def select(asked: Asked, ranked: Sequence[Candidate], *, most: int = 3, pool: int = 60) -> list[Candidate]:
@@ -37,12 +40,15 @@ def _adds(asked: Asked, candidate: Candidate, chosen: Sequence[Candidate]) -> fl
     for index, unit in enumerate(asked.units):
         have = max(other.reached[index] for other in chosen)
         worth += _NEW_UNIT * unit.weight * max(0.0, candidate.reached[index] - have)
-    if asked.compares and candidate.evidence.filing not in {other.evidence.filing for other in chosen}:
+    filings = {other.evidence.filing for other in chosen}
+    if asked.compares and candidate.evidence.filing not in filings:
         worth += _NEW_UNIT
+    if all((other.span.row is None) != (candidate.span.row is None) for other in chosen):
+        worth += _OTHER_KIND
     if candidate.span.row and any(
         other.span.row and other.span.row.label.lower() == candidate.span.row.label.lower() for other in chosen
     ):
-        worth -= _REPEATED * (0.0 if asked.compares else 0.5)
+        worth -= 0.0 if asked.compares and candidate.evidence.filing not in filings else _REPEATED
     return worth
 
 
