@@ -46,6 +46,9 @@ async def run(settings: SearchSettings) -> None:
 
     async def ready() -> None:
         await asyncio.to_thread(ledger.check)
+        for task in background:
+            if task.done():  # it never is, but if it is, nobody must believe that all is well
+                task.result()
 
     async def stop() -> None:
         for task in background:

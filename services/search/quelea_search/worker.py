@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import logging
 import os
 import resource
 import signal
 import sys
+import warnings
 from typing import Any
 
 from billiard.process import active_children
 from celery import signals
+from celery.exceptions import SecurityWarning
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.tracing import setup_tracing
 
 from quelea_search.adapters import owner
+from quelea_search.adapters.formats import dispatch
 from quelea_search.build import make_store
 from quelea_search.celery_app import make_app
 from quelea_search.settings import SearchSettings
@@ -35,6 +39,12 @@ def main() -> None:
     """Work until SIGTERM or SIGINT; then running jobs get drain_seconds and go back into the queue."""
     settings = SearchSettings()
     setup_logging("search-worker", settings)
+    for told_by_us in ("celery.worker.strategy", "celery.app.trace"):  # each task received and succeeded
+        logging.getLogger(told_by_us).setLevel(logging.WARNING)
+    # It warns of pickled messages when run as root; ours are JSON and nothing else is accepted.
+    warnings.filterwarnings("ignore", category=SecurityWarning)
+    # Every parser is loaded before the fork: a child that replaces a crashed one is there at once.
+    log.info("worker_starts", parsers=dispatch.__name__)
     app = make_app(settings)
     register(app, settings)
     _, ledger = make_store(settings)

@@ -22,6 +22,7 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         committed: Documents that a search would see, by id, each with its passages by id.
         staged: Passages of documents that are not committed.
         upserts: (document id, number of passages, commit) of every Upsert, in order.
+        waiting: Upserts that are under way.
         in_flight: The most Upserts that were under way at once.
         delay: Seconds that one Upsert takes.
         gate: Upserts wait while it is cleared.
@@ -38,7 +39,7 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         self.gate = asyncio.Event()
         self.gate.set()
         self.failures: list[QueleaError] = []
-        self._now = 0
+        self.waiting = 0
 
     def register(self, server: grpc.aio.Server) -> None:
         """Add the service to a server."""
@@ -46,15 +47,15 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
 
     async def Upsert(self, request: pb.UpsertRequest, context: Context) -> pb.UpsertResponse:  # noqa: N802  # gRPC name
         """Stage, and commit when told to."""
-        self._now += 1
-        self.in_flight = max(self.in_flight, self._now)
+        self.waiting += 1
+        self.in_flight = max(self.in_flight, self.waiting)
         try:
             if self.failures:
                 raise self.failures.pop(0)
             await self.gate.wait()
             await asyncio.sleep(self.delay)
         finally:
-            self._now -= 1
+            self.waiting -= 1
         document = request.document
         if not document.id or not document.metadata.uri:
             raise InvalidInput("A document needs an id and a uri.")

@@ -17,7 +17,7 @@ _AGAIN_SECONDS = 1.0
 def connect_events(url: str) -> redis.asyncio.Redis:
     """A client that may wait for the next change as long as it takes."""
     return redis.asyncio.Redis.from_url(
-        url, decode_responses=True, socket_connect_timeout=5.0, socket_keepalive=True, health_check_interval=30
+        url, decode_responses=True, socket_timeout=None, socket_connect_timeout=5.0, health_check_interval=30
     )
 
 

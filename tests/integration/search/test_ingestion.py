@@ -1,0 +1,231 @@
+"""Documents through a real Redis, a real gRPC server and a real Celery worker, with each of them killed at its work."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import redis
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from quelea.search.v1 import search_pb2 as pb
+from quelea_kit.client import unary
+from quelea_kit.errors import NotFound
+from quelea_kit.testing import wait_until_async
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SAMPLE = Path(__file__).parents[3] / "samples" / "filings" / "2023 Q3 AAPL.pdf"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512)
+_count = 0
+
+
+def text(pages: int = 6) -> bytes:
+    """A new Markdown document: a section is a page."""
+    global _count  # noqa: PLW0603  # no two documents of this module are the same
+    _count += 1
+    sections = [
+        f"# Section {n} of document {_count}\n\nNet sales of region {n} were {n * 37} million.\n\n"
+        for n in range(pages)
+    ]
+    return "".join(sections).encode()
+
+
+async def test_a_real_filing_comes_in_with_steady_progress(search_whole) -> None:
+    search_whole.index.delay = 0.03
+    started = time.monotonic()
+    submitted = await search_whole.submit(SAMPLE.read_bytes(), SAMPLE.name)
+    seen: list[pb.Job] = []
+    job = await search_whole.ended(submitted.id, seen)
+    assert (job.state, job.error) == (pb.JOB_STATE_SUCCEEDED, "")
+    assert job.done == job.total > 10
+    assert {"index"} <= {event.stage for event in seen}
+    done = [event.done for event in seen]
+    assert done == sorted(done)
+    assert len(set(done)) > 5
+    assert time.monotonic() - started < 60
+    document = search_whole.index.documents[job.document_id]
+    assert document.metadata.company == "Apple"
+    assert document.pages == job.total
+    async with search_whole.line() as stub:
+        for passage in list(search_whole.index.committed[job.document_id].values())[::20]:
+            page = await stub.GetPage(pb.GetPageRequest(document_id=job.document_id, page=passage.page))
+            assert page.text[passage.start : passage.end] == passage.text
+    assert sorted(search_whole.files_of(job.document_id)) == ["original", "pages.gz"]
+    assert search_whole.incoming() == []
+
+
+async def test_the_same_bytes_twice_and_then_a_new_version(search_whole) -> None:
+    data = text()
+    one, two = await asyncio.gather(search_whole.submit(data, "v.md"), search_whole.submit(data, "v.md"))
+    assert one.id == two.id
+    first = await search_whole.ended(one.id)
+    again = await search_whole.submit(data, "v.md")
+    assert (again.state, again.unchanged, again.document_id) == (pb.JOB_STATE_SUCCEEDED, True, first.document_id)
+    newer = await search_whole.add(text(), "v.md")
+    assert newer.state == pb.JOB_STATE_SUCCEEDED
+    assert first.document_id not in search_whole.index.documents
+    assert newer.document_id in search_whole.index.documents
+    assert search_whole.files_of(first.document_id) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "reason"),
+    [
+        (b"", "empty.pdf", "EMPTY_DOCUMENT"),
+        (b"   \n ", "blank.txt", "EMPTY_DOCUMENT"),
+        (b"PK\x03\x04 this is no pdf", "zip.pdf", None),
+        (b"%PDF-1.7 and then nothing of use", "broken.pdf", "UNREADABLE"),
+        (OLE + "EncryptedPackage".encode("utf-16-le"), "locked.xlsx", "ENCRYPTED"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "picture.md", "WRONG_TYPE"),
+    ],
+)
+async def test_a_bad_file_fails_with_the_reason_and_leaves_nothing(search_whole, data, name, reason) -> None:
+    job = await search_whole.add(data, name)
+    assert job.state == pb.JOB_STATE_FAILED
+    assert job.error.endswith(".")
+    assert "\n" not in job.error
+    assert job.error_reason not in ("", "INTERNAL")
+    assert reason in (None, job.error_reason)
+    assert search_whole.files_of(job.document_id) == []
+    assert search_whole.incoming() == []
+    assert job.document_id not in search_whole.index.staged
+
+
+async def test_a_file_that_crashes_the_reader_costs_a_child_and_not_the_worker(search_whole) -> None:
+    job = await search_whole.submit(b"CRASH " + text())
+    after = await search_whole.submit(text(), "after.md")
+    ended = await search_whole.ended(job.id)
+    assert (ended.state, ended.error_reason, ended.attempts) == (pb.JOB_STATE_FAILED, "CRASHED_READER", 3)
+    assert "crashed the reader" in ended.error
+    assert (await search_whole.ended(after.id)).state == pb.JOB_STATE_SUCCEEDED
+    await wait_until_async(lambda: search_whole.incoming() == [], seconds=20, what="its bytes are removed")
+    assert search_whole.processes["worker"].poll() is None
+
+
+async def test_a_file_that_hangs_the_reader_fails_in_time(search_whole) -> None:
+    job = await search_whole.add(b"HANG " + text())
+    assert (job.state, job.error_reason, job.attempts) == (pb.JOB_STATE_FAILED, "READ_TIMEOUT", 1)
+    assert "longer than 3 s" in job.error
+
+
+async def test_kill_9_of_the_child(search_whole) -> None:
+    search_whole.index.gate.clear()
+    submitted = await search_whole.submit(text())
+    await wait_until_async(lambda: search_whole.index.waiting > 0, seconds=60, what="indexing")
+    for pid in search_whole.children():
+        os.kill(pid, signal.SIGKILL)
+    search_whole.index.gate.set()
+    job = await search_whole.ended(submitted.id)
+    assert (job.state, job.attempts) == (pb.JOB_STATE_SUCCEEDED, 2)
+    assert list(search_whole.index.committed[job.document_id])
+
+
+async def test_kill_9_of_the_whole_worker(search_whole) -> None:
+    search_whole.index.gate.clear()
+    submitted = await search_whole.submit(text())
+    await wait_until_async(lambda: search_whole.index.waiting > 0, seconds=60, what="indexing")
+    search_whole.kill("worker")
+    search_whole.index.gate.set()
+    await wait_until_async(lambda: search_whole.index.waiting == 0, seconds=60, what="the child ends with its parent")
+    search_whole.start_worker("crashing_worker.py")
+    job = await search_whole.ended(submitted.id)
+    assert (job.state, job.attempts) == (pb.JOB_STATE_SUCCEEDED, 2)
+    commits = [d for d, _, commit in search_whole.index.upserts if commit and d == job.document_id]
+    assert len(commits) == 1
+
+
+async def test_a_worker_that_is_told_to_stop_gives_its_job_back_at_once(search_whole) -> None:
+    search_whole.index.gate.clear()
+    submitted = await search_whole.submit(text())
+    await wait_until_async(lambda: search_whole.index.waiting > 0, seconds=60, what="indexing")
+    started = time.monotonic()
+    search_whole.kill("worker", signal.SIGTERM)
+    assert time.monotonic() - started < 20
+    waiting = await search_whole.job(submitted.id)
+    assert (waiting.state, waiting.attempts) == (pb.JOB_STATE_QUEUED, 0)
+    assert "worker" in waiting.stage
+    search_whole.index.gate.set()
+    search_whole.start_worker("crashing_worker.py")
+    job = await search_whole.ended(submitted.id)
+    assert (job.state, job.attempts) == (pb.JOB_STATE_SUCCEEDED, 1)
+
+
+async def test_kill_9_of_the_server(search_whole) -> None:
+    search_whole.index.gate.clear()
+    submitted = await search_whole.submit(text())
+    await wait_until_async(lambda: search_whole.index.waiting > 0, seconds=60, what="indexing")
+    search_whole.kill("server")
+    search_whole.index.gate.set()
+    search_whole.start_server()
+    await search_whole.until_healthy()
+    assert (await search_whole.ended(submitted.id)).state == pb.JOB_STATE_SUCCEEDED
+
+
+async def test_kill_9_of_redis_loses_no_job(search_whole) -> None:
+    done = await search_whole.add(text(), "before.md")
+    search_whole.index.gate.clear()
+    running = await search_whole.submit(text(), "running.md")
+    await wait_until_async(lambda: search_whole.index.waiting > 0, seconds=60, what="indexing")
+    waiting = await search_whole.submit(text(), "waiting.md")
+    search_whole.kill("redis")
+    await search_whole.until_healthy(False)
+    search_whole.start_redis()
+    await search_whole.until_healthy()
+    search_whole.index.gate.set()
+    assert await search_whole.job(done.id) == done
+    for job in (running, waiting):
+        assert (await search_whole.ended(job.id)).state == pb.JOB_STATE_SUCCEEDED
+    assert (await search_whole.add(text(), "after.md")).state == pb.JOB_STATE_SUCCEEDED
+
+
+async def test_a_lost_message_is_sent_again(search_whole) -> None:
+    search_whole.kill("worker", signal.SIGTERM)
+    submitted = await search_whole.submit(text())
+    client = redis.Redis(unix_socket_path=str(search_whole.socket))
+    assert client.delete("quelea:search:messages") == 1
+    search_whole.start_worker("crashing_worker.py")
+    assert (await search_whole.ended(submitted.id)).state == pb.JOB_STATE_SUCCEEDED
+
+
+async def test_a_retriever_that_is_down_is_waited_for(search_whole) -> None:
+    await search_whole.stop_retriever()
+    submitted = await search_whole.submit(text())
+    stages: list[str] = []
+
+    async def look() -> None:
+        while "index: waiting for the retriever" not in stages:
+            stages.append((await search_whole.job(submitted.id)).stage)
+            await asyncio.sleep(0.05)
+
+    await asyncio.wait_for(look(), 60)
+    await search_whole.start_retriever()
+    job = await search_whole.ended(submitted.id)
+    assert (job.state, job.attempts) == (pb.JOB_STATE_SUCCEEDED, 1)
+
+
+async def test_delete(search_whole) -> None:
+    job = await search_whole.add(text())
+    passages = len(search_whole.index.committed[job.document_id])
+    async with search_whole.line() as stub:
+        request = pb.DeleteDocumentRequest(document_id=job.document_id)
+        assert (await unary(stub.DeleteDocument(request, timeout=20))).passages == passages > 0
+        with pytest.raises(NotFound):
+            await unary(stub.DeleteDocument(request, timeout=20))
+    assert job.document_id not in search_whole.index.documents
+    assert search_whole.files_of(job.document_id) == []
+
+
+async def test_the_trace_reaches_the_worker(search_whole) -> None:
+    trace.set_tracer_provider(TracerProvider())
+    with trace.get_tracer(__name__).start_as_current_span("test") as span:
+        job = await search_whole.add(text())
+    assert job.state == pb.JOB_STATE_SUCCEEDED
+    trace_id = format(span.get_span_context().trace_id, "032x")
+    assert any(
+        trace_id in line and "job_begins" in line and job.id in line for line in search_whole.log("worker").splitlines()
+    )
