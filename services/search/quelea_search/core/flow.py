@@ -10,11 +10,20 @@ from quelea_search.core.headings import decimal_level, numbered_level
 from quelea_search.core.model import CELL, LineKind
 from quelea_search.core.pages import Block, row
 from quelea_search.core.rows import is_number, is_period, is_units, numbers_in, split_plain
-from quelea_search.core.words import glue
+from quelea_search.core.words import ends_chinese, glue
 
 _BULLET = re.compile(r"[•▪■●○◦‣·*–—-]\s|[(（]?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[)）.、]\s?")
 _CURRENCY = frozenset({"$", "€", "£", "¥", "￥", "US$", "HK$", "RMB", "($", "("})
 _CLOSING = frozenset({")", "%", ")%", "%)", "）"})
+
+
+_LEADERS = re.compile(r"\s*(?:[.…·]\s?){5,}\s*")
+
+
+def contents_line(text: str) -> Block | None:
+    """A line of a table of contents, its dots left out; None for any other line."""
+    parts = [part for part in _LEADERS.split(text) if part.strip()]
+    return Block(LineKind.ROW, CELL.join(parts)) if _LEADERS.search(text) and parts else None
 
 
 def paragraph(text: str) -> Block:
@@ -79,10 +88,14 @@ def _joined_cells(cells: Sequence[str]) -> list[str]:
     return out
 
 
-def plain(lines: Sequence[str]) -> list[Block]:
-    """Lines of a plain text: wrapped paragraphs made whole, rows of figures, numbered headings."""
+def plain(lines: Sequence[str], wrap: tuple[int, int] | None = None) -> list[Block]:
+    """Lines of a plain text: wrapped paragraphs made whole, rows of figures, numbered headings.
+
+    Args:
+        wrap: wrap_width() of the whole text, when these lines are a part of it.
+    """
     lines = [line.rstrip() for line in lines]
-    width = _wrap_width(lines)
+    low, high = wrap_width(lines) if wrap is None else wrap
     blocks: list[Block] = []
     held = ""
     last = ""
@@ -99,6 +112,11 @@ def plain(lines: Sequence[str]) -> list[Block]:
             close()
             last = ""
             continue
+        contents = contents_line(text)
+        if contents is not None:
+            close()
+            blocks.append(contents)
+            continue
         cells = split_plain(line)
         if len(cells) >= 2 and numbers_in(cells[1:]) >= (1 if CELL in line or "|" in line else 2):
             close()
@@ -107,8 +125,8 @@ def plain(lines: Sequence[str]) -> list[Block]:
             close()
             blocks.append(Block(LineKind.HEAD, text))
         else:
-            starts = _BULLET.match(text) is not None or numbered_level(clean(text)) > 0 or not width
-            if held and not starts and len(last) >= width:
+            starts = _BULLET.match(text) is not None or numbered_level(clean(text)) > 0
+            if held and not starts and high and low <= len(last) <= high:
                 held = glue(held, text)
             else:
                 close()
@@ -118,14 +136,28 @@ def plain(lines: Sequence[str]) -> list[Block]:
     return _heads_of_rows(blocks)
 
 
-def _wrap_width(lines: Sequence[str]) -> int:
-    """Characters from which a line is full and goes on in the next one; 0 when the text is not wrapped."""
-    lengths = sorted(len(line) for line in lines if line.strip())
-    if len(lengths) < 6 or lengths[-1] > 200:
-        return 0
-    most = lengths[int(len(lengths) * 0.95)]
-    full = sum(1 for length in lengths if length > 0.8 * most)
-    return int(0.72 * most) if full >= 0.35 * len(lengths) and most >= 30 else 0
+def wrap_width(lines: Sequence[str]) -> tuple[int, int]:
+    """Shortest and longest length of a line that goes on in the next one; (0, 0) when the text is not wrapped.
+
+    A wrapped text has many lines of about one length. English ones often begin in the middle of a sentence, Chinese
+    ones are equal to a character or two; otherwise the lines are short by nature, as headlines are.
+    """
+    held = [line for line in lines if line.strip()]
+    lengths = [len(line) for line in held]
+    best, most = 0, 0
+    for length in sorted({length for length in lengths if length >= 30}):
+        count = sum(1 for other in lengths if 0.86 * length <= other <= length)
+        if count >= most:
+            best, most = length, count
+    if len(held) < 6 or most < 0.3 * len(held):
+        return 0, 0
+    low = int(0.86 * best)
+    inside = [i for i, length in enumerate(lengths[:-1]) if low <= length <= best]
+    if any(ends_chinese(held[i].strip()) for i in inside):
+        tight = sum(1 for i in inside if lengths[i] >= best - 2)
+        return (best - 4, best + 1) if tight >= 0.4 * len(inside) else (0, 0)
+    small = sum(1 for i in inside if held[i + 1].strip()[0].islower())
+    return (low, best) if small >= 0.3 * len(inside) else (0, 0)
 
 
 def _heads_of_rows(blocks: list[Block]) -> list[Block]:

@@ -13,16 +13,16 @@ from lxml import etree
 from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated
 from quelea_search.core.clean import clean
 from quelea_search.core.errors import EmptyDocument, Unreadable
-from quelea_search.core.flow import paragraph, table
+from quelea_search.core.flow import contents_line, paragraph, plain, table
 from quelea_search.core.headings import may_head
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.pages import Block
 from quelea_search.core.words import glue
 
-_SKIP = frozenset("script style noscript template head nav svg iframe object form button select textarea input".split())
+_SKIP = frozenset("script style noscript template head nav svg iframe object button select textarea input".split())
 _BLOCK = frozenset(
-    """p div section article main header footer aside li ul ol dl dt dd blockquote pre h h1 h2 h3 h4 h5 h6 center address
-    figure figcaption hr tr caption body details summary fieldset""".split()
+    """p div section article main header footer aside li ul ol dl dt dd blockquote pre h h1 h2 h3 h4 h5 h6 center
+    address figure figcaption hr tr caption body details summary fieldset form""".split()
 )
 _WEB_TAGS = "//nav | //article | //aside | //footer | //header | //main"
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
@@ -32,6 +32,7 @@ _DATE_META = frozenset(
     """article:published_time og:published_time pubdate publishdate publish-date date dc.date dcterms.date
     datepublished""".split()
 )
+_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.I | re.S)
 MAXIMUM_DEPTH = 240
 """Elements within elements; deeper ones are read as text."""
 
@@ -43,7 +44,7 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
     try:
         root = lxml.html.document_fromstring(_without_declaration(text), ensure_head_body=False)
     except (etree.LxmlError, ValueError) as error:
-        if not re.sub(r"<[^>]*>", "", text).strip():
+        if not _TAG.sub("", text).strip():
             raise EmptyDocument("The HTML page has no text in it; send one that has.") from error
         raise Unreadable("The HTML is broken and cannot be read; save the page again.") from error
     facts = _facts(root)
@@ -60,7 +61,10 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
     filled = [page for page in pages if page]
     if len(filled) >= 3:
         return finish(filled, "html", facts, limits, on_progress)
-    return finish_flow([block for page in filled for block in page], "html", facts, limits, on_progress)
+    blocks = [block for page in filled for block in page]
+    if not blocks:  # nested deeper than the parser follows: the words without their marks
+        blocks = plain(_TAG.sub("\n", text).splitlines())
+    return finish_flow(blocks, "html", facts, limits, on_progress)
 
 
 def _without_declaration(text: str) -> str:
@@ -172,6 +176,9 @@ class _Walk:
         for part in parts:
             lines = [line.strip() for line in part.split("\n") if line.strip()]
             if not lines:
+                continue
+            if len(lines) > 1 and contents_line(lines[0]) is not None:
+                yield from (contents_line(line) or paragraph(line) for line in lines)
                 continue
             text = lines[0]
             for line in lines[1:]:

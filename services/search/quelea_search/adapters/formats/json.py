@@ -10,15 +10,15 @@ from typing import Any
 from quelea_search.adapters.formats.common import Progress, check_rows, day_of, finish, stated
 from quelea_search.adapters.formats.csv import row_pages
 from quelea_search.core.errors import TooManyPages, Unreadable
-from quelea_search.core.flow import paragraph, plain, table
+from quelea_search.core.flow import plain, table, wrap_width
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.pages import Block, paginate
 
 TITLE = tuple("title headline 标题 题目 subject news_title name".split())
 TEXT = tuple("content body text article 正文 内容 news_content inside abstract 摘要 summary description".split())
 DATE = tuple(
-    """published published_at publishedat publish_date publish_time pub_date pubdate date datetime 发布时间 发布日期 日期
-    时间 time created_at""".split()
+    """published published_at publishedat publish_date publish_time pub_date pubdate date datetime 发布时间 发布日期
+    日期 时间 time created_at""".split()
 )
 COMPANY = tuple("company company_name 公司 公司名称 公司简称 股票名称 stock_name".split())
 TICKER = tuple("ticker symbol stock_code ts_code 股票代码 证券代码".split())
@@ -116,29 +116,35 @@ def _record(record: Mapping[str, Any]) -> list[Block]:
 
 def _line_pages(records: Sequence[Mapping[str, Any]], limits: ParseLimits) -> list[list[Block]]:
     """Lines that say which page they are on, as layout tools export them; rows are written as lists."""
-    pages: dict[int, list[Block]] = {}
-    rows: dict[int, list[list[str]]] = {}
+    last = max(int(record["page"]) for record in records)
+    if last > limits.max_pages:
+        raise TooManyPages(f"The file has {last} pages, the limit is {limits.max_pages}; split it.")
+    wrap = wrap_width([(_text_of(record) or "").strip() for record in records])
+    pages: list[list[Block]] = [[] for _ in range(max(last, 0))]
+    lines: list[str] = []
+    rows: list[list[str]] = []
+    at = 0
 
-    def close(number: int) -> None:
-        if rows.get(number):
-            pages.setdefault(number, []).extend(table(rows.pop(number)))
+    def close() -> None:
+        if at >= 1:
+            pages[at - 1].extend(plain(lines, wrap) if lines else table(rows))
+        lines.clear()
+        rows.clear()
 
     for record in records:
         number, said = int(record["page"]), (_text_of(record) or "").strip()
         if not said or str(record.get("type", "")).lower() in _RUNNING:
             continue
         cells = _row_of(said)
-        if cells is not None:
-            rows.setdefault(number, []).append(cells)
+        if number != at or (rows if cells is None else lines):
+            close()
+        at = number
+        if cells is None:
+            lines.append(said)
         else:
-            close(number)
-            pages.setdefault(number, []).append(paragraph(said))
-    for number in list(rows):
-        close(number)
-    last = max(pages, default=0)
-    if last > limits.max_pages:
-        raise TooManyPages(f"The file has {last} pages, the limit is {limits.max_pages}; split it.")
-    return [pages.get(number, []) for number in range(1, last + 1)]
+            rows.append(cells)
+    close()
+    return pages
 
 
 def _row_of(said: str) -> list[str] | None:
