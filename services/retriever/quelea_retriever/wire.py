@@ -123,8 +123,8 @@ def facts_in(document: common_pb2.Document) -> DocumentFacts:
 def passage_in(passage: common_pb2.Passage, document_id: str, longest: int) -> PassageRecord:
     """A passage of the document with an id, a page and a text."""
     where = f"passage {passage.ordinal}"
-    if not passage.id:
-        raise InvalidInput(f"{where} has no id.")
+    if not passage.id or passage.ordinal < 0:
+        raise InvalidInput(f"{where} has no id, or a negative ordinal.")
     if passage.document_id and passage.document_id != document_id:
         raise InvalidInput(f"{where} is of document {passage.document_id}, the request is about {document_id}.")
     if not passage.text.strip():

@@ -1,6 +1,7 @@
 """The index is built in another process, while searches and writes go on, and nothing is lost by it."""
 
 import asyncio
+import time
 
 import pytest
 from quelea_kit.errors import Unavailable
@@ -97,6 +98,30 @@ async def test_a_build_with_too_many_changes_is_given_up(store, monkeypatch):
     with pytest.raises(Unavailable, match="built again later"):
         await store.maintain()
     assert len(await found(store)) == 8
+
+
+@pytest.mark.parametrize("step", ["_copy", "_swap"])
+async def test_a_build_that_is_cancelled_leaves_a_whole_store(store, monkeypatch, step):
+    real, loop, build = getattr(store, step), asyncio.get_running_loop(), None
+
+    def cancelled(*arguments, **more):
+        loop.call_soon_threadsafe(build.cancel)
+        time.sleep(0.05)  # the task is gone before this thread is done
+        return real(*arguments, **more)
+
+    monkeypatch.setattr(store, step, cancelled)
+    build = asyncio.create_task(store.maintain())
+    with pytest.raises(asyncio.CancelledError):
+        await build
+    monkeypatch.undo()
+    await add(store, "d", ["text d 1", "text d 2"])
+    assert len(await found(store)) == 8
+    await store.close()
+    again = QdrantEdgeStore(store.folder)
+    await again.open()
+    assert len(await found(again)) == 8
+    assert len(list(store.folder.glob("shard-*"))) == 1
+    await again.close()
 
 
 async def test_small_stores_and_switched_off_indexes_are_left_alone(store):

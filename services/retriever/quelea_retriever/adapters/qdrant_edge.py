@@ -232,8 +232,8 @@ class QdrantEdgeStore:
             await edge_build.optimize(path)
             old = await self._on(self._writer, lambda: self._swap(path))
         except BaseException:
-            self._journal = None
-            await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+            # On the writer's thread, so after a copy or a swap that a cancelled task has left running there.
+            await self._on(self._writer, lambda: self._abandon(path))
             raise
         await self._on(self._reader, old.close)  # on the reader's thread: no search is in it then
         await asyncio.to_thread(shutil.rmtree, old.path, ignore_errors=True)
@@ -259,9 +259,17 @@ class QdrantEdgeStore:
         for change in journal:
             change(new)
         new.flush()
-        edge_files.set_current(self.folder, path)
-        self._shard = new
+        try:
+            edge_files.set_current(self.folder, path)
+        finally:
+            if edge_files.current_shard(self.folder) == path:
+                self._shard = new
         return old
+
+    def _abandon(self, path: Path) -> None:
+        self._journal = None
+        if edge_files.current_shard(self.folder) != path:
+            shutil.rmtree(path, ignore_errors=True)
 
     async def _on(self, pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         def run() -> T:

@@ -45,6 +45,7 @@ def test_a_passage_comes_back_as_it_was_sent():
     "change",
     [
         {"id": ""},
+        {"ordinal": -1},
         {"document_id": "other"},
         {"text": " \n", "end": 2},
         {"page": 0},
