@@ -51,7 +51,12 @@ def _weight(asked: Asked, unit: Unit) -> float:
 
 
 def _names_known(task: Task, asked: Asked) -> bool:
-    """Every name of the question is somewhere in the evidence; an abbreviation of a financial item is no name."""
+    """The evidence is about a company that the question names, or every name of the question is somewhere in it.
+
+    An abbreviation of a financial item is no name.
+    """
+    if asked.known:
+        return True
     said = set(words(" ".join(f"{item.header} {item.company} {item.text}" for item in task.evidence)))
     items = {word for unit in asked.units if unit.others for word in unit.own}
     return all(name in said or stem(name) in items or _alias_in(name, said) for name in asked.names)

@@ -43,7 +43,8 @@ CONCEPTS: tuple[str, ...] = (
     " | repurchased shares | shares purchased | repurchase program | common stock repurchased | 股份回购 | 回购",
     "dividends | dividend declared | cash dividends | 股利 | 分红 | 现金分红 | 派息 | 股息",
     "inventories | total inventories | inventory levels | 存货 | 库存",
-    "effective tax rate | effective income tax rate | tax rate | 实际税率 | 有效税率",
+    "effective tax rate | effective income tax rate | tax rate | income tax as a percentage of income"
+    " | 实际税率 | 有效税率",
     "provision for income taxes | income tax expense | income taxes | 所得税费用 | 所得税",
     "long-term debt | term debt | total debt | debt structure | debt obligations | notes payable | senior notes"
     " | borrowings | debt | 借款 | 债务 | 长期借款 | 有息负债",

@@ -24,6 +24,7 @@ _ASKING = frozenset(
     amount figure figures value values total
     generate generated contribute contributed attribute attributed spend spent allocate allocated invest invested
     make made get give given tell find anything something particularly especially term terms activity activities
+    across might per section area observe observed notable notably substantial substantially connection
     regard regarding respect analysis 10 q k quarter quarterly year annual annually fiscal month period
     three six nine twelve end ended first second third fourth q1 q2 q3 q4 h1 h2
     分析 公司 报告 报告期 报告期内 年报 季报 半年报 年度 季度 年 月 日 上半年 下半年
@@ -38,7 +39,8 @@ _SOFT = frozenset(
     for word in """change changes changed increase decrease growth trend effect affect impact influence influencing
     driver factor reason cause risk level levels performance focus strategy strategic potential liability
     percentage percent proportion share rate ratio breakdown various other difference average
-    new newly emerging historical market demand 变化 增长 下降 趋势 占比 比例 比重 因素 措施 策略 前景""".split()
+    fluctuate fluctuated shift movement status position new newly emerging historical market
+    demand 变化 增长 下降 趋势 占比 比例 比重 因素 措施 策略 前景""".split()
 )
 """Words that help but do not decide."""
 
@@ -68,6 +70,7 @@ _COMPARE = re.compile(
     r"\b(?:compare[ds]?|comparison|versus|vs|relative to|against|than|over time|trend|across|between|both|each)\b"
     r"|对比|比较|相比|分别|历年|变化趋势|各|和.{1,12}哪"
 )
+_FORM = re.compile(r"\b(?:form )?(?:10-[KQ]|20-F|6-K|8-K)s?\b", re.IGNORECASE)
 _YES_NO = re.compile(
     r"(?:^|[,.:;] ?)(?:did|do|does|has|have|had|is|are|was|were|will|can)\b(?! much| many)|是否|有没有|有无|吗[?？]?$"
 )
@@ -112,6 +115,8 @@ class Asked:
     """Neighbouring words of the question: a passage that has both side by side means the same thing by them."""
     names: frozenset[str] = frozenset()
     """Lower-case words of names in the question (proper nouns, tickers)."""
+    known: frozenset[str] = frozenset()
+    """Those of them that name a company which the evidence is about."""
     percent: bool = False
     count: bool = False
     amount: bool = False
@@ -132,7 +137,8 @@ class Asked:
 
 def read_question(task: Task) -> Asked:
     """Read a question against the evidence that came with it (whose companies are context, not content)."""
-    text = normalise(task.question)
+    question = _FORM.sub(" ", task.question)
+    text = normalise(question)
     known = _known_names(task)
     found = terms(text)
     kept = [word for word in found if word not in known and not re.fullmatch(r"[\d.]+", word)]
@@ -145,7 +151,8 @@ def read_question(task: Task) -> Asked:
         units=units,
         words=frozenset(kept),
         pairs=frozenset(pair for pair in pairwise(kept) if not _ASKING.issuperset(pair)),
-        names=_names(task.question),
+        names=_names(question),
+        known=frozenset(name for name in _names(question) if stem(name) in known),
         percent=bool(_PERCENT.search(text)),
         count=bool(_COUNT.search(text)),
         amount=bool(_AMOUNT.search(text)) and not opinion,
@@ -202,12 +209,12 @@ def _known_names(task: Task) -> frozenset[str]:
 
 def _names(question: str) -> frozenset[str]:
     """Words written like names: capitals inside a sentence, tickers. Chinese has no such sign."""
-    found = set()
+    found: set[str] = set()
     for match in re.finditer(r"(?<![A-Za-z])[A-Z][A-Za-z&.]*[A-Za-z]", question):
         word = match.group()
         first = match.start() == 0 or question[: match.start()].rstrip().endswith((".", "?", "!", ":"))
         if (not first or word.isupper()) and stem(word.lower()) not in _ASKING:
-            found.update(words(word))
+            found.update(part for part in words(word) if len(part) > 1)
     return frozenset(found)
 
 

@@ -31,7 +31,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "period": 0.6,
         "length": 0.6,
         "hedge": -0.5,
-        "pointer": -0.3,
+        "pointer": -0.8,
     }
 )
 """Worth of each feature. Every feature lies between 0 and 1, but for "period" and "row", which are -1, 0 or 1."""
@@ -49,7 +49,7 @@ _MONEY = re.compile(
 _POINTER = re.compile(
     r"^(?:see|refer to)\b|the following (?:tables?|discussion|is a)|\bas follows\b"
     r"|(?:for|a) (?:further |more |additional )?(?:discussion|information|details?)\b.{0,60}\b(?:see|refer)"
-    r"|\bsee (?:note|part|item|also|“)|详见|参见|如下表?[:：]?$",
+    r"|\bsee (?:note|part|item|also|“)|[?？][\"”]?$|详见|参见|如下表?[:：]?$",
     re.IGNORECASE,
 )
 _MET = 0.7

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from quelea_generator.core.question import Asked
 from quelea_generator.core.rows import figures_of
 from quelea_generator.core.scoring import Candidate
+from quelea_generator.core.spans import Span
 
 _ENOUGH = 0.45
 """A further quote must score at least this part of the best."""
+_ABOUT = 0.4
+"""A further quote must meet at least this part of what the best meets of the question."""
 _NEW_UNIT = 0.8
 """Worth of meeting a part of the question that no chosen quote meets."""
 _REPEATED = 1.5
 """Cost of a row label that is chosen already."""
 
+_GOES_ON = 0.6
+"""A next sentence goes on with the chosen one when it scores at least this part of it."""
+_LONGEST = 600
+"""Longest quote of two sentences, in characters."""
+_CONTINUES = re.compile(r"(?:This|These|Those|It|Such|They|The (?:increase|decrease|change|decline))\b|这|该|其中|此")
 _OTHER_KIND = 0.4
 """Worth of a sentence beside rows, or a row beside sentences: one gives the figure, the other what it means."""
 
@@ -25,11 +35,38 @@ def select(asked: Asked, ranked: Sequence[Candidate], *, most: int = 3, pool: in
     left = list(ranked[:pool])
     while left and len(chosen) < most:
         best = max(left, key=lambda candidate: candidate.score + _adds(asked, candidate, chosen))
-        if chosen and best.score < _ENOUGH * chosen[0].score:
-            break
+        if chosen and (
+            best.score < _ENOUGH * chosen[0].score or _meets(asked, best) < _ABOUT * _meets(asked, chosen[0])
+        ):
+            left.remove(best)
+            continue
+        best = _with_next(asked, best, ranked)
         chosen.append(best)
         left = [candidate for candidate in left if not _repeats(candidate, best)]
     return chosen
+
+
+def _meets(asked: Asked, candidate: Candidate) -> float:
+    return sum(unit.weight * value for unit, value in zip(asked.units, candidate.reached, strict=True))
+
+
+def _with_next(asked: Asked, best: Candidate, ranked: Sequence[Candidate]) -> Candidate:
+    """The sentence together with the one after it, where an account is asked for and the second goes on with it."""
+    if best.span.row or (asked.wants_figure and not asked.reason and not asked.yes_no):
+        return best
+    text = best.evidence.text
+    for other in ranked:
+        span = other.span
+        if other.evidence.number != best.evidence.number or span.row or best.span.end > span.start:
+            continue
+        if text[best.span.end : span.start].strip() or span.end - best.span.start > _LONGEST:
+            continue
+        if other.score >= _GOES_ON * best.score or _CONTINUES.match(other.text):
+            joined = Span(best.span.start, span.end, None, best.span.above)
+            matched = tuple(map(max, best.matched, other.matched))
+            reached = tuple(map(max, best.reached, other.reached))
+            return replace(best, span=joined, matched=matched, reached=reached)
+    return best
 
 
 def _adds(asked: Asked, candidate: Candidate, chosen: Sequence[Candidate]) -> float:
