@@ -13,6 +13,7 @@ from rich.text import Text
 from quelea_cli.gateway import Json
 
 QUOTE_SHOWN = 400
+FURTHER_SHOWN = 5
 
 
 def consoles() -> tuple[Console, Console]:
@@ -66,10 +67,14 @@ def show_sources(console: Console, answer: Json, page_url: Callable[[Json], str]
     if further:
         say(console)
         say(console, "Further reading", "bold")
-        for item in further:
+        for item in further[:FURTHER_SHOWN]:
             say(console, f"  · {source_line(item)}  {page_url(item)}", "dim")
+        if len(further) > FURTHER_SHOWN:
+            say(console, f"  and {len(further) - FURTHER_SHOWN} more; --json has them all", "dim")
+    fallback = (answer.get("reading") or {}).get("fallback")
     for notice in answer.get("notices", []):
-        say(console, f"note: {notice}", "yellow")
+        if notice != fallback:  # shown with the reading already
+            say(console, f"note: {notice}", "yellow")
     for check in answer.get("checks", []):
         if not check.get("passed", True) and not answer.get("declined"):
             say(console, f"check failed: {check['name']}: {check.get('detail', '')}", "red")

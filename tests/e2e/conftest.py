@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -19,6 +20,37 @@ START_SECONDS = 240
 JOB_SECONDS = 180
 REPOSITORY = Path(__file__).parents[2]
 SAMPLES = REPOSITORY / "samples"
+
+
+def pdf(pages: list[str], encrypt: bool = False) -> bytes:
+    """A PDF of text, written by hand; `encrypt` asks for a password that nobody knows."""
+    objects: list[bytes] = [b"<< /Type /Catalog /Pages 2 0 R >>", b""]
+    objects.append(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+    kids = []
+    for text in pages:
+        lines = "".join(f"({line}) Tj T* " for line in text.split("\n"))
+        stream = f"BT /F1 11 Tf 14 TL 50 750 Td {lines}ET".encode("latin-1")
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+        resources = b"/Resources << /Font << /F1 3 0 R >> >> /MediaBox [0 0 612 792]"
+        objects.append(b"<< /Type /Page /Parent 2 0 R %s /Contents %d 0 R >>" % (resources, len(objects)))
+        kids.append(b"%d 0 R" % len(objects))
+    objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b" ".join(kids), len(kids))
+    trailer = b"/Root 1 0 R /ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>]"
+    if encrypt:
+        lock = b"<< /Filter /Standard /V 1 /R 2 /O <%s> /U <%s> /P -4 >>" % (b"a1" * 32, b"b2" * 32)
+        objects.append(lock)
+        trailer += b" /Encrypt %d 0 R" % len(objects)
+    out = io.BytesIO()
+    out.write(b"%PDF-1.4\n")
+    places = []
+    for number, body in enumerate(objects, start=1):
+        places.append(out.tell())
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, body))
+    start = out.tell()
+    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
+    out.writelines(b"%010d 00000 n \n" % place for place in places)
+    out.write(b"trailer << /Size %d %s >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, trailer, start))
+    return out.getvalue()
 
 
 class Stack:
@@ -166,3 +198,9 @@ def library(stack: Stack) -> Stack:
     for job in stack.ingest(*((file.name, file.read_bytes()) for file in (filing, news))):
         assert job["state"] == "succeeded", job
     return stack
+
+
+@pytest.fixture(scope="session")
+def make_pdf() -> Callable[..., bytes]:
+    """pdf(pages, encrypt=False) -> bytes."""
+    return pdf

@@ -16,17 +16,14 @@ SERVICES = ("worker", "search", "retriever", "embedder", "redis", "generator", "
 BACK_SECONDS = 90
 
 
-def report(name: str, sections: int) -> bytes:
-    """A document that takes the stack some seconds."""
-    lines = [f"# {name} annual report\n"]
-    for n in range(sections):
-        lines.append(f"## Region {n}\n")
-        lines += [
-            f"In region {n}, plant {m} of {name} made {n * 40 + m} thousand units at a cost of {m + 7} dollars."
-            for m in range(12)
-        ]
-        lines.append("")
-    return "\n".join(lines).encode()
+def report(name: str, regions: int) -> list[str]:
+    """Pages of a document that takes the stack some seconds."""
+    line = "In region {n}, plant {m} of {name} made {made} thousand units at a cost of {cost} dollars."
+    pages = [
+        "\n".join(line.format(n=n, m=m, name=name, made=n * 40 + m, cost=m + 7) for m in range(12))
+        for n in range(regions)
+    ]
+    return [*pages, f"The chief engineer of {name} holds patent number 5512."]
 
 
 def is_alive(pid: int) -> bool:
@@ -52,28 +49,30 @@ def all_of(stack: Any) -> set[int]:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_killed_process_costs_time_and_nothing_else(stack: Any, service: str) -> None:
+def test_a_killed_process_costs_time_and_nothing_else(stack: Any, make_pdf: Callable[..., bytes], service: str) -> None:
     """A job that runs when any one process is killed ends well, and a question is answered again."""
     name = f"Foundry {service.title()}"
-    job_id = stack.submit((f"{service}.md", report(name, 8)))[0]
+    job_id = stack.submit((f"{service}.pdf", make_pdf(report(name, 24))))[0]
     stack.wait_until(lambda: stack.job(job_id)["state"] != "queued", 60, "the job runs")
     old = stack.kill(service)
     stack.wait_until(lambda: stack.is_back(service, old), BACK_SECONDS, f"{service} is back")
     job = stack.ended(job_id)
     assert job["state"] == "succeeded", job
 
-    question = {"question": f"What did plant 3 of {name} make in region 5?"}
+    question = {"question": f"Which patent number does the chief engineer of {name} hold?"}
 
     def answers() -> bool:
         try:
             reply = stack.http.post("/v1/ask", json=question)
         except httpx2.HTTPError:
             return False
-        return reply.status_code == 200 and any("203 thousand" in one["quote"] for one in reply.json()["citations"])
+        return reply.status_code == 200 and any(
+            "5512" in one["quote"] and one["uri"] == f"upload:{service}.pdf" for one in reply.json()["citations"]
+        )
 
     stack.wait_until(answers, BACK_SECONDS, "the question is answered")
     documents = stack.documents()
-    assert documents[f"upload:{service}.md"]["id"] == job["document_id"]
+    assert documents[f"upload:{service}.pdf"]["id"] == job["document_id"]
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,11 @@ from quelea_cli import __main__ as command_line
 from quelea_cli.errors import EXIT_KEY, EXIT_NOT_FOUND, EXIT_UNREACHABLE, EXIT_USAGE
 from quelea_kit.testing import free_port
 
+ANSWER: dict[str, Any] = {
+    "answer": "It is 7 [1].",
+    "citations": [{"number": 1, "document_id": "d1", "title": "T", "page": 1, "quote": "7", "start": 0, "end": 1}],
+}
+
 if TYPE_CHECKING:
     from .conftest import FakeGateway
 
@@ -53,6 +58,20 @@ def test_ask_streams_reading_answer_citations_and_times(gateway: FakeGateway, ru
     assert "  · [b]Other · FY2023 Q3 · p. 2 · 2023-08-04" in out
     assert lines[-1] == "reader extractive · route local · as of 2026-11-21 · 130 ms (retrieve 120, generate 3)"
     assert "\x1b" not in out
+
+
+def test_long_lists_and_repeated_notices_are_shortened(gateway: FakeGateway, run: Run) -> None:
+    more = {
+        "further_reading": [{**ANSWER["citations"][0], "number": n} for n in range(2, 10)],
+        "reading": {"text": "Tesla", "fallback": "no document of Tesla"},
+        "notices": ["no document of Tesla", "the reader was slow"],
+    }
+    gateway.answer("/v1/ask", (200, {**ANSWER, **more}))
+    _, out, _ = run("ask", "q", "--no-stream")
+    assert out.count("  · ") == 5
+    assert "and 3 more" in out
+    assert out.count("no document of Tesla") == 1
+    assert "note: the reader was slow" in out
 
 
 def test_ask_without_stream_prints_the_same(run: Run, gateway: FakeGateway) -> None:
