@@ -129,7 +129,7 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
     Raises:
         InvalidInput: No question, a passage number that is 0 or comes twice, a date that is none, a temperature
             outside 0 to 2.
-        TooLarge: The question or the number of passages is over its limit.
+        TooLarge: The question, the number of passages or their length is over its limit.
     """
     question = request.question.strip()
     if not question:
@@ -138,6 +138,8 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
         raise TooLarge(f"The question is longer than {settings.max_question_chars} characters.")
     if len(request.evidence) > settings.max_evidence:
         raise TooLarge(f"More than {settings.max_evidence} passages of evidence.")
+    if sum(len(item.text) for item in request.evidence) > settings.max_evidence_chars:
+        raise TooLarge(f"More than {settings.max_evidence_chars} characters of evidence.")
     numbers = [item.number for item in request.evidence]
     if 0 in numbers or len(set(numbers)) < len(numbers):
         raise InvalidInput("Every passage of evidence needs a number of its own, from 1.")

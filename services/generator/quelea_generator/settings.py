@@ -55,6 +55,9 @@ class GeneratorSettings(ServiceSettings):
     max_evidence: int = Field(default=100, ge=1)
     """Most passages in one request."""
 
+    max_evidence_chars: int = Field(default=400_000, ge=1)
+    """Most characters of all passages together, in one request."""
+
     @model_validator(mode="after")
     def _endpoint_needs_model(self) -> Self:
         if self.endpoint and not self.model:

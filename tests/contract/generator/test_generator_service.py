@@ -123,6 +123,7 @@ async def test_info_names_the_reader() -> None:
         (request("  "), InvalidInput),
         (request("x" * 51), TooLarge),
         (request(evidence=[evidence(1), evidence(2), evidence(3)]), TooLarge),
+        (request(evidence=[evidence(1, "x" * 1001)]), TooLarge),
         (request(evidence=[evidence(1), evidence(1)]), InvalidInput),
         (request(evidence=[evidence(0)]), InvalidInput),
         (request(as_of="June"), InvalidInput),
@@ -130,7 +131,7 @@ async def test_info_names_the_reader() -> None:
     ],
 )
 async def test_wrong_requests_are_refused(wanted: pb.GenerateRequest, error: type[QueleaError]) -> None:
-    async with served(ExtractiveReader(), max_question_chars=50, max_evidence=2) as stub:
+    async with served(ExtractiveReader(), max_question_chars=50, max_evidence=2, max_evidence_chars=1000) as stub:
         with pytest.raises(error):
             await collect(stub, wanted)
 

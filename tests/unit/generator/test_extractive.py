@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_generator.core.extractive import ExtractiveReader, answer
 from quelea_generator.core.model import Delta, Evidence, Finished, Quote, Task
+from quelea_generator.core.question import read_question
 from quelea_generator.core.reader import REFUSALS
 
 STATEMENT = """Three Months Ended Nine Months Ended
@@ -215,6 +216,25 @@ async def test_it_is_deterministic() -> None:
         return [event async for event in ExtractiveReader().read(task)]
 
     assert await asyncio.gather(events(), events()) == [await events()] * 2
+
+
+def test_an_account_takes_the_sentence_that_goes_on() -> None:
+    text = "The plant closed early. Sales fell because demand weakened. This decline was largest in Europe. Rain fell."
+    _, quotes = ask("Why did sales of Norbert Mills fall?", norbert(1, text))
+    assert quotes[0].text == "Sales fell because demand weakened. This decline was largest in Europe."
+
+
+def test_an_alias_is_known_by_its_other_name() -> None:
+    text = "Revenue of Alphabet was $ 84,742 million in the quarter."
+    lines, _ = ask("What was the revenue of Google?", Evidence(1, text))
+    assert "84,742" in lines[1]
+
+
+def test_a_question_of_many_words_is_read_in_bounded_work() -> None:
+    asked = read_question(
+        Task(" ".join(f"{a}{b}zq" for a in "bcdfghjk" for b in "bcdfghjk"), (TABLE,), date(2024, 6, 1))
+    )
+    assert len(asked.units) == 40
 
 
 PIECES = st.sampled_from(

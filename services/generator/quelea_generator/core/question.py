@@ -45,6 +45,8 @@ _SOFT = frozenset(
 """Words that help but do not decide."""
 
 _SOFT_WEIGHT = 0.35
+_MOST_UNITS = 40
+"""A longer question is read by its first forty things: work grows with units times spans."""
 
 _REASON = re.compile(
     r"\b(?:why|driver|drivers|driven|factors?|reasons?|causes?|influenc\w+|contribut(?:ors|ed to)|affect\w*"
@@ -171,7 +173,7 @@ def _units(kept: list[str]) -> tuple[Unit, ...]:
     """Concepts where the words make one, single words for the rest, each thing once."""
     units: dict[int | str, Unit] = {}
     at = 0
-    while at < len(kept):
+    while at < len(kept) and len(units) < _MOST_UNITS:
         key, own = _concept_at(kept, at)
         if own:
             others = tuple(e for e in concepts()[key] if e != own)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _TOKEN = re.compile(
     r"[(（]?(?:US|HK|RMB)?[$€£¥￥]?[(（]?[-−+]?\d[\d,]*(?:\.\d+)?[BMK]?[)）]?[%％]?[)）]?[*]?"
@@ -86,6 +87,7 @@ def _is_cell(part: str) -> bool:
     return all(_TOKEN.fullmatch(token) or _UNIT.fullmatch(token) for token in part.split())
 
 
+@lru_cache(maxsize=8192)
 def figures_of(text: str) -> frozenset[str]:
     """Figures of a text as bare digits, without years and single digits: for telling quotes apart."""
     found = set()
