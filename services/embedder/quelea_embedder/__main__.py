@@ -55,13 +55,12 @@ def limits(settings: EmbedderSettings, device: str) -> Limits:
     cpu = device.startswith("cpu")
     return Limits(
         workers=settings.worker_count(device),
-        query_batch_tokens=settings.query_batch_tokens or (512 if cpu else 16384),
+        query_batch_tokens=settings.query_batch_tokens or (192 if cpu else 16384),
         passage_batch_tokens=settings.passage_batch_tokens or (256 if cpu else 16384),
         batch_texts=settings.batch_texts,
         overhead_tokens=settings.batch_overhead_tokens or (24 if cpu else 2048),
         queue_texts=settings.queue_texts,
         queue_tokens=settings.queue_tokens,
-        linger_seconds=settings.linger_ms / 1000,
     )
 
 

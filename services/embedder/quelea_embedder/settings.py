@@ -44,7 +44,7 @@ class EmbedderSettings(ServiceSettings):
     """Texts in one call."""
 
     query_batch_tokens: int = Field(0, ge=0)
-    """Longest text x number of texts in a batch of queries; 0: 512 on the CPU, 16384 on a GPU."""
+    """Longest text x number of texts in a batch of queries; 0: 192 on the CPU, 16384 on a GPU."""
 
     passage_batch_tokens: int = Field(0, ge=0)
     """The same for passages; 0: 256 on the CPU, where larger batches are not faster and make queries wait, 16384 on a
@@ -62,9 +62,6 @@ class EmbedderSettings(ServiceSettings):
 
     queue_tokens: int = Field(1_048_576, ge=1)
     """Tokens that may wait, of each kind."""
-
-    linger_ms: float = Field(5.0, ge=0)
-    """How long a free worker waits for the callers whom it has just answered together; a lone caller never waits."""
 
     cache_queries: int = Field(4096, ge=0)
     """Queries whose vectors are kept; 0 keeps none."""

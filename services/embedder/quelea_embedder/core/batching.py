@@ -6,7 +6,6 @@ The event loop owns all state; only Encoder.encode and Encoder.measure run in th
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +18,7 @@ from quelea_embedder.core.lane import Call, Item, Lane
 from quelea_embedder.core.model import Encoder, Kind, Measured, Observer, Silent, Vectors
 
 _QUERY_BATCHES_IN_A_ROW = 4  # then one of passages, when any wait: a flood of queries slows ingestion, but no more
-_MEASURE_AT_ONCE = 16  # texts; a short query waits no longer than this for the tokenizer
-_COMING_BACK = 0.05  # seconds; callers who ask again after this are not those that were just answered
+_MEASURE_AT_ONCE = 8  # texts; a short query waits no longer than this for the tokenizer
 _RETRY_AFTER = (0.1, 30.0)  # seconds, least and most that a refused caller is told to wait
 
 
@@ -31,7 +29,7 @@ class Limits:
     workers: int = 1
     """Batches that are encoded at the same time."""
 
-    query_batch_tokens: int = 512
+    query_batch_tokens: int = 192
     """Longest text x number of texts of a batch of queries."""
 
     passage_batch_tokens: int = 256
@@ -48,10 +46,6 @@ class Limits:
 
     queue_tokens: int = 1_048_576
     """Waiting tokens of each kind."""
-
-    linger_seconds: float = 0.005
-    """Longest wait of a free worker for the callers that it has just answered, who tend to come back at once.
-    A lone caller never waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +115,23 @@ class Batcher:
             measured += await loop.run_in_executor(self._tokenizing, self._encoder.measure, part, kind)
         return measured
 
+    def check_room(self, texts: int, tokens: int, kind: Kind) -> None:
+        """Refuse a call that the queue cannot take, before work is spent on it.
+
+        Raises:
+            Overloaded: Too much is waiting.
+            Unavailable: The batcher is stopping.
+        """
+        lane = self._lanes[kind]
+        if self._closed:
+            raise Unavailable("The embedder is stopping.")
+        if not lane.fits(texts, tokens):
+            self._observer.refused(kind)
+            raise Overloaded(
+                f"{len(lane)} {kind.value} texts ({lane.tokens} tokens) are already waiting; {texts} more do not fit.",
+                retry_after=self._retry_after(),
+            )
+
     async def encode(self, texts: Sequence[Measured], kind: Kind) -> Encoded:
         """Vectors of the texts, in their order. Cancelling takes what still waits out of the queue.
 
@@ -129,16 +140,8 @@ class Batcher:
             Unavailable: The batcher is stopping.
             QueleaError: The encoder failed on one of them.
         """
-        lane, tokens = self._lanes[kind], sum(text.tokens for text in texts)
-        if self._closed:
-            raise Unavailable("The embedder is stopping.")
-        if not lane.fits(len(texts), tokens):
-            self._observer.refused(kind)
-            raise Overloaded(
-                f"{len(lane)} {kind.value} texts ({lane.tokens} tokens) are already waiting;"
-                f" {len(texts)} more do not fit.",
-                retry_after=self._retry_after(),
-            )
+        self.check_room(len(texts), sum(text.tokens for text in texts), kind)
+        lane = self._lanes[kind]
         call = Call.new(kind, texts, self._encoder.info.dimension)
         if not texts:
             return Encoded(call.rows, 0.0, 0.0)
@@ -150,9 +153,10 @@ class Batcher:
         except asyncio.CancelledError:
             self._observer.cancelled(kind, call.missing)
             raise
-        finally:  # nothing of a call that failed or was cancelled stays behind
-            lane.remove(call)
-            self._tell_depth(kind)
+        finally:
+            if call.missing:  # it failed or was cancelled: nothing of it stays behind
+                lane.remove(call)
+                self._tell_depth(kind)
         now = asyncio.get_running_loop().time()
         started = call.started if call.started is not None else now
         return Encoded(call.rows, started - call.entered, now - started)
@@ -168,27 +172,13 @@ class Batcher:
         self._observer.queued(kind, len(self._lanes[kind]), self._lanes[kind].tokens)
 
     async def _work(self) -> None:
-        """One worker: as long as it runs, it takes the next batch whenever it is free."""
-        loop = asyncio.get_running_loop()
+        """One worker: as long as it runs, it takes the next batch whenever it is free. It never waits for a fuller
+        one: what comes in while the workers are busy makes the next batches full enough."""
         while True:
-            calls = await self._next_batch()
-            freed = loop.time()
             while not any(self._lanes.values()):
                 self._arrived.clear()
                 await self._arrived.wait()
-            if calls > 1 and loop.time() - freed < _COMING_BACK:
-                await self._linger(calls)
-
-    async def _linger(self, calls: int) -> None:
-        """Give as many calls as the last batch held a moment to come back, unless passages wait for this worker."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self._limits.linger_seconds
-        queries, passages = self._lanes[Kind.QUERY], self._lanes[Kind.PASSAGE]
-        while not passages and queries.calls < calls and (left := end - loop.time()) > 0:
-            self._arrived.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(left):
-                    await self._arrived.wait()
+            await self._next_batch()
 
     def _next_kind(self) -> Kind | None:
         queries, passages = self._lanes[Kind.QUERY], self._lanes[Kind.PASSAGE]
@@ -198,11 +188,11 @@ class Batcher:
         self._query_batches = 0
         return Kind.PASSAGE if passages else None
 
-    async def _next_batch(self) -> int:
-        """Encode one batch, if anything waits; returns how many calls of queries it held."""
+    async def _next_batch(self) -> None:
+        """Encode one batch, if anything waits."""
         kind = self._next_kind()
         if kind is None:
-            return 0
+            return
         limits = self._limits
         budget = limits.query_batch_tokens if kind is Kind.QUERY else limits.passage_batch_tokens
         batch = self._lanes[kind].take(budget, limits.batch_texts)
@@ -212,7 +202,6 @@ class Batcher:
             if item.call.started is None:
                 item.call.started = now
         await self._encode(batch, kind)
-        return len({id(item.call) for item in batch}) if kind is Kind.QUERY else 0
 
     async def _encode(self, batch: list[Item], kind: Kind) -> None:
         """Encode and hand out the rows. When a batch fails, its texts are tried once more, each alone, so that one

@@ -105,6 +105,7 @@ class Embedding:
                 truncated.add(i)
         if not missing:
             return Embedded(vectors, sorted(truncated), 0.0, 0.0, len(texts))
+        self._batcher.check_room(len(missing), 0, kind)
         measured = await self._batcher.measure([texts[i] for i in missing], kind)
         encoded = await self._batcher.encode(measured, kind)
         vectors[missing] = encoded.vectors

@@ -75,11 +75,6 @@ class Lane:
     def __len__(self) -> int:
         return len(self._items)
 
-    @property
-    def calls(self) -> int:
-        """Calls with a text waiting among the next WINDOW."""
-        return len({id(item.call) for item in self._items[:WINDOW]})
-
     def fits(self, texts: int, tokens: int) -> bool:
         """Whether a call of this size may enter. An empty lane takes any."""
         if not self._items:
