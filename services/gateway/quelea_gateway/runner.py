@@ -36,10 +36,16 @@ def _bind(address: str) -> socket.socket:
     """A listening socket. Raises Conflict when the address is taken or not ours."""
     host, port = host_of(address), int(address.rsplit(":", 1)[1])
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With its protocol named: asyncio turns Nagle's delay off (40 ms an answer) only for a socket that says it is TCP.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        return socket.create_server((host, port), family=family, backlog=512)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(512)
     except OSError as error:
+        listener.close()
         raise Conflict(f"The gateway cannot listen on {address}: {error.strerror or error}.") from error
+    return listener
 
 
 class Running:

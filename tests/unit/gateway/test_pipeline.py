@@ -106,12 +106,19 @@ async def test_a_missing_company_or_period_is_told_to_the_reader(missing):
     assert len(answer.notices) == 1
 
 
-async def test_the_fallback_is_a_notice_and_chinese_questions_get_chinese_ones():
-    found = Retrieved(passages(2), Reading(fallback="no filing for FY2019", company_missing=True))
-    answer = (await run(Pipeline(FakeRetriever(found), FakeGenerator(good_events())), question("营业收入是多少？")))[-1]
-    assert answer.language == "zh"
-    assert "公司" in answer.notices[0]
-    assert answer.notices[1] == "no filing for FY2019"
+@pytest.mark.parametrize(
+    ("asked", "missing", "expected"),
+    [
+        ("Net sales?", False, ["no filing for FY2019"]),
+        ("Net sales?", True, ["no filing for FY2019"]),
+        ("营业收入是多少？", False, ["no filing for FY2019"]),
+        ("营业收入是多少？", True, ["问题中的公司在知识库中没有对应的文档。"]),
+    ],
+)
+async def test_the_fallback_is_a_notice_and_chinese_questions_get_chinese_ones(asked, missing, expected):
+    found = Retrieved(passages(2), Reading(fallback="no filing for FY2019", company_missing=missing))
+    answer = (await run(Pipeline(FakeRetriever(found), FakeGenerator(good_events())), question(asked)))[-1]
+    assert list(answer.notices) == expected
 
 
 async def test_a_declined_answer_cites_nothing_and_shows_what_was_looked_at():

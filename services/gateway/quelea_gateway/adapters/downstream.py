@@ -18,18 +18,18 @@ def naming(service: str) -> Iterator[None]:
         yield
     except (Unavailable, Cancelled) as error:
         raise Unavailable(
-            f"The {service} does not answer; try again in a moment.",
+            f"The {service} service does not answer; try again in a moment.",
             details={**error.details, "dependency": service},
             retry_after=error.retry_after or 1.0,
         ) from error
     except DeadlineExceeded as error:
         raise DeadlineExceeded(
-            f"The {service} did not answer in time.", details={**error.details, "dependency": service}
+            f"The {service} service did not answer in time.", details={**error.details, "dependency": service}
         ) from error
     except QueleaError as error:
         if type(error) is QueleaError:
             raise QueleaError(
-                f"The {service} failed; its log says why.", details={**error.details, "dependency": service}
+                f"The {service} service failed; its log says why.", details={**error.details, "dependency": service}
             ) from error
         raise
 
@@ -48,5 +48,7 @@ class Health:
             reply = await unary(self._stub.Check(health_pb2.HealthCheckRequest(service=self._service), timeout=seconds))
         if reply.status != health_pb2.HealthCheckResponse.SERVING:
             raise Unavailable(
-                f"The {self._name} runs and cannot work yet.", details={"dependency": self._name}, retry_after=1.0
+                f"The {self._name} service runs and cannot work yet.",
+                details={"dependency": self._name},
+                retry_after=1.0,
             )

@@ -43,12 +43,12 @@ def notices_for(
     reading, found = retrieved.reading, []
     if not retrieved.passages:
         found.append(_say("empty", language))
-    if reading.company_missing:
-        found.append(_say("company", language))
-    if reading.period_missing:
-        found.append(_say("period", language))
-    if reading.fallback:
-        found.append(reading.fallback)
+    missing = [_say("company", language)] if reading.company_missing else []
+    missing += [_say("period", language)] if reading.period_missing else []
+    if reading.fallback and (language == "en" or not missing):
+        # The retriever writes it in English, and it is the more exact of the two.
+        missing = [reading.fallback]
+    found.extend(missing)
     if finished.reason == "length":
         found.append(_say("length", language))
     if checks and not citations:

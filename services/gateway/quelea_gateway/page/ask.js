@@ -21,12 +21,12 @@ function open(citation) {
 }
 
 /** The answer's text with a button for each marker; the second [1] opens the second quote of passage 1. */
-function withMarkers(text, citations) {
+function withMarkers(text, citations, used) {
   const nodes = [];
-  const used = new Map();
   let at = 0;
   for (const match of text.matchAll(MARKER)) {
-    nodes.push(text.slice(at, match.index));
+    // A marker stays on the line of the word before it.
+    nodes.push(text.slice(at, match.index).replace(/\s+$/, "\u00a0"));
     at = match.index + match[0].length;
     for (const digits of match[1].match(/\d+/g)) {
       const number = Number(digits);
@@ -46,11 +46,18 @@ function withMarkers(text, citations) {
   return nodes.filter((node) => node !== "");
 }
 
+/** Lines as paragraphs, lines that begin with a dash as a list. */
 function paragraphs(text, citations) {
-  return text
-    .trim()
-    .split(/\n+/)
-    .map((line) => el("p", {}, ...withMarkers(line.trim(), citations)));
+  const used = new Map();
+  const blocks = [];
+  for (const line of text.trim().split(/\n+/)) {
+    const item = line.match(/^\s*[-•*]\s+(.*)$/);
+    const nodes = withMarkers((item ? item[1] : line).trim(), citations, used);
+    if (!item) blocks.push(el("p", {}, ...nodes));
+    else if (blocks.at(-1)?.tagName === "UL") blocks.at(-1).append(el("li", {}, ...nodes));
+    else blocks.push(el("ul", {}, el("li", {}, ...nodes)));
+  }
+  return blocks;
 }
 
 function sourceCard(citation) {
