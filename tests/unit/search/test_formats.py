@@ -248,8 +248,8 @@ def test_html_article_is_freed_of_its_frame(parse_it: Parse) -> None:
         for i in range(8)
     )
     page = (
-        "<html><head><meta property='article:published_time' content='2023-05-04T10:00:00Z'><title>Rates up</title></head>"
-        "<body><nav><a href='/'>Home</a> <a href='/m'>Markets</a> SUBSCRIBE NOW</nav>"
+        "<html><head><meta property='article:published_time' content='2023-05-04T10:00:00Z'>"
+        "<title>Rates up</title></head><body><nav><a href='/'>Home</a> <a href='/m'>Markets</a> SUBSCRIBE NOW</nav>"
         f"<article><h1>Rates up</h1>{body}</article>"
         "<aside>Most read: ten other stories</aside><footer>Copyright, cookies, terms</footer></body></html>"
     )

@@ -6,6 +6,7 @@ evidence used here, before the lines are sorted from top to bottom.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from quelea_search.core.raw import Cell, RawLine
 from quelea_search.core.rows import is_number
 from quelea_search.core.words import ends_chinese, glue
 
+_NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){1,3}\.?|\d{1,2}\.)(?:\s|$)")
 MOST_LINES = 9
 """Printed lines of one cell, at most: more is a column of text."""
 
@@ -87,8 +89,10 @@ def _continues_cell(row: _Row, line: RawLine) -> bool:
     if len(row.cells) < 2 or not 0.3 * row.height < row.bottom - line.y < 1.6 * row.height:
         return False
     last, new = row.cells[-1], line.cells[0]
-    if new.x0 >= last.x1 or new.x1 <= last.x0 or new.x0 < row.cells[-2].x1:
+    if new.x0 >= last.x1 or new.x1 <= last.x0 or new.x0 < row.cells[-2].x1 or _NUMBERED.match(new.text):
         return False
+    if new.x1 - new.x0 > 1.35 * (last.x1 - last.x0) + 2 * row.height:
+        return False  # a cell's first line is about as wide as the cell
     return not (is_number(last.text) and is_number(new.text)) or last.text == "-"
 
 

@@ -89,13 +89,12 @@ def _registrant(lines: Sequence[str]) -> str:
 
 def display_name(legal: str, body: str) -> str:
     """ "MICROSOFT CORPORATION" → "Microsoft": without the legal form, spelled as the text spells it."""
-    name = legal.strip().rstrip(",")
+    name = re.sub(r"^the\s+(?=\S+\s)", "", legal.strip().rstrip(","), flags=re.I)
     while True:
-        shorter = _SUFFIX.sub("", name).rstrip(", ")
+        shorter = _SUFFIX.sub("", name).rstrip(", &")
         if shorter == name or not shorter or (_LIGHT_SUFFIX.search(name) and not _said(shorter, body)):
             break
         name = shorter
-    name = re.sub(r"^the\s+(?=\S+\s)", "", name, flags=re.I) if not _said(name, body) else name
     bare = re.sub(r"\.(?:com|net|org)$", "", name, flags=re.I)
     if bare != name and len(re.findall(rf"\b{re.escape(bare)}\b(?!\.(?:com|net))", body, re.I)) > 5:
         name = bare

@@ -50,6 +50,11 @@ _OPEN_WORD = re.compile(
 )
 _DOTS = re.compile(r"\.{4,}|…{2,}|(?:\s\.){4,}")
 _CHOICE = re.compile(r"[√☑☒□☐]\s*(?:不?适用|是|否)")
+_DAY = re.compile(
+    r"(?:\w+day,?\s+)?(?:\d{1,2}\s+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,?\s+(?:\d{1,2},?\s+)?\d{4}"
+    r"|\d{4}\s*年\s*\d{1,2}\s*月(?:\s*\d{1,2}\s*日)?",
+    re.I,
+)
 _BULLETS = "•▪■●○◦‣·*–—-"
 
 
@@ -88,8 +93,11 @@ def may_head(text: str) -> bool:
     """Whether a line that stands out by its font may be a heading: short, open-ended, with letters, no figures only."""
     if not 2 <= len(text) <= MAXIMUM or text[0] in _BULLETS or _DOTS.search(text) or _CHOICE.search(text):
         return False
-    if text.endswith((",", ";", "，", "；", "。", "、")) or (text.endswith(".") and len(text.split()) > 12):
+    if text.endswith((",", ";", "，", "；", "。", "、")) or (text.endswith(".") and len(text.split()) > 6):
         return False
+    half = len(text) // 2
+    if _DAY.fullmatch(text) or (len(text) % 2 and text[:half] == text[half + 1 :]):
+        return False  # a date, or the words of a drawing, printed twice
     letters = sum(1 for c in text if c.isalpha())
     if letters < 2 or letters * 2 < len(text.replace(" ", "")):
         return False

@@ -61,7 +61,7 @@ def _aligned(lines: Sequence[RawLine], i: int, other: int) -> bool:
 
 def _is_row(line: RawLine) -> bool:
     cells = [cell.text for cell in line.cells]
-    if len(cells) < 2 or numbers_in(cells) == 0 or _is_year_head(cells):
+    if len(cells) < 2 or numbers_in(cells[1:]) == 0 or _is_year_head(cells):
         return False
     return len(cells) >= 3 or len(line.text) < 160
 
@@ -100,6 +100,8 @@ def _heading_or_text(line: RawLine, page: RawPage, style: Style, right: float) -
         return LineKind.TEXT, 0  # a sentence that goes on in the next line
     if level and (stands_out or level <= 2 or not text.isascii()):
         return LineKind.HEADING, level
+    if len(line.cells) > 1 and not decimal_level(text):
+        return LineKind.TEXT, 0
     if stands_out and may_head(text):
         rank = 6 + (0 if style.large(line) else 2) + (0 if text.isupper() else 1) + (1 if line.italic else 0)
         return LineKind.HEADING, decimal_level(text) or rank

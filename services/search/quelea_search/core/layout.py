@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from quelea_search.core.assemble import assemble
 from quelea_search.core.columns import column_heads
@@ -98,6 +99,9 @@ def _continues(upper: RawLine, lower: RawLine, right: float) -> bool:
     """Whether the lower line goes on with the upper one's paragraph."""
     if BULLET.match(lower.text) and not lower.text[0].islower():
         return False
+    height = max(upper.height, 4)
+    if upper.x0 > lower.x0 + 6 * height or any(_spread(line) > 3 * height for line in (upper, lower)):
+        return False  # centred lines, and lines of a form, end by themselves
     drop = upper.y - lower.y
     if drop > 2.1 * max(upper.height, lower.height, 4):
         return False
@@ -107,11 +111,17 @@ def _continues(upper: RawLine, lower: RawLine, right: float) -> bool:
         return upper.x1 > right - 2.6 * upper.height and not (
             upper.text[-1] in "。：；" and lower.x0 > upper.x0 + upper.height
         )
-    first = lower.text.split(" ", 1)[0]
-    width = (lower.x1 - lower.x0) / max(len(lower.text), 1) * (len(first) + 1)
+    cell = lower.cells[0]
+    first = cell.text.split(" ", 1)[0]
+    width = (cell.x1 - cell.x0) / max(len(cell.text), 1) * (len(first) + 1)
     if upper.x1 + width < right - 0.5 * upper.height:
         return lower.text[0].islower() and drop < 1.6 * max(upper.height, 4)
     return not (upper.text.endswith(_ENDS) and drop > 1.75 * max(upper.height, 4))
+
+
+def _spread(line: RawLine) -> float:
+    """The widest gap between two cells of a line."""
+    return max((right.x0 - left.x1 for left, right in pairwise(line.cells)), default=0.0)
 
 
 def _continues_heading(upper: RawLine, lower: RawLine, right: float, style: Style) -> bool:
@@ -136,8 +146,47 @@ def _joined(lines: Sequence[RawLine]) -> str:
     return text
 
 
+CONTENTS = 400
+"""Characters of text under a heading that comes again, up to which it is an entry of a table of contents."""
+_KEY = 30
+
+
+def _without_contents(pages: Sequence[list[Block]]) -> list[list[Block]]:
+    """Headings that come again later, with hardly any text under them, are entries of a table of contents: text."""
+    flat = [block for blocks in pages for block in blocks]
+    last: dict[str, int] = {}
+    for i, block in enumerate(flat):
+        if block.kind is LineKind.HEADING:
+            last[_key(block.text)] = i
+    entries: set[int] = set()
+    under = CONTENTS + 1
+    for i in range(len(flat) - 1, -1, -1):
+        block = flat[i]
+        if block.kind is not LineKind.HEADING:
+            under += len(block.text)
+        else:
+            if under <= CONTENTS and last[_key(block.text)] > i:
+                entries.add(i)
+            under = 0
+    if not entries:
+        return list(pages)
+    out: list[list[Block]] = []
+    at = 0
+    for blocks in pages:
+        out.append(
+            [Block(LineKind.TEXT, b.text) if at + i in entries else b for i, b in enumerate(blocks)],
+        )
+        at += len(blocks)
+    return out
+
+
+def _key(text: str) -> str:
+    return "".join(c for c in text.lower() if c.isalnum())[:_KEY]
+
+
 def settle_levels(pages: Sequence[list[Block]]) -> list[list[Block]]:
     """Prominence ranks (6 and more) as levels 3 to 6, in the order of the ranks that the document uses."""
+    pages = _without_contents(pages)
     ranks = sorted({b.level for blocks in pages for b in blocks if b.kind is LineKind.HEADING and b.level >= 6})
     level = {rank: min(6, 3 + i) for i, rank in enumerate(ranks)}
     return [[Block(b.kind, b.text, level.get(b.level, b.level)) for b in blocks] for blocks in pages]

@@ -200,7 +200,7 @@ def _title(parsed: ParsedDocument, filename: str, company: Company, kind: str, p
     if company.name and kind and period.end_date:
         return _filing_title(company.name, kind, period, language)
     stated = parsed.stated.get("title", "")
-    if 4 <= len(stated) <= 200 and not _POOR_TITLE.search(stated):
+    if 4 <= len(stated) <= 200 and not _POOR_TITLE.search(stated) and stated.lower() not in _GENERIC:
         return stated
     stem = re.sub(r"[_\s]+", " ", filename.rsplit(".", 1)[0]).strip() or filename
     heading = _heading(parsed, kind)

@@ -11,11 +11,14 @@ SHARE = 0.25
 """Of the pages, on which a line must stand to be a running line."""
 MINIMUM_PAGES = 4
 """A document shorter than this has no running lines that could be told from text."""
+OPENING = 24
+"""Characters that a running line whose end changes begins with."""
 EDGE = 4
 """Lines from the top or the bottom of a page within which a running line is looked for."""
 
 _DIGITS = re.compile(r"\d+")
 _CARRIED = re.compile(r"^(\d{1,4})(?=\s)|(?:^|[\s|-])(\d{1,4})$")
+_COUNTED = re.compile(r"\bpage\s+\d{1,4}\s+of\s+\d{1,4}\s*$", re.I)
 _PAGE_NUMBER = re.compile(
     r"[-–—\s]*(?:page\s*)?\(?(?:\d{1,4}|[ivxl]{1,6}|[FSA]-\d{1,3})\)?(?:\s*(?:/|of)\s*\d{1,4})?[-–—\s]*|第\s*\d+\s*页.{0,12}",
     re.I,
@@ -45,23 +48,30 @@ def body_mask(pages: Sequence[Sequence[str]]) -> list[list[bool]]:
     """
     running = running_keys(pages)
     numbered = [_numbered(pages, edge) for edge in (0, -1)] if len(pages) >= MINIMUM_PAGES else []
+    openings = _openings(pages) if len(pages) >= MINIMUM_PAGES else set()
     masks: list[list[bool]] = []
     for number, lines in enumerate(pages):
         mask = [True] * len(lines)
-        for edges in (range(len(lines))[:EDGE], range(len(lines))[-EDGE:]):
-            for i in edges:
-                bare = len(pages) >= MINIMUM_PAGES and _PAGE_NUMBER.fullmatch(lines[i]) is not None
-                if (
-                    not lines[i].strip()
-                    or key(lines[i]) in running
-                    or (bare and i in (0, 1, len(lines) - 1, len(lines) - 2))
-                ):
-                    mask[i] = False
+        last = len(lines) - 1
+        for i in {*range(len(lines))[:EDGE], *range(len(lines))[-EDGE:]}:
+            outer = i in (0, 1, last - 1, last)
+            bare = len(pages) >= MINIMUM_PAGES and _PAGE_NUMBER.fullmatch(lines[i]) is not None
+            counted = len(pages) >= MINIMUM_PAGES and _COUNTED.search(lines[i]) is not None
+            repeated = key(lines[i]) in running or (outer and key(lines[i])[:OPENING] in openings)
+            mask[i] = not (not lines[i].strip() or repeated or counted or (bare and outer))
         for edge, pages_numbered in zip((0, -1), numbered, strict=False):
             if number in pages_numbered:
                 mask[edge] = False
         masks.append(mask)
     return masks
+
+
+def _openings(pages: Sequence[Sequence[str]]) -> set[str]:
+    """Beginnings that the outermost lines of half of the pages have in common ("Regulation YY 12 CFR 252.2 ...")."""
+    seen: Counter[str] = Counter()
+    for lines in pages:
+        seen.update({key(line)[:OPENING] for line in (*lines[:2], *lines[-2:]) if len(line) <= 120})
+    return {opening for opening, count in seen.items() if count >= len(pages) / 2 and len(opening) == OPENING}
 
 
 def _numbered(pages: Sequence[Sequence[str]], edge: int) -> set[int]:

@@ -69,6 +69,7 @@ def _read(document: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDo
 def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
     everywhere = Style.of(raw)
     raw = [without_marks(page, everywhere) for page in _mend(raw)]
+    raw = [RawPage(tuple(_edges_outside(page)), page.width, page.height) for page in raw]
     texts = [[line.text for line in page.lines] for page in raw]
     masks = body_mask(texts)
     bodies = [
@@ -78,6 +79,18 @@ def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
     style = Style.of(bodies)
     blocks = settle_levels([blocks_of(page, style) for page in bodies])
     return ParsedDocument(tuple(build_page(page) for page in blocks), "pdf", facts, running_lines(texts, masks))
+
+
+def _edges_outside(page: RawPage) -> list[RawLine]:
+    """Lines in the order of the page, but those in its top and bottom tenth at the two ends: some files write headers
+    and footers in the middle.
+    """
+    if not page.lines or page.height <= 0:
+        return list(page.lines)
+    top = [line for line in page.lines if line.y > 0.9 * page.height]
+    bottom = [line for line in page.lines if line.y < 0.1 * page.height]
+    middle = [line for line in page.lines if 0.1 * page.height <= line.y <= 0.9 * page.height]
+    return [*sorted(top, key=lambda line: -line.y), *middle, *sorted(bottom, key=lambda line: -line.y)]
 
 
 def _mend(raw: list[RawPage]) -> list[RawPage]:
