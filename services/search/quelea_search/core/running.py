@@ -13,10 +13,15 @@ MINIMUM_PAGES = 4
 """A document shorter than this has no running lines that could be told from text."""
 OPENING = 24
 """Characters that a running line whose end changes begins with."""
+CONSTANT = 0.5
+"""Of a running line's occurrences, in which each of its numbers is the same, or grows with the page."""
+MOST_NUMBERS = 12
+"""Numbers of a line that are looked at."""
 EDGE = 4
 """Lines from the top or the bottom of a page within which a running line is looked for."""
 
 _DIGITS = re.compile(r"\d+")
+_SENTENCE_ENDS = (".", "。", "!", "！", "?", "？", ";", "；")
 _CARRIED = re.compile(r"^(\d{1,4})(?=\s)|(?:^|[\s|-])(\d{1,4})$")
 _COUNTED = re.compile(r"\bpage\s+\d{1,4}\s+of\s+\d{1,4}\s*$", re.I)
 _PAGE_NUMBER = re.compile(
@@ -35,10 +40,33 @@ def running_keys(pages: Sequence[Sequence[str]]) -> set[str]:
     if len(pages) < MINIMUM_PAGES:
         return set()
     seen: Counter[str] = Counter()
-    for lines in pages:
-        seen.update({key(line) for line in (*lines[:EDGE], *lines[-EDGE:])})
+    numbers: dict[str, list[tuple[int, ...]]] = {}
+    for number, lines in enumerate(pages):
+        edges = {key(line): line for line in (*lines[:EDGE], *lines[-EDGE:])}
+        seen.update(edges.keys())
+        for k, line in edges.items():
+            figures = (int(digits[-9:]) for digits in _DIGITS.findall(line)[:MOST_NUMBERS])
+            numbers.setdefault(k, []).append((number, *figures))
     least = max(MINIMUM_PAGES - 1, math.ceil(SHARE * len(pages)))
-    return {k for k, count in seen.items() if count >= least and len(k) <= 160 and k.strip("#")}
+    return {
+        k
+        for k, count in seen.items()
+        if count >= least and len(k) <= 160 and k.strip("#") and not tells_figures(numbers[k])
+    }
+
+
+def tells_figures(occurrences: Sequence[tuple[int, ...]]) -> bool:
+    """Whether a line that comes back says another figure each time: that is text, and no header.
+
+    Args:
+        occurrences: Index of the page, then the numbers of the line on it.
+    """
+    for position in range(1, min(map(len, occurrences))):
+        values = Counter(one[position] for one in occurrences)
+        counted = Counter(one[position] - one[0] for one in occurrences)
+        if max(values.most_common(1)[0][1], counted.most_common(1)[0][1]) < CONSTANT * len(occurrences):
+            return True
+    return False
 
 
 def body_mask(pages: Sequence[Sequence[str]]) -> list[list[bool]]:
@@ -70,7 +98,13 @@ def _openings(pages: Sequence[Sequence[str]]) -> set[str]:
     """Beginnings that the outermost lines of half of the pages have in common ("Regulation YY 12 CFR 252.2 ...")."""
     seen: Counter[str] = Counter()
     for lines in pages:
-        seen.update({key(line)[:OPENING] for line in (*lines[:2], *lines[-2:]) if len(line) <= 120})
+        seen.update(
+            {
+                key(line)[:OPENING]
+                for line in (*lines[:2], *lines[-2:])
+                if len(line) <= 120 and not line.rstrip().endswith(_SENTENCE_ENDS)
+            }
+        )
     return {opening for opening, count in seen.items() if count >= len(pages) / 2 and len(opening) == OPENING}
 
 
