@@ -23,15 +23,15 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "exact": 1.5,
         "pairs": 0.7,
         "rank": 0.5,
-        "figure": 0.4,
-        "kind": 1.0,
-        "row": 0.7,
+        "figure": 0.2,
+        "kind": 1.2,
+        "row": 0.8,
         "reason": 0.8,
-        "facts": 0.8,
-        "period": 0.6,
-        "length": 0.6,
-        "hedge": -0.5,
-        "pointer": -0.8,
+        "facts": 0.7,
+        "period": 1.0,
+        "length": 0.8,
+        "hedge": -1.0,
+        "pointer": -1.2,
     }
 )
 """Worth of each feature. Every feature lies between 0 and 1, but for "period" and "row", which are -1, 0 or 1."""
