@@ -335,6 +335,21 @@ def test_what_cannot_be_read_says_why(
     assert caught.value.message.endswith(".") and len(caught.value.message) < 200
 
 
+def test_office_files_with_a_broken_part(parse_it: Parse) -> None:
+    whole = word_file(lambda d: d.add_paragraph("Hello there."))
+    for victim in ("word/document.xml", "[Content_Types].xml", "word/styles.xml", "_rels/.rels"):
+        for damage in (b"", b"<w:document", b"\x00\xff" * 40):
+            out = io.BytesIO()
+            with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(out, "w") as new:
+                for part in old.namelist():
+                    new.writestr(part, damage if part == victim else old.read(part))
+            with pytest.raises(Unreadable):
+                parse_it(out.getvalue(), "a.docx")
+    at = whole.index(b"word/document.xml") + 60
+    with pytest.raises(Unreadable):
+        parse_it(whole[:at] + b"\xff" * 200 + whole[at + 200 :], "a.docx")
+
+
 def test_the_bytes_decide_not_the_name(parse_it: Parse, make_pdf: Callable[..., bytes]) -> None:
     assert parse_it(word_file(lambda d: d.add_paragraph("Hello there.")), "a.pdf").format == "docx"
     assert parse_it(make_pdf([[(60, 700, "Hello there.")]]), "a.docx").format == "pdf"

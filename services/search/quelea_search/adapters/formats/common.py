@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 
 from quelea_kit.dates import find_dates
@@ -87,6 +88,6 @@ def open_package(data: bytes, limits: ParseLimits, what: str) -> zipfile.ZipFile
                 with package.open(part) as stream:
                     if b"<!" in stream.read(2048).split(b"<!--")[0].replace(b"<![CDATA[", b""):
                         raise Unreadable(f"The {what} file declares XML entities and is not opened; export it again.")
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
         raise Unreadable(f"The {what} file is broken and cannot be opened; save it again.") from error
     return package

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
+from quelea_kit.errors import QueleaError
+
 from quelea_search.adapters.formats import csv, docx, html, pdf, pptx, text, xlsx
 from quelea_search.adapters.formats import json as json_format
 from quelea_search.adapters.formats.common import Progress, open_package
@@ -59,7 +61,13 @@ def read(data: bytes, filename: str, limits: ParseLimits, on_progress: Progress)
     if data[:1024].find(b"%PDF-") >= 0:
         return pdf.read(data, limits, on_progress)
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
-        return _package(data, name, limits)(data, limits, on_progress)
+        reader = _package(data, name, limits)
+        try:
+            return reader(data, limits, on_progress)
+        except QueleaError:
+            raise
+        except Exception as error:
+            raise Unreadable(f"{name} is broken and cannot be read; save it again.") from error
     if data.startswith(_OLE):
         if _ENCRYPTED_PACKAGE in data:
             raise Encrypted(f"{name} is encrypted; remove its password and send it again.")
