@@ -69,7 +69,8 @@ _OPINION = re.compile(
     r"|classified))\b|如何|怎么|怎样|介绍|分析"
 )
 _COMPARE = re.compile(
-    r"\b(?:compare[ds]?|comparison|versus|vs|relative to|against|than|over time|trend|across|between|both|each)\b"
+    r"\b(?:compare[ds]?|comparison|versus|vs|relative to|against|than|over time|trends?|across"
+    r"|between|both|each|quarters|periods)\b"
     r"|对比|比较|相比|分别|历年|变化趋势|各|和.{1,12}哪"
 )
 _FORM = re.compile(r"\b(?:form )?(?:10-[KQ]|20-F|6-K|8-K)s?\b", re.IGNORECASE)

@@ -17,6 +17,8 @@ _ABOUT = 0.4
 """A further quote must meet at least this part of what the best meets of the question."""
 _NEW_UNIT = 0.8
 """Worth of meeting a part of the question that no chosen quote meets."""
+_NEW_FILING = 2.0
+"""Worth of another filing, where things are compared."""
 _REPEATED = 1.5
 """Cost of a row label that is chosen already."""
 
@@ -79,7 +81,7 @@ def _adds(asked: Asked, candidate: Candidate, chosen: Sequence[Candidate]) -> fl
         worth += _NEW_UNIT * unit.weight * max(0.0, candidate.reached[index] - have)
     filings = {other.evidence.filing for other in chosen}
     if asked.compares and candidate.evidence.filing not in filings:
-        worth += _NEW_UNIT
+        worth += _NEW_FILING
     if all((other.span.row is None) != (candidate.span.row is None) for other in chosen):
         worth += _OTHER_KIND
     if candidate.span.row and any(
