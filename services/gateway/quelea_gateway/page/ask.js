@@ -25,21 +25,23 @@ function withMarkers(text, citations, used) {
   const nodes = [];
   let at = 0;
   for (const match of text.matchAll(MARKER)) {
-    // A marker stays on the line of the word before it.
-    nodes.push(text.slice(at, match.index).replace(/\s+$/, "\u00a0"));
+    // A marker stays on the line of the word before it (in Chinese: of the last two characters).
+    const [, head, word] = text.slice(at, match.index).match(/^([^]*?)([!-~“”’]{1,24}|\S{0,2})\s*$/);
+    const kept = el("span", { class: "kept" }, word);
+    nodes.push(head, kept);
     at = match.index + match[0].length;
     for (const digits of match[1].match(/\d+/g)) {
       const number = Number(digits);
       const own = citations.filter((citation) => citation.number === number);
       if (!own.length) {
-        nodes.push(`[${number}]`);
+        kept.append(`[${number}]`);
         continue;
       }
       const citation = own[Math.min(used.get(number) ?? 0, own.length - 1)];
       used.set(number, (used.get(number) ?? 0) + 1);
       const label = t("cite", { n: number, title: citation.title, page: citation.page });
       const attributes = { type: "button", class: "cite", "aria-label": label, title: label };
-      nodes.push(el("button", { ...attributes, on: { click: () => open(citation) } }, digits));
+      kept.append(el("button", { ...attributes, on: { click: () => open(citation) } }, digits));
     }
   }
   nodes.push(text.slice(at));
