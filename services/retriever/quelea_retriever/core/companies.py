@@ -19,6 +19,7 @@ _LEGAL = re.compile(
 _LEGAL_ZH = re.compile(r"(?:股份|集团|控股|责任)*有限公司$|集团股份$|集团$|公司$")
 _MARKET_SUFFIX = re.compile(r"\.(?:SZ|SH|HK|SS|BJ|O|N|US)$", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Za-z0-9&$\u00c0-\u024f]+(?:[.'’\-/&][A-Za-z0-9\u00c0-\u024f]+)*")
+_EXCHANGE = re.compile(r"\b(?:NYSE|NASDAQ|Nasdaq|LSE|HKEX|HKG|AMEX)\s*:\s*$")
 _CODE = re.compile(r"(?<![\d.,])\d{6}(?![\d.,])")
 
 
@@ -188,9 +189,10 @@ class NameBook:
         return not opens or token.endswith("'s") or following in ("inc", "corp", "corporation", "motor", "plc")
 
     def _ticker(self, query: str, token: re.Match[str], word: str) -> str | None:
-        marked = query[: token.start()].endswith(("(", ":", ": ")) or word.startswith("$")
+        listed = word.startswith("$") or _EXCHANGE.search(query[: token.start()]) is not None
+        marked = listed or (query[: token.start()].endswith("(") and len(word) > 1)  # "(c)" is a paragraph
         word = word.removeprefix("$")
-        key = self._tickers.get(bare_ticker(word)) if word.isupper() or marked else None
+        key = self._tickers.get(bare_ticker(word)) if word.isupper() or listed else None
         if key is None and len(word) >= 4 and word.islower() and not word.isdigit():
             stored = self._tickers.get(word.upper())
             key = stored if stored in self.stored and word not in _WORDLIKE else None

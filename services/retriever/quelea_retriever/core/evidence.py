@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ from .question import QuestionView
 Column = npt.NDArray[np.float64]
 DENSE_TABLE = 40
 """So many distinct figures count as full of figures."""
+FULL_OF_SUMS = 3
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Evidence:
     table: Column
     routes: Column
     density: Column
+    sums: Column
+    """1 for a passage with three sums of money or percentages, less for fewer."""
     views: Sequence[PassageView]
     weights: dict[str, float] = field(default_factory=dict)
     """The question's content terms, by how rare they are among the candidates; they sum to 1."""
@@ -53,17 +56,16 @@ def evidence_of(question: QuestionView, candidates: Sequence[Candidate], views: 
         quoted=_column(_quoted(view, question.text) for view in views),
         years=_column(_share(question.years, view.years) for view in views),
         table=_column(amount * table for table in tables),
-        routes=_column(
-            min(2, sum(1 for route in question.routes if route.search(view.heading))) for view in views
-        ),
+        routes=_column(min(2, sum(1 for route in question.routes if route.search(view.heading))) for view in views),
         density=_column(amount * min(1.0, len(view.figures) / DENSE_TABLE) for view in views),
+        sums=_column(min(FULL_OF_SUMS, view.sums) / FULL_OF_SUMS for view in views),
         views=views,
         weights=shares,
     )
 
 
-def _column(values: object) -> Column:
-    return np.fromiter(values, dtype=np.float64)  # type: ignore[call-overload]  # any iterable of numbers
+def _column(values: Iterable[float]) -> Column:
+    return np.fromiter(values, dtype=np.float64)
 
 
 class _Rarity:
@@ -90,7 +92,9 @@ def _best_row(view: PassageView, weights: dict[str, float], total: float, rarity
 
 
 def _quoted(view: PassageView, question: str) -> float:
-    return float(min(3, max((len(label.split()) for label in view.labels if len(label) > 3 and label in question), default=0)))
+    return float(
+        min(3, max((len(label.split()) for label in view.labels if len(label) > 3 and label in question), default=0))
+    )
 
 
 def _share(asked: frozenset[str], held: frozenset[str]) -> float:

@@ -14,6 +14,9 @@ from .model import PassageRecord
 YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d,]|\.\d)")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _CELL = re.compile(r"\t|\||\s[(（]?[-–—]?\s*[$€£¥￥]?\s*[(（]?\d[\d,]*(?:\.\d+)?\s*[%)）]*(?=\s|$|\|)")
+_SUM = re.compile(
+    r"[$€£¥￥]\s*\d|\d(?:\.\d+)?\s*(?:%|percent\b|(?:thousand|million|billion|trillion)\b|[万亿]?元|亿)", re.IGNORECASE
+)
 _LABEL_EDGE = " .:：$€£¥￥（(—–-|\t"
 _LONGEST_LABEL = 120
 _SHINGLE = 5
@@ -36,6 +39,8 @@ class PassageView:
     years: frozenset[str]
     figures: frozenset[str]
     """Distinct numbers that are not years."""
+    sums: int
+    """Sums of money and percentages."""
     signature: frozenset[int]
     """The smallest hashes of its word shingles: two passages that share nearly all of them are near-duplicates."""
 
@@ -53,6 +58,7 @@ def view_of(passage: PassageRecord) -> PassageView:
         labels=tuple(labels),
         years=frozenset(YEAR.findall(body)),
         figures=frozenset(n for n in _NUMBER.findall(passage.text) if not YEAR.fullmatch(n)),
+        sums=len(_SUM.findall(passage.text)),
         signature=_signature(passage.text),
     )
 
@@ -70,7 +76,9 @@ def _row_labels(body: str) -> list[str]:
 
 def _signature(text: str) -> frozenset[int]:
     words = text.split() if " " in text else list(text)
-    shingles = {zlib.crc32(" ".join(words[i : i + _SHINGLE]).encode()) for i in range(max(1, len(words) - _SHINGLE + 1))}
+    shingles = {
+        zlib.crc32(" ".join(words[i : i + _SHINGLE]).encode()) for i in range(max(1, len(words) - _SHINGLE + 1))
+    }
     return frozenset(sorted(shingles)[:_SIGNATURE])
 
 

@@ -74,7 +74,9 @@ def covering(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[D
 
 def _name(document: DocumentFacts, ask: Ask) -> tuple[int, int]:
     period = document.period
-    calendar = _calendar_quarter(parse_iso(period.end_date), whole_year=not period.fiscal_quarter and period.fiscal_year > 0)
+    calendar = _calendar_quarter(
+        parse_iso(period.end_date), whole_year=not period.fiscal_quarter and period.fiscal_year > 0
+    )
     if ask.calendar:
         return calendar
     if period.file_label and not ask.fiscal:

@@ -55,35 +55,41 @@ _QUARTER = re.compile(
     r"|\b(?P<o>first|second|third|fourth|1st|2nd|3rd|4th|final)[\s-]+(?:fiscal[\s-]+|calendar[\s-]+)?quarters?\b"
     r"|(?:第\s*)?(?P<z>[一二三四1-4])\s*(?:季度|季报|财季)|前三季度|前(?P<z3>三)季"
     r"|\b(?:first|1st)\s+(?P<nine>nine|9|six|6)\s+months\b|\b(?P<nine2>nine|six)\s+months\s+(?:of|ended|ending)\b"
-    r"|\b(?P<half>first|second|1st|2nd)[\s-]+half\b|(?<![A-Za-z])H(?P<h>[12])(?=\W|\d\d|$)|\b(?P<h2>[12])H(?=\W|\d\d|$)"
+    r"|\b(?P<half>first|second|1st|2nd)[\s-]+half\b|(?<![A-Za-z])H(?P<h>[12])(?=\W|\d\d|$)|\b(?P<h2>[12])H(?=\W"
+    r"|\d\d|$)"
     r"|(?P<zh>上半年|下半年|半年度?报告?|中报|中期报告)",
     re.IGNORECASE,
 )
 _YEAR = re.compile(
     rf"(?P<pre>(?:{_FISCAL})[\s']*)(?P<y>(?:19|20)\d\d|\d\d)(?![\d%])"
     r"|(?<![\d.,\-$£€¥/])(?P<y2>(?:19|20)\d\d)(?![\d%]|[.,]\d|-\d\d\b(?!\d))(?P<post>\s*(?:财年|财政年度|年度?))?"
-    r"|(?<=[QqHh][1-4])[\s'-]*(?P<y3>(?:20)?\d\d)(?![\d%])|(?<=[1-4][QqHh])[\s'-]*(?:FY)?(?P<y4>(?:20)?\d\d)(?![\d%])"
+    r"|(?<=[QqHh][1-4])[\s'-]*(?P<y3>(?:20)?\d\d)(?![\d%])"
+    r"|(?<=[1-4][QqHh])[\s'-]*(?:FY)?(?P<y4>(?:20)?\d\d)(?![\d%])"
     r"|(?<!\d)(?P<y5>\d\d)(?=年[第前一二三四上下度]?)年",
     re.IGNORECASE,
 )
 _MONTH_YEAR = re.compile(
-    rf"\b(?P<m>{_MONTH})\.?\s*,?\s*(?P<mq>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y>(?:19|20)\d\d)\b|(?P<y2>(?:19|20)\d\d)\s*年\s*(?P<m2>\d{{1,2}})\s*月(?!\s*\d)",
+    rf"\b(?P<m>{_MONTH})\.?\s*,?\s*(?P<mq>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y>(?:19|20)\d\d)\b|(?P<y2>(?:19"
+    rf"|20)\d\d)\s*年\s*(?P<m2>\d{{1,2}})\s*月(?!\s*\d)",
     re.IGNORECASE,
 )
 _ENDED = re.compile(r"(?:ended|ending|as of|as at|at|end of|through|quarter of|截至|截止|止)[\s:]*$", re.IGNORECASE)
 _QUARTER_AFTER = re.compile(r"^\s*(?:fiscal\s+)?(?:quarter|period)", re.IGNORECASE)
 _STRONG_BEFORE = re.compile(
-    r"(?:\b(?:in|for|during|of|by end of|end of|year|years|and|to|from|between|versus|vs\.?|than|with|year ended|as of|at)"
+    r"(?:\b(?:in|for|during|of|by end of|end of|year|years|and|to|from|between|versus|vs\.?|than|with|year ended"
+    r"|as of|at)"
     r"(?:\s+the)?|'s|s'|根据|在|从|至|到|和|与|对比|相比|，|,|^|公司|报告期)\s*$",
     re.IGNORECASE,
 )
 _STRONG_AFTER = re.compile(
-    r"^\s*(?:annual|10-k|report|full[- ]year|results|revenue|net|total|gross|operating|sales|earnings|financial|income|fiscal"
+    r"^\s*(?:annual|10-k|report|full[- ]year|results|revenue|net|total|gross|operating|sales|earnings|financial"
+    r"|income|fiscal"
     r"|\?|$|年|,|and\b|to\b|compared|versus|vs|-)",
     re.IGNORECASE,
 )
 _NOT_A_PERIOD = re.compile(
-    r"(?:\b(?:asu|asc|ifrs|no\.?|topic|rule|section|act of|plan of|due|by|until|maturing|since|before|after|founded in)\s*)$",
+    r"(?:\b(?:asu|asc|ifrs|no\.?|topic|rule|section|act of|plan of|due|by|until|maturing|since|before|after"
+    r"|founded in)\s*)$",
     re.IGNORECASE,
 )
 _NOT_A_PERIOD_AFTER = re.compile(
@@ -120,9 +126,8 @@ def find_asks(query: str) -> list[Ask]:
         elif any(ask.kind == "date" for _, ask in found):
             continue  # "three and nine months ended July 1, 2023": the date says it
         found.append((quarter.start(), _quarter_ask(query, quarter, year)))
-    for year in years:
-        if year.start() not in used and (ask := _year_ask(query, year)):
-            found.append((year.start(), ask))
+    left = [year for year in years if year.start() not in used]
+    found += [(year.start(), ask) for year in left if (ask := _year_ask(query, year))]
     found.sort(key=lambda item: item[0])
     found = _span_of_years(query, found)
     asks = list(dict.fromkeys(ask for _, ask in found))
@@ -235,76 +240,3 @@ def _span_of_years(query: str, found: list[tuple[int, Ask]]) -> list[tuple[int, 
         (years[0][0], Ask("year", y, fiscal=first.fiscal, weak=first.weak)) for y in range(first.year + 1, last.year)
     ]
     return sorted([*found, *middle], key=lambda item: item[0])
-
-
-_LATEST = re.compile(
-    r"\b(?:latest|most[\s-]recent(?:ly)?|newest|last reported|last quarter|current quarter|current (?:fiscal )?year)\b"
-    r"|最新|最近一[期季年]|最近的?(?:季报|财报|年报|报告|季度)|上个?季度|本季度|本期",
-    re.IGNORECASE,
-)
-_NOW = re.compile(
-    r"\b(?:now|today|currently|recent(?:ly)?|this week|so far this year)\b|近期|最近|目前|当前|今天|今日|如今|现在",
-    re.IGNORECASE,
-)
-_PREVIOUS = re.compile(
-    r"\b(?:previous|prior|preceding)\s+quarter\b(?!s)|\bquarter before(?: last)?\b|上一季度?|前一季度?|上一期|环比",
-    re.IGNORECASE,
-)
-_PERIODS = r"(?:quarters|periods|reports|filings|10-?[qk]s|10-?[qk] (?:reports|filings)|years|ones|timeframe|quarterly reports|quarterly filings|annual reports)"
-_MULTI = re.compile(
-    rf"\b(?:these|those|past|previous|prior|last|recent|historical|reported|reporting|all|several|multiple|across|each|every|both|over"
-    rf"|throughout|between|few|two|three|four|five|eight|\d)\s+(?:the\s+)?(?:(?:its|their|reported|reporting|historical|past|recent|last|"
-    rf"available|quarterly|annual|fiscal|different|various|several|few|two|three|four|five|eight|\d+)\s+)*{_PERIODS}\b"
-    r"|\b(?:each|every|per)\s+(?:(?:reported|reporting|fiscal)\s+)?(?:quarter|period|year|filing|report)\b|\b10-?[qk]s\b"
-    r"|\bacross quarters\b|\bquarterly (?:reports|filings)\b|\bannual reports\b|\bover time\b|\btime series\b|\byear[- ]by[- ]year\b"
-    r"|\bquarter[- ](?:to|by|over|on)[- ]quarter\b|\bperiod[- ](?:to|by)[- ]period\b|\breporting (?:period|timeframe)s?\b"
-    r"|\b(?:trend(?:s|ed|ing)?|evol(?:ved?|ution|ves|ving)|fluctuate[ds]?)\b"
-    r"|历年|历季|各季度|各个季度|每个?季度|逐季|各年|每年|多年|趋势|近[几两三四五]年|近[几两三四五]个?季度|过去[几两三四五]|各期|变化情况如何",
-    re.IGNORECASE,
-)
-_COMPARE = re.compile(
-    r"\b(?:compar(?:e[ds]?|ing|ison)|versus|vs\.?|against|than|differ(?:s|ence)?)\b|对比|相比|比较|孰|谁更",
-    re.IGNORECASE,
-)
-_FORM = re.compile(
-    r"\b10-?([qk])s?\b|\bannual reports?\b|\bquarterly (?:reports?|filings?)\b|年度?报告?|季度?报告?|半年报|财报|\bfilings?\b",
-    re.IGNORECASE,
-)
-_ANNUAL = re.compile(
-    r"\b10-?k\b|\bannual(?:ly)?\b|\bfull[- ]year\b|\b(?:fiscal )?year ended\b|(?<!半)年报|(?<!半)年度报告|全年",
-    re.IGNORECASE,
-)
-_QUARTERLY = re.compile(r"\b10-?qs?\b|\bquarter(?:s|ly)?\b|季", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class TimeCues:
-    """How a question speaks of time besides the periods it names."""
-
-    latest: bool
-    """Narrow to the newest filing."""
-    now: bool
-    """Wants the newest information, of whatever kind."""
-    previous: bool
-    multi: bool
-    """Several periods, none of them named."""
-    compare: bool
-    form: bool
-    """Speaks of filings."""
-    annual: bool
-    quarterly: bool
-
-
-def time_cues(query: str) -> TimeCues:
-    """Read them."""
-    latest = bool(_LATEST.search(query))
-    return TimeCues(
-        latest=latest,
-        now=latest or bool(_NOW.search(query)),
-        previous=bool(_PREVIOUS.search(query)),
-        multi=bool(_MULTI.search(query)),
-        compare=bool(_COMPARE.search(query)),
-        form=bool(_FORM.search(query)),
-        annual=bool(_ANNUAL.search(query)),
-        quarterly=bool(_QUARTERLY.search(query)),
-    )

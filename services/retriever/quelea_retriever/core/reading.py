@@ -14,9 +14,10 @@ from datetime import date
 from quelea_kit.text import CJK, language_of
 
 from .companies import NameBook, clean
+from .cues import TimeCues, time_cues
 from .filings import covering, newest_first, period_text, released
 from .model import Candidate, DocumentFacts, Reading
-from .periods import Ask, TimeCues, find_asks, time_cues
+from .periods import Ask, find_asks
 from .unknown_names import unknown_names
 
 MAX_GROUPS = 12

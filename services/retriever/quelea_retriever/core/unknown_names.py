@@ -9,30 +9,35 @@ _LEGAL = re.compile(
     rf"\b(?P<name>{_NAME}),?\s+(?:Inc|Corp|Corporation|Ltd|Limited|PLC|plc|LLC|N\.V|S\.A|AG|SE|Holdings|Bancorp)\b"
 )
 _MEASURE = (
-    r"(?:revenues?|net|sales|income|earnings|profits?|gross|operating|operations?|margins?|cash|debt|balance|total|cost|costs"
-    r"|expenses?|r&d|research|capital|capex|dividends?|shares?|stock|share|inventory|inventories|assets|liabilities|equity"
-    r"|tax|effective|eps|ebitda|free|10-[qk]|annual|quarterly|filings?|guidance|financial|results|segment|risk|legal|q[1-4]"
+    r"(?:revenues?|net|sales|income|earnings|profits?|gross|operating|operations?|margins?|cash|debt|balance"
+    r"|total|cost|costs"
+    r"|expenses?|r&d|research|capital|capex|dividends?|shares?|stock|share|inventory|inventories|assets"
+    r"|liabilities|equity"
+    r"|tax|effective|eps|ebitda|free|10-[qk]|annual|quarterly|filings?|guidance|financial|results|segment|risk"
+    r"|legal|q[1-4]"
     r"|fy\d*|fiscal|latest|most|20\d\d|first|second|third|fourth)"
 )
 _POSSESSIVE = re.compile(rf"\b(?P<name>{_NAME})(?:'s|(?<=s)')\s+(?={_MEASURE}\b)")
 _SUBJECT = re.compile(
-    rf"\b(?:did|does|has|have|had|was|is)\s+(?P<name>{_NAME})\s+(?:report|record|earn|disclose|announce|generate|spend|invest|pay|repurchase"
+    rf"\b(?:did|does|has|have|had|was|is)\s+(?P<name>{_NAME})\s+(?:report|record|earn|disclose|announce|generate"
+    rf"|spend|invest|pay|repurchase"
     r"|post|recognize|recognise)(?:ed|d)?\b"
 )
 _OPENERS = frozenset(
-    """What Which Who How When Where Why Did Does Do Has Have Had Is Are Was Were In On At For From By With Of And Or The A An
-    Compare List Give Show Tell Summarize Summarise Explain Describe Discuss Analyze Analyse Calculate Please Can Could Would
-    Should Will Based According During Between After Before As If To Find Provide State Name Identify Examine Evaluate
-    Outline""".split()
+    """What Which Who How When Where Why Did Does Do Has Have Had Is Are Was Were In On At For From By With Of And
+    Or The A An Compare List Give Show Tell Summarize Summarise Explain Describe Discuss Analyze Analyse
+    Calculate Please Can Could Would Should Will Based According During Between After Before As If To Find
+    Provide State Name Identify Examine Evaluate Outline""".split()
 )
 _NO_COMPANY = frozenset(
-    """company companies group bank management board firm registrant issuer corporation fund fed federal reserve government
-    congress treasury sec fomc committee china japan india us usa america uk britain europe germany france russia korea
-    canada brazil australia hong kong singapore world country economy market industry sector today yesterday year quarter
-    january february march april may june july august september october november december monday tuesday wednesday
-    thursday friday services products data center cloud iphone ipad mac aws azure windows q1 q2 q3 q4 fy customer customers
-    client investor shareholder ceo cfo chairman president note item part table exhibit hkma imf ecb eu un opec
-    it he she they who she segment division state city bureau ministry department commission authority""".split()
+    """company companies group bank management board firm registrant issuer corporation fund fed federal reserve
+    government congress treasury sec fomc committee china japan india us usa america uk britain europe germany
+    france russia korea canada brazil australia hong kong singapore world country economy market industry sector
+    today yesterday year quarter january february march april may june july august september october november
+    december monday tuesday wednesday thursday friday services products data center cloud iphone ipad mac aws
+    azure windows q1 q2 q3 q4 fy customer customers client investor shareholder ceo cfo chairman president note
+    item part table exhibit hkma imf ecb eu un opec it he she they who she segment division state city bureau
+    ministry department commission authority""".split()
 )
 _ZH_LEGAL = re.compile(r"(?P<name>[\u4e00-\u9fffA-Za-z0-9（）()]{2,24}?(?:股份有限公司|有限责任公司|有限公司))")
 _ZH_METRIC = (
@@ -65,8 +70,7 @@ def unknown_names(query: str) -> list[str]:
             name = _trim(match["name"])
             if name and not any(word.lower() in _NO_COMPANY or word.isdigit() for word in name.split()):
                 found.append(name)
-    for match in _ZH_LEGAL.finditer(query):
-        found.append(_ZH_LEAD.sub("", _after_year(match["name"])))
+    found += [_ZH_LEAD.sub("", _after_year(match["name"])) for match in _ZH_LEGAL.finditer(query)]
     if not found:
         for match in _ZH_PLAIN.finditer(query):
             name = _ZH_LEAD.sub("", next(part for part in match.groups() if part))
