@@ -52,7 +52,7 @@ def test_what_cannot_be_read_fails_with_a_reason_and_leaves_nothing(
 
 def test_a_pdf_of_200_pages_shows_its_progress(stack: Any, make_pdf: Callable[..., bytes]) -> None:
     pages = [
-        f"Northwind Ferries, page {n}.\nOn route {n} the company carried {n * 137} passengers." for n in range(1, 201)
+        f"Annual report, page {n}\nOn route {n} Northwind Ferries carried {n * 137} passengers." for n in range(1, 201)
     ]
     job_id = stack.submit(("ferries.pdf", make_pdf(pages)))[0]
     with stack.http.stream("GET", f"/v1/jobs/{job_id}/events", timeout=180) as events:
