@@ -1,0 +1,89 @@
+"""A reader in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from quelea.generator.v1 import generator_pb2, generator_pb2_grpc
+from quelea_kit.text import language_of, terms
+
+from quelea_gateway.adapters.fake_world import World, noting, score
+
+_UNABLE = {
+    "en": "Unable to answer the question based on the information provided.",
+    "zh": "根据已知信息无法回答该问题。",
+}
+
+
+class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
+    """Quotes the line of each of the best two passages that shares most words with the question."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def Generate(  # noqa: N802  # the wire's name
+        self, request: generator_pb2.GenerateRequest, context: Any
+    ) -> AsyncIterator[generator_pb2.GenerateResponse]:
+        """Quotes, deltas, finished."""
+        world = self._world
+        world.asked.append(request)
+        async with noting(world, "Generate"):
+            if world.generator_error and not world.error_after_deltas:
+                raise world.generator_error
+            sent = 0
+            for event in world.events if world.events is not None else self._events(request):
+                yield event
+                sent += event.HasField("delta")
+                if world.generator_error and sent >= world.error_after_deltas:
+                    raise world.generator_error
+                if world.generator_hangs and sent:
+                    await asyncio.sleep(3600)
+                if world.word_seconds:
+                    await asyncio.sleep(world.word_seconds)
+
+    def _events(self, request: generator_pb2.GenerateRequest) -> list[generator_pb2.GenerateResponse]:
+        question = set(terms(request.question))
+        events: list[generator_pb2.GenerateResponse] = []
+        for evidence in request.evidence[:2]:
+            lines = [line for line in evidence.text.split("\n") if line.strip()]
+            line = max(lines, key=lambda piece: score(question, piece))
+            if score(question, line + " " + evidence.header) < 0.3:
+                continue
+            start = evidence.text.index(line)
+            events.append(
+                generator_pb2.GenerateResponse(
+                    quote=generator_pb2.Quote(
+                        number=evidence.number, start=start, end=start + len(line), text=line, score=evidence.score
+                    )
+                )
+            )
+            label = " · ".join(part for part in (evidence.company, evidence.period_label or evidence.published) if part)
+            statement = f"{label}: {line} [{evidence.number}]\n"
+            events.extend(
+                generator_pb2.GenerateResponse(delta=generator_pb2.TextDelta(text=word + " "))
+                for word in statement.split(" ")
+            )
+        reason = "stop" if events else "declined"
+        if not events:
+            text = _UNABLE[language_of(request.question)]
+            events.append(generator_pb2.GenerateResponse(delta=generator_pb2.TextDelta(text=text)))
+        events.append(
+            generator_pb2.GenerateResponse(
+                finished=generator_pb2.Finished(
+                    reason=reason, reader="extractive", model="extractive-1", prompt_version="1", prompt_tokens=120,
+                    completion_tokens=30, total_ms=2,
+                )
+            )
+        )  # fmt: skip
+        return events
+
+    async def GetInfo(  # noqa: N802  # the wire's name
+        self, request: generator_pb2.GetInfoRequest, context: Any
+    ) -> generator_pb2.GetInfoResponse:
+        """The reader."""
+        return generator_pb2.GetInfoResponse(
+            version="fake", reader="extractive", model="extractive-1", evidence_tokens=self._world.evidence_tokens,
+            prompt_version="1",
+        )  # fmt: skip

@@ -1,0 +1,80 @@
+"""A retriever in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
+from quelea_kit.text import terms
+
+from quelea_gateway.adapters.fake_world import World, noting, score, stored_document
+
+
+class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
+    """Ranks by shared words."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def Search(self, request: retriever_pb2.SearchRequest, context: Any) -> retriever_pb2.SearchResponse:  # noqa: N802  # the wire's name
+        """The k best passages."""
+        world = self._world
+        world.searches.append(request)
+        if world.retriever_error:
+            raise world.retriever_error
+        async with noting(world, "Search"):
+            if world.retriever_hangs:
+                await asyncio.sleep(3600)
+        query = set(terms(request.query))
+        companies = {c.lower() for c in request.filters.companies}
+        scored = [
+            retriever_pb2.ScoredPassage(
+                passage=passage,
+                metadata=stored.metadata,
+                score=shared,
+                cosine=0.8 + shared / 10,
+                header=stored.header,
+            )
+            for stored in world.documents.values()
+            if not companies or stored.metadata.company.lower() in companies
+            for passage in stored.passages()
+            if (shared := score(query, stored.header + " " + passage.text)) > 0.1
+        ]
+        scored.sort(key=lambda found: -found.score)
+        best = scored[: request.k or 20]
+        return retriever_pb2.SearchResponse(
+            passages=best,
+            reading=world.reading or _reading(world, request.query),
+            best_cosine=max((found.cosine for found in best), default=0.0),
+            timings=retriever_pb2.SearchTimings(embed_ms=21, store_ms=3, rank_ms=2, total_ms=26),
+        )
+
+    async def GetDocument(  # noqa: N802  # the wire's name
+        self, request: retriever_pb2.GetDocumentRequest, context: Any
+    ) -> retriever_pb2.GetDocumentResponse:
+        """One document."""
+        return retriever_pb2.GetDocumentResponse(document=stored_document(self._world, request.document_id).document())
+
+    async def ListDocuments(  # noqa: N802  # the wire's name
+        self, request: retriever_pb2.ListDocumentsRequest, context: Any
+    ) -> retriever_pb2.ListDocumentsResponse:
+        """All, by offset."""
+        size = request.page_size or 100
+        offset = int(request.page_token) if request.page_token.isdigit() else 0
+        companies = {c.lower() for c in request.filters.companies}
+        every = [
+            stored.document()
+            for stored in self._world.documents.values()
+            if not companies or stored.metadata.company.lower() in companies
+        ]
+        end = offset + size
+        return retriever_pb2.ListDocumentsResponse(
+            documents=every[offset:end], next_page_token=str(end) if end < len(every) else "", total=len(every)
+        )
+
+
+def _reading(world: World, query: str) -> retriever_pb2.Reading:
+    said = [stored.metadata for stored in world.documents.values()]
+    companies = sorted({m.company for m in said if m.company and m.company.lower() in query.lower()})
+    return retriever_pb2.Reading(companies=companies, text=" · ".join(companies))

@@ -1,0 +1,134 @@
+"""Search in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any
+
+from google.protobuf.timestamp_pb2 import Timestamp
+from quelea.common.v1 import common_pb2
+from quelea.search.v1 import search_pb2, search_pb2_grpc
+from quelea_kit.errors import NotFound, TooLarge
+from quelea_kit.text import language_of
+
+from quelea_gateway.adapters.fake_documents import Stored
+from quelea_gateway.adapters.fake_world import World, noting, stored_document
+
+
+def _now() -> Timestamp:
+    stamp = Timestamp()
+    stamp.GetCurrentTime()
+    return stamp
+
+
+class FakeSearch(search_pb2_grpc.SearchServiceServicer):
+    """Takes documents in and walks their jobs to the end."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def SubmitDocument(  # noqa: N802  # the wire's name
+        self, requests: AsyncIterator[search_pb2.SubmitDocumentRequest], context: Any
+    ) -> search_pb2.SubmitDocumentResponse:
+        """One job."""
+        info, data, pieces = search_pb2.DocumentInfo(), b"", 0
+        async for request in requests:
+            if request.WhichOneof("part") == "info":
+                info = request.info
+            else:
+                data += request.chunk
+                pieces += 1
+        if len(data) > self._world.max_document_bytes:
+            raise TooLarge("too large")
+        self._world.uploads.append((info, data, pieces))
+        job = search_pb2.Job(
+            id=uuid.uuid4().hex, filename=info.filename, state=search_pb2.JOB_STATE_QUEUED, created=_now()
+        )
+        self._world.jobs[job.id] = job
+        task = asyncio.create_task(self._walk(job, info, data))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return search_pb2.SubmitDocumentResponse(job=job)
+
+    async def _walk(self, job: search_pb2.Job, info: search_pb2.DocumentInfo, data: bytes) -> None:
+        await asyncio.sleep(self._world.page_seconds)
+        job.state, job.stage, job.total = search_pb2.JOB_STATE_RUNNING, "parse", 5
+        for done in range(1, 6):
+            await asyncio.sleep(self._world.page_seconds)
+            job.done, job.stage = done, "index" if done > 2 else "parse"
+            job.updated.GetCurrentTime()
+        job.finished.GetCurrentTime()
+        if not data or b"\0" in data[:64]:
+            job.state, job.error_reason = search_pb2.JOB_STATE_FAILED, "EMPTY" if not data else "MISTYPED"
+            job.error = "The file is empty." if not data else "The file is not what its name says; save it again."
+            return
+        text = data.decode("utf-8", "replace")
+        metadata = common_pb2.DocumentMetadata(title=info.filename, uri=f"upload:{info.filename}")
+        metadata.MergeFrom(info.metadata)
+        metadata.language = metadata.language or language_of(text)
+        job.document_id = hashlib.sha256(data).hexdigest()[:32]
+        self._world.documents[job.document_id] = Stored(job.document_id, metadata, (text,))
+        job.state = search_pb2.JOB_STATE_SUCCEEDED
+
+    def _job(self, job_id: str) -> search_pb2.Job:
+        job = self._world.jobs.get(job_id)
+        if job is None:
+            raise NotFound(f"There is no job {job_id[:64]!r}.")
+        return job
+
+    async def GetJob(self, request: search_pb2.GetJobRequest, context: Any) -> search_pb2.GetJobResponse:  # noqa: N802  # the wire's name
+        """One job."""
+        return search_pb2.GetJobResponse(job=self._job(request.id))
+
+    async def WatchJob(  # noqa: N802  # the wire's name
+        self, request: search_pb2.WatchJobRequest, context: Any
+    ) -> AsyncIterator[search_pb2.WatchJobResponse]:
+        """On every change."""
+        last, job = b"", self._job(request.id)
+        async with noting(self._world, "WatchJob"):
+            while True:
+                now = job.SerializeToString()
+                if now != last:
+                    last = now
+                    yield search_pb2.WatchJobResponse(job=job)
+                if job.state in (search_pb2.JOB_STATE_SUCCEEDED, search_pb2.JOB_STATE_FAILED):
+                    return
+                await asyncio.sleep(0.01)
+
+    async def ListJobs(self, request: search_pb2.ListJobsRequest, context: Any) -> search_pb2.ListJobsResponse:  # noqa: N802  # the wire's name
+        """Newest first."""
+        return search_pb2.ListJobsResponse(jobs=list(reversed(self._world.jobs.values()))[: request.limit or 100])
+
+    async def GetPage(self, request: search_pb2.GetPageRequest, context: Any) -> search_pb2.GetPageResponse:  # noqa: N802  # the wire's name
+        """One page."""
+        stored = stored_document(self._world, request.document_id)
+        if not 1 <= request.page <= len(stored.pages):
+            raise NotFound(f"The document has {len(stored.pages)} pages.")
+        return search_pb2.GetPageResponse(
+            document_id=stored.id,
+            page=request.page,
+            pages=len(stored.pages),
+            text=stored.pages[request.page - 1],
+            metadata=stored.metadata,
+        )
+
+    async def DeleteDocument(  # noqa: N802  # the wire's name
+        self, request: search_pb2.DeleteDocumentRequest, context: Any
+    ) -> search_pb2.DeleteDocumentResponse:
+        """Gone at once."""
+        stored = stored_document(self._world, request.document_id)
+        del self._world.documents[request.document_id]
+        return search_pb2.DeleteDocumentResponse(passages=len(list(stored.passages())))
+
+    async def GetInfo(self, request: search_pb2.GetInfoRequest, context: Any) -> search_pb2.GetInfoResponse:  # noqa: N802  # the wire's name
+        """Limits."""
+        return search_pb2.GetInfoResponse(
+            version="fake",
+            max_document_bytes=self._world.max_document_bytes,
+            max_document_pages=2000,
+            formats=["pdf", "html", "docx", "xlsx", "pptx", "csv", "json", "md", "txt"],
+        )

@@ -1,0 +1,70 @@
+"""What the fake services know and how they behave."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from quelea.generator.v1 import generator_pb2
+from quelea.retriever.v1 import retriever_pb2
+from quelea.search.v1 import search_pb2
+from quelea_kit.errors import NotFound, QueleaError
+from quelea_kit.text import terms
+
+from quelea_gateway.adapters.fake_documents import DOCUMENTS, Stored
+
+
+@dataclass
+class World:
+    """What the fake services know and how they behave; tests change it while it runs."""
+
+    documents: dict[str, Stored] = field(default_factory=dict)
+    jobs: dict[str, search_pb2.Job] = field(default_factory=dict)
+    uploads: list[tuple[search_pb2.DocumentInfo, bytes, int]] = field(default_factory=list)
+    searches: list[retriever_pb2.SearchRequest] = field(default_factory=list)
+    asked: list[generator_pb2.GenerateRequest] = field(default_factory=list)
+    reading: retriever_pb2.Reading | None = None
+    retriever_error: QueleaError | None = None
+    generator_error: QueleaError | None = None
+    error_after_deltas: int = 0
+    generator_hangs: bool = False
+    retriever_hangs: bool = False
+    cancelled: list[str] = field(default_factory=list)
+    finished: list[str] = field(default_factory=list)
+    max_document_bytes: int = 64 * 1024 * 1024
+    page_seconds: float = 0.0
+    word_seconds: float = 0.0
+    events: list[generator_pb2.GenerateResponse] | None = None
+    evidence_tokens: int = 3000
+
+    @classmethod
+    def with_samples(cls) -> World:
+        """A world with a few filings and news items."""
+        return cls(documents={stored.id: stored for stored in DOCUMENTS})
+
+
+@contextlib.asynccontextmanager
+async def noting(world: World, name: str) -> AsyncIterator[None]:
+    """Write down how a call ended."""
+    try:
+        yield
+        world.finished.append(name)
+    except (asyncio.CancelledError, GeneratorExit):
+        world.cancelled.append(name)
+        raise
+
+
+def score(query: set[str], text: str) -> float:
+    """Share of the query's words in the text."""
+    found = set(terms(text))
+    return len(query & found) / (1 + len(query))
+
+
+def stored_document(world: World, document_id: str) -> Stored:
+    """A document. Raises NotFound."""
+    stored = world.documents.get(document_id)
+    if stored is None:
+        raise NotFound(f"There is no document {document_id[:64]!r}.")
+    return stored
