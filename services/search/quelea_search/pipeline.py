@@ -126,6 +126,10 @@ class _Run:
 
     async def _work(self) -> None:
         job, parts = self._job, self._parts
+        # An earlier attempt may have died between its commit and its end.
+        if self._committing and await self._stored():
+            await self._succeed(job.total, unchanged=False, replaced="")
+            return
         data = await asyncio.to_thread(parts.blobs.read_incoming, job.id)
         await self._report(stage=Stage.PARSE)
         parsed = await asyncio.to_thread(parts.reader.parse, data, job.filename)
@@ -135,12 +139,14 @@ class _Run:
         cut = await asyncio.to_thread(parts.reader.cut, parsed, job.filename, wire.facts_of(given))
         await self._report(stage=Stage.INDEX)
         pages = [page.text for page in parsed.pages]
-        if await self._patiently(lambda: parts.retriever.get(job.document_id)):
-            # An earlier attempt may have died between its commit and its end.
-            await self._succeed(len(pages), unchanged=not self._committing, replaced="")
+        if await self._stored():
+            await self._succeed(len(pages), unchanged=True, replaced="")
             return
         replaced = await self._index(self._document(cut, given, len(pages)), cut, pages)
         await self._succeed(len(pages), unchanged=False, replaced=replaced)
+
+    async def _stored(self) -> bool:
+        return await self._patiently(lambda: self._parts.retriever.get(self._job.document_id)) is not None
 
     def _document(self, cut: Cut, given: common_pb2.DocumentMetadata, pages: int) -> common_pb2.Document:
         return common_pb2.Document(
@@ -262,10 +268,16 @@ class _Run:
 
     async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
         """Call the retriever until it answers, and say so in the job while it does not."""
-        wait = self._settings.retriever_wait_seconds
+        wait, since = self._settings.retriever_wait_seconds, 0.0
+
+        def try_again(error: Exception) -> bool:
+            nonlocal since
+            since = since or time.monotonic()  # from the first refusal: a slow call alone must not use the time up
+            return isinstance(error, _PASSING) and time.monotonic() - since < wait
+
         try:
             async for attempt in stamina.retry_context(
-                on=_PASSING, attempts=None, timeout=wait, wait_initial=0.2, wait_max=5.0, wait_jitter=0.3
+                on=try_again, attempts=None, timeout=None, wait_initial=0.2, wait_max=5.0, wait_jitter=0.3
             ):
                 with attempt:
                     if attempt.num > 1 and not self._noted:

@@ -112,8 +112,10 @@ class Reaper:
 
     def _trim(self) -> None:
         forgotten = self._ledger.trim(self._settings.max_jobs_kept)
-        for job_id in self._blobs.abandoned_uploads(_ABANDONED_SECONDS):
-            if not self._store.exists(job_id):
+        for job_id, age in self._blobs.uploads().items():
+            job = self._store.find(job_id)
+            # A young upload without a record is just being submitted.
+            if (job is None and age > _ABANDONED_SECONDS) or (job is not None and job.state.ended):
                 self._blobs.delete_incoming(job_id)
         if forgotten:
             log.info("jobs_forgotten", number=forgotten)

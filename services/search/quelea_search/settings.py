@@ -44,8 +44,9 @@ class SearchSettings(ServiceSettings):
     worker_memory_mb: int = Field(4096, ge=0)
     """Address space of a child; a file that unpacks to more fails instead of filling the machine. 0 sets no limit."""
 
-    batch_passages: int = Field(32, gt=0, le=1024)
-    """Passages in one Upsert: as many as fill the encoder's batches."""
+    batch_passages: int = Field(16, gt=0, le=1024)
+    """Passages in one Upsert. With batches_in_flight it keeps every core of a CPU encoder busy; a GPU wants 64 or more.
+    Smaller ones show finer progress."""
 
     batches_in_flight: int = Field(2, gt=0, le=16)
     """Upserts under way at once: while one is embedded, the next one waits at the encoder's door."""

@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import sys
+import time
 import warnings
 from typing import Any
 
@@ -33,6 +34,10 @@ from quelea_search.tasks import DRAIN_SIGNAL, register
 
 log = get_logger(__name__)
 _PR_SET_PDEATHSIG = 1
+_AGAIN = "QUELEA_SEARCH_WORKER_BEGAN_AGAIN"
+_MAX_AGAIN = 5
+_LONG_SECONDS = 60.0
+"""A worker that lived so long did not fail for the reason of the one before."""
 
 
 def main() -> None:
@@ -48,7 +53,7 @@ def main() -> None:
     app = make_app(settings)
     register(app, settings)
     _, ledger = make_store(settings)
-    name = owner.me()
+    name, told_to_stop = owner.me(), False
 
     def in_child(**_: Any) -> None:
         setup_logging("search-worker", settings)
@@ -72,6 +77,8 @@ def main() -> None:
         log.info("worker_ready", concurrency=settings.worker_concurrency)
 
     def on_shutdown(**_: Any) -> None:
+        nonlocal told_to_stop
+        told_to_stop = True
         log.info("draining")
         for child in active_children():
             if child.pid:
@@ -86,10 +93,30 @@ def main() -> None:
     worker = app.Worker(
         pool="prefork", hostname=f"search-{os.getpid()}@%h", without_gossip=True, without_mingle=True, quiet=True
     )
+    started = time.monotonic()
     worker.start()
+    if not told_to_stop:
+        _begin_again(time.monotonic() - started)
     with contextlib.suppress(QueleaError):
         ledger.worker_leaves(name)
     sys.exit(worker.exitcode or 0)
+
+
+def _begin_again(lived_seconds: float) -> None:
+    """Replace this process by a new worker; returns when that was done too often in a row.
+
+    Celery gives up when a child dies while the connection to Redis is down (it registers the dead child's pipe again).
+    """
+    again = 0 if lived_seconds > _LONG_SECONDS else int(os.environ.get(_AGAIN, "0"))
+    log.error("worker_stopped_by_itself", lived_seconds=round(lived_seconds), again=again)
+    if again >= _MAX_AGAIN:
+        return
+    for child in active_children():
+        if child.pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGKILL)
+    time.sleep(1.0)
+    os.execve(sys.executable, sys.orig_argv, {**os.environ, _AGAIN: str(again + 1)})  # noqa: S606  # our own command
 
 
 def _die_with_parent() -> None:

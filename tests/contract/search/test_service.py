@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
+import os
 from collections.abc import AsyncIterator
 
 import grpc
@@ -223,6 +224,18 @@ async def test_the_reaper_sends_lost_messages_again_and_only_then(search_room) -
     assert (await search_room.job(job.id)).state == pb.JOB_STATE_SUCCEEDED
     await run_job(search_room.parts, job.id)  # the first message comes after all
     assert len([1 for _, _, commit in search_room.index.upserts if commit]) == 1
+
+
+async def test_the_reaper_removes_uploads_that_nobody_needs(search_room) -> None:
+    waiting = await search_room.submit(b"waiting")
+    search_room.sent.clear()
+    ended = await search_room.add(TEXT, "b.txt")
+    young, old = "1" * 32, "2" * 32
+    for job_id in (ended.id, young, old):
+        search_room.blobs.upload(job_id).commit()
+    os.utime(search_room.folder / "incoming" / old, (1.0, 1.0))
+    await search_room.reaper.trim()
+    assert {name.split("/")[1] for name in search_room.files() if name.startswith("incoming/")} == {waiting.id, young}
 
 
 async def test_an_attempt_that_died_after_its_commit_is_finished_by_the_next(search_room) -> None:

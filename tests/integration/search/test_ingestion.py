@@ -183,6 +183,16 @@ async def test_kill_9_of_redis_loses_no_job(search_whole) -> None:
     assert (await search_whole.add(text(), "after.md")).state == pb.JOB_STATE_SUCCEEDED
 
 
+async def test_a_child_that_dies_while_redis_is_away_does_not_end_the_worker(search_whole) -> None:
+    search_whole.kill("redis")
+    for pid in search_whole.children():
+        os.kill(pid, signal.SIGKILL)
+    search_whole.start_redis()
+    await search_whole.until_healthy()
+    assert (await search_whole.add(text())).state == pb.JOB_STATE_SUCCEEDED
+    assert search_whole.processes["worker"].poll() is None
+
+
 async def test_a_lost_message_is_sent_again(search_whole) -> None:
     search_whole.kill("worker", signal.SIGTERM)
     submitted = await search_whole.submit(text())

@@ -28,6 +28,7 @@ from quelea_kit.errors import NotFound, Unavailable
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _GZIP_LEVEL = 3
+_BROKEN_SECONDS = 3600.0
 
 
 class Upload:
@@ -100,20 +101,17 @@ class Blobs:
         """Forget the bytes of a job; no error when there are none."""
         self._remove(self._incoming(job_id))
 
-    def abandoned_uploads(self, older_than_seconds: float) -> list[str]:
-        """Job ids of complete uploads, and removes broken ones, that have lain there for so long."""
-        limit, found = time.time() - older_than_seconds, []
+    def uploads(self) -> dict[str, float]:
+        """Job id -> age in seconds of every complete upload; removes those that were broken off an hour ago."""
+        now, found = time.time(), {}
         self._fs.invalidate_cache()
         for entry in self._fs.ls(f"{self._root}/incoming", detail=True):
             name = entry["name"].rsplit("/", 1)[-1]
             changed = entry.get("mtime") or entry.get("LastModified") or entry.get("created")
-            if hasattr(changed, "timestamp"):
-                changed = changed.timestamp()
-            if not changed or changed > limit:
-                continue
+            age = now - float(changed.timestamp() if hasattr(changed, "timestamp") else changed or now)
             if _ID.fullmatch(name):
-                found.append(name)
-            elif name.endswith(".part"):
+                found[name] = age
+            elif name.endswith(".part") and age > _BROKEN_SECONDS:
                 self._remove(entry["name"])
         return found
 

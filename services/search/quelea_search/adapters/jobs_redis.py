@@ -14,16 +14,15 @@ MULTI), so the rules stay in core/jobs.py.
 
 from __future__ import annotations
 
-import hashlib
 import time
 import uuid
 from collections.abc import Callable
 from typing import Any
 
 import redis
-from quelea_kit.errors import NotFound, Overloaded
+from quelea_kit.errors import Overloaded
 
-from quelea_search.adapters.redis_base import RedisBase
+from quelea_search.adapters.job_records import JobRecords
 from quelea_search.core import jobs
 from quelea_search.core.jobs import Job, JobState, Policy
 
@@ -32,7 +31,7 @@ class LeaseLost(Exception):
     """The job is in other hands now; whoever gets this must stop at once."""
 
 
-class JobStore(RedisBase):
+class JobStore(JobRecords):
     """All job records of one knowledge base.
 
     Args:
@@ -59,7 +58,7 @@ class JobStore(RedisBase):
         self._keep_seconds = int(keep_seconds)
         self._now = clock
 
-    # -- submitting and reading ------------------------------------------------------------------------------------
+    # -- submitting ------------------------------------------------------------------------------------------------
 
     def submit(self, job: Job, *, stored_pages: int | None, max_queued: int) -> Job:
         """Record a submission; the answer is the job to watch, which may be an earlier one for the same bytes.
@@ -96,37 +95,6 @@ class JobStore(RedisBase):
 
         return self._transact([line, active, self._key("queued")], decide)
 
-    def get(self, job_id: str) -> Job:
-        """One job, or NotFound."""
-        job = self._peek(job_id)
-        if job is None:
-            raise NotFound("There is no job with this id; ended jobs are forgotten after some days.")
-        return job
-
-    def exists(self, job_id: str) -> bool:
-        """Whether there is a record."""
-        return self._peek(job_id) is not None
-
-    def newest(self, limit: int) -> list[Job]:
-        """The newest jobs first."""
-        with self._answering():
-            return self._read_all(self._redis.zrevrange(self._key("jobs"), 0, limit - 1))
-
-    def in_state(self, state: JobState) -> list[Job]:
-        """Every queued or running job, oldest first."""
-        with self._answering():
-            return self._read_all(self._redis.zrange(self._key(state.value), 0, -1))
-
-    def count(self, state: JobState) -> int:
-        """How many jobs are queued or running."""
-        with self._answering():
-            return int(self._redis.zcard(self._key(state.value)))
-
-    def next_in_line(self, uri: str) -> str:
-        """The job that may begin now for a uri; empty when there is none."""
-        with self._answering():
-            return str(self._redis.lindex(self._line(uri), 0) or "")
-
     def mark_sent(self, job_id: str) -> None:
         """A message for the job is in the queue."""
         with self._answering():
@@ -147,7 +115,7 @@ class JobStore(RedisBase):
         Returns:
             The job, running; or failed just now, because its workers vanished too often.
         """
-        seen = self._peek(job_id)
+        seen = self.find(job_id)
         if seen is None or seen.state.ended:
             return None
         lease, line, active = self._document_keys(seen)
@@ -225,7 +193,7 @@ class JobStore(RedisBase):
 
     def recover(self, job_id: str, owner_gone: Callable[[str], bool]) -> Job | None:
         """Put a running job whose worker has vanished back into the queue, or fail it; None when its worker lives."""
-        seen = self._peek(job_id)
+        seen = self.find(job_id)
         if seen is None or seen.state is not JobState.RUNNING:
             return None
         lease, _, active = self._document_keys(seen)
@@ -249,25 +217,8 @@ class JobStore(RedisBase):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _line(self, uri: str) -> str:
-        return self._key("line", hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:32])
-
     def _document_keys(self, job: Job) -> tuple[str, str, str]:
         return self._key("lease", job.document_id), self._line(job.uri), self._key("active", job.document_id)
-
-    def _read(self, source: Any, job_id: str) -> Job | None:
-        record = source.hgetall(self._key("job", job_id))
-        return jobs.decode(record) if record else None
-
-    def _peek(self, job_id: str) -> Job | None:
-        with self._answering():
-            return self._read(self._redis, job_id)
-
-    def _read_all(self, ids: list[str]) -> list[Job]:
-        pipe = self._redis.pipeline(transaction=False)
-        for job_id in ids:
-            pipe.hgetall(self._key("job", job_id))
-        return [jobs.decode(record) for record in pipe.execute() if record]
 
     def _own(self, pipe: Any, job: Job) -> Job:
         old = self._read(pipe, job.id)
