@@ -126,6 +126,20 @@ async def test_health_tells_the_truth() -> None:
         assert status == health_pb2.HealthCheckResponse.SERVING
 
 
+async def test_health_can_be_watched() -> None:
+    async with running(register(Embedder(lambda: None)), [NAME]) as address:
+        health_channel = channel(address, "grpc.health.v1.Health")
+        watch = health_pb2_grpc.HealthStub(health_channel).Watch(
+            health_pb2.HealthCheckRequest(service=NAME), timeout=10
+        )
+        async for answer in watch:
+            if answer.status == health_pb2.HealthCheckResponse.SERVING:
+                break
+        else:
+            pytest.fail("the watch ended before the service was ready")
+        watch.cancel()
+
+
 async def test_reflection_lists_the_service() -> None:
     async with running(register(Embedder(lambda: None)), [NAME]) as address:
         reflection_channel = channel(address, "grpc.reflection.v1alpha.ServerReflection")
