@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.metadata
 from collections.abc import AsyncIterator
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import grpc
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
-from quelea_kit.errors import InvalidInput, NotFound
+from quelea_kit.errors import InvalidInput, NotFound, QueleaError
 
 from quelea_search import wire
 from quelea_search.adapters.blobs import Blobs
@@ -27,6 +28,7 @@ SERVICE = "quelea.search.v1.SearchService"
 Context = grpc.aio.ServicerContext[Any, Any]
 _DEFAULT_LIST = 100
 _MAX_LIST = 1000
+_READ_ON_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
 """A watcher looks this often even when nothing woke it."""
 
@@ -62,6 +64,14 @@ class SearchService(search_pb2_grpc.SearchServiceServicer):
     ) -> pb.SubmitDocumentResponse:
         """Take a document in."""
         messages = aiter(request_iterator)
+        try:
+            job = await self._take(messages)
+        except QueleaError:
+            await self._read_on(messages)
+            raise
+        return pb.SubmitDocumentResponse(job=await self._show(job))
+
+    async def _take(self, messages: AsyncIterator[pb.SubmitDocumentRequest]) -> Job:
         first = await anext(messages, None)
         if first is None or first.WhichOneof("part") != "info":
             raise InvalidInput("The first message of an upload must be its info.")
@@ -72,8 +82,20 @@ class SearchService(search_pb2_grpc.SearchServiceServicer):
                     raise InvalidInput("After the info an upload must hold nothing but bytes.")
                 yield message.chunk
 
-        job = await self._submission.take(first.info.filename, first.info.metadata, pieces())
-        return pb.SubmitDocumentResponse(job=await self._show(job))
+        return await self._submission.take(first.info.filename, first.info.metadata, pieces())
+
+    async def _read_on(self, messages: AsyncIterator[pb.SubmitDocumentRequest]) -> None:
+        """Let a refused caller finish sending, for a while.
+
+        gRPC tells a client that is cut off in the middle of a message of an internal error, not of the refusal.
+        """
+        rest = self._settings.max_document_bytes
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_READ_ON_SECONDS):
+                async for message in messages:
+                    rest -= len(message.chunk)
+                    if rest < 0:
+                        return
 
     async def GetJob(self, request: pb.GetJobRequest, context: Context) -> pb.GetJobResponse:  # noqa: N802  # gRPC name
         """One job."""

@@ -13,7 +13,7 @@ import fakeredis
 import pytest
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
-from quelea_kit.client import channel
+from quelea_kit.client import channel, unary
 from quelea_kit.testing import running
 from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.fake_retriever import SERVICE as RETRIEVER
@@ -91,7 +91,7 @@ class Room:
             for at in range(0, len(data), piece):
                 yield pb.SubmitDocumentRequest(chunk=data[at : at + piece])
 
-        return (await self.stub.SubmitDocument(messages(), timeout=10)).job
+        return (await unary(self.stub.SubmitDocument(messages(), timeout=10))).job
 
     async def work(self) -> None:
         """What a worker does with the messages that are there."""

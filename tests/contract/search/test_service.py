@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.client import server_errors, stream, unary
-from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded, TooLarge, Unavailable
+from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded, QueleaError, TooLarge, Unavailable
 from quelea_kit.testing import wait_until_async
 from quelea_search.core.jobs import JobState
 from quelea_search.metrics import IngestionCollector
@@ -283,21 +283,29 @@ async def test_versions_do_not_overtake_each_other(search_room) -> None:
     assert set(search_room.index.documents) == {id_of(b"version 2")}
 
 
-async def test_too_large_is_refused_while_it_streams_in(search_room) -> None:
+@pytest.mark.parametrize("size", [2001, 3500])
+async def test_too_large_is_refused(search_room, size: int) -> None:
+    with pytest.raises(TooLarge) as caught:
+        await search_room.submit(b"x" * size, piece=10)
+    assert caught.value.details == {"max_document_bytes": "2000"}
+    assert search_room.files() == []
+    assert (await search_room.submit(b"x" * 2000)).state == pb.JOB_STATE_QUEUED
+
+
+async def test_an_endless_upload_is_cut_off(search_room) -> None:
     sent = 0
 
     async def messages() -> AsyncIterator[pb.SubmitDocumentRequest]:
         nonlocal sent
         yield pb.SubmitDocumentRequest(info=pb.DocumentInfo(filename="a.txt"))
-        while sent < 1000:
+        while sent < 10_000:
             sent += 1
             yield pb.SubmitDocumentRequest(chunk=b"x" * 500)
             await asyncio.sleep(0)
 
-    with pytest.raises(TooLarge) as caught:
+    with pytest.raises(QueleaError):
         await unary(search_room.stub.SubmitDocument(messages(), timeout=10))
-    assert caught.value.details == {"max_document_bytes": "2000"}
-    assert sent < 1000
+    assert sent < 10_000
     assert search_room.files() == []
 
 
