@@ -29,13 +29,14 @@ class _Row:
     height: float
     weight: int
     italic: bool
+    sinks: float
 
     @staticmethod
     def of(line: RawLine) -> _Row:
-        return _Row(list(line.cells), line.y, line.y, line.y, line.height, line.weight, line.italic)
+        return _Row(list(line.cells), line.y, line.y, line.y, line.height, line.weight, line.italic, line.sinks)
 
     def line(self) -> RawLine:
-        return RawLine(tuple(self.cells), self.top, self.height, self.weight, self.italic)
+        return RawLine(tuple(self.cells), self.top, self.height, self.weight, self.italic, self.sinks)
 
 
 def assemble(lines: Sequence[RawLine]) -> list[RawLine]:
@@ -145,6 +146,7 @@ def _joins(rows: list[_Row], line: RawLine, edge: dict[int, float]) -> bool:
         row.cells.extend(line.cells)
     row.bottom = line.y
     row.lowest = min(row.lowest, line.y)
+    row.sinks = line.sinks
     return True
 
 

@@ -102,7 +102,7 @@ def _continues(upper: RawLine, lower: RawLine, right: float) -> bool:
     height = max(upper.height, 4)
     if upper.x0 > lower.x0 + 6 * height or any(_spread(line) > 3 * height for line in (upper, lower)):
         return False  # centred lines, and lines of a form, end by themselves
-    drop = upper.y - lower.y
+    drop = upper.y - upper.sinks - lower.y
     if drop > 2.1 * max(upper.height, lower.height, 4):
         return False
     if drop < -2 * upper.height:  # the next column
@@ -115,7 +115,7 @@ def _continues(upper: RawLine, lower: RawLine, right: float) -> bool:
     first = cell.text.split(" ", 1)[0]
     width = (cell.x1 - cell.x0) / max(len(cell.text), 1) * (len(first) + 1)
     if upper.x1 + width < right - 0.5 * upper.height:
-        return lower.text[0].islower() and drop < 1.6 * max(upper.height, 4)
+        return lower.text[0].islower() and not upper.text.endswith(_ENDS)
     return not (upper.text.endswith(_ENDS) and drop > 1.75 * max(upper.height, 4))
 
 

@@ -78,7 +78,7 @@ def join_same_baseline(lines: Sequence[RawLine]) -> list[RawLine]:
                 cells = (*last.cells[:-1], middle, *line.cells[1:])
             else:
                 cells = last.cells + line.cells
-            joined[-1] = RawLine(cells, last.y, last.height, last.weight, last.italic)
+            joined[-1] = RawLine(cells, last.y, last.height, last.weight, last.italic, line.sinks)
         else:
             joined.append(line)
     return joined

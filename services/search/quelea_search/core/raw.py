@@ -26,6 +26,8 @@ class RawLine:
     weight: int
     """Of the first character: about 200 light, 400 and more bold; 0 unknown."""
     italic: bool = False
+    sinks: float = 0.0
+    """How far below `y` the last character stands: a word broken with a hyphen pulls the next printed line in."""
 
     @property
     def text(self) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 SHARE = 0.25
 """Of the pages, on which a line must stand to be a running line."""
@@ -15,6 +16,8 @@ OPENING = 24
 """Characters that a running line whose end changes begins with."""
 CONSTANT = 0.5
 """Of a running line's occurrences, in which each of its numbers is the same, or grows with the page."""
+RISING, DISTINCT = 0.9, 0.9
+"""Share of the steps in which a section's number does not fall, and of different values among all."""
 MOST_NUMBERS = 12
 """Numbers of a line that are looked at."""
 EDGE = 4
@@ -58,13 +61,18 @@ def running_keys(pages: Sequence[Sequence[str]]) -> set[str]:
 def tells_figures(occurrences: Sequence[tuple[int, ...]]) -> bool:
     """Whether a line that comes back says another figure each time: that is text, and no header.
 
+    A header may name the section ("§ 225.28"): its number stays for some pages and hardly ever falls.
+
     Args:
         occurrences: Index of the page, then the numbers of the line on it.
     """
     for position in range(1, min(map(len, occurrences))):
         values = Counter(one[position] for one in occurrences)
         counted = Counter(one[position] - one[0] for one in occurrences)
-        if max(values.most_common(1)[0][1], counted.most_common(1)[0][1]) < CONSTANT * len(occurrences):
+        steady = max(values.most_common(1)[0][1], counted.most_common(1)[0][1]) >= CONSTANT * len(occurrences)
+        rising = sum(1 for one, other in pairwise(occurrences) if one[position] <= other[position])
+        section = rising >= RISING * (len(occurrences) - 1) and len(values) <= DISTINCT * len(occurrences)
+        if not (steady or section):
             return True
     return False
 

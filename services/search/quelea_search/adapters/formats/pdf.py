@@ -69,28 +69,29 @@ def _read(document: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDo
 def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
     everywhere = Style.of(raw)
     raw = [without_marks(page, everywhere) for page in _mend(raw)]
-    raw = [RawPage(tuple(_edges_outside(page)), page.width, page.height) for page in raw]
-    texts = [[line.text for line in page.lines] for page in raw]
+    orders = [_edges_outside(page) for page in raw]
+    texts = [[page.lines[i].text for i in order] for page, order in zip(raw, orders, strict=True)]
     masks = body_mask(texts)
+    kept = [{i for i, body in zip(order, mask, strict=True) if body} for order, mask in zip(orders, masks, strict=True)]
     bodies = [
-        RawPage(tuple(line for line, kept in zip(page.lines, mask, strict=True) if kept), page.width, page.height)
-        for page, mask in zip(raw, masks, strict=True)
+        RawPage(tuple(line for i, line in enumerate(page.lines) if i in body), page.width, page.height)
+        for page, body in zip(raw, kept, strict=True)
     ]
     style = Style.of(bodies)
     blocks = settle_levels([blocks_of(page, style) for page in bodies])
     return ParsedDocument(tuple(build_page(page) for page in blocks), "pdf", facts, running_lines(texts, masks))
 
 
-def _edges_outside(page: RawPage) -> list[RawLine]:
-    """Lines in the order of the page, but those in its top and bottom tenth at the two ends: some files write headers
-    and footers in the middle.
-    """
-    if not page.lines or page.height <= 0:
-        return list(page.lines)
-    top = [line for line in page.lines if line.y > 0.9 * page.height]
-    bottom = [line for line in page.lines if line.y < 0.1 * page.height]
-    middle = [line for line in page.lines if 0.1 * page.height <= line.y <= 0.9 * page.height]
-    return [*sorted(top, key=lambda line: -line.y), *middle, *sorted(bottom, key=lambda line: -line.y)]
+def _edges_outside(page: RawPage) -> list[int]:
+    """Indices of the lines, the highest and the lowest ones at the two ends: some files write headers in the middle."""
+    if not page.lines:
+        return []
+    ys = [line.y for line in page.lines]
+    high, low = max(ys) - 0.03 * page.height, min(ys) + 0.03 * page.height
+    top = [i for i, y in enumerate(ys) if y > high]
+    bottom = [i for i, y in enumerate(ys) if y < low and y <= high]
+    middle = [i for i, y in enumerate(ys) if low <= y <= high]
+    return [*sorted(top, key=lambda i: -ys[i]), *middle, *sorted(bottom, key=lambda i: -ys[i])]
 
 
 def _mend(raw: list[RawPage]) -> list[RawPage]:
@@ -106,6 +107,7 @@ def _mend(raw: list[RawPage]) -> list[RawPage]:
                     line.height,
                     line.weight,
                     line.italic,
+                    line.sinks,
                 )
                 for line in page.lines
             ),
@@ -171,7 +173,10 @@ def _lines(textpage: Any) -> list[RawLine]:
         italic = b"italic" in font or b"oblique" in font or bool(flags.value & 64)
         cells = _cells(line, start, size, edges)
         if cells:
-            lines.append(RawLine(tuple(cells), baseline, size, max(weight, 0), italic))
+            sinks = 0.0
+            if BREAK_HYPHEN in line and c.FPDFText_GetCharOrigin(handle, index(start + len(line) - 1), left, bottom):
+                sinks = max(0.0, baseline - bottom.value)
+            lines.append(RawLine(tuple(cells), baseline, size, max(weight, 0), italic, sinks))
     return lines
 
 
