@@ -13,7 +13,14 @@ TODAY = date(2026, 11, 21)
 
 
 def filing(
-    company: str, ticker: str, label: str, end: str, *, file_label: str = "", form: str = "10-Q", aliases: tuple[str, ...] = ()
+    company: str,
+    ticker: str,
+    label: str,
+    end: str,
+    *,
+    file_label: str = "",
+    form: str = "10-Q",
+    aliases: tuple[str, ...] = (),
 ) -> DocumentFacts:
     year, _, quarter = label.removeprefix("FY").partition(" Q")
     return DocumentFacts(
@@ -50,7 +57,9 @@ SHARP = [
     filing("海天味业", "603288", "FY2019", "2019-12-31", form="年度报告", aliases=("佛山市海天调味食品股份有限公司",)),
 ]
 NEWS = [
-    DocumentFacts("news 1", title="苹果两日市值蒸发1900亿美元", language="zh", document_type="news", published="2023-09-08"),
+    DocumentFacts(
+        "news 1", title="苹果两日市值蒸发1900亿美元", language="zh", document_type="news", published="2023-09-08"
+    ),
     DocumentFacts("news 2", title="央行下调存款准备金率", language="zh", document_type="news", published="2023-09-14"),
 ]
 FILINGS = [*ZEBRA, ZEBRA_YEAR, *HARBOR, *APPLE, *SHARP]
@@ -145,7 +154,11 @@ def test_every_filing_newest_first(question: str) -> None:
 
 def test_named_periods_are_compared() -> None:
     assert groups("Zebra: compare Q3 2023 with Q3 2022") == [["ZBRA 2023-09-30"], ["ZBRA 2022-10-01"]]
-    assert groups("Zebra Q1, Q2 and Q3 of 2023 sales") == [["ZBRA 2023-09-30"], ["ZBRA 2023-07-01"], ["ZBRA 2023-04-01"]]
+    assert groups("Zebra Q1, Q2 and Q3 of 2023 sales") == [
+        ["ZBRA 2023-09-30"],
+        ["ZBRA 2023-07-01"],
+        ["ZBRA 2023-04-01"],
+    ]
     assert groups("从2019年到2020年海天味业的净利润") == [["603288 2020-12-31"], ["603288 2019-12-31"]]
 
 
@@ -286,7 +299,10 @@ def test_news_counts_when_its_title_speaks_of_the_company() -> None:
 
 
 def test_a_long_history_is_cut_and_said() -> None:
-    many = [filing("Zebra", "ZBRA", f"FY{2000 + n // 4} Q{n % 4 + 1}", f"{2000 + n // 4}-{n % 4 * 3 + 3:02}-28") for n in range(40)]
+    many = [
+        filing("Zebra", "ZBRA", f"FY{2000 + n // 4} Q{n % 4 + 1}", f"{2000 + n // 4}-{n % 4 * 3 + 3:02}-28")
+        for n in range(40)
+    ]
     reading = read_query("Zebra revenue over time", Catalogue.build(many), TODAY)
     assert len(reading.groups) == MAX_GROUPS
     assert f"newest {MAX_GROUPS} of 40" in reading.fallback
@@ -322,7 +338,9 @@ def test_a_product_taken_for_a_company() -> None:
     assert not confirm_missing(reading, [candidate("Nimbus revenue grew 27%", "Zebra")]).company_missing
 
 
-@pytest.mark.parametrize("question", ["", "   ", "?", "Q3", "2023", "A" * 50_000, "\x00\ud800"[:1], "。。。", "$AAPL", "(AAPL)"])
+@pytest.mark.parametrize(
+    "question", ["", "   ", "?", "Q3", "2023", "A" * 50_000, "\x00\ud800"[:1], "。。。", "$AAPL", "(AAPL)"]
+)
 def test_ragged_questions(question: str) -> None:
     assert isinstance(read_query(question, CATALOGUE, TODAY), Reading)
     assert read_query(question, Catalogue.build([]), TODAY).groups == ()

@@ -11,11 +11,13 @@ from threading import Lock
 from .analysis import tokens_of
 from .model import PassageRecord
 
-YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d,]|\.\d)")
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?!\d|[.,]\d)")
+_NUMBER = re.compile(r"\d+(?:,\d+)*(?:\.\d+)?")
 _CELL = re.compile(r"\t|\||\s[(（]?[-–—]?\s*[$€£¥￥]?\s*[(（]?\d[\d,]*(?:\.\d+)?\s*[%)）]*(?=\s|$|\|)")
+_SCALE = r"(?:thousand|million|billion|trillion)\b"
 _SUM = re.compile(
-    r"[$€£¥￥]\s*\d|\d(?:\.\d+)?\s*(?:%|percent\b|(?:thousand|million|billion|trillion)\b|[万亿]?元|亿)", re.IGNORECASE
+    rf"[$€£¥￥]\s*\d[\d,.]*(?:\s*{_SCALE})?|\d\s*(?:%|percent\b|{_SCALE}|[万亿]?元|亿)",
+    re.IGNORECASE,
 )
 _LABEL_EDGE = " .:：$€£¥￥（(—–-|\t"
 _LONGEST_LABEL = 120

@@ -32,10 +32,8 @@ class Weights:
     """The share of the question's years that the passage names."""
     table: float = 0.1
     """A table, when an amount is asked for."""
-    coverage: float = 0.3
+    coverage: float = 0.2
     """The share of the question's words found in the best passages of the same document."""
-    support: float = 0.1
-    """The second best passage of the same document, and half of the third."""
     routes: float = 0.2
     """For each heading, up to two, under which such an answer stands; only inside a chosen filing."""
     density: float = 0.2
@@ -45,6 +43,8 @@ class Weights:
 
 
 DEFAULT = Weights()
+BEST_OF_DOCUMENT = 4
+"""A document is judged by so many of its passages, so that a long one does not cover everything."""
 _VIEWS = ViewCache(20_000)
 
 
@@ -130,20 +130,18 @@ def _second_stage(
         return (
             score + weights.routes * evidence.routes + weights.density * evidence.density + weights.sums * evidence.sums
         )
-    return score + _of_documents(score, group, evidence, weights)
+    return score + weights.coverage * _of_documents(score, group, evidence)
 
 
-def _of_documents(score: Scores, group: Sequence[Candidate], evidence: Evidence, weights: Weights) -> Scores:
-    """What the other passages of a document add to each of its passages: support and shared coverage."""
+def _of_documents(score: Scores, group: Sequence[Candidate], evidence: Evidence) -> Scores:
+    """What a document adds to each of its passages: how much of the question its best passages cover together."""
     members: dict[str, list[int]] = defaultdict(list)
     for i in np.argsort(-score, kind="stable"):
         members[group[i].passage.document_id].append(int(i))
-    added = np.zeros_like(score)
+    covered = np.zeros_like(score)
     for own in members.values():
-        best = own[:4]
-        support = sum(float(score[i]) / 2**turn for turn, i in enumerate(best[1:3]))
-        added[own] = weights.support * support + weights.coverage * evidence.covered_by(best)
-    return added
+        covered[own] = evidence.covered_by(own[:BEST_OF_DOCUMENT])
+    return covered
 
 
 def _min_max(values: Scores) -> Scores:
