@@ -36,7 +36,9 @@ class _Row:
         return _Row(list(line.cells), line.y, line.y, line.y, line.height, line.weight, line.italic, line.sinks)
 
     def line(self) -> RawLine:
-        return RawLine(tuple(self.cells), self.top, self.height, self.weight, self.italic, self.sinks)
+        return RawLine(
+            tuple(self.cells), self.top, self.height, self.weight, self.italic, self.sinks + self.top - self.bottom
+        )
 
 
 def assemble(lines: Sequence[RawLine]) -> list[RawLine]:
@@ -103,6 +105,7 @@ def _extend(row: _Row, line: RawLine) -> None:
     row.cells[-1] = Cell(text, min(last.x0, new.x0), max(last.x1, new.x1))
     row.cells.extend(line.cells[1:])
     row.bottom = line.y
+    row.sinks = line.sinks
     row.lowest = min(row.lowest, line.y)
 
 

@@ -120,8 +120,9 @@ def _continues(upper: RawLine, lower: RawLine, right: float) -> bool:
 
 
 def _spread(line: RawLine) -> float:
-    """The widest gap between two cells of a line."""
-    return max((right.x0 - left.x1 for left, right in pairwise(line.cells)), default=0.0)
+    """The widest gap between two cells of a line, but for the one after a paragraph's number or mark."""
+    marked = len(line.cells[0].text) <= 7 and not line.cells[0].text.isalpha()
+    return max((right.x0 - left.x1 for left, right in pairwise(line.cells[marked:])), default=0.0)
 
 
 def _continues_heading(upper: RawLine, lower: RawLine, right: float, style: Style) -> bool:

@@ -85,6 +85,7 @@ def body_mask(pages: Sequence[Sequence[str]]) -> list[list[bool]]:
     running = running_keys(pages)
     numbered = [_numbered(pages, edge) for edge in (0, -1)] if len(pages) >= MINIMUM_PAGES else []
     openings = _openings(pages) if len(pages) >= MINIMUM_PAGES else set()
+    offset = _page_offset(pages)
     masks: list[list[bool]] = []
     for number, lines in enumerate(pages):
         mask = [True] * len(lines)
@@ -94,7 +95,8 @@ def body_mask(pages: Sequence[Sequence[str]]) -> list[list[bool]]:
             bare = len(pages) >= MINIMUM_PAGES and _PAGE_NUMBER.fullmatch(lines[i]) is not None
             counted = len(pages) >= MINIMUM_PAGES and _COUNTED.search(lines[i]) is not None
             repeated = key(lines[i]) in running or (outer and key(lines[i])[:OPENING] in openings)
-            mask[i] = not (not lines[i].strip() or repeated or counted or (bare and outer))
+            counting = lines[i].strip().isdecimal() and int(lines[i]) - number == offset
+            mask[i] = not (not lines[i].strip() or repeated or counted or counting or (bare and outer))
         for edge, pages_numbered in zip((0, -1), numbered, strict=False):
             if number in pages_numbered:
                 mask[edge] = False
@@ -114,6 +116,20 @@ def _openings(pages: Sequence[Sequence[str]]) -> set[str]:
             }
         )
     return {opening for opening, count in seen.items() if count >= len(pages) / 2 and len(opening) == OPENING}
+
+
+def _page_offset(pages: Sequence[Sequence[str]]) -> int | None:
+    """What the bare numbers near the edges are more than the index of their page, when a third of the pages agree."""
+    offsets: Counter[int] = Counter()
+    for number, lines in enumerate(pages):
+        bare = {
+            int(line)
+            for line in (*lines[:EDGE], *lines[-EDGE:])
+            if line.isascii() and line.isdecimal() and len(line) < 6
+        }
+        offsets.update(value - number for value in bare)
+    common = offsets.most_common(1)
+    return common[0][0] if common and common[0][1] >= max(MINIMUM_PAGES, len(pages) // 3) else None
 
 
 def _numbered(pages: Sequence[Sequence[str]], edge: int) -> set[int]:

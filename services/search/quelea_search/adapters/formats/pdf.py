@@ -19,7 +19,7 @@ from quelea_search.core.order import Style, without_marks
 from quelea_search.core.pages import build_page
 from quelea_search.core.raw import Cell, RawLine, RawPage
 from quelea_search.core.rows import is_number
-from quelea_search.core.running import body_mask, running_lines
+from quelea_search.core.running import EDGE, body_mask, running_lines
 
 _DOTTED = re.compile(r"[.…·]{5,}")
 _LEADERS = re.compile(r"[.…·]{3,}|\.")
@@ -84,14 +84,10 @@ def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
 
 def _edges_outside(page: RawPage) -> list[int]:
     """Indices of the lines, the highest and the lowest ones at the two ends: some files write headers in the middle."""
-    if not page.lines:
-        return []
-    ys = [line.y for line in page.lines]
-    high, low = max(ys) - 0.03 * page.height, min(ys) + 0.03 * page.height
-    top = [i for i, y in enumerate(ys) if y > high]
-    bottom = [i for i, y in enumerate(ys) if y < low and y <= high]
-    middle = [i for i, y in enumerate(ys) if low <= y <= high]
-    return [*sorted(top, key=lambda i: -ys[i]), *middle, *sorted(bottom, key=lambda i: -ys[i])]
+    order = sorted(range(len(page.lines)), key=lambda i: -page.lines[i].y)
+    top, bottom = order[:EDGE], order[EDGE:][-EDGE:]
+    ends = {*top, *bottom}
+    return [*top, *(i for i in range(len(page.lines)) if i not in ends), *bottom]
 
 
 def _mend(raw: list[RawPage]) -> list[RawPage]:
