@@ -45,10 +45,9 @@ def write_settings(out: Path, config: dict[str, Any]) -> None:
     """
     write_json(
         out / "config.json",
-        config
+        {"architectures": ["BertModel"], "model_type": "bert"}
+        | config
         | {
-            "architectures": ["BertModel"],
-            "model_type": "bert",
             "hidden_act": "gelu",
             "hidden_dropout_prob": 0.1,
             "attention_probs_dropout_prob": 0.1,
