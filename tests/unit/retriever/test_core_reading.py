@@ -86,6 +86,7 @@ def groups(question: str, catalogue: Catalogue = CATALOGUE, as_of: date = TODAY)
         "Zebra的2023年三季度营收是多少？",
         "Zebra 2023年第三季度毛利率",
         "Zebra 2023Q3 存货",
+        "Zebra2023年三季度存货",
         "What is Zebra's latest gross margin?",
         "In its most recent 10-Q, what did Zebra say about litigation?",
         "Zebra最新季报里的净利润",

@@ -18,7 +18,9 @@ _LEGAL = re.compile(
 )
 _LEGAL_ZH = re.compile(r"(?:股份|集团|控股|责任)*有限公司$|集团股份$|集团$|公司$")
 _MARKET_SUFFIX = re.compile(r"\.(?:SZ|SH|HK|SS|BJ|O|N|US)$", re.IGNORECASE)
-_WORDS = re.compile(r"[A-Za-z0-9&$\u00c0-\u024f]+(?:[.'’\-/&][A-Za-z0-9\u00c0-\u024f]+)*")
+_WORDS = re.compile(
+    r"[A-Za-z&.]{2,}(?=(?:19|20)\d\d(?:[年财Qq]|$))|[A-Za-z0-9&$\u00c0-\u024f]+(?:[.'’\-/&][A-Za-z0-9\u00c0-\u024f]+)*"
+)
 _EXCHANGE = re.compile(r"\b(?:NYSE|NASDAQ|Nasdaq|LSE|HKEX|HKG|AMEX)\s*:\s*$")
 _CODE = re.compile(r"(?<![\d.,])\d{6}(?![\d.,])")
 
