@@ -22,6 +22,7 @@ DATE = tuple(
 )
 COMPANY = tuple("company company_name 公司 公司名称 公司简称 股票名称 stock_name".split())
 TICKER = tuple("ticker symbol stock_code ts_code 股票代码 证券代码".split())
+TYPE = tuple("document_type doc_type 文档类型 文件类型".split())
 MAXIMUM_DEPTH = 40
 _RUNNING = ("header", "footer", "页眉", "页脚")
 
@@ -91,6 +92,7 @@ def _facts(record: Mapping[str, Any]) -> dict[str, str]:
         company=_pick(record, COMPANY),
         ticker=_pick(record, TICKER),
         author=_pick(record, ("author", "作者")),
+        document_type=_pick(record, TYPE)[:60],
     )
 
 
