@@ -44,6 +44,10 @@ up: setup ## Run every service on this machine until Ctrl-C, data in .quelea/hom
 down: setup ## Stop what `make up` or `quelea up --detach` runs.
 	$(BIN)/quelea down
 
+.PHONY: bench
+bench: setup ## Speed on this machine: ask path at 5,000 passages, encoder's batching, ingestion. Minutes the first time.
+	$(BIN)/quelea bench
+
 .PHONY: lint
 lint: setup ## Style, format and protobuf lint.
 	$(BIN)/ruff check .

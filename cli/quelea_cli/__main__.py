@@ -8,6 +8,7 @@ import sys
 import typer
 
 from quelea_cli.commands.ask import ask, search
+from quelea_cli.commands.bench import bench
 from quelea_cli.commands.demo import demo
 from quelea_cli.commands.docs import docs_app, jobs
 from quelea_cli.commands.ingest import ingest
@@ -28,6 +29,7 @@ app.command()(up)
 app.command()(down)
 app.command()(status)
 app.command()(demo)
+app.command()(bench)
 app.command()(ask)
 app.command()(search)
 app.command()(ingest)

@@ -41,4 +41,6 @@ def demo(
             await asyncio.Event().wait()
 
     options = Options(host="127.0.0.1", port=port, auth=False, model="", reader={})
-    serve(Home(home), options, Policy(), terminal_level=None, work=work)
+    finished = serve(Home(home), options, Policy(), terminal_level=None, work=work)
+    if once and not finished:
+        raise CliError("The demo was stopped before it had finished.")

@@ -102,8 +102,8 @@ def reader_settings(reader: Reader, base_url: str, model: str, api_key: str) -> 
 
 def serve(
     home: Home, options: Options, policy: Policy, *, terminal_level: str | None = "info", work: Work | None = None
-) -> None:
-    """Run a stack until a signal; with `work`, until that has ended.
+) -> bool:
+    """Run a stack until a signal; with `work`, until that has ended. False when a signal came first.
 
     Args:
         home: Taken for this process alone.
@@ -130,12 +130,12 @@ def serve(
                 progress=lambda line: say(err, f"  ✓ {line}", "green"),
             )
             say(err, f"Starting Quelea in {home.root} …", "bold")
-            asyncio.run(_run(supervisor, url_of(options), work, lambda line: say(err, line, "bold")))
+            return asyncio.run(_run(supervisor, url_of(options), work, lambda line: say(err, line, "bold")))
         finally:
             logs.close()
 
 
-async def _run(supervisor: Supervisor, url: str, work: Work | None, tell: Callable[[str], None]) -> None:
+async def _run(supervisor: Supervisor, url: str, work: Work | None, tell: Callable[[str], None]) -> bool:
     stop, now = asyncio.Event(), asyncio.Event()
 
     def on_signal() -> None:
@@ -158,6 +158,7 @@ async def _run(supervisor: Supervisor, url: str, work: Work | None, tell: Callab
 
     try:
         await first_of(all_of_it(), stop.wait())
+        return not stop.is_set()
     finally:
         tell("Stopping …")
         await supervisor.stop(now)

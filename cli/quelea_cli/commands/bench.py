@@ -1,0 +1,61 @@
+"""`quelea bench`: speed of the product on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from quelea_cli import bench as measuring
+from quelea_cli.commands.stack import CHECKOUT, serve
+from quelea_cli.errors import CliError
+from quelea_cli.gateway import Gateway
+from quelea_cli.options import AsJson, HomeDir
+from quelea_cli.output import consoles, print_json, say
+from quelea_cli.stack.home import Home
+from quelea_cli.stack.plan import Options
+from quelea_cli.stack.supervisor import Policy
+
+
+def bench(
+    home: HomeDir = Path(".quelea/bench"),
+    passages: Annotated[int, typer.Option(help="Fill the knowledge base up to about so many.", min=1)] = 5000,
+    samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = CHECKOUT / "samples",
+    as_json: AsJson = False,
+) -> None:
+    """Measure the ask path, the encoder's batching and ingestion; the home is kept, so a second run is short."""
+    out, err = consoles()
+    found: list[measuring.Measure] = []
+    place = Home(home)
+
+    def measure(url: str) -> None:
+        with Gateway(url) as gateway:
+            there = measuring.fill(gateway, samples, passages, lambda line: say(err, line))
+            say(err, "asking …")
+            found.extend(measuring.ask_path(gateway, samples, there))
+        record = place.read()
+        ports = {name: one.port for name, one in record.services.items()} if record else {}
+        say(err, "ingesting …")
+        found.extend(measuring.ingestion(ports, samples))
+
+    async def work(url: str) -> None:
+        await asyncio.to_thread(measure, url)
+
+    if not serve(place, Options("127.0.0.1", 0, False, "", {}), Policy(), terminal_level=None, work=work):
+        raise CliError("Stopped before it had finished; what was ingested stays for the next run.")
+    say(err, "encoding …")
+    found.extend(measuring.encoder())  # alone on the machine, as it brings an encoder of its own
+    if as_json:
+        print_json({"measures": [vars(one) for one in found]})
+        return
+    table = Table("measure", "value", "wanted", "")
+    for one in found:
+        table.add_row(one.name, f"{one.value:.2f} {one.unit}", one.target, "" if one.good else "missed")
+    if out.is_terminal:
+        out.print(table)
+    else:
+        for one in found:
+            say(out, f"{one.name}\t{one.value:.2f} {one.unit}\t{one.target}\t{'' if one.good else 'missed'}")
