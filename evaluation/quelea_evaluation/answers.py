@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from quelea_evaluation.figures import holds
+from quelea_evaluation.figures import holds, holds_rounded
 from quelea_evaluation.model import EvaluationSet, Question
 from quelea_evaluation.stack import Stack, running_stack
 
@@ -24,6 +24,8 @@ class AnswerReport:
     figure_questions: int = 0
     figure_in_first_quote: int = 0
     figure_in_quotes: int = 0
+    rounded_in_first_quote: int = 0
+    rounded_in_quotes: int = 0
     declined_though_answerable: int = 0
     quotes: int = 0
     quotes_verbatim: int = 0
@@ -42,6 +44,8 @@ class AnswerReport:
             "figure questions": self.figure_questions,
             "figure in first quote": share(self.figure_in_first_quote, self.figure_questions),
             "figure in quotes": share(self.figure_in_quotes, self.figure_questions),
+            "the same, rounding allowed: first quote": share(self.rounded_in_first_quote, self.figure_questions),
+            "the same, rounding allowed: quotes": share(self.rounded_in_quotes, self.figure_questions),
             "declined though answerable": share(self.declined_though_answerable, self.figure_questions),
             "quotes": self.quotes,
             "quotes found verbatim in the cited page": share(self.quotes_verbatim, self.quotes),
@@ -87,6 +91,9 @@ def _judge(stack: Stack, question: Question, answer: dict[str, Any], report: Ans
     any_of = any(holds(quote, question.figures) for quote in quotes)
     report.figure_in_first_quote += first
     report.figure_in_quotes += any_of
+    rounded = [holds_rounded(quote, question.figures, question.amounts) for quote in quotes]
+    report.rounded_in_first_quote += bool(rounded and rounded[0])
+    report.rounded_in_quotes += any(rounded)
     if not any_of:
         report.misses.append(
             {"question": question.text, "figures": sorted(question.figures), "answer": answer["answer"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quelea_evaluation.figures import holds
+from quelea_evaluation.figures import holds, holds_rounded
 from quelea_evaluation.metrics import Judged, first_appearance
 from quelea_evaluation.model import Found, Question
 
@@ -18,6 +18,14 @@ def by_document(question: Question, found: Sequence[Found]) -> Judged:
 def by_figure(question: Question, found: Sequence[Found]) -> Judged:
     """Ranks of passages of a right document that hold one of the answer's figures; partly lucky, see the floor."""
     hits = tuple(f.document in question.documents and holds(f.text, question.figures) for f in found)
+    return Judged(question.id, hits, max(1, sum(hits)))
+
+
+def by_rounded_figure(question: Question, found: Sequence[Found]) -> Judged:
+    """Like by_figure, where 14,514 in a table in millions counts for an answer of 14.51 billion."""
+    hits = tuple(
+        f.document in question.documents and holds_rounded(f.text, question.figures, question.amounts) for f in found
+    )
     return Judged(question.id, hits, max(1, sum(hits)))
 
 

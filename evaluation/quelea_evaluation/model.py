@@ -33,6 +33,7 @@ class Question:
         kind: Group that is reported on its own, for example "single" or "multi".
         documents: Keys of the right documents.
         figures: Figures of the answer, normalised; a right passage holds at least one. Empty when not asked for.
+        amounts: The answer's amounts with their scale, for the measure that allows for scale and rounding.
         page: The right page of the (one) right document, from 1; None when not known.
     """
 
@@ -41,6 +42,7 @@ class Question:
     kind: str
     documents: frozenset[str]
     figures: frozenset[str] = frozenset()
+    amounts: frozenset[tuple[str, int]] = frozenset()
     page: int | None = None
 
 

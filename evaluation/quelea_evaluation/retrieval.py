@@ -118,6 +118,7 @@ def _rows(variant: str, one: EvaluationSet, results: Sequence[tuple[Question, li
     rights: list[tuple[str, Callable[[Question, Sequence[Found]], Judged], Callable[[Question], bool]]] = [
         ("document", judge.by_document, lambda _: True),
         ("figure", judge.by_figure, lambda q: bool(q.figures)),
+        ("figure, rounding allowed", judge.by_rounded_figure, lambda q: bool(q.figures)),
         ("page", judge.by_page, lambda q: q.page is not None),
     ]
     groups: dict[str, Callable[[Question], bool]] = {"all": lambda _: True}

@@ -6,7 +6,7 @@ import csv
 import fnmatch
 from pathlib import Path
 
-from quelea_evaluation.figures import figures_of
+from quelea_evaluation.figures import amounts_of, figures_of
 from quelea_evaluation.model import EvaluationSet, Question, SourceDocument
 
 _KINDS = {
@@ -35,6 +35,7 @@ def load(data: Path) -> EvaluationSet:
                     kind=_KINDS[row["Question Type"]],
                     documents=frozenset(gold),
                     figures=figures_of(row["Answer"]),
+                    amounts=amounts_of(row["Answer"]),
                 )
             )
     return EvaluationSet("docugami", documents, tuple(questions))

@@ -24,7 +24,7 @@ def load(data: Path) -> EvaluationSet:
                     text=row["question"],
                     kind=row["institute"],
                     documents=frozenset({row["best_doc"]}),
-                    page=int(row["best_page"]),
+                    page=int(row["best_page"]) + 1,  # the alignment counts from 0
                 )
             )
     return EvaluationSet("fintextqa", documents, tuple(questions))

@@ -1,5 +1,5 @@
 import pytest
-from quelea_evaluation.figures import figures_of, holds
+from quelea_evaluation.figures import amounts_of, figures_of, holds, holds_rounded
 from quelea_evaluation.judge import by_document, by_figure, by_page, density_floor
 from quelea_evaluation.metrics import Judged, measure
 from quelea_evaluation.model import Found, Question
@@ -25,6 +25,15 @@ def test_figures_of_an_answer(answer: str, figures: set[str]) -> None:
 def test_a_passage_holds_a_figure_only_as_a_whole_number() -> None:
     assert holds("total $ 81,797 (a)", GOLD.figures)
     assert not holds("total 181,797 or 81,7970", GOLD.figures)
+
+
+def test_an_amount_may_be_rounded_and_scaled() -> None:
+    amounts = amounts_of("Revenue was $14.51 billion, or 5 million a day.")
+    assert amounts == {("14.51", 10**9)}
+    assert holds_rounded("Data Center $ 14,514", frozenset(), amounts)
+    assert holds_rounded("Data Center $ 14.51", frozenset({"14.51"}), amounts)
+    assert not holds_rounded("Data Center $ 14,524", frozenset(), amounts)
+    assert not holds_rounded("14,514,000 units in billions", frozenset(), frozenset({("14.51", 10**3)}))
 
 
 def test_documents_count_at_their_first_passage() -> None:
