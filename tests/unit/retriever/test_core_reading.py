@@ -195,6 +195,59 @@ def test_missing_period_is_said() -> None:
     assert reading.document_ids == ("AAPL 2023-04-01",)
 
 
+def quarters(company: str, *ends: tuple[str, str], form: str = "10-Q") -> list[DocumentFacts]:
+    return [filing(company, company[:4].upper(), label, end, form=form) for label, end in ends]
+
+
+KESTREL = quarters("Kestrel", ("FY2023 Q1", "2023-03-31"), ("FY2023 Q2", "2023-06-30"), ("FY2023 Q3", "2023-09-30"))
+LATEST = "What is {}'s latest gross margin?"
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        quarters("Merlin", ("FY2023 Q1", "2022-12-31"), ("FY2023 Q2", "2023-04-01")),  # July's is not there
+        quarters("Merlin", ("FY2022 Q2", "2022-06-30"), ("FY2022 Q3", "2022-09-30")),  # a whole year is not
+    ],
+)
+@pytest.mark.parametrize("question", [LATEST, "Compare {}'s latest sales to previous quarters", "{}最新季报净利润"])
+def test_latest_is_probably_not_stored(own: list[DocumentFacts], question: str) -> None:
+    alone = read_query(question.format("Merlin"), Catalogue.build(own), TODAY)
+    reading = read_query(question.format("Merlin"), Catalogue.build([*own, *KESTREL]), TODAY)
+    assert reading.groups == alone.groups  # still the newest there is
+    assert reading.period_missing
+    assert not alone.period_missing
+    assert reading.fallback.startswith("the newest stored 10-Q of Merlin is for the quarter ended ")
+    assert reading.fallback.endswith("other companies' are newer, so its latest is probably not stored")
+
+
+def test_latest_that_others_are_not_ahead_of() -> None:
+    def missing(own: list[DocumentFacts], others: list[DocumentFacts] = KESTREL, as_of: date = TODAY) -> bool:
+        return read_query(LATEST.format("Merlin"), Catalogue.build([*own, *others]), as_of).period_missing
+
+    behind = quarters("Merlin", ("FY2023 Q1", "2022-12-31"), ("FY2023 Q2", "2023-04-01"))
+    assert missing(behind)
+    assert not missing(behind, as_of=date(2023, 7, 10))  # the newer ones are not out on that day
+    assert not missing(behind[:1])  # of one filing it is not known when the next is due
+    assert not missing(quarters("Merlin", ("FY2023 Q1", "2023-04-30"), ("FY2023 Q2", "2023-07-29")))  # 63 days
+    # After the third quarter's comes the annual report: the next of its kind is half a year away.
+    assert not missing(quarters("Merlin", ("FY2023 Q2", "2023-02-28"), ("FY2023 Q3", "2023-05-31")))
+    assert not missing(behind, [replace(d, document_type="6-K") for d in KESTREL])
+    # The year that ended in June is followed by one that has not ended yet.
+    years = quarters("Merlin", ("FY2021", "2021-06-30"), ("FY2022", "2022-06-30"), form="10-K")
+    assert not missing(years, quarters("Kestrel", ("FY2022", "2022-12-31"), form="10-K"))
+    assert missing(years, quarters("Kestrel", ("FY2023", "2023-12-31"), form="10-K"))
+    # A newer annual report holds what its fourth quarter lacks.
+    assert not missing([*behind, *quarters("Merlin", ("FY2023", "2023-09-30"), form="10-K")])
+
+
+def test_latest_of_two_companies_one_behind() -> None:
+    behind = quarters("Merlin", ("FY2023 Q1", "2022-12-31"), ("FY2023 Q2", "2023-04-01"))
+    reading = read_query("Merlin against Kestrel: latest sales", Catalogue.build([*behind, *KESTREL]), TODAY)
+    assert "of Merlin" in reading.fallback
+    assert not reading.period_missing  # the other one's is there
+
+
 def test_half_missing_comparison_is_answered_and_said() -> None:
     reading = read_query("Apple Q3 2023 against Q1 2023", CATALOGUE, TODAY)
     assert reading.groups == (("AAPL 2023-07-01",),)

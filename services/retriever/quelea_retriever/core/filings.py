@@ -8,12 +8,13 @@ from datetime import date, timedelta
 
 from quelea_kit.dates import parse_iso
 
-from .header import period_phrase
+from .header import long_date, period_phrase
 from .model import DocumentFacts
 from .periods import Ask
 
 NEAR = timedelta(days=10)
 """A fiscal quarter ends on a weekday near the month's end; people name the month's end."""
+_QUARTER_LATE, _GAP_LATE, _YEAR_LATE = timedelta(days=100), timedelta(days=190), timedelta(days=375)
 _LABEL_YEAR = re.compile(r"(?:19|20)\d\d")
 _LABEL_QUARTER = re.compile(r"(?:Q|第)\s*([1-4])|(?<!\d)([1-4])\s*Q|([一二三四])季", re.IGNORECASE)
 
@@ -27,6 +28,41 @@ def released(document: DocumentFacts, as_of: date) -> bool:
     """False for a filing whose period ended, or that was published, after `as_of`."""
     end, published = parse_iso(document.period.end_date), parse_iso(document.published)
     return not ((end and end > as_of) or (published and published > as_of))
+
+
+def overdue(own: Sequence[DocumentFacts], others: Iterable[DocumentFacts], as_of: date) -> str:
+    """What to say when a company's latest filing is probably not stored, for others have newer ones; else "".
+
+    Args:
+        own: the company's filings that are in question, newest first. Of a kind of which it has one only, it is
+            not known when the next is due.
+        others: the filings of other companies; one that was not out by `as_of` says nothing.
+        as_of: the day of the question.
+    """
+    for kind in dict.fromkeys(d.document_type for d in own):
+        same = [d for d in own if d.document_type == kind]
+        last, newest = parse_iso(same[0].period.end_date), parse_iso(own[0].period.end_date)
+        if not kind or len(same) < 2 or last is None or newest is None:
+            continue
+        limit = max(last + _patience(same), newest + _QUARTER_LATE).isoformat()
+        if any(d.document_type == kind and d.period.end_date > limit and released(d, as_of) for d in others):
+            name, when = same[0].company, long_date(same[0].period.end_date)
+            span = "quarter" if same[0].period.fiscal_quarter else "year"
+            return (
+                f"the newest stored {kind} of {name} is for the {span} ended {when}; "
+                "other companies' are newer, so its latest is probably not stored"
+            )
+    return ""
+
+
+def _patience(same: Sequence[DocumentFacts]) -> timedelta:
+    """How far other companies may be ahead: a full turn of filings, for fiscal years end in any month.
+
+    A year's last quarter has no report of its own kind, so after the third quarter's the next but one is due.
+    """
+    if len({d.period.fiscal_quarter for d in same}) == 1:
+        return _YEAR_LATE
+    return _GAP_LATE if same[0].period.fiscal_quarter == 3 else _QUARTER_LATE
 
 
 def period_text(document: DocumentFacts, full: bool) -> str:

@@ -7,7 +7,7 @@ says so.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -15,7 +15,7 @@ from quelea_kit.text import CJK, language_of
 
 from .companies import NameBook, clean
 from .cues import TimeCues, time_cues
-from .filings import covering, newest_first, period_text, released
+from .filings import covering, newest_first, overdue, period_text, released
 from .model import Candidate, DocumentFacts, Reading
 from .periods import Ask, find_asks
 from .unknown_names import unknown_names
@@ -54,6 +54,10 @@ class Catalogue:
         """Documents of no company whose title speaks of this one."""
         names = self.book.names_of(key)
         return tuple(d for d in self.unowned if d.title and any(_speaks_of(d.title, name) for name in names))
+
+    def not_of(self, key: str) -> Iterator[DocumentFacts]:
+        """The documents of every other company."""
+        return (d for other, documents in self.by_company.items() if other != key for d in documents)
 
 
 def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
@@ -205,12 +209,13 @@ def _of_company(
             period_missing=True,
         )
     fitting = _of_form(known, cues)
+    late = overdue(fitting, catalogue.not_of(key), as_of) if cues.latest else ""
     if cues.multi or (cues.latest and cues.previous):
-        return _reading_of(name, fitting, "", [])
+        return replace(_reading_of(name, fitting, late, []), period_missing=bool(late))
     if cues.previous and len(fitting) > 1:
         return _reading_of(name, fitting[1:2], "", [])
     if cues.latest:
-        return _reading_of(name, fitting[:1], "", [])
+        return replace(_reading_of(name, fitting[:1], late, []), period_missing=bool(late))
     return everything
 
 
