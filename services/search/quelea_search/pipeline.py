@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import stamina
@@ -17,14 +16,11 @@ from quelea_kit.logging import get_logger
 
 from quelea_search import wire
 from quelea_search.adapters import owner
-from quelea_search.adapters.blobs import Blobs
-from quelea_search.adapters.jobs_redis import JobStore, LeaseLost
-from quelea_search.adapters.ledger_redis import Ledger
-from quelea_search.adapters.retriever import Retriever
+from quelea_search.adapters.jobs_redis import LeaseLost
 from quelea_search.core import jobs
 from quelea_search.core.jobs import Job, Stage
-from quelea_search.reading import Cut, Reader
-from quelea_search.settings import SearchSettings
+from quelea_search.parts import Parts
+from quelea_search.reading import Cut
 from quelea_search.tidy import tidy
 
 log = get_logger(__name__)
@@ -33,26 +29,6 @@ _TIDY_SECONDS = 10.0
 _REDIS_WAIT_SECONDS = 60.0
 _PASSING = (Unavailable, Overloaded, DeadlineExceeded)
 """What another try may heal."""
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a job is done with."""
-
-    settings: SearchSettings
-    store: JobStore
-    ledger: Ledger
-    blobs: Blobs
-    retriever: Retriever
-    reader: Reader
-    send: Callable[[str], None]
-    """Puts a message for a job into the queue."""
-
-    def wake_next(self, uri: str) -> None:
-        """Send for the job whose turn it is, now that one of the same uri has ended."""
-        following = self.store.next_in_line(uri)
-        if following:
-            self.send(following)
 
 
 async def run_job(parts: Parts, job_id: str) -> None:
@@ -81,7 +57,7 @@ class _Run:
         self._job = job
         self._staged = job.attempts > 1
         self._committing = job.committing
-        self._noted = False
+        self._noted = self._ending = False
 
     async def run(self) -> None:
         beat = asyncio.create_task(self._beat())
@@ -236,18 +212,24 @@ class _Run:
         log.info("job_failed", job=job.id, reason=reason, error=error)
 
     def _end(self, how: Callable[..., Job], *, leftovers: bool = False) -> None:
+        self._ending = True
         self._parts.store.end(self._job, lambda job: how(job, now=time.time()), leftovers=leftovers)
         self._parts.wake_next(self._job.uri)
 
     # -- keeping in touch ------------------------------------------------------------------------------------------
 
     async def _beat(self) -> None:
-        while True:
+        while not self._ending:
             await asyncio.sleep(self._settings.beat_seconds)
             try:
                 await asyncio.to_thread(self._parts.store.beat, self._job)
+            except LeaseLost:
+                if not self._ending:
+                    raise
             except (Unavailable, Overloaded) as error:
                 log.warning("beat_failed", job=self._job.id, why=error.message)
+        # The end itself is fenced; whatever is left to clear up after it must not be cut short.
+        await asyncio.get_running_loop().create_future()
 
     async def _report(self, **what: object) -> None:
         """Tell the job record; a Redis that is away for a moment must not stop the work."""

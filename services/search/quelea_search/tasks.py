@@ -15,7 +15,8 @@ from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.build import make_store, parse_limits
 from quelea_search.celery_app import TASK, sender
-from quelea_search.pipeline import Parts, run_job
+from quelea_search.parts import Parts
+from quelea_search.pipeline import run_job
 from quelea_search.reading import Reader
 from quelea_search.settings import SearchSettings
 

@@ -17,7 +17,6 @@ import time
 import warnings
 from typing import Any
 
-from billiard.process import active_children
 from celery import signals
 from celery.exceptions import SecurityWarning
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
@@ -28,16 +27,13 @@ from quelea_kit.tracing import setup_tracing
 from quelea_search.adapters import owner
 from quelea_search.adapters.formats import dispatch
 from quelea_search.build import make_store
-from quelea_search.celery_app import make_app
+from quelea_search.celery_app import make_app, queue_name
 from quelea_search.settings import SearchSettings
 from quelea_search.tasks import DRAIN_SIGNAL, register
+from quelea_search.watchdog import Watchdog, begin_again, child_pids
 
 log = get_logger(__name__)
 _PR_SET_PDEATHSIG = 1
-_AGAIN = "QUELEA_SEARCH_WORKER_BEGAN_AGAIN"
-_MAX_AGAIN = 5
-_LONG_SECONDS = 60.0
-"""A worker that lived so long did not fail for the reason of the one before."""
 
 
 def main() -> None:
@@ -52,8 +48,15 @@ def main() -> None:
     log.info("worker_starts", parsers=dispatch.__name__)
     app = make_app(settings)
     register(app, settings)
-    _, ledger = make_store(settings)
-    name, told_to_stop = owner.me(), False
+    store, ledger = make_store(settings)
+    name, started, told_to_stop = owner.me(), time.monotonic(), False
+    watchdog = Watchdog(
+        store,
+        ledger,
+        queue=queue_name(settings),
+        concurrency=settings.worker_concurrency,
+        patience_seconds=settings.lease_seconds,
+    )
 
     def in_child(**_: Any) -> None:
         setup_logging("search-worker", settings)
@@ -68,8 +71,13 @@ def main() -> None:
     def live() -> None:
         try:
             ledger.worker_lives(name)
+            stuck = not told_to_stop and watchdog.is_stuck()
         except QueleaError as error:
             log.warning("sign_of_life_failed", why=error.message)
+            return
+        if stuck:
+            begin_again(time.monotonic() - started)
+            sys.exit(1)
 
     def on_ready(sender: Any, **_: Any) -> None:
         live()
@@ -80,43 +88,25 @@ def main() -> None:
         nonlocal told_to_stop
         told_to_stop = True
         log.info("draining")
-        for child in active_children():
-            if child.pid:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(child.pid, DRAIN_SIGNAL)
+        for pid in child_pids():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, DRAIN_SIGNAL)
 
     # weak=False: these functions have no other owner than the signal.
     signals.setup_logging.connect(lambda **_: None, weak=False)  # ours stays
     signals.worker_process_init.connect(in_child, weak=False)
     signals.worker_ready.connect(on_ready, weak=False)
+    signals.task_received.connect(lambda **_: watchdog.message_taken(), weak=False)
     signals.worker_shutting_down.connect(on_shutdown, weak=False)
     worker = app.Worker(
         pool="prefork", hostname=f"search-{os.getpid()}@%h", without_gossip=True, without_mingle=True, quiet=True
     )
-    started = time.monotonic()
     worker.start()
-    if not told_to_stop:
-        _begin_again(time.monotonic() - started)
+    if not told_to_stop:  # Celery gave up, as it does when a child dies while it connects to Redis anew
+        begin_again(time.monotonic() - started)
     with contextlib.suppress(QueleaError):
         ledger.worker_leaves(name)
     sys.exit(worker.exitcode or 0)
-
-
-def _begin_again(lived_seconds: float) -> None:
-    """Replace this process by a new worker; returns when that was done too often in a row.
-
-    Celery gives up when a child dies while the connection to Redis is down (it registers the dead child's pipe again).
-    """
-    again = 0 if lived_seconds > _LONG_SECONDS else int(os.environ.get(_AGAIN, "0"))
-    log.error("worker_stopped_by_itself", lived_seconds=round(lived_seconds), again=again)
-    if again >= _MAX_AGAIN:
-        return
-    for child in active_children():
-        if child.pid:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child.pid, signal.SIGKILL)
-    time.sleep(1.0)
-    os.execve(sys.executable, sys.orig_argv, {**os.environ, _AGAIN: str(again + 1)})  # noqa: S606  # our own command
 
 
 def _die_with_parent() -> None:

@@ -25,7 +25,8 @@ from quelea_search.adapters.retriever import Retriever
 from quelea_search.core.errors import Encrypted
 from quelea_search.core.jobs import Policy
 from quelea_search.core.model import Chunk, DocumentFacts, Line, Page, ParsedDocument
-from quelea_search.pipeline import Parts, run_job
+from quelea_search.parts import Parts
+from quelea_search.pipeline import run_job
 from quelea_search.reading import Cut
 from quelea_search.reaper import Reaper
 from quelea_search.service import SERVICE, SearchService

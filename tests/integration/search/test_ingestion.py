@@ -187,6 +187,7 @@ async def test_a_child_that_dies_while_redis_is_away_does_not_end_the_worker(sea
     search_whole.kill("redis")
     for pid in search_whole.children():
         os.kill(pid, signal.SIGKILL)
+    await asyncio.sleep(0.5)  # long enough for Celery to fail at giving the message back
     search_whole.start_redis()
     await search_whole.until_healthy()
     assert (await search_whole.add(text())).state == pb.JOB_STATE_SUCCEEDED

@@ -22,6 +22,13 @@ def gone(owner: str) -> bool:
     return space == _space() and _started(number) != started
 
 
+def pid_of(owner: str) -> int:
+    """The process id of an owner in this process's space; 0 for any other."""
+    space, _, rest = owner.partition("|")
+    pid = rest.partition("|")[0]
+    return int(pid) if space == _space() and pid.isdigit() else 0
+
+
 def _space() -> str:
     # Containers on one machine have process ids of their own, so the process namespace is part of the name.
     namespace = Path("/proc/self/ns/pid")

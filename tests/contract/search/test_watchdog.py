@@ -1,0 +1,69 @@
+"""The watchdog of a worker: it must bark when nothing is taken, and never at a worker that works."""
+
+from __future__ import annotations
+
+import os
+
+import fakeredis
+import pytest
+from quelea_search.adapters import owner
+from quelea_search.adapters.jobs_redis import JobStore
+from quelea_search.adapters.ledger_redis import Ledger
+from quelea_search.core.jobs import Job
+from quelea_search.watchdog import Watchdog
+
+
+@pytest.fixture
+def watchdog(search_store: JobStore, search_redis: fakeredis.FakeRedis, search_clock) -> Watchdog:
+    ledger = Ledger(search_redis, prefix="test", lease_seconds=15, clock=search_clock)
+    return Watchdog(
+        search_store,
+        ledger,
+        queue="q",
+        concurrency=1,
+        patience_seconds=15,
+        children=lambda: {os.getpid()},
+        clock=search_clock,
+    )
+
+
+def test_messages_that_nobody_takes(watchdog: Watchdog, search_redis, search_clock) -> None:
+    search_clock.now += 100
+    assert not watchdog.is_stuck()
+    search_redis.rpush("q", "m")
+    assert not watchdog.is_stuck()
+    search_clock.now += 14
+    assert not watchdog.is_stuck()
+    search_clock.now += 2
+    assert watchdog.is_stuck()
+
+
+def test_a_worker_that_takes_messages_is_left_alone(watchdog: Watchdog, search_redis, search_clock) -> None:
+    search_redis.rpush("q", "m")
+    for _ in range(10):
+        assert not watchdog.is_stuck()
+        search_clock.now += 10
+        watchdog.message_taken()
+
+
+@pytest.mark.parametrize(("who", "stuck"), [("me", False), ("another machine|1|2", True)])
+def test_a_busy_worker_is_left_alone(watchdog, search_store, search_redis, search_clock, who: str, stuck: bool) -> None:
+    job = Job("j", "a", "d", "u", 1.0, 1.0)
+    search_store.submit(job, stored_pages=None, max_queued=9)
+    assert search_store.claim("j", owner.me() if who == "me" else who, lambda _: False)
+    search_redis.rpush("q", "m")
+    assert not watchdog.is_stuck()
+    search_clock.now += 100
+    assert watchdog.is_stuck() is stuck
+
+
+def test_owners() -> None:
+    assert owner.pid_of(owner.me()) == os.getpid()
+    assert owner.pid_of("elsewhere|1|2") == 0
+    assert owner.pid_of("") == 0
+    assert not owner.gone(owner.me())
+    assert not owner.gone("elsewhere|1|2")
+    assert not owner.gone("")
+    space, pid, started = owner.me().split("|")
+    assert owner.gone(f"{space}|{pid}|{int(started) - 1}")  # the number was used again
+    assert owner.gone(f"{space}|4194305|1")  # above any process id
