@@ -28,13 +28,6 @@ _TOKEN = re.compile(
     r"|(?P<year>(?<![\d,.])(?:FY ?)?(?:19|20)\d\d(?![\d,.]\d))",
     re.IGNORECASE,
 )
-_UNITS = re.compile(
-    r"\(?\b(?:(?:amounts|dollars|RMB|USD|[$€£¥]) ?)?in "
-    r"(?P<en>(?:thousands|millions|billions|hundreds)(?: of [A-Za-z.]+)?)\b"
-    r"|[(（]?(?P<zh>(?:单位|金额单位)[:：]\s*[^\s)）]{1,8})"
-    r"|\((?P<sign>[$€£¥] ?[MB]|[$€£¥][BMbm]?(?:illions|n)?|£m|€m|\$m)\)",
-    re.IGNORECASE,
-)
 _MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "3": 3, "6": 6, "9": 9, "12": 12}
 _NOW, _BEFORE = ("本", "期末"), ("上", "期初")
 
@@ -158,13 +151,3 @@ def _is_own(asked: Asked, evidence: Evidence) -> bool:
     if not said & {str(year) for year in asked.years}:
         return False
     return not asked.quarter or (quarter is not None and int(quarter[1]) == asked.quarter)
-
-
-def units_of(evidence: Evidence, span: Span) -> str:
-    """ "in millions", "单位：元", as the table says it; empty when it says nothing."""
-    for text in (evidence.table_head, evidence.text[: span.start], evidence.header):
-        matches = list(_UNITS.finditer(text))
-        if matches:
-            match = matches[-1]
-            return f"in {match['en'].lower()}" if match["en"] else match["zh"] or match["sign"] or ""
-    return ""

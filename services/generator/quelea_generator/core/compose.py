@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from quelea_generator.core.columns import choose, columns_of_row, head_of, units_of
+from quelea_generator.core.columns import choose, columns_of_row, head_of
 from quelea_generator.core.question import Asked
 from quelea_generator.core.scoring import Candidate
+from quelea_generator.core.units import units_of
 
 _CJK = "\u3000-\u303f\u3400-\u9fff\uff00-\uffef"
 _WRAP = re.compile(rf"(?<=[{_CJK}])[ \t]*\n\s*(?=[{_CJK}])")

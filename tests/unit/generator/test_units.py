@@ -1,0 +1,45 @@
+"""The unit that a row's figures are in, read from the lines above it."""
+
+import pytest
+from quelea_generator.core.model import Evidence
+from quelea_generator.core.spans import spans_of
+from quelea_generator.core.units import units_of
+
+APPLE_LIKE = "(In millions, except number of shares, which are reflected in thousands, and per-share amounts)"
+SHORTER = "(In millions, except number of shares which are reflected in thousands and par value)"
+
+
+def unit(row: str, head: str, above: str = "") -> str:
+    evidence = Evidence(number=1, text=f"{above}\n{row}".lstrip(), table_head=head, is_table=True)
+    return units_of(evidence, spans_of(evidence.text, is_table=True)[-1])
+
+
+@pytest.mark.parametrize(
+    ("row", "head", "expected"),
+    [
+        ("Total net sales\t$ 81,797\t$ 82,959", SHORTER, "in millions"),
+        ("Share-based compensation\t$ 2,617\t$ 2,243", SHORTER, "in millions"),
+        ("Weighted shares, basic\t15,697,614\t16,162,945", APPLE_LIKE, "in thousands"),
+        ("Diluted earnings per share\t$ 1.26\t$ 1.20", APPLE_LIKE, ""),
+        ("Net income\t19,881\t19,442", "(in thousands, except per share amounts)", "in thousands"),
+        ("Shares issued\t19,881\t19,442", "(in millions, except per share amounts)", "in millions"),
+        ("Revenue\t8,288\t7,192", "($ in millions)", "in millions"),
+        ("Revenue\t8,288\t7,192", "RMB'000", "RMB'000"),
+        ("Revenue\t8,288\t7,192", "Three months ended", ""),
+        ("营业收入\t15.8\t11.2", "单位：元 币种：人民币", "单位：元"),
+        ("营业收入\t15.8\t11.2", "单位:万元", "单位：万元"),
+        ("营业收入\t15.8\t11.2", "(除特别注明外，金额单位均为人民币百万元)", "单位：人民币百万元"),
+        ("营业收入\t15.8\t11.2", "2023年 2022年 人民币千元", "单位：人民币千元"),
+        ("基本每股收益（元/股）\t0.58\t0.42", "单位：万元", ""),
+    ],
+)
+def test_the_unit_of_a_row(row: str, head: str, expected: str) -> None:
+    assert unit(row, head) == expected
+
+
+def test_the_line_nearest_above_the_row_decides() -> None:
+    assert unit("Total\t8,288\t7,192", "", "(in thousands)\nSales\t1,234\t2,345\n(in millions)") == "in millions"
+
+
+def test_a_bare_label_takes_its_meaning_from_the_heading() -> None:
+    assert unit("Basic\t$ 1.27\t$ 1.20", "(In millions, except per share amounts)", "Earnings per share:") == ""
