@@ -48,6 +48,30 @@ BEST_OF_DOCUMENT = 4
 _VIEWS = ViewCache(20_000)
 
 
+@dataclass(frozen=True, slots=True)
+class _Range:
+    low: float
+    high: float
+
+    def __call__(self, values: Scores) -> Scores:
+        spread = self.high - self.low
+        return (values - self.low) / spread if spread > 0 else np.zeros_like(values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Min-max over all candidates, of every group: a filing that says little of the thing keeps its low scores, so
+    that there the evidence decides and not the best of bad matches."""
+
+    cosine: _Range
+    sparse: _Range
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> _Scale:
+        cosines, sparses = [c.cosine for c in candidates], [c.sparse for c in candidates]
+        return cls(_Range(min(cosines), max(cosines)), _Range(min(sparses), max(sparses)))
+
+
 def rank(
     query: str,
     candidates: Sequence[Candidate],
@@ -75,7 +99,8 @@ def rank(
     if not candidates or k < 1:
         return []
     question = None if plain or mode != "fused" else question_view(query, reading.mentions)
-    lists = [_scored(group, reading, mode, question, weights) for group in _grouped(candidates, reading)]
+    scale = _Scale.of(candidates)
+    lists = [_scored(group, scale, reading, mode, question, weights) for group in _grouped(candidates, reading)]
     hits: list[Hit] = []
     ceiling = math.inf
     for hit in _unrepeated(_interleaved(lists)):
@@ -101,10 +126,15 @@ def _grouped(candidates: Sequence[Candidate], reading: Reading) -> list[list[Can
 
 
 def _scored(
-    group: list[Candidate], reading: Reading, mode: Mode, question: QuestionView | None, weights: Weights
+    group: list[Candidate],
+    scale: _Scale,
+    reading: Reading,
+    mode: Mode,
+    question: QuestionView | None,
+    weights: Weights,
 ) -> list[Hit]:
-    cosine = _min_max(np.array([c.cosine for c in group], dtype=np.float64))
-    sparse = _min_max(np.array([c.sparse for c in group], dtype=np.float64))
+    cosine = scale.cosine(np.array([c.cosine for c in group], dtype=np.float64))
+    sparse = scale.sparse(np.array([c.sparse for c in group], dtype=np.float64))
     fused = weights.dense * cosine + weights.sparse * sparse
     score = {"dense": cosine, "sparse": sparse, "fused": fused}[mode]
     if question is not None:
@@ -142,11 +172,6 @@ def _of_documents(score: Scores, group: Sequence[Candidate], evidence: Evidence)
     for own in members.values():
         covered[own] = evidence.covered_by(own[:BEST_OF_DOCUMENT])
     return covered
-
-
-def _min_max(values: Scores) -> Scores:
-    low, high = float(values.min()), float(values.max())
-    return (values - low) / (high - low) if high > low else np.zeros_like(values)
 
 
 def _age_key(candidate: Candidate) -> int:
