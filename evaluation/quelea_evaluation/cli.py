@@ -33,6 +33,7 @@ def retrieval(
     variants: Annotated[
         list[str] | None, typer.Option("--variant", help="Only variants whose name holds this.")
     ] = None,
+    ordinary: Annotated[bool, typer.Option(help="Also the ordinary set-up, which embeds its windows anew.")] = True,
     data: Data = Path("../shared/data"),
     home: HomeOption = Path(".quelea/eval"),
     as_json: AsJson = False,
@@ -43,7 +44,7 @@ def retrieval(
     for name in sets or list(SETS):
         if name not in SETS:
             raise typer.BadParameter(f"no set is called {name}; there are {', '.join(SETS)}")
-        results[name] = evaluate(SETS[name](data), home, chosen, _say)
+        results[name] = evaluate(SETS[name](data), home, chosen, _say, ordinary=ordinary)
         if not as_json:
             _table(name, results[name])
     if as_json:

@@ -54,8 +54,10 @@ class Row:
     values: dict[str, float]
 
 
-def evaluate(one: EvaluationSet, home: Path, variants: Sequence[Variant], say: Callable[[str], None]) -> list[Row]:
-    """Ingest the set into stacks under home (kept) and measure every variant, plus the ordinary set-up."""
+def evaluate(
+    one: EvaluationSet, home: Path, variants: Sequence[Variant], say: Callable[[str], None], *, ordinary: bool = True
+) -> list[Row]:
+    """Ingest the set into stacks under home (kept) and measure every variant, and beside them the ordinary set-up."""
     rows: list[Row] = []
     for header in sorted({v.header for v in variants}, reverse=True):
         folder = home / (one.name if header else f"{one.name}-no-header")
@@ -64,7 +66,7 @@ def evaluate(one: EvaluationSet, home: Path, variants: Sequence[Variant], say: C
             for variant in (v for v in variants if v.header == header):
                 say(f"{one.name}: {variant.name}")
                 rows += _rows(variant.name, one, asyncio.run(_search(one, stack, ids, variant)))
-            if header:
+            if header and ordinary:
                 say(f"{one.name}: the ordinary set-up and the floor")
                 rows += asyncio.run(_ordinary(one, stack, ids))
     return rows
