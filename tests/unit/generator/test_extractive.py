@@ -269,3 +269,45 @@ def test_quotes_are_always_verbatim(texts: list[str], question: str, is_table: b
         assert evidence[quote.number - 1].text[quote.start : quote.end] == quote.text
         assert quote.text
         assert 0 <= quote.score <= 1
+
+
+SEGMENTS = norbert(
+    3,
+    "Three Months Ended March 30,\n2024\t2023\nNet sales:\nOnline shops\t$ 40,100\t$ 39,200\n"
+    "Mills\t20,300\t21,400\nWool\t11,500\t12,600\nYarn\t9,897\t9,759\nConsolidated\t$ 81,797\t$ 82,959",
+    is_table=True,
+    table_head="Net sales by product (in millions)",
+)
+
+
+def test_a_breakdown_is_answered_with_a_run_of_rows() -> None:
+    lines, quotes = ask("What was the breakdown of net sales by product in Q3 2024?", SEGMENTS)
+    run = next(quote for quote in quotes if "\n" in quote.text)
+    assert SEGMENTS.text[run.start : run.end] == run.text
+    assert run.text.count("\n") <= 3
+    assert any("Online shops: $ 40,100; Mills: 20,300" in line and "in millions" in line for line in lines)
+
+
+def test_a_table_of_another_period_does_not_answer() -> None:
+    trailing = norbert(
+        1,
+        "Twelve Months Ended March 30,\n2023\t2024\nNet cash provided by operating activities\t54,671\t39,665",
+        is_table=True,
+    )
+    quarter = norbert(
+        2,
+        "Three Months Ended March 30,\n2023\t2024\nNet cash provided by operating activities\t7,313\t11,404",
+        is_table=True,
+    )
+    lines, quotes = ask("What was the operating cash flow in Q3 2024?", trailing, quarter)
+    assert quotes[0].number == 2
+    assert "11,404 (three months ended March 30, 2024)" in lines[1]
+
+
+def test_a_near_repeat_takes_no_quote() -> None:
+    first = norbert(1, "In May 2023, the Board approved an increase of $25 million to our share repurchase program.")
+    again = norbert(2, "On May 9, 2023, our Board approved an increase of $25 million to the share repurchase program.")
+    spent = norbert(3, "During the third quarter we repurchased 8.3 million shares of stock for $3.7 million in cash.")
+    _, quotes = ask("Did Norbert Mills report share repurchases in Q3 2024?", first, again, spent)
+    assert {quote.number for quote in quotes} >= {3}
+    assert len({quote.number for quote in quotes} & {1, 2}) == 1

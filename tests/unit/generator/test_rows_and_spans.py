@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_generator.core.rows import parse_row
-from quelea_generator.core.spans import spans_of
+from quelea_generator.core.spans import runs_of, spans_of
 
 ALPHABET = st.sampled_from(
     ["Net sales", "\t", " ", "$ 1,234", "(56)", "7.8%", "—", "\n", "\n\n", ". ", "。", "Inc. ", "The cost rose",
@@ -105,3 +105,28 @@ def test_spans_are_exact_ordered_and_apart(text: str, is_table: bool) -> None:
 def test_any_text_is_read(text: str, is_table: bool) -> None:
     for span in spans_of(text, is_table=is_table):
         assert text[span.start : span.end].strip()
+
+
+def test_a_head_that_ends_with_a_date_is_no_row() -> None:
+    assert parse_row("Twelve Months Ended September 30,") is None
+    assert parse_row("Year ended December 31") is None
+    assert parse_row("Fiscal years of service 12.5 13.5") is not None
+
+
+def test_a_row_about_the_row_above_is_quoted_with_it() -> None:
+    text = "Total operating expenses\t$ 2,508\t$ 3,563\n% of net revenue\t34.9%\t42.9%\nOther\t1\t2"
+    spans = spans_of(text, is_table=True)
+    assert [span.row and span.row.label for span in spans] == [
+        "Total operating expenses",
+        "Total operating expenses – % of net revenue",
+        "Other",
+    ]
+    assert text[spans[1].start : spans[1].end] == text.rsplit("\n", 1)[0]
+
+
+def test_adjacent_rows_make_runs_of_at_most_four() -> None:
+    text = "Net sales:\n" + "\n".join(f"Goods {name}\t{n},100\t{n},200" for n, name in enumerate("abcdef", 1))
+    runs = runs_of(spans_of(text, is_table=True))
+    assert [len(run.rows) for run in runs] == [4, 2]
+    assert text[runs[1].start : runs[1].end] == "Goods e\t5,100\t5,200\nGoods f\t6,100\t6,200"
+    assert all(run.row is None for run in runs)

@@ -144,6 +144,27 @@ def _fit(asked: Asked, evidence: Evidence, column: Column, found: Sequence[Colum
     return fit
 
 
+def table_fit(asked: Asked, evidence: Evidence, span: Span) -> float:
+    """-1 when the row's table is of another period than the one that is meant, else 0.
+
+    Trailing twelve months in a quarterly filing, or a table whose dates are all others: another company's summary.
+    """
+    if span.row is None:
+        return 0.0
+    heads = [column for column in columns_of_row(head_of(evidence, span), span.row.cells) if column]
+    end = parse_iso(evidence.period_end)
+    quarterly = bool(asked.quarter) or re.search(r"Q[1-4]", evidence.period_label) is not None
+    months = {column.months for column in heads if column.months}
+    if quarterly and months == {12} and asked.months != 12:
+        return -1.0
+    days = {match.day for column in heads for match in find_dates(column.text)}
+    if asked.days:
+        return -1.0 if days and not days & set(asked.days) else 0.0
+    if end and days and end not in days and (not asked.years or _is_own(asked, evidence)):
+        return -1.0
+    return 0.0
+
+
 def _is_own(asked: Asked, evidence: Evidence) -> bool:
     """The question's period is the filing's own."""
     said = set(re.findall(r"(?:19|20)\d\d", evidence.period_label))

@@ -40,17 +40,19 @@ def line(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
     A table row reads `Total net sales: 81,797 (three months ended July 1, 2023; in millions), from the row “Total net
     sales 81,797 82,959” [1]` when its column is certain, and just the row when it is not.
     """
+    if candidate.span.rows:
+        return _run(asked, candidate, name_filing=name_filing)
     evidence, row = candidate.evidence, candidate.span.row
     zh = asked.language == "zh"
     between = "；" if zh else "; "
     quoted, cite = plain(candidate.text), f"[{evidence.number}]"
-    filing = " ".join(part for part in (evidence.company, evidence.period_label or evidence.period_end) if part)
-    lead = f"{filing}{'：' if zh else ': '}" if name_filing and filing else ""
+    lead = _lead(asked, candidate) if name_filing else ""
     if row is None:
         return f"{lead}“{quoted}” {cite}"
     heads = columns_of_row(head_of(evidence, candidate.span), row.cells)
     index = choose(asked, evidence, heads)
-    units = units_of(evidence, candidate.span)
+    percents = [bool(re.search("[%％]", cell)) for cell in row.cells if re.search(r"\d", cell)]
+    units = "" if all(percents) else units_of(evidence, candidate.span)
     column = heads[index] if index is not None else None
     if index is None or column is None or not re.search(r"\d", row.cells[index]):
         notes = " | ".join(head.text for head in heads if head)
@@ -64,6 +66,38 @@ def line(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
     if zh:
         return f"{lead}{label}：{cell}（{shown}），见表格行“{quoted}” {cite}"
     return f"{lead}{label}: {cell} ({shown}), from the row “{quoted}” {cite}"
+
+
+def _lead(asked: Asked, candidate: Candidate) -> str:
+    """The filing's name before a quote, where the quotes are of several."""
+    evidence = candidate.evidence
+    filing = " ".join(part for part in (evidence.company, evidence.period_label or evidence.period_end) if part)
+    return f"{filing}{'：' if asked.language == 'zh' else ': '}" if filing else ""
+
+
+def _run(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
+    """Adjacent rows, cited: each label with its figure when the column is certain, and the rows as printed."""
+    evidence, span = candidate.evidence, candidate.span
+    zh = asked.language == "zh"
+    between, colon = ("；", "：") if zh else ("; ", ": ")
+    lead = _lead(asked, candidate) if name_filing else ""
+    rows = span.rows
+    heads = columns_of_row(head_of(evidence, span), rows[0].cells)
+    index = choose(asked, evidence, heads)
+    column = heads[index] if index is not None else None
+    units = units_of(evidence, span)
+    quoted = " / ".join(plain(text) for text in candidate.text.splitlines() if text.strip())
+    if index is None or column is None:
+        notes = " | ".join(head.text for head in heads if head)
+        shown = between.join(part for part in (notes, units) if part)
+        opened = "表格各行" if zh else "Rows "
+        note = f"（{shown}）" if zh else f" ({shown})"
+        return f"{lead}{opened}“{quoted}”{note if shown else ''} [{evidence.number}]"
+    said = between.join(f"{plain(row.label)}{colon}{row.cells[index]}" for row in rows)
+    shown = between.join(part for part in (column.text, units) if part)
+    if zh:
+        return f"{lead}{said}（{shown}），见表格各行“{quoted}” [{evidence.number}]"
+    return f"{lead}{said} ({shown}), from the rows “{quoted}” [{evidence.number}]"
 
 
 def _label(candidate: Candidate) -> str:

@@ -24,7 +24,8 @@ CONCEPTS: tuple[str, ...] = (
     "net income | net profit | net earnings | net loss | net income loss | profit for the year | 净利润 | 归母净利润"
     " | 归属于母公司股东的净利润 | 归属于上市公司股东的净利润 | 归母净利",
     "earnings per share | eps | diluted earnings per share | basic earnings per share | 每股收益 | 基本每股收益",
-    "research and development | r d | r d expenditure | 研发费用 | 研发投入 | 研发支出 | 研究开发费用",
+    "research and development | r d | r d expenditure | technology and content"
+    " | product development | 研发费用 | 研发投入 | 研发支出 | 研究开发费用",
     "selling, general and administrative | sg a | marketing general and administrative | 销售及管理费用",
     "sales and marketing | selling expenses | marketing expenses | 销售费用",
     "general and administrative | administrative expenses | 管理费用",
@@ -62,11 +63,13 @@ CONCEPTS: tuple[str, ...] = (
     "stock-based compensation | share-based compensation | 股份支付 | 股权激励",
     "foreign exchange | foreign currency | exchange rate | currency fluctuations | foreign exchange rates"
     " | foreign currencies | 汇率 | 汇兑损益 | 外汇",
-    "legal proceedings | legal issues | litigation | lawsuits | claims | contingencies | 诉讼 | 仲裁 | 法律诉讼",
+    "legal proceedings | legal issues | litigation | lawsuits | claims | contingencies | complaint"
+    " | 诉讼 | 仲裁 | 法律诉讼",
     "acquisitions | acquisition | business combinations | mergers | divestitures | divestment | spin-offs"
     " | acquired | 收购 | 并购 | 资产重组",
     "accounting policies | accounting changes | accounting practices | accounting estimates"
-    " | significant accounting policies | recent accounting pronouncements | 会计政策 | 会计估计",
+    " | significant accounting policies | recent accounting pronouncements | estimated useful life"
+    " | 会计政策 | 会计估计",
     "employees | headcount | workforce | 员工 | 职工人数 | 员工人数",
     "shares outstanding | common stock outstanding | 总股本 | 股本",
     "risk factors | risks | 风险因素 | 风险",
@@ -76,6 +79,14 @@ CONCEPTS: tuple[str, ...] = (
     "price target | target price | 目标价 | 目标价格",
     "rating | 评级 | 投资评级",
 )  # fmt: skip
+
+_MADE_OF: tuple[tuple[str, str], ...] = (
+    ("net income", "revenue | gross margin | operating expenses | operating income"),
+    ("earnings per share", "revenue | gross margin | operating expenses | operating income"),
+    ("operating income", "revenue | gross margin | cost of sales | operating expenses"),
+    ("gross margin", "revenue | cost of sales"),
+)
+"""What moves an item: a report explains net income by its revenue and expenses."""
 
 _GENERIC = (
     "total net provided used generated gross other related including amount amounts balance end beginning period"
@@ -94,6 +105,14 @@ def concepts() -> tuple[tuple[Expression, ...], ...]:
         expressions = {tuple(terms(phrase)) for phrase in line.split("|")}
         found.append(tuple(sorted((e for e in expressions if e), key=len, reverse=True)))
     return tuple(found)
+
+
+@cache
+def made_of(index: int) -> tuple[int, ...]:
+    """The concepts that a concept is made of, as indices; empty for most."""
+    firsts = [line.split("|")[0].strip() for line in CONCEPTS]
+    parts = dict(_MADE_OF).get(firsts[index], "")
+    return tuple(firsts.index(part.strip()) for part in parts.split("|") if part.strip())
 
 
 @cache

@@ -10,7 +10,7 @@ from itertools import pairwise
 from quelea_kit.dates import find_dates
 from quelea_kit.text import language_of, normalise, stem, terms, words
 
-from quelea_generator.core.finance_terms import Expression, blockers, concepts
+from quelea_generator.core.finance_terms import Expression, blockers, concepts, made_of
 from quelea_generator.core.model import Task
 
 _ASKING = frozenset(
@@ -73,6 +73,14 @@ _COMPARE = re.compile(
     r"|between|both|each|quarters|periods)\b"
     r"|对比|比较|相比|分别|历年|变化趋势|各|和.{1,12}哪"
 )
+_BREAKDOWN = re.compile(
+    r"\bbreak(?:down|s? down|ing down)\b|\b(?:by|across|each|all|various|different|among) (?:\S+ ){0,4}?(?:segments?"
+    r"|products?|categor(?:y|ies)|regions?|geograph\w+|offerings|services|lines|units|divisions|sources)\b|\b(?:composition|mix)\b"
+    r"|构成|明细|分(?:产品|行业|地区|业务|部|季度)|各(?:个)?(?:业务|产品|地区|板块|分部|项)"
+)
+_TO_REVENUE = re.compile(
+    r"\b(?:compared?|relative|proportion|percentage|share|ratio)\b.{0,20}\b(?:to|of|with|against)\b.{0,20}\b(?:revenues?|sales)\b"
+)
 _FORM = re.compile(r"\b(?:form )?(?:10-[KQ]|20-F|6-K|8-K)s?\b", re.IGNORECASE)
 _YES_NO = re.compile(
     r"(?:^|[,.:;] ?)(?:did|do|does|has|have|had|is|are|was|were|will|can)\b(?! much| many)|是否|有没有|有无|吗[?？]?$"
@@ -125,6 +133,10 @@ class Asked:
     amount: bool = False
     reason: bool = False
     compares: bool = False
+    breakdown: bool = False
+    """Several items of one table are asked for: by segment, by product."""
+    causes: tuple[Unit, ...] = ()
+    """Where a reason is asked for: the items that move the one that is asked about."""
     latest: bool = False
     yes_no: bool = False
     years: frozenset[int] = frozenset()
@@ -156,11 +168,13 @@ def read_question(task: Task) -> Asked:
         pairs=frozenset(pair for pair in pairwise(kept) if not _ASKING.issuperset(pair)),
         names=_names(question),
         known=frozenset(name for name in _names(question) if stem(name) in known),
-        percent=bool(_PERCENT.search(text)),
+        percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)),
         count=bool(_COUNT.search(text)),
         amount=bool(_AMOUNT.search(text)) and not opinion,
         reason=bool(_REASON.search(text)),
         compares=bool(_COMPARE.search(text)),
+        breakdown=bool(_BREAKDOWN.search(text)),
+        causes=_causes(kept) if _REASON.search(text) else (),
         yes_no=bool(_YES_NO.search(text)),
         latest=bool(_LATEST.search(text)),
         years=frozenset(int(m[1] or m[2]) for m in _YEAR.finditer(text)),
@@ -188,6 +202,16 @@ def _units(kept: list[str]) -> tuple[Unit, ...]:
         if word not in _ASKING:
             units.setdefault(word, Unit((word,), (), _SOFT_WEIGHT if word in _SOFT else 1.0))
     return tuple(units.values())
+
+
+def _causes(kept: list[str]) -> tuple[Unit, ...]:
+    found: dict[int, Unit] = {}
+    for at in range(len(kept)):
+        key, own = _concept_at(kept, at)
+        for part in made_of(key) if own else ():
+            first, *others = concepts()[part]
+            found.setdefault(part, Unit(first, tuple(others), blockers=blockers(part)))
+    return tuple(found.values())
 
 
 def _concept_at(kept: list[str], at: int) -> tuple[int, Expression]:

@@ -20,6 +20,11 @@ _LETTER = re.compile(r"[A-Za-z\u3400-\u9fff]")
 _DATES = re.compile(
     r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?(?=\W|$)|[年月日]|\b[QF]Y?\d*\b", re.IGNORECASE
 )
+_SPAN_WORDS = re.compile(
+    r"\b(?:three|six|nine|twelve|weeks?|months?|quarters?|years?|fiscal|periods?|ended|ending|as|of|at|and|the)\b",
+    re.IGNORECASE,
+)
+_DAY = re.compile(r"\d{1,2},?|(?:19|20)\d\d,?")
 _NUMBERED = re.compile(r"(?:Item|Part|Note|Exhibit|第[一二三四五六七八九十\d]+[章节部])\s*\d*", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SENTENCE = re.compile(r"[.。;；]\s")
@@ -47,6 +52,8 @@ def parse_row(line: str) -> Row | None:
         return None
     if not _LETTER.search(_DATES.sub("", label)) or _NUMBERED.match(line.lstrip("| \t")):
         return None  # the head of a table, or a line of a list of contents
+    if all(_DAY.fullmatch(cell) for cell in figures) and not _LETTER.search(_SPAN_WORDS.sub("", _DATES.sub("", label))):
+        return None  # "Twelve Months Ended September 30,"
     if all(_YEAR.fullmatch(cell) for cell in figures):
         return None  # years: the head of a table, or a sentence that ends with a year
     if len(cells) == 1:

@@ -13,7 +13,7 @@ from quelea_kit.text import terms
 from quelea_generator.core.finance_terms import generic_terms
 from quelea_generator.core.model import Evidence
 from quelea_generator.core.question import Asked, Unit
-from quelea_generator.core.spans import Span, spans_of
+from quelea_generator.core.spans import Span, runs_of, spans_of
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -27,14 +27,17 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "kind": 1.2,
         "row": 0.8,
         "reason": 0.8,
+        "causes": 1.0,
+        "run": 1.5,
         "facts": 0.7,
         "period": 1.0,
+        "span": 0.4,
         "length": 0.8,
         "hedge": -1.0,
         "pointer": -1.2,
     }
 )
-"""Worth of each feature. Every feature lies between 0 and 1, but for "period" and "row", which are -1, 0 or 1."""
+"""Worth of each feature. Every feature lies between 0 and 1; "period", "span" and "row" between -1 and 1."""
 
 _CAUSE = re.compile(
     r"\b(?:due to|driven by|because|as a result|resulting from|result(?:ed|s) in|primarily|mainly"
@@ -49,8 +52,16 @@ _MONEY = re.compile(
 _POINTER = re.compile(
     r"^(?:see|refer to)\b|the following (?:tables?|discussion|is a)|\bas follows\b"
     r"|(?:for|a) (?:further |more |additional )?(?:discussion|information|details?)\b.{0,60}\b(?:see|refer)"
-    r"|\bsee (?:note|part|item|also|“)|[?？][\"”]?$|详见|参见|如下表?[:：]?$",
+    r"|\bsee (?:note|part|item|also|“)|[?？][\"”]?$|(?<!\w)\([^()]*\)[:：]$|详见|参见|如下表?[:：]?$",
     re.IGNORECASE,
+)
+_QUARTER_SPAN = re.compile(
+    r"\b(?:three months ended|(?:first|second|third|fourth|last|current|this) (?:fiscal )?quarter|during the quarter"
+    r"|q[1-4])\b|季度|本季",
+    re.IGNORECASE,
+)
+_LONG_SPAN = re.compile(
+    r"\b(?:(?:six|nine|twelve|first six|first nine) months|year[- ]to[- ]date)\b|上半年|前三季度", re.IGNORECASE
 )
 _MET = 0.7
 _ITEM_FLOOR, _WORD_FLOOR = 0.6, 0.3
@@ -131,8 +142,10 @@ def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str,
         section = item.header.split("·", 4)[-1] if item.header.count("·") >= 4 else ""
         around, _ = _line(f"{section} {item.table_head}")
         lines: dict[str, str] = {}
-        for span in spans_of(item.text, is_table=item.is_table):
-            own, words_ = _line(span.row.label if span.row else item.text[span.start : span.end])
+        spans = spans_of(item.text, is_table=item.is_table)
+        for span in [*spans, *runs_of(spans)] if asked.breakdown else spans:
+            labels = "; ".join(row.label for row in span.rows) or (span.row.label if span.row else "")
+            own, words_ = _line(labels or item.text[span.start : span.end])
             if span.above not in lines:
                 lines[span.above] = _line(span.above)[0]
             seen.append(_Seen(item, rank, span, own, words_, lines[span.above], around))
@@ -195,8 +208,11 @@ def _features(
         "kind": float(wants and _right_kind(asked, shown)),
         "row": _row(asked) if row else 0.0,
         "reason": float(asked.reason and row is None and _CAUSE.search(text) is not None),
+        "causes": _causes(asked, one.own, text) if row is None else 0.0,
+        "run": float(bool(one.span.rows)),
         "facts": float(row is None and _MONEY.search(text) is not None),
         "period": float(_period(asked, one.evidence, row.label if row else text)),
+        "span": _span(asked, text) if row is None else 0.0,
         "length": min(1.0, len(text) / 150) if row is None else 0.5,
         "pointer": float(row is None and _POINTER.search(text) is not None),
         "hedge": float(row is None and _HEDGE.search(text) is not None),
@@ -238,6 +254,22 @@ def _right_kind(asked: Asked, shown: str) -> bool:
     if asked.percent and _PERCENT.search(shown):
         return True
     return (asked.amount or asked.count) and _MONEY.search(shown) is not None
+
+
+def _causes(asked: Asked, own: str, text: str) -> float:
+    """A sentence that explains what moves the item: revenue for net income."""
+    if not asked.causes or not _CAUSE.search(text):
+        return 0.0
+    return max(_meets(unit, own) for unit in asked.causes)
+
+
+def _span(asked: Asked, text: str) -> float:
+    """For a question about a quarter: half when a sentence tells of a quarter, -1 when only of a longer time."""
+    if not asked.quarter or asked.months > 3:
+        return 0.0
+    if _QUARTER_SPAN.search(text):
+        return 0.5
+    return -1.0 if _LONG_SPAN.search(text) else 0.0
 
 
 def _period(asked: Asked, evidence: Evidence, text: str) -> int:

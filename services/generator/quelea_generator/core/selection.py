@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
+from quelea_kit.text import terms
+
+from quelea_generator.core.columns import table_fit
 from quelea_generator.core.question import Asked
 from quelea_generator.core.rows import figures_of
 from quelea_generator.core.scoring import Candidate
@@ -27,6 +31,12 @@ _GOES_ON = 0.6
 _LONGEST = 600
 """Longest quote of two sentences, in characters."""
 _CONTINUES = re.compile(r"(?:This|These|Those|It|Such|They|The (?:increase|decrease|change|decline))\b|这|该|其中|此")
+_OTHER_PERIOD = 2.0
+"""Cost of a row whose table is of another period."""
+_HEADS_READ = 25
+"""So many of the best candidates have their table's head read: reading heads is most of the work."""
+_SAME_WORDS = 0.75
+"""A sentence with no figure of its own and this part of its words in a chosen quote says the same again."""
 _OTHER_KIND = 0.4
 """Worth of a sentence beside rows, or a row beside sentences: one gives the figure, the other what it means."""
 
@@ -34,7 +44,7 @@ _OTHER_KIND = 0.4
 def select(asked: Asked, ranked: Sequence[Candidate], *, most: int = 3, pool: int = 60) -> list[Candidate]:
     """Up to `most` quotes, the best first; no two with the same figures or the same words."""
     chosen: list[Candidate] = []
-    left = list(ranked[:pool])
+    left = _by_period(asked, ranked[:pool])
     while left and len(chosen) < most:
         best = max(left, key=lambda candidate: candidate.score + _adds(asked, candidate, chosen))
         if chosen and (
@@ -46,6 +56,17 @@ def select(asked: Asked, ranked: Sequence[Candidate], *, most: int = 3, pool: in
         chosen.append(best)
         left = [candidate for candidate in left if not _repeats(candidate, best)]
     return chosen
+
+
+def _by_period(asked: Asked, ranked: Sequence[Candidate]) -> list[Candidate]:
+    """The best with rows of tables of another period set back."""
+    head = [
+        replace(one, score=one.score + _OTHER_PERIOD * table_fit(asked, one.evidence, one.span))
+        if one.span.row
+        else one
+        for one in ranked[:_HEADS_READ]
+    ]
+    return sorted([*head, *ranked[_HEADS_READ:]], key=lambda one: -one.score)
 
 
 def _meets(asked: Asked, candidate: Candidate) -> float:
@@ -91,6 +112,11 @@ def _adds(asked: Asked, candidate: Candidate, chosen: Sequence[Candidate]) -> fl
     return worth
 
 
+@lru_cache(maxsize=2048)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
 def _repeats(candidate: Candidate, chosen: Candidate) -> bool:
     """The candidate says what a chosen quote says: overlapping span, the same figures, or the same text."""
     if candidate.evidence.number == chosen.evidence.number and (
@@ -100,5 +126,11 @@ def _repeats(candidate: Candidate, chosen: Candidate) -> bool:
     if candidate.text == chosen.text:
         return True
     mine, theirs = figures_of(candidate.text), figures_of(chosen.text)
-    same_row = candidate.span.row is not None and chosen.span.row is not None
-    return same_row and bool(mine) and (mine <= theirs or theirs <= mine)
+    if candidate.span.row is not None and chosen.span.row is not None:
+        return bool(mine) and (mine <= theirs or theirs <= mine)
+    if candidate.span.row is not None or chosen.span.row is not None:
+        return False
+    if not mine <= theirs:
+        return False
+    ours, others = _terms(candidate.text), _terms(chosen.text)
+    return len(ours & others) >= _SAME_WORDS * len(ours)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,17 +18,26 @@ _END_ZH = re.compile(r"(?<=[。！？；])[”』」）]*\s*(?=\S)")
 _BULLET = re.compile(
     r"\s*(?:\([\d,]+\)(?=\s+[A-Z])|[•▪■●◦·▶-]|\(?\d{1,2}[.)、]|[（(][一二三四五六七八九十\d]{1,2}[)）]|[一二三四五六七八九十]{1,2}、)\s*\S"
 )
+_SUB_ROW = re.compile(r"(?:as an? )?(?:%|percent(?:age)?) of\b|占.{1,16}(?:比例|比重|比)", re.IGNORECASE)
+"""The label of a row that says something of the row above it: "% of net revenue"."""
 _LETTERS = re.compile(r"[A-Za-z\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A quotable piece: text[start:end] of its passage. row is set for table rows; above is what headings say."""
+    """A quotable piece: text[start:end] of its passage.
+
+    Attributes:
+        row: Set for a table row.
+        above: What headings say.
+        rows: Set for a run of adjacent rows, and row is None then.
+    """
 
     start: int
     end: int
     row: Row | None
     above: str
+    rows: tuple[Row, ...] = ()
 
 
 def spans_of(text: str, *, is_table: bool) -> list[Span]:
@@ -54,9 +64,34 @@ def spans_of(text: str, *, is_table: bool) -> list[Span]:
             if whole:
                 found.append(Span(joined[0], end, whole, above))
                 continue
+        owner = found[-1] if found and not headings and found[-1].row else None
+        if owner and owner.row and _SUB_ROW.match(row.label) and not _SUB_ROW.match(owner.row.label):
+            found.append(Span(owner.start, end, Row(f"{owner.row.label} – {row.label}", row.cells), above))
+            continue
         found.append(Span(start, end, row, above))
     _close(text, block, is_table=is_table, above=above, found=found)
     return found
+
+
+def runs_of(spans: Sequence[Span], *, most: int = 4, least: int = 3) -> list[Span]:
+    """Adjacent rows under one heading with as many cells each, as spans of up to `most` rows."""
+    found: list[Span] = []
+    group: list[Span] = []
+    for span in [*spans, None]:
+        if span and span.row and group and _goes_on(group[-1], span):
+            group.append(span)
+            continue
+        if len(group) >= least:
+            for part in (group[at : at + most] for at in range(0, len(group), most)):
+                rows = tuple(one.row for one in part if one.row)
+                found.append(Span(part[0].start, part[-1].end, None, part[0].above, rows))
+        group = [span] if span and span.row else []
+    return found
+
+
+def _goes_on(before: Span, after: Span) -> bool:
+    same = before.row is not None and after.row is not None and len(before.row.cells) == len(after.row.cells)
+    return same and before.above == after.above and after.start > before.end
 
 
 def _lines(text: str) -> list[tuple[int, int]]:

@@ -21,6 +21,9 @@ _SHARES = re.compile(r"\bshares?\b|\bstock units\b|股数|股份数", re.IGNOREC
 _PER_SHARE = re.compile(r"\bper\b.{0,20}\b(?:share|unit)s?\b|每股|元/股|\b(?:EPS|par value)\b", re.IGNORECASE)
 _MONEY = re.compile(r"[$€£¥￥]")
 
+_BARE = 10
+"""A label of so few characters needs the heading above it to say what it is: "Basic", "Diluted"."""
+
 
 def units_of(evidence: Evidence, span: Span) -> str:
     """The unit that stands nearest above a row; empty when the table says nothing, or not for this row.
@@ -28,9 +31,10 @@ def units_of(evidence: Evidence, span: Span) -> str:
     "In millions, except number of shares, which are reflected in thousands, and per share amounts": most rows are in
     millions, a row of shares in thousands, and a row of amounts per share in no unit of the table.
     """
-    label = span.row.label if span.row else ""
+    label = span.row.label if span.row else " ".join(row.label for row in span.rows)
     figures = evidence.text[span.start : span.end]
-    per_share = _PER_SHARE.search(f"{label} {span.above.rsplit(chr(10), 1)[-1]}" if _bare(label) else label)
+    heading = _EXCEPT.sub(" ", span.above).rsplit("\n", 1)[-1]
+    per_share = _PER_SHARE.search(f"{label} {heading}" if len(label) <= _BARE else label)
     for text in (evidence.table_head, evidence.text[: span.start], evidence.header):
         plain = _last(_EXCEPT.sub(" ", text))
         if not plain:
@@ -42,11 +46,6 @@ def units_of(evidence: Evidence, span: Span) -> str:
             return _last(exceptions) or plain
         return plain
     return ""
-
-
-def _bare(label: str) -> bool:
-    """A label that needs the heading above it to say what it is: "Basic", "Diluted"."""
-    return len(label) <= 10
 
 
 def _last(text: str) -> str:
