@@ -16,6 +16,9 @@ ENOUGH = 0.5
 """Part of the question that the chosen quotes must meet together."""
 ENOUGH_WITH_ITEM = 0.3
 """The same when one quote is about a financial item that the question asks for."""
+ENOUGH_OF_LONG = 0.42
+"""The same for a long question, of at least _LONG things, of which the quotes meet _MANY: nobody repeats it all."""
+_LONG, _MANY = 8, 4
 ENOUGH_INCOMPLETE = 0.75
 """The same when the caller says that a company or period of the question is not in the knowledge base."""
 _MET = 0.8
@@ -35,6 +38,9 @@ def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
     if not _names_known(task, asked):
         return True
     if share >= ENOUGH:
+        return False
+    hard = [m for m, unit in zip(met, asked.units, strict=True) if unit.weight == 1]
+    if len(hard) >= _LONG and sum(m >= _MET for m in hard) >= _MANY and share >= ENOUGH_OF_LONG:
         return False
     item = any(
         unit.others and candidate.matched[i] >= _MET for candidate in chosen for i, unit in enumerate(asked.units)

@@ -30,7 +30,9 @@ _ASKING = frozenset(
     分析 公司 报告 报告期 报告期内 年报 季报 半年报 年度 季度 年 月 日 上半年 下半年
     一季度 二季度 三季度 四季度 第一季度 第二季度 第三季度 第四季度 近期 最近 最新 目前 当前 情况 信息
     说明 介绍 具体 主要 相关 有关 内容 披露 数据 金额 数值 期末 期初 请 告诉
-    元 万元 亿元 为 时 股份有限公司 有限公司 同比 原因 影响 可能 方面 认为 看 应该 对于 给 其 之间 以来""".split()
+    元 万元 亿元 为 时 股份有限公司 有限公司 同比 原因 影响 可能 方面 认为 看 应该 对于 给 其 之间 以来
+    是不是 他们 她们 它们 我们 你们 因 使 使得 里面 或者 还是 以及 及其 来 应 会 又 如 更 很 非 这些 那些 其他 类似 尤其
+    似乎 提到 意味着 同时 能够 能否 可以 带给 对此 那么 这样 这种 一些 不断 进行 有关于 呢 吗""".split()
 )
 """Words of asking, of filings and of time: what a passage need not repeat to be the answer."""
 
@@ -40,7 +42,9 @@ _SOFT = frozenset(
     driver factor reason cause risk level levels performance focus strategy strategic potential liability
     percentage percent proportion share rate ratio breakdown various other difference average
     fluctuate fluctuated shift movement status position new newly emerging historical market
-    demand 变化 增长 下降 趋势 占比 比例 比重 因素 措施 策略 前景""".split()
+    demand 变化 增长 下降 趋势 占比 比例 比重 因素 措施 策略 前景
+    不 新 重要 至关重要 需要 产生 直接 间接 开始 反映 改变 采取 得到 确保 行业 市场 产业 企业 未来 长期 短期 快速
+    作用 意义 关键 机会 挑战 发展 投资者 标准 水平 综合 能力 表现""".split()
 )
 """Words that help but do not decide."""
 
