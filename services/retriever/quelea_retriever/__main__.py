@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 
 import grpc
@@ -22,6 +21,7 @@ from quelea_retriever.adapters.store import Store
 from quelea_retriever.library import Library
 from quelea_retriever.service import SERVICE, RetrieverServicer
 from quelea_retriever.settings import Settings
+from quelea_retriever.warming import warm
 
 log = get_logger(__name__)
 
@@ -74,12 +74,12 @@ async def run(settings: Settings) -> None:
     def register(server: grpc.aio.Server) -> None:
         retriever_pb2_grpc.add_RetrieverServiceServicer_to_server(servicer, server)
 
-    maintenance = asyncio.create_task(maintain(library))
+    background = [asyncio.create_task(maintain(library)), asyncio.create_task(warm(library))]
 
     async def stop() -> None:
-        maintenance.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await maintenance
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
         await library.close()
         await embedder.close()
 

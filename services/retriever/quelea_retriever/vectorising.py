@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from quelea_retriever.adapters.embedder import Embedding
 from quelea_retriever.adapters.store import NewPassage, version_of
+from quelea_retriever.core import ranking
 from quelea_retriever.core.analysis import sparse_document
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import DocumentFacts, PassageRecord
@@ -36,6 +37,7 @@ async def vectorise(
 
     def assemble() -> list[NewPassage]:
         version = version_of(facts)
+        ranking.prepare(passages)  # here, where nobody waits for it, not in the first search that finds them
         made = []
         for h, passage, vector in zip(headers, passages, vectors, strict=True):
             section = passage.section if header else ""

@@ -8,7 +8,7 @@ import pytest
 from quelea_retriever.core.features import ViewCache, alike, view_of
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Period, Reading
 from quelea_retriever.core.question import cleaned, question_view
-from quelea_retriever.core.ranking import rank
+from quelea_retriever.core.ranking import DEFAULT, rank
 
 
 def candidate(
@@ -42,8 +42,8 @@ def test_modes_and_plain_fusion() -> None:
     assert ids(rank("q", found, Reading(), 3, "sparse")) == ["c", "b", "a"]
     hits = rank("q", found, Reading(), 3, "fused", True)
     assert ids(hits) == ["c", "b", "a"]
-    assert hits[0].score == pytest.approx(0.3 * 0.5 + 0.7)
-    assert hits[2].score == pytest.approx(0.3)
+    assert hits[0].score == pytest.approx(DEFAULT.dense * 0.5 + DEFAULT.sparse)
+    assert hits[2].score == pytest.approx(DEFAULT.dense)
 
 
 @pytest.mark.parametrize("k", [0, -1])
@@ -98,6 +98,20 @@ def test_groups_take_turns_in_order() -> None:
     assert ids(hits) == ["n1", "o1", "x", "n2", "o2"]
     scores = [hit.score for hit in hits]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_groups_are_scored_on_one_scale() -> None:
+    # The best of a filing that says little of the thing is not as good as the best of one that speaks of it.
+    found = [
+        candidate("o1", document="old", sparse=12),
+        candidate("o2", document="old", sparse=2),
+        candidate("n1", document="new", sparse=4),
+        candidate("n2", document="new", sparse=3),
+    ]
+    hits = rank("q", found, Reading(groups=(("old",), ("new",))), 4, plain=True)
+    assert ids(hits)[:2] == ["o1", "n1"]
+    assert hits[0].score == pytest.approx(DEFAULT.sparse)
+    assert hits[1].score == pytest.approx(DEFAULT.sparse * 0.2)
 
 
 def test_inside_a_filing_headings_and_figures_count() -> None:

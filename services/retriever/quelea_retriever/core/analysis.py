@@ -6,6 +6,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,8 @@ SECTION_WEIGHT = 2.0
 HEADER_WEIGHT = 1.0
 AVERAGE_LENGTH = 90.0
 LONGEST_PHRASE = 3
+_SHORT = 24
+"""Characters; longer pieces are mostly Chinese clauses, of which hardly one comes twice."""
 
 SparseVector = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 _BREAK = re.compile(r"[.!?;:。！？；：\n|\t]+(?=\s|$|[^\d])")
@@ -42,7 +45,17 @@ def phrases(tokens: list[str], longest: int = LONGEST_PHRASE) -> Iterator[str]:
 
 def tokens_of(text: str) -> list[str]:
     """Stemmed words without stop words, in order."""
-    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+    tokens: list[str] = []
+    for piece in text.split():  # no word goes over white space, and short pieces come again and again
+        tokens += _short(piece) if len(piece) <= _SHORT else _tokens(piece)
+    return tokens
+
+
+def _tokens(piece: str) -> tuple[str, ...]:
+    return tuple(stem(word) for word in words(piece) if word not in STOP_WORDS)
+
+
+_short = lru_cache(maxsize=50_000)(_tokens)
 
 
 def sparse_document(header: str, section: str, table_head: str, body: str) -> SparseVector:

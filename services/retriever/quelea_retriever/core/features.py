@@ -6,6 +6,7 @@ import re
 import zlib
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 
 from .analysis import tokens_of
@@ -25,13 +26,12 @@ _SHINGLE = 5
 _SIGNATURE = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PassageView:
     """A passage as the second stage sees it."""
 
     terms: frozenset[str]
     """Stemmed words of table head and text."""
-    section_terms: frozenset[str]
     heading: str
     """Section and table head, lower case."""
     rows: tuple[frozenset[str], ...]
@@ -43,37 +43,48 @@ class PassageView:
     """Distinct numbers that are not years."""
     sums: int
     """Sums of money and percentages."""
-    signature: frozenset[int]
-    """The smallest hashes of its word shingles: two passages that share nearly all of them are near-duplicates."""
+    text: str
+
+    @cached_property
+    def signature(self) -> frozenset[int]:
+        """The smallest hashes of its word shingles: two passages that share nearly all of them are near-duplicates.
+
+        Made when first asked for: only what is about to be shown is compared.
+        """
+        return _signature(self.text)
 
 
 def view_of(passage: PassageRecord) -> PassageView:
-    """Read a passage (`docs/experiments.md` has the time it takes)."""
+    """Read a passage (`docs/experiments/ranking.md` has the time it takes)."""
     body = f"{passage.table_head}\n{passage.text}" if passage.table_head else passage.text
-    tokens = tokens_of(body)
-    labels = list(_row_labels(body))
+    labels, rest = _row_labels(body)
+    rows = tuple(frozenset(tokens_of(label)) for label in labels)
+    numbers = set(_NUMBER.findall(passage.text))
     return PassageView(
-        terms=frozenset(tokens),
-        section_terms=frozenset(tokens_of(passage.section)),
+        terms=frozenset(tokens_of(rest)).union(*rows),
         heading=f"{passage.section}\n{passage.table_head}".lower(),
-        rows=tuple(frozenset(tokens_of(label)) for label in labels),
+        rows=rows,
         labels=tuple(labels),
         years=frozenset(YEAR.findall(body)),
-        figures=frozenset(n for n in _NUMBER.findall(passage.text) if not YEAR.fullmatch(n)),
+        figures=frozenset(n for n in numbers if not (len(n) == 4 and YEAR.fullmatch(n))),
         sums=len(_SUM.findall(passage.text)),
-        signature=_signature(passage.text),
+        text=passage.text,
     )
 
 
-def _row_labels(body: str) -> list[str]:
+def _row_labels(body: str) -> tuple[list[str], str]:
+    """(the labels of table rows, everything else)."""
     labels: list[str] = []
+    rest: list[str] = []
     for line in body.split("\n"):
         cut = _CELL.search(line)
-        if cut is not None:
-            label = line[: cut.start()].strip(_LABEL_EDGE)
-            if label and len(label) < _LONGEST_LABEL and not label[0].isdigit():
-                labels.append(label)
-    return labels
+        label = line[: cut.start()].strip(_LABEL_EDGE) if cut is not None else ""
+        if cut is not None and label and len(label) < _LONGEST_LABEL and not label[0].isdigit():
+            labels.append(label)
+            rest.append(line[cut.start() :])
+        else:
+            rest.append(line)
+    return labels, "\n".join(rest)
 
 
 def _signature(text: str) -> frozenset[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .evidence import Evidence, evidence_of
 from .features import ViewCache, alike
-from .model import Candidate, Hit, Mode, Reading
+from .model import Candidate, Hit, Mode, PassageRecord, Reading
 from .question import QuestionView, question_view
 
 Scores = npt.NDArray[np.float64]
@@ -20,11 +20,11 @@ Scores = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Weights:
-    """How much each part counts. Round numbers, set by hand; docs/experiments.md has what each is worth."""
+    """How much each part counts. Round numbers, set by hand; docs/experiments/ranking.md has what each is worth."""
 
-    dense: float = 0.3
-    sparse: float = 0.7
-    row: float = 0.3
+    dense: float = 0.4
+    sparse: float = 0.6
+    row: float = 0.4
     """A table row is labelled with just the words of the question."""
     quoted: float = 0.1
     """For each word, up to three, of a row label that stands in the question as it is written in the table."""
@@ -45,7 +45,8 @@ class Weights:
 DEFAULT = Weights()
 BEST_OF_DOCUMENT = 4
 """A document is judged by so many of its passages, so that a long one does not cover everything."""
-_VIEWS = ViewCache(20_000)
+VIEWS_HELD = 20_000
+_VIEWS = ViewCache(VIEWS_HELD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,12 @@ def rank(
         if len(hits) == k:
             break
     return hits
+
+
+def prepare(passages: Iterable[PassageRecord]) -> None:
+    """Read passages before a search needs them. Safe for threads; of more than VIEWS_HELD the last are held."""
+    for passage in passages:
+        _VIEWS.get(passage)
 
 
 def _grouped(candidates: Sequence[Candidate], reading: Reading) -> list[list[Candidate]]:
