@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from quelea_kit.dates import find_dates, parse_iso
 
@@ -17,11 +18,14 @@ from quelea_generator.core.rows import parse_row
 from quelea_generator.core.spans import Span
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_CHANGE = (
+    r"(?:[$%€] ?)?\b(?:change|variance|increase ?/? ?\(?decrease\)?)\b"
+    r"|%\s*(?:chg|inc)|[\w（(]{0,20}(?:增减|变动)[\w（(%）)]*"
+)
 _TOKEN = re.compile(
     rf"(?P<span>\b(?:three|six|nine|twelve|3|6|9|12)[ -]months?(?: ended)?|\b(?:fiscal )?(?:years?|quarters?) ended)"
     rf"|(?P<day>\b{_MONTH}\s+\d{{1,2}}\b)"
-    r"|(?P<change>(?:[$%€] ?)?\b(?:change|variance|increase ?/? ?\(?decrease\)?)\b"
-    r"|%\s*(?:chg|inc)|[\w（(]{0,20}(?:增减|变动)[\w（(%）)]*)"
+    rf"|(?P<change>{_CHANGE})"
     r"|(?P<quarter>\bQ[1-4] ?(?:FY)?(?:19|20)\d\d\b"
     r"|(?:19|20)\d\d年(?:第?[一二三四1-4]季度|1-\d{1,2}月|上半年|半年度|末)?|本报告期末?|本期\w{0,3}|本年\w{0,2}"
     r"|上年同期|上期\w{0,3}|上年\w{0,2}|期末\w{0,2}|期初\w{0,2})"
@@ -60,15 +64,16 @@ def _has_period(text: str) -> bool:
     return any(match.lastgroup in {"year", "quarter"} for match in _TOKEN.finditer(text))
 
 
-def columns(head: str, cells: int) -> list[Column]:
-    """The head's columns when there are as many as cells, else an empty list."""
+@lru_cache(maxsize=1024)
+def columns(head: str, cells: int) -> tuple[Column, ...]:
+    """The head's columns when there are as many as cells, else none. The rows of a table share what was read."""
     lines = [line for line in head.splitlines() if line.strip()]
     best: list[Column] = []
     for take in range(1, len(lines) + 1):
         found = _columns("\n".join(lines[-take:]), cells)
         if found and (not best or sum(map(_known, found)) > sum(map(_known, best))):
             best = found
-    return best
+    return tuple(best)
 
 
 def columns_of_row(head: str, cells: Sequence[str]) -> list[Column | None]:
@@ -77,7 +82,7 @@ def columns_of_row(head: str, cells: Sequence[str]) -> list[Column | None]:
     if found:
         return list(found)
     plain = [i for i, cell in enumerate(cells) if not re.search(r"[%％]", cell)]
-    found = columns(head, len(plain)) if 0 < len(plain) < len(cells) else []
+    found = columns(head, len(plain)) if 0 < len(plain) < len(cells) else ()
     result: list[Column | None] = [None] * len(cells)
     for index, column in zip(plain, found, strict=False):
         result[index] = column
@@ -89,7 +94,7 @@ def _known(column: Column) -> int:
 
 
 def _columns(head: str, cells: int) -> list[Column]:
-    tokens = [(match.lastgroup, " ".join(match.group().split())) for match in _TOKEN.finditer(head)]
+    tokens = [(match.lastgroup, " ".join(match.group().split())) for match in _TOKEN.finditer(_ordered(head))]
     heads = [(kind, text) for kind, text in tokens if kind in {"year", "quarter", "change"}]
     days = [text for kind, text in tokens if kind == "day"]
     spans = [text for kind, text in tokens if kind == "span"]
@@ -112,6 +117,16 @@ def _columns(head: str, cells: int) -> list[Column]:
         months = _MONTHS.get(span.split()[0].split("-")[0].lower(), 12 if "year" in span.lower() else 3) if span else 0
         found.append(Column(f"{span.lower()} {shown}".strip(), int(year.group()) if year else 0, months))
     return found
+
+
+def _ordered(head: str) -> str:
+    """The head without "Change" where it stands on a line above the years: its place among them is not known."""
+    lines = head.splitlines()
+    dated = [at for at, line in enumerate(lines) if any(m.lastgroup == "year" for m in _TOKEN.finditer(line))]
+    if not dated:
+        return head
+    early = [re.sub(_CHANGE, " ", line, flags=re.IGNORECASE) for line in lines[: dated[-1]]]
+    return "\n".join([*early, *lines[dated[-1] :]])
 
 
 def choose(asked: Asked, evidence: Evidence, found: Sequence[Column | None]) -> int | None:

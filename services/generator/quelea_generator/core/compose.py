@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from types import MappingProxyType
 
@@ -22,6 +23,12 @@ _OPENING = MappingProxyType(
 )
 
 _MET = 0.8
+_LONG_HEADING = 70
+_NO_HEADING = re.compile(
+    r"\b(?:in (?:thousands|millions|billions)|(?:months|years?|quarters?|weeks) ended|unaudited)\b"
+    r"|(?:19|20)\d\d|单位|\t",
+    re.IGNORECASE,
+)
 
 
 def opening(language: str) -> str:
@@ -34,7 +41,7 @@ def plain(text: str) -> str:
     return " ".join(_WRAP.sub("", text).split())
 
 
-def line(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
+def line(asked: Asked, candidate: Candidate, *, name_filing: bool, name_heading: bool = False) -> str:
     """One quote, cited.
 
     A table row reads `Total net sales: 81,797 (three months ended July 1, 2023; in millions), from the row “Total net
@@ -62,7 +69,7 @@ def line(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
         return f"{lead}Row “{quoted}”{f' ({shown})' if shown else ''} {cite}"
     cell = row.cells[index]
     shown = between.join(part for part in (column.text, "" if re.search("[%％]", cell) else units) if part)
-    label = _label(candidate)
+    label = _label(candidate, name_heading=name_heading)
     if zh:
         return f"{lead}{label}：{cell}（{shown}），见表格行“{quoted}” {cite}"
     return f"{lead}{label}: {cell} ({shown}), from the row “{quoted}” {cite}"
@@ -100,11 +107,16 @@ def _run(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
     return f"{lead}{said} ({shown}), from the rows “{quoted}” [{evidence.number}]"
 
 
-def _label(candidate: Candidate) -> str:
-    """The row's label, with the heading above it when only that heading meets the question: "Net sales – Products"."""
+def _label(candidate: Candidate, *, name_heading: bool) -> str:
+    """The row's label, with the heading above it when only that heading meets the question: "Net sales – Products".
+
+    With name_heading in any case: another quote has the same label. A line of periods or units is no heading.
+    """
     label = plain(candidate.span.row.label) if candidate.span.row else ""
     heading = candidate.span.above.rsplit("\n", 1)[-1].strip().rstrip(":： ")
-    if heading and heading != candidate.span.above.strip() and max(candidate.matched, default=1.0) < _MET:
+    alone = heading == candidate.span.above.strip().rstrip(":： ")  # then it may be the table's title
+    wanted = name_heading or (not alone and max(candidate.matched, default=1.0) < _MET)
+    if heading and wanted and len(heading) < _LONG_HEADING and not _NO_HEADING.search(heading):
         return f"{plain(heading)} – {label}"
     return label
 
@@ -112,5 +124,14 @@ def _label(candidate: Candidate) -> str:
 def lines(asked: Asked, chosen: Sequence[Candidate]) -> list[str]:
     """The lines of the answer, without the opening. Several filings are told apart by name."""
     several = len({candidate.evidence.filing for candidate in chosen}) > 1
-    written = [line(asked, candidate, name_filing=several) for candidate in chosen]
+    labels = Counter(candidate.span.row.label.lower() for candidate in chosen if candidate.span.row)
+    written = [
+        line(
+            asked,
+            candidate,
+            name_filing=several,
+            name_heading=candidate.span.row is not None and labels[candidate.span.row.label.lower()] > 1,
+        )
+        for candidate in chosen
+    ]
     return [f"- {text}" for text in written] if len(written) > 1 else written

@@ -82,6 +82,9 @@ _BREAKDOWN = re.compile(
     r"|products?|categor(?:y|ies)|regions?|geograph\w+|offerings|services|lines|units|divisions|sources)\b|\b(?:composition|mix)\b"
     r"|构成|明细|分(?:产品|行业|地区|业务|部|季度)|各(?:个)?(?:业务|产品|地区|板块|分部|项)"
 )
+_WHEN = re.compile(
+    r"\bwhen\b|\b(?:which|what) (?:\w+ ){0,2}(?:years?|dates?|periods?|quarters?)\b|哪一?年|何时|什么时候"
+)
 _TO_REVENUE = re.compile(
     r"\b(?:compared?|relative|proportion|percentage|share|ratio)\b.{0,20}\b(?:to|of|with|against)\b.{0,20}\b(?:revenues?|sales)\b"
 )
@@ -139,6 +142,8 @@ class Asked:
     compares: bool = False
     breakdown: bool = False
     """Several items of one table are asked for: by segment, by product."""
+    when: bool = False
+    """A time is asked for: the head of a table may be the answer."""
     causes: tuple[Unit, ...] = ()
     """Where a reason is asked for: the items that move the one that is asked about."""
     latest: bool = False
@@ -177,6 +182,7 @@ def read_question(task: Task) -> Asked:
         amount=bool(_AMOUNT.search(text)) and not opinion,
         reason=bool(_REASON.search(text)),
         compares=bool(_COMPARE.search(text)),
+        when=bool(_WHEN.search(text)),
         breakdown=bool(_BREAKDOWN.search(text)),
         causes=_causes(kept) if _REASON.search(text) else (),
         yes_no=bool(_YES_NO.search(text)),
@@ -229,13 +235,28 @@ def _concept_at(kept: list[str], at: int) -> tuple[int, Expression]:
     return which, best
 
 
+_FULL_NAME = re.compile(r"[\u3400-\u9fff（）()]{2,40}?(?:股份有限公司|有限责任公司|有限公司|集团公司)")
+
+
 def _known_names(task: Task) -> frozenset[str]:
-    """Words of the companies that the evidence is about."""
+    """Words of the companies that the evidence is about.
+
+    A full Chinese name is one of them when the short one is its characters in order: 平安银行 of 平安银行股份有限公司.
+    """
     known: set[str] = set()
+    short = {item.company for item in task.evidence if item.company}
+    for full in _FULL_NAME.findall(task.question):
+        if any(_in_order(name, full) for name in short):
+            known.update(terms(full))
     for item in task.evidence:
         known.update(terms(item.company))
         known.update(terms(item.header.split("·")[0]) if item.company and "·" in item.header else ())
     return frozenset(known)
+
+
+def _in_order(name: str, full: str) -> bool:
+    rest = iter(full)
+    return len(name) > 1 and all(letter in rest for letter in name)
 
 
 def _names(question: str) -> frozenset[str]:

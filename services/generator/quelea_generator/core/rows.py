@@ -38,6 +38,7 @@ class Row:
     cells: tuple[str, ...]
 
 
+@lru_cache(maxsize=4096)
 def parse_row(line: str) -> Row | None:
     """The row that a line is, or None for any other text.
 

@@ -35,6 +35,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "length": 0.8,
         "hedge": -1.0,
         "pointer": -1.2,
+        "fragment": -0.8,
     }
 )
 """Worth of each feature. Every feature lies between 0 and 1; "period", "span" and "row" between -1 and 1."""
@@ -55,6 +56,12 @@ _POINTER = re.compile(
     r"|\bsee (?:note|part|item|also|“)|[?？][\"”]?$|(?<!\w)\([^()]*\)[:：]$|详见|参见|如下表?[:：]?$",
     re.IGNORECASE,
 )
+_FRAGMENT = re.compile(r"^[a-z]|[:：]$|\b(?:for|of|the|and|to|in|an?|by|with|or|from)$")
+_HEADING = re.compile(
+    r"(?:note|item|part)\s+\d+\w?\b[^.]{0,120}|[（(]?[一二三四五六七八九十\d]{1,3}[)）、.．][^。；;，,：:]{2,40}",
+    re.IGNORECASE,
+)
+"""A heading of a section: it names what is asked for and says nothing of it."""
 _QUARTER_SPAN = re.compile(
     r"\b(?:three months ended|(?:first|second|third|fourth|last|current|this) (?:fiscal )?quarter|during the quarter"
     r"|q[1-4])\b|季度|本季",
@@ -142,8 +149,10 @@ def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str,
         section = item.header.split("·", 4)[-1] if item.header.count("·") >= 4 else ""
         around, _ = _line(f"{section} {item.table_head}")
         lines: dict[str, str] = {}
-        spans = spans_of(item.text, is_table=item.is_table)
+        spans = spans_of(item.text, is_table=item.is_table, heads=asked.when)
         for span in [*spans, *runs_of(spans)] if asked.breakdown else spans:
+            if span.row is None and not span.rows and _HEADING.fullmatch(item.text[span.start : span.end]):
+                continue
             labels = "; ".join(row.label for row in span.rows) or (span.row.label if span.row else "")
             own, words_ = _line(labels or item.text[span.start : span.end])
             if span.above not in lines:
@@ -215,6 +224,7 @@ def _features(
         "span": _span(asked, text) if row is None else 0.0,
         "length": min(1.0, len(text) / 150) if row is None else 0.5,
         "pointer": float(row is None and _POINTER.search(text) is not None),
+        "fragment": float(row is None and not one.span.rows and _FRAGMENT.search(text) is not None),
         "hedge": float(row is None and _HEDGE.search(text) is not None),
     }
 

@@ -40,12 +40,13 @@ class Span:
     rows: tuple[Row, ...] = ()
 
 
-def spans_of(text: str, *, is_table: bool) -> list[Span]:
+def spans_of(text: str, *, is_table: bool, heads: bool = False) -> list[Span]:
     """Rows and sentences in order.
 
     Args:
         text: The passage.
         is_table: Its lines are a table's: a line without cells heads the rows below it, and is no sentence.
+        heads: Such lines are wanted nevertheless: when a time is asked for.
     """
     found: list[Span] = []
     block: list[tuple[int, int]] = []
@@ -56,7 +57,7 @@ def spans_of(text: str, *, is_table: bool) -> list[Span]:
             block.append((start, end))
             continue
         joined = block.pop() if block and _continues(text, block[-1], (start, end)) else None
-        headings = _close(text, block, is_table=is_table, above=above, found=found)
+        headings = _close(text, block, is_table=is_table, heads=heads, above=above, found=found)
         above = headings or above
         block = []
         if joined:
@@ -69,7 +70,7 @@ def spans_of(text: str, *, is_table: bool) -> list[Span]:
             found.append(Span(owner.start, end, Row(f"{owner.row.label} – {row.label}", row.cells), above))
             continue
         found.append(Span(start, end, row, above))
-    _close(text, block, is_table=is_table, above=above, found=found)
+    _close(text, block, is_table=is_table, heads=heads, above=above, found=found)
     return found
 
 
@@ -107,7 +108,9 @@ def _continues(text: str, before: tuple[int, int], row: tuple[int, int]) -> bool
     return second[0].islower() or first.endswith((",", "、", "（", "(", " and", " of", " the", " to", " in"))
 
 
-def _close(text: str, block: list[tuple[int, int]], *, is_table: bool, above: str, found: list[Span]) -> str:
+def _close(
+    text: str, block: list[tuple[int, int]], *, is_table: bool, heads: bool, above: str, found: list[Span]
+) -> str:
     """Turn a run of lines that are no rows into sentences (prose) and return what it says as a heading (table)."""
     if not block:
         return ""
@@ -125,7 +128,7 @@ def _close(text: str, block: list[tuple[int, int]], *, is_table: bool, above: st
         sentences = _sentences(text, start, end)
         if len(sentences) == 1 and not re.search(r"[.。！？!?；;][\"”’)）]?$", piece) and len(piece) < 120:
             heading = piece  # no full stop, and short: it heads what follows
-            if is_table:
+            if is_table and not heads:
                 continue
         found.extend(Span(s, e, None, above) for s, e in sentences if _says_something(text[s:e]))
     return "\n".join(text[s:e] for s, e in pieces[-3:] if e - s < 120) if is_table else heading

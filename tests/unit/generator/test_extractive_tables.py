@@ -1,0 +1,117 @@
+"""What the extractive reader does with tables, headings, repeats and full names."""
+
+from datetime import date
+
+from quelea_generator.core.extractive import answer
+from quelea_generator.core.model import Evidence, Quote, Task
+from quelea_generator.core.question import Asked, read_question
+
+HEADER = "Norbert Mills (NBM) · 10-Q · FY2024 Q3 · quarter ended March 30, 2024 · Statements of operations"
+
+
+def norbert(number: int, text: str, *, is_table: bool = False, table_head: str = "") -> Evidence:
+    return Evidence(
+        number=number,
+        text=text,
+        header=HEADER,
+        table_head=table_head,
+        is_table=is_table,
+        company="Norbert Mills",
+        period_end="2024-03-30",
+        period_label="FY2024 Q3",
+    )
+
+
+def ask(question: str, *evidence: Evidence) -> tuple[list[str], list[Quote]]:
+    return answer(Task(question, evidence, date(2024, 6, 1)))
+
+
+SEGMENTS = norbert(
+    3,
+    "Three Months Ended March 30,\n2024\t2023\nNet sales:\nOnline shops\t$ 40,100\t$ 39,200\n"
+    "Mills\t20,300\t21,400\nWool\t11,500\t12,600\nYarn\t9,897\t9,759\nConsolidated\t$ 81,797\t$ 82,959",
+    is_table=True,
+    table_head="Net sales by product (in millions)",
+)
+
+
+def test_a_breakdown_is_answered_with_a_run_of_rows() -> None:
+    lines, quotes = ask("What was the breakdown of net sales by product in Q3 2024?", SEGMENTS)
+    run = next(quote for quote in quotes if "\n" in quote.text)
+    assert SEGMENTS.text[run.start : run.end] == run.text
+    assert run.text.count("\n") <= 3
+    assert any("Online shops: $ 40,100; Mills: 20,300" in line and "in millions" in line for line in lines)
+
+
+def test_a_table_of_another_period_does_not_answer() -> None:
+    trailing = norbert(
+        1,
+        "Twelve Months Ended March 30,\n2023\t2024\nNet cash provided by operating activities\t54,671\t39,665",
+        is_table=True,
+    )
+    quarter = norbert(
+        2,
+        "Three Months Ended March 30,\n2023\t2024\nNet cash provided by operating activities\t7,313\t11,404",
+        is_table=True,
+    )
+    lines, quotes = ask("What was the operating cash flow in Q3 2024?", trailing, quarter)
+    assert quotes[0].number == 2
+    assert "11,404 (three months ended March 30, 2024)" in lines[1]
+
+
+def test_a_near_repeat_takes_no_quote() -> None:
+    first = norbert(1, "In May 2023, the Board approved an increase of $25 million to our share repurchase program.")
+    again = norbert(2, "On May 9, 2023, our Board approved an increase of $25 million to the share repurchase program.")
+    spent = norbert(3, "During the third quarter we repurchased 8.3 million shares of stock for $3.7 million in cash.")
+    _, quotes = ask("Did Norbert Mills report share repurchases in Q3 2024?", first, again, spent)
+    assert {quote.number for quote in quotes} >= {3}
+    assert len({quote.number for quote in quotes} & {1, 2}) == 1
+
+
+def test_no_column_is_named_where_change_stands_above_the_years() -> None:
+    table = norbert(
+        1,
+        "Three Months Ended March 30,\tPercentage Change\tNine Months Ended March 30,\tPercentage Change\n"
+        "2024\t2023\t2024\t2023\nResearch and development\t$ 6,844\t$ 5,758\t19%\t$ 13,472\t$ 11,357\t19%",
+        is_table=True,
+    )
+    lines, _ = ask("How much did Norbert Mills spend on research and development in Q3 2024?", table)
+    assert "Change" not in lines[1]
+    assert "6,844 (three months ended March 30, 2024)" in lines[1]
+
+
+def test_rows_of_one_label_are_told_apart_by_their_heading() -> None:
+    table = norbert(
+        1,
+        "March 30,\t\n2024\t2023\nCurrent liabilities:\nTerm debt\t9,740\t11,128\n"
+        "Non-current liabilities:\nTerm debt\t99,627\t98,959",
+        is_table=True,
+        table_head="(in millions)",
+    )
+    lines, quotes = ask("What was the term debt of Norbert Mills in Q3 2024, current and non-current?", table)
+    assert len(quotes) == 2
+    assert sorted(line.split(":")[0] for line in lines[1:]) == [
+        "- Current liabilities – Term debt",
+        "- Non-current liabilities – Term debt",
+    ]
+
+
+def test_a_heading_alone_is_no_answer() -> None:
+    text = "NOTE 1 — ACCOUNTING POLICIES\nThe accounting policies of the Group did not change in 2024."
+    _, quotes = ask("Did the accounting policies of Norbert Mills change?", norbert(1, text))
+    assert [quote.text for quote in quotes] == ["The accounting policies of the Group did not change in 2024."]
+
+
+def test_the_words_of_a_full_chinese_name_are_no_content() -> None:
+    question = "2023年，南方诺博特毛纺科技股份有限公司的存货是多少？"
+    named = Evidence(
+        number=1, text="南方诺博特毛纺科技股份有限公司注册地址在利兹，该公司从事毛纺科技。", company="诺博毛纺"
+    )
+    stock = Evidence(number=2, text="截至2023年末，存货为1,581.93万元。", company="诺博毛纺")
+    _, quotes = ask(question, named, stock)
+    assert quotes[0].number == 2
+    assert "毛纺" not in " ".join(word for unit in _read(question, named).units for word in unit.own)
+
+
+def _read(question: str, *evidence: Evidence) -> Asked:
+    return read_question(Task(question, evidence, date(2024, 6, 1)))
