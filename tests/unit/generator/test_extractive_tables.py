@@ -1,5 +1,6 @@
 """What the extractive reader does with tables, headings, repeats and full names."""
 
+import itertools
 from datetime import date
 
 from quelea_generator.core.extractive import answer
@@ -115,3 +116,14 @@ def test_the_words_of_a_full_chinese_name_are_no_content() -> None:
 
 def _read(question: str, *evidence: Evidence) -> Asked:
     return read_question(Task(question, evidence, date(2024, 6, 1)))
+
+
+def test_quotes_of_one_passage_do_not_overlap() -> None:
+    text = (
+        "The Group is subject to legal proceedings and claims in the ordinary course of business. "
+        "These legal proceedings and claims of the second quarter had no material impact on the Group. "
+        "It reviews legal proceedings and claims at the end of each quarter."
+    )
+    _, quotes = ask("Describe the legal proceedings and claims of Norbert Mills and their impact.", norbert(1, text))
+    spans = sorted((quote.start, quote.end) for quote in quotes)
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))

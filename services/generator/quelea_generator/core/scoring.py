@@ -56,7 +56,7 @@ _POINTER = re.compile(
     r"|\bsee (?:note|part|item|also|“)|[?？][\"”]?$|(?<!\w)\([^()]*\)[:：]$|详见|参见|如下表?[:：]?$",
     re.IGNORECASE,
 )
-_FRAGMENT = re.compile(r"^[a-z]|[:：]$|\b(?:for|of|the|and|to|in|an?|by|with|or|from)$")
+_FRAGMENT = re.compile(r"^[a-z]|^.{1,60}[:：]$|\b(?:for|of|the|and|to|in|an?|by|with|or|from)$")
 _HEADING = re.compile(
     r"(?:note|item|part)\s+\d+\w?\b[^.]{0,120}|[（(]?[一二三四五六七八九十\d]{1,3}[)）、.．][^。；;，,：:]{2,40}",
     re.IGNORECASE,

@@ -52,7 +52,8 @@ def select(asked: Asked, ranked: Sequence[Candidate], *, most: int = 3, pool: in
         ):
             left.remove(best)
             continue
-        best = _with_next(asked, best, ranked)
+        longer = _with_next(asked, best, ranked)
+        best = best if any(_overlap(longer, other) for other in chosen) else longer
         chosen.append(best)
         left = [candidate for candidate in left if not _repeats(candidate, best)]
     return chosen
@@ -119,9 +120,7 @@ def _terms(text: str) -> frozenset[str]:
 
 def _repeats(candidate: Candidate, chosen: Candidate) -> bool:
     """The candidate says what a chosen quote says: overlapping span, the same figures, or the same text."""
-    if candidate.evidence.number == chosen.evidence.number and (
-        candidate.span.start < chosen.span.end and chosen.span.start < candidate.span.end
-    ):
+    if _overlap(candidate, chosen):
         return True
     if candidate.text == chosen.text:
         return True
@@ -134,3 +133,8 @@ def _repeats(candidate: Candidate, chosen: Candidate) -> bool:
         return False
     ours, others = _terms(candidate.text), _terms(chosen.text)
     return len(ours & others) >= _SAME_WORDS * len(ours)
+
+
+def _overlap(one: Candidate, other: Candidate) -> bool:
+    same = one.evidence.number == other.evidence.number
+    return same and one.span.start < other.span.end and other.span.start < one.span.end
