@@ -24,7 +24,7 @@ class Weights:
 
     dense: float = 0.4
     sparse: float = 0.6
-    row: float = 0.4
+    row: float = 0.3
     """A table row is labelled with just the words of the question."""
     quoted: float = 0.1
     """For each word, up to three, of a row label that stands in the question as it is written in the table."""
