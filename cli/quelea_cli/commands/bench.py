@@ -16,8 +16,8 @@ from quelea_cli.gateway import Gateway
 from quelea_cli.options import AsJson, HomeDir
 from quelea_cli.output import consoles, print_json, say
 from quelea_cli.stack.home import Home
+from quelea_cli.stack.model import Policy
 from quelea_cli.stack.plan import Options
-from quelea_cli.stack.supervisor import Policy
 
 
 def bench(

@@ -15,8 +15,8 @@ from quelea_cli.gateway import Gateway
 from quelea_cli.options import HomeDir
 from quelea_cli.output import consoles, say
 from quelea_cli.stack.home import Home
+from quelea_cli.stack.model import Policy
 from quelea_cli.stack.plan import Options
-from quelea_cli.stack.supervisor import Policy
 
 
 def demo(

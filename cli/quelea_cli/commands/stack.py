@@ -20,9 +20,10 @@ from quelea_cli.options import DEFAULT_HOME, AsJson, HomeDir
 from quelea_cli.output import consoles, print_json, say
 from quelea_cli.stack.home import Home, StackRecord, is_same_process
 from quelea_cli.stack.logs import Logs
+from quelea_cli.stack.model import Policy
 from quelea_cli.stack.plan import Options, plan, url_of
 from quelea_cli.stack.ports import free_ports, is_free, is_loopback
-from quelea_cli.stack.supervisor import Policy, Supervisor
+from quelea_cli.stack.supervisor import Supervisor
 
 MODEL_FOLDER = Path(".cache/models/multilingual-e5-small")
 CHECKOUT = Path(__file__).resolve().parents[3]

@@ -11,9 +11,9 @@ from pathlib import Path
 from quelea_kit.redis_server import find_redis_server
 
 from quelea_cli.stack.home import Home
+from quelea_cli.stack.model import Service
 from quelea_cli.stack.ports import free_ports
 from quelea_cli.stack.probes import grpc_probe, http_probe, redis_probe
-from quelea_cli.stack.supervisor import Service
 
 LOOPBACK = "127.0.0.1"
 

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,46 +18,11 @@ from quelea_cli.errors import CliError
 from quelea_cli.stack.guard import Guard
 from quelea_cli.stack.home import Home, ProcessRecord, StackRecord, start_time
 from quelea_cli.stack.logs import Logs, readable
-from quelea_cli.stack.probes import Probe
+from quelea_cli.stack.model import Policy, Service
 
 _HERE = Path(__file__).parent
 _ME = "quelea"
 _MAX_LINE = 64 * 1024
-
-
-@dataclass(frozen=True)
-class Service:
-    """One process of a stack."""
-
-    name: str
-    command: tuple[str, ...]
-    env: Mapping[str, str]
-    probe: Probe | None = None
-    ready_line: str = ""
-    """For a process that nobody can ask: it is ready once it has written a line with this."""
-    port: int = 0
-    start_group: int = 1
-    """Groups start one after the other, each when the one before is ready."""
-    stop_group: int = 1
-    """Groups stop one after the other, smallest first."""
-    grace_seconds: float = 15.0
-    """From SIGTERM to SIGKILL."""
-
-
-@dataclass(frozen=True)
-class Policy:
-    """When a process that died is started again, and when no more."""
-
-    start_seconds: float = 120.0
-    """A process that is not ready after this ends the start."""
-    first_starts: int = 2
-    """How often a process may die before it was ready for the first time."""
-    restarts: int = 5
-    """How often it may die within window_seconds later."""
-    window_seconds: float = 60.0
-    back_off: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 4.0)
-    """Pause before each restart within the window."""
-    probe_seconds: float = 0.2
 
 
 @dataclass

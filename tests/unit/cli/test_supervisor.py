@@ -16,7 +16,8 @@ import pytest
 from quelea_cli.errors import CliError
 from quelea_cli.stack.home import Home, is_same_process, start_time
 from quelea_cli.stack.logs import Logs
-from quelea_cli.stack.supervisor import Policy, Service, Supervisor
+from quelea_cli.stack.model import Policy, Service
+from quelea_cli.stack.supervisor import Supervisor
 from quelea_kit.testing import wait_until, wait_until_async
 
 QUICK = Policy(start_seconds=10, restarts=2, back_off=(0.05,), probe_seconds=0.02)
@@ -190,7 +191,8 @@ import asyncio, os, sys
 from pathlib import Path
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.logs import Logs
-from quelea_cli.stack.supervisor import Service, Supervisor
+from quelea_cli.stack.model import Service
+from quelea_cli.stack.supervisor import Supervisor
 
 async def main():
     folder = Path(sys.argv[1])
