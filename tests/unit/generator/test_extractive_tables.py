@@ -127,3 +127,15 @@ def test_quotes_of_one_passage_do_not_overlap() -> None:
     _, quotes = ask("Describe the legal proceedings and claims of Norbert Mills and their impact.", norbert(1, text))
     spans = sorted((quote.start, quote.end) for quote in quotes)
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+
+
+def test_a_segments_row_is_not_taken_for_the_companys() -> None:
+    """The label stands under several headings of one table: the heading says whose figure it is."""
+    segments = norbert(
+        4,
+        "Three Months Ended\nMarch 30, 2024\tMarch 31, 2023\nNorth:\nNet sales\t$ 35,383\t$ 37,472\n"
+        "South:\nNet sales\t$ 20,205\t$ 19,287\n",
+        is_table=True,
+    )
+    written, _ = ask("What were the net sales of Norbert Mills in the third quarter of 2024?", segments)
+    assert any("North – Net sales: $ 35,383" in text for text in written)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from quelea_generator.core.columns import choose, columns_of_row, head_of
 from quelea_generator.core.question import Asked
+from quelea_generator.core.rows import parse_row
 from quelea_generator.core.scoring import Candidate
 from quelea_generator.core.units import units_of
 
@@ -110,12 +111,15 @@ def _run(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
 def _label(candidate: Candidate, *, name_heading: bool) -> str:
     """The row's label, with the heading above it when only that heading meets the question: "Net sales – Products".
 
-    With name_heading in any case: another quote has the same label. A line of periods or units is no heading.
+    In any case with name_heading, as another quote has the same label, and where the table itself has the label under
+    several headings: the "Net sales" of one segment are not the company's. A line of periods or units is no heading.
     """
     label = plain(candidate.span.row.label) if candidate.span.row else ""
+    rows = (parse_row(text) for text in candidate.evidence.text.splitlines())
+    in_table = sum(row is not None and plain(row.label) == label for row in rows)
     heading = candidate.span.above.rsplit("\n", 1)[-1].strip().rstrip(":： ")
     alone = heading == candidate.span.above.strip().rstrip(":： ")  # then it may be the table's title
-    wanted = name_heading or (not alone and max(candidate.matched, default=1.0) < _MET)
+    wanted = name_heading or in_table > 1 or (not alone and max(candidate.matched, default=1.0) < _MET)
     if heading and wanted and len(heading) < _LONG_HEADING and not _NO_HEADING.search(heading):
         return f"{plain(heading)} – {label}"
     return label
