@@ -398,3 +398,11 @@ def test_a_product_taken_for_a_company() -> None:
 def test_ragged_questions(question: str) -> None:
     assert isinstance(read_query(question, CATALOGUE, TODAY), Reading)
     assert read_query(question, Catalogue.build([]), TODAY).groups == ()
+
+
+def test_quarter_without_company_keeps_documents_whose_company_is_not_known() -> None:
+    unsigned = replace(ZEBRA_YEAR, id="unsigned", company="", company_aliases=(), ticker="")
+    ids = read_query(
+        "Which revenue grew in the quarter ended July 1, 2023?", Catalogue.build([*FILINGS, unsigned]), TODAY
+    ).document_ids
+    assert set(ids) == {"ZBRA 2023-07-01", "AAPL 2023-07-01", "unsigned"}

@@ -137,9 +137,12 @@ def _company_missing(shown: Sequence[str], names: Sequence[str], asks: Sequence[
 
 
 def _without_company(catalogue: Catalogue, asks: Sequence[Ask], cues: TimeCues) -> Reading:
-    """No company is named: an exact quarter narrows to the filings of that quarter and to what has no period."""
+    """No company is named: an exact quarter narrows to the filings of that quarter and to what is no filing.
+
+    A period read from a document whose company is not known is too little to leave that document out.
+    """
     exact = [ask for ask in asks if ask.kind != "year" and ask.year and not ask.weak]
-    timed = [document for document in catalogue.documents if document.period]
+    timed = [document for document in catalogue.documents if document.period and document.company]
     plain = Reading(periods=_labels(asks), is_comparison=cues.multi, asks_latest=cues.now)
     if not exact or not timed:
         return plain
@@ -148,7 +151,8 @@ def _without_company(catalogue: Catalogue, asks: Sequence[Ask], cues: TimeCues) 
     if not fitting:
         nothing_else = len(timed) == len(catalogue.documents)
         return replace(plain, fallback=f"no filing for {listed}; searched everything", period_missing=nothing_else)
-    kept = [*newest_first(fitting), *(document for document in catalogue.documents if not document.period)]
+    others = (d for d in catalogue.documents if not (d.period and d.company))
+    kept = [*newest_first(fitting), *others]
     return replace(plain, groups=(tuple(document.id for document in kept),), text=listed)
 
 
