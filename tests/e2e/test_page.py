@@ -202,12 +202,8 @@ async def test_a_key_is_asked_for_and_a_citation_link_opens_after_it(chromium, t
         await context.close()
 
 
-async def test_the_real_stack(chromium, request):
-    """On the running stack, where the command line's tests provide one."""
-    try:
-        stack = request.getfixturevalue("stack")
-    except pytest.FixtureLookupError:
-        pytest.skip("no stack fixture here: the page was tested on fake services only")
+async def test_the_real_stack(chromium, stack):
+    """On the running product, not on fakes."""
     context = await chromium.new_context(locale="en-US")
     page = await context.new_page()
     page.set_default_timeout(60_000)
