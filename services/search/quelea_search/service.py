@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
+import stamina
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
-from quelea_kit.errors import InvalidInput, NotFound, QueleaError
+from quelea_kit.errors import InvalidInput, NotFound, QueleaError, Unavailable
 
 from quelea_search import wire
 from quelea_search.adapters.blobs import Blobs
@@ -29,6 +30,8 @@ Context = grpc.aio.ServicerContext[Any, Any]
 _DEFAULT_LIST = 100
 _MAX_LIST = 1000
 _READ_ON_SECONDS = 10.0
+_RETRIEVER_BACK_SECONDS = 5.0
+"""How long a deletion waits for a retriever that is just starting again."""
 _LOOK_SECONDS = 1.0
 """A watcher looks this often even when nothing woke it."""
 
@@ -149,9 +152,7 @@ class SearchService(search_pb2_grpc.SearchServiceServicer):
         await asyncio.to_thread(self._ledger.hold, document_id, token)
         try:
             header = await asyncio.to_thread(self._blobs.header, document_id)
-            if header is None and await self._retriever.get(document_id) is None:
-                raise NotFound("There is no document with this id.")
-            passages = await self._retriever.delete(document_id)
+            passages = await self._unindex(document_id, known=header is not None)
             await asyncio.to_thread(self._blobs.delete_document, document_id)
             if header is not None:
                 uri = header["metadata"]["uri"]
@@ -159,6 +160,16 @@ class SearchService(search_pb2_grpc.SearchServiceServicer):
         finally:
             await asyncio.to_thread(self._ledger.release, document_id, token)
         return pb.DeleteDocumentResponse(passages=passages)
+
+    async def _unindex(self, document_id: str, *, known: bool) -> int:
+        async for attempt in stamina.retry_context(
+            on=Unavailable, attempts=None, timeout=_RETRIEVER_BACK_SECONDS, wait_initial=0.1, wait_max=1.0
+        ):
+            with attempt:
+                if not known and await self._retriever.get(document_id) is None:
+                    raise NotFound("There is no document with this id.")
+                return await self._retriever.delete(document_id)
+        raise AssertionError("retry_context ends with a result or an error")
 
     async def GetInfo(self, request: pb.GetInfoRequest, context: Context) -> pb.GetInfoResponse:  # noqa: N802  # gRPC name
         """Limits, formats, queue."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
-from quelea_kit.settings import ServiceSettings, settings_config
+from quelea_kit.settings import settings_config
+
+from quelea_search.web_settings import WebSettings
+
+LaneName = Literal["upload", "refresh", "reread"]
 
 
-class SearchSettings(ServiceSettings):
+class SearchSettings(WebSettings):
     """Settings of the gRPC server and of the workers; both read the same variables."""
 
     model_config = settings_config("search")
@@ -34,6 +40,10 @@ class SearchSettings(ServiceSettings):
 
     max_queued_jobs: int = Field(1000, gt=0)
     """Jobs that may wait; one more is refused with RESOURCE_EXHAUSTED."""
+
+    worker_lanes: tuple[LaneName, ...] = ("upload", "refresh", "reread")
+    """Queues that this worker takes jobs from, in turn, as JSON; workers of their own for each keep one flood from
+    slowing another."""
 
     worker_concurrency: int = Field(1, gt=0)
     """Documents that one worker process indexes at once, each in a child process of its own."""
@@ -80,6 +90,9 @@ class SearchSettings(ServiceSettings):
 
     job_days: float = Field(7.0, gt=0)
     """Ended jobs are forgotten after this many days."""
+
+    dead_letter_days: float = Field(14.0, gt=0)
+    """How long the bytes of a job that failed for a reason outside its document are kept for a replay."""
 
     max_jobs_kept: int = Field(10_000, gt=0)
     """Ended jobs beyond this number are forgotten, oldest first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 import grpc
 from quelea.search.v1 import search_pb2, search_pb2_grpc
@@ -34,7 +34,7 @@ class SearchClient:
     def __init__(
         self, target: str, *, call_seconds: float, upload_seconds: float, watch_seconds: float = 3600.0
     ) -> None:
-        reads = ["GetJob", "WatchJob", "ListJobs", "GetPage", "GetInfo"]
+        reads = ["GetJob", "WatchJob", "ListJobs", "GetPage", "GetInfo", "SearchWeb", "ListWebPages"]
         self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=reads)
         self._stub = search_pb2_grpc.SearchServiceStub(self._channel)
         self._call_seconds = call_seconds
@@ -74,9 +74,9 @@ class SearchClient:
         with naming("search"):
             return (await unary(self._stub.GetJob(request, timeout=self._call_seconds))).job
 
-    async def jobs(self, limit: int) -> list[search_pb2.Job]:
-        """The newest jobs."""
-        request = search_pb2.ListJobsRequest(limit=limit)
+    async def jobs(self, limit: int, *, replayable: bool = False) -> list[search_pb2.Job]:
+        """The newest jobs; with replayable only those of the dead-letter list."""
+        request = search_pb2.ListJobsRequest(limit=limit, replayable=replayable)
         with naming("search"):
             return list((await unary(self._stub.ListJobs(request, timeout=self._call_seconds))).jobs)
 
@@ -99,6 +99,37 @@ class SearchClient:
         request = search_pb2.DeleteDocumentRequest(document_id=document_id)
         with naming("search"):
             return (await unary(self._stub.DeleteDocument(request, timeout=self._call_seconds))).passages
+
+    async def replay(self, ids: Sequence[str]) -> list[search_pb2.Job]:
+        """Queue jobs of the dead-letter list once more, all of them when no id is given."""
+        request = search_pb2.ReplayJobsRequest(ids=ids)
+        with naming("search"):
+            return list((await unary(self._stub.ReplayJobs(request, timeout=self._call_seconds))).jobs)
+
+    async def search_web(self, request: search_pb2.SearchWebRequest, seconds: float) -> search_pb2.SearchWebResponse:
+        """Pages of the web for a question, within the given seconds. Raises Conflict when there is no web."""
+        with naming("search"):
+            return await unary(self._stub.SearchWeb(request, timeout=seconds))
+
+    async def keep_pages(self, request: search_pb2.KeepPagesRequest) -> list[search_pb2.KeptPage]:
+        """Tell which pages were useful; what becomes of each."""
+        with naming("search"):
+            return list((await unary(self._stub.KeepPages(request, timeout=self._call_seconds))).pages)
+
+    async def submit_url(self, request: search_pb2.SubmitUrlRequest) -> search_pb2.Job:
+        """Have a page fetched and made a document; its job."""
+        with naming("search"):
+            return (await unary(self._stub.SubmitUrl(request, timeout=self._call_seconds))).job
+
+    async def web_pages(self, request: search_pb2.ListWebPagesRequest) -> search_pb2.ListWebPagesResponse:
+        """What is remembered of pages of the web."""
+        with naming("search"):
+            return await unary(self._stub.ListWebPages(request, timeout=self._call_seconds))
+
+    async def decide_web_pages(self, request: search_pb2.DecideWebPagesRequest) -> search_pb2.DecideWebPagesResponse:
+        """Approve, reject or roll back pages of the web."""
+        with naming("search"):
+            return await unary(self._stub.DecideWebPages(request, timeout=self._upload_seconds))
 
     async def info(self) -> search_pb2.GetInfoResponse:
         """Limits and formats, at most a minute old."""
