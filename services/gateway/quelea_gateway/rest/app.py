@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest import ask, documents, errors, health, jobs, openai_compat, uploads
+from quelea_gateway.rest import ask, documents, errors, health, jobs, openai_compat, uploads, web
 from quelea_gateway.rest.door import App, Door
 from quelea_gateway.version import VERSION
 
@@ -51,14 +51,16 @@ def _schema(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document: 422 is never answered (what is malformed gets 400), and closed routes take a bearer key."""
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        schema.setdefault("components", {})["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        components = schema.setdefault("components", {})
+        components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        components.setdefault("schemas", {}).update(uploads.schemas())
         for path, methods in schema["paths"].items():
             for operation in methods.values():
                 operation["responses"].pop("422", None)
                 if path.startswith(("/v1/", "/metrics")):
                     operation["security"] = [{"key": []}]
         for name in ("HTTPValidationError", "ValidationError"):
-            schema["components"].get("schemas", {}).pop(name, None)
+            components["schemas"].pop(name, None)
         app.openapi_schema = schema
     return app.openapi_schema
 
@@ -67,7 +69,7 @@ def build_app(gateway: Gateway) -> App:
     """The whole HTTP side on a gateway."""
     app = FastAPI(title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None)
     app.state.gateway = gateway
-    for module in (ask, openai_compat, uploads, documents, jobs, health):
+    for module in (ask, openai_compat, uploads, documents, web, jobs, health):
         app.include_router(module.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))

@@ -1,4 +1,4 @@
-"""Jobs: what became of an upload."""
+"""Jobs: what became of an upload or of a page of the web, and those that can be tried once more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from google.protobuf.timestamp_pb2 import Timestamp
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 from quelea.search.v1 import search_pb2
 from quelea_kit.errors import QueleaError
 
@@ -23,6 +23,7 @@ router = APIRouter(tags=["documents"])
 
 JobId = Annotated[str, Path(max_length=128)]
 State = Literal["queued", "running", "succeeded", "failed"]
+Lane = Literal["upload", "refresh", "reread"]
 _STATES: dict[int, State] = {
     search_pb2.JOB_STATE_UNSPECIFIED: "queued",
     search_pb2.JOB_STATE_QUEUED: "queued",
@@ -30,6 +31,14 @@ _STATES: dict[int, State] = {
     search_pb2.JOB_STATE_SUCCEEDED: "succeeded",
     search_pb2.JOB_STATE_FAILED: "failed",
 }
+
+_LANES: dict[int, Lane] = {
+    search_pb2.LANE_UNSPECIFIED: "upload",
+    search_pb2.LANE_UPLOAD: "upload",
+    search_pb2.LANE_REFRESH: "refresh",
+    search_pb2.LANE_REREAD: "reread",
+}
+_MOST_REPLAYED = 1000
 
 
 def iso(stamp: Timestamp) -> str | None:
@@ -45,7 +54,7 @@ class ProgressOut(BaseModel):
 
 
 class JobOut(BaseModel):
-    """The way of one uploaded file into the knowledge base."""
+    """The way of one uploaded file, or of one page of the web, into the knowledge base."""
 
     id: str
     filename: str
@@ -60,6 +69,9 @@ class JobOut(BaseModel):
     finished: str | None
     attempts: int
     unchanged: bool
+    lane: Lane = Field(description="The queue: what users bring in, pages useful for an answer, pages read again.")
+    url: str | None = Field(description="The page's address; null for an upload.")
+    replayable: bool = Field(description="Failed for a reason outside the document: POST /v1/jobs/replay tries again.")
 
     @classmethod
     def of(cls, job: search_pb2.Job) -> JobOut:
@@ -78,6 +90,9 @@ class JobOut(BaseModel):
             finished=iso(job.finished),
             attempts=job.attempts,
             unchanged=job.unchanged,
+            lane=_LANES.get(job.lane, "upload"),
+            url=job.url or None,
+            replayable=job.replayable,
         )
 
 
@@ -88,9 +103,30 @@ class JobsOut(BaseModel):
 
 
 @router.get("/v1/jobs", response_model=JobsOut, responses=ERRORS, summary="The newest jobs")
-async def jobs(request: Request, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> JobsOut:
+async def jobs(
+    request: Request,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    replayable: Annotated[bool, Query(description="Only failed jobs that can be tried once more.")] = False,
+) -> JobsOut:
     """Newest first."""
-    return JobsOut(jobs=[JobOut.of(job) for job in await gateway_of(request).search.jobs(limit)])
+    found = await gateway_of(request).search.jobs(limit, replayable=replayable)
+    return JobsOut(jobs=[JobOut.of(job) for job in found])
+
+
+class ReplayIn(BaseModel):
+    """POST /v1/jobs/replay; without ids, every job that can be replayed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: list[Annotated[str, Field(min_length=1, max_length=128)]] = Field(default=[], max_length=_MOST_REPLAYED)
+
+
+@router.post("/v1/jobs/replay", response_model=JobsOut, responses=ERRORS, summary="Try failed jobs once more")
+async def replay(request: Request, body: ReplayIn | None = None) -> JobsOut:
+    """Queues jobs of the dead-letter list again: failed for a reason outside the document. Answers with them."""
+    ids = body.ids if body else []
+    queued = await while_there(request, gateway_of(request).search.replay(ids))
+    return JobsOut(jobs=[JobOut.of(job) for job in queued])
 
 
 @router.get("/v1/jobs/{job_id}", response_model=JobOut, responses=ERRORS, summary="One job")

@@ -42,7 +42,7 @@ class MetadataIn(BaseModel):
     published: Day | None = None
     period: Short | PeriodIn = ""
 
-    def wire(self) -> common_pb2.DocumentMetadata:
+    def wire(self, provenance: common_pb2.Provenance = common_pb2.PROVENANCE_UPLOAD) -> common_pb2.DocumentMetadata:
         """As the wire has it; what was left out stays empty."""
         return common_pb2.DocumentMetadata(
             title=self.title,
@@ -54,7 +54,7 @@ class MetadataIn(BaseModel):
             language=self.language,
             published=self.published or "",
             period=_period(self.period),
-            provenance=common_pb2.PROVENANCE_UPLOAD,
+            provenance=provenance,
         )
 
 

@@ -1,20 +1,24 @@
-"""POST /v1/documents: files come in, jobs go out. The server opens no path that a caller names."""
+"""POST /v1/documents: files or a page's address come in, jobs go out. The server opens no path that a caller names."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.json_schema import models_json_schema
+from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2
 from quelea_kit.errors import InvalidInput, QueleaError, TooLarge
 from starlette.datastructures import UploadFile
 
 from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.body import read_whole
 from quelea_gateway.rest.errors import body_of
 from quelea_gateway.rest.metadata import MetadataIn, metadata_for
 from quelea_gateway.rest.schemas import ERRORS, ErrorInner
@@ -47,10 +51,26 @@ class UploadedOut(BaseModel):
     errors: list[RefusedOut]
 
 
+class UrlIn(BaseModel):
+    """A page of the web that is to become a document."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: Annotated[str, Field(pattern=r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]", max_length=2000)]
+    metadata: MetadataIn = Field(default=MetadataIn(), description="Every field given wins over what the page says.")
+
+
+def schemas() -> dict[str, Any]:
+    """The components of the OpenAPI document that the route's body refers to; FastAPI does not see it by itself."""
+    _, found = models_json_schema([(UrlIn, "validation")], ref_template="#/components/schemas/{model}")
+    return dict(found["$defs"])
+
+
 _BODY = {
     "requestBody": {
         "required": True,
         "content": {
+            "application/json": {"schema": {"$ref": "#/components/schemas/UrlIn"}},
             "multipart/form-data": {
                 "schema": {
                     "type": "object",
@@ -69,7 +89,7 @@ _BODY = {
                         },
                     },
                 }
-            }
+            },
         },
     }
 }
@@ -127,23 +147,60 @@ def _answer(
     return body, first
 
 
+def _url_of(data: bytes) -> UrlIn:
+    """Raises InvalidInput with the first fault."""
+    try:
+        said = UrlIn.model_validate_json(data)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in fault["loc"]) or "body"
+        raise InvalidInput(f"{where}: {fault['msg']}", details={"field": where}) from error
+    if any(not c.isprintable() or c.isspace() for c in said.url) or not _has_host(said.url):
+        raise InvalidInput("url is no address of a web page; it looks like https://example.com/page.", details=_URL)
+    if said.metadata.uri:
+        raise InvalidInput("A page's uri is its address; leave metadata.uri out.", details={"field": "metadata.uri"})
+    return said
+
+
+_URL = {"field": "url"}
+
+
+def _has_host(url: str) -> bool:
+    try:
+        return bool(urlsplit(url).hostname)
+    except ValueError:
+        return False
+
+
+async def _add_page(request: Request, gateway: Gateway) -> Response:
+    said = _url_of(await read_whole(request.headers, request.receive, gateway.settings.max_body_bytes))
+    wanted = search_pb2.SubmitUrlRequest(url=said.url, metadata=said.metadata.wire(common_pb2.PROVENANCE_WEB))
+    job = await while_there(request, gateway.search.submit_url(wanted))
+    taken = UploadedOut(jobs=[AcceptedOut(id=job.id, filename=job.filename or said.url)], errors=[])
+    return JSONResponse(taken.model_dump(), 202)
+
+
 @router.post(
     "/v1/documents",
     status_code=202,
     response_model=UploadedOut,
     responses=ERRORS,
     openapi_extra=_BODY,
-    summary="Upload documents",
+    summary="Upload documents, or add a page of the web",
 )
 async def upload(request: Request) -> Response:
-    """Hands every file over to the ingestion and answers with one job for each.
+    """Hands every file, or the page under an address, over to the ingestion and answers with one job for each.
 
     When some files are refused and others are not, the answer is 202 and `errors` says which and why. When none was
     taken in, the answer is the first file's error.
     """
     gateway = gateway_of(request)
-    if "multipart/form-data" not in request.headers.get("content-type", "").lower():
-        raise InvalidInput("Send the files as multipart/form-data, in fields named files.", details={"field": "files"})
+    kind = request.headers.get("content-type", "").lower()
+    if "application/json" in kind:
+        return await _add_page(request, gateway)
+    if "multipart/form-data" not in kind:
+        message = 'Send files as multipart/form-data, in fields named files; or as JSON {"url": "https://…"}.'
+        raise InvalidInput(message, details={"field": "files"})
     most = gateway.settings.max_upload_files
     async with request.form(max_files=most, max_fields=most + 10) as form:
         files = [item for item in form.getlist("files") if isinstance(item, UploadFile)]
