@@ -42,7 +42,9 @@ class MetadataIn(BaseModel):
     published: Day | None = None
     period: Short | PeriodIn = ""
 
-    def wire(self, provenance: common_pb2.Provenance = common_pb2.PROVENANCE_UPLOAD) -> common_pb2.DocumentMetadata:
+    def wire(
+        self, provenance: common_pb2.Provenance.ValueType = common_pb2.PROVENANCE_UPLOAD
+    ) -> common_pb2.DocumentMetadata:
         """As the wire has it; what was left out stays empty."""
         return common_pb2.DocumentMetadata(
             title=self.title,

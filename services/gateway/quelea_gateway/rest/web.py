@@ -20,7 +20,7 @@ from quelea_gateway.rest.streams import while_there
 router = APIRouter(tags=["web"])
 
 State = Literal["pending", "kept", "rejected", "vanished"]
-_STATES: dict[State, search_pb2.WebPageState] = {
+_STATES: dict[State, search_pb2.WebPageState.ValueType] = {
     "pending": search_pb2.WEB_PAGE_STATE_PENDING,
     "kept": search_pb2.WEB_PAGE_STATE_KEPT,
     "rejected": search_pb2.WEB_PAGE_STATE_REJECTED,
@@ -165,7 +165,7 @@ async def pages(
     return WebPagesOut(pages=shown, total=max(found.total, len(shown)))
 
 
-async def _decide(request: Request, body: WebPagesIn, decision: search_pb2.WebDecision) -> DecidedOut:
+async def _decide(request: Request, body: WebPagesIn, decision: search_pb2.WebDecision.ValueType) -> DecidedOut:
     if not (body.urls or body.hosts or body.states or body.added_from or body.added_to):
         raise InvalidInput("Say which pages: urls, hosts, states, added_from or added_to.", details={"field": "urls"})
     wanted = search_pb2.DecideWebPagesRequest(filter=filter_of(body), decision=decision)
