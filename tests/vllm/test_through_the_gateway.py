@@ -1,0 +1,109 @@
+"""Gateway → generator → vLLM. What is tested is the contract; a model of 135M parameters has no wit to test."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx2
+from quelea_kit.testing import wait_until
+
+MODEL, ADAPTER = "smollm2-135m-instruct", "random-lora"
+QUESTION = "What were the net sales of Acme Corp. in the second quarter of 2023? Explain at length."
+
+
+@contextlib.contextmanager
+def _stream(product: Any, **body: Any) -> Iterator[Iterator[tuple[str, Any]]]:
+    """The events of a streamed answer; leaving early closes the connection."""
+    asked = {"question": QUESTION, "stream": True, **body}
+    with product.http.stream("POST", "/v1/ask", json=asked, timeout=180) as reply:
+        assert reply.status_code == 200, reply.read()
+
+        def events() -> Iterator[tuple[str, Any]]:
+            name = ""
+            for line in reply.iter_lines():
+                if line.startswith("event: "):
+                    name = line.removeprefix("event: ")
+                elif line.startswith("data: "):
+                    yield name, json.loads(line.removeprefix("data: "))
+
+        yield events()
+
+
+def _last(product: Any, **body: Any) -> tuple[str, Any]:
+    last = ("", None)
+    with _stream(product, **body) as events:
+        for last in events:  # noqa: B007  # only the last one counts
+            pass
+    return last
+
+
+def test_a_streamed_answer(product: Any) -> None:
+    with _stream(product) as found:
+        events = list(found)
+    names = [name for name, _ in events]
+    assert names[0] == "started"
+    assert names[-1] == "answer"
+    assert names.count("delta") > 3
+    answer = events[-1][1]
+    assert (answer["reader"], answer["model"]) == ("openai", MODEL)
+    assert "".join(data["text"] for name, data in events if name == "delta") == answer["answer"]
+    for citation in answer["citations"]:  # the model cites what it likes; what is shown must be true
+        page = product.page(citation["document_id"], citation["page"])
+        assert page["text"][citation["start"] : citation["end"]] == citation["quote"]
+
+
+def test_sixteen_at_once(product: Any) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        ends = list(pool.map(lambda _: _last(product), range(16)))
+    assert [name for name, _ in ends] == ["answer"] * 16
+
+
+def test_the_adapter_is_chosen_per_request(product: Any) -> None:
+    base, adapted = (product.ask(QUESTION, model=name) for name in (MODEL, ADAPTER))
+    assert (base["model"], adapted["model"]) == (MODEL, ADAPTER)
+    assert base["answer"] != adapted["answer"]
+
+
+def test_a_model_that_is_not_served_is_named(product: Any) -> None:
+    reply = product.http.post("/v1/ask", json={"question": QUESTION, "model": "no-such-model"})
+    assert reply.status_code == 404
+    assert "model" in reply.json()["error"]["message"]
+
+
+def test_callers_that_leave_free_the_engine(product: Any, engine: Any, idle: Any) -> None:
+    with contextlib.ExitStack() as left:
+        for _ in range(4):
+            events = left.enter_context(_stream(product))
+            next(name for name, _ in events if name == "delta")
+        assert engine.metric("vllm:num_requests_running") > 0
+    wait_until(idle, seconds=10, what="the engine's requests have been cancelled")
+
+
+def test_an_engine_that_is_killed_under_load_and_comes_back(product: Any, engine: Any) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        ends = [pool.submit(_last, product) for _ in range(8)]
+        wait_until(lambda: engine.metric("vllm:num_requests_running") > 0, seconds=60, what="the engine works")
+        engine.kill()
+        found = [end.result(timeout=180) for end in ends]
+    assert {name for name, _ in found} <= {"answer", "error"}
+    errors = [data["error"] for name, data in found if name == "error"]
+    assert errors
+    for error in errors:
+        assert error["code"] in ("UNAVAILABLE", "DEADLINE_EXCEEDED")
+        assert error["details"]["evidence"]
+    wait_until(lambda: _ready(product) is False, seconds=60, what="the gateway says that its reader is away")
+    engine.start()
+    engine.until_ready()
+    wait_until(lambda: _ready(product) is True, seconds=60, what="the gateway is ready again")
+    assert _last(product)[0] == "answer"
+
+
+def _ready(product: Any) -> bool | None:
+    try:
+        return bool(product.http.get("/readyz").status_code == 200)
+    except httpx2.HTTPError:
+        return None
