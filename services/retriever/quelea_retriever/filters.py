@@ -10,6 +10,7 @@ from datetime import date
 from quelea_kit.dates import parse_iso
 from quelea_kit.text import normalise
 
+from quelea_retriever.core.filings import known_by
 from quelea_retriever.core.model import DocumentFacts
 
 _NOT_A_LETTER = re.compile(r"[\W_]+")
@@ -29,6 +30,8 @@ class DocumentFilter:
     published_to: date | None = None
     languages: frozenset[str] = frozenset()
     document_ids: frozenset[str] = frozenset()
+    known_by: date | None = None
+    """Only what had come out by this day; `core.filings.known_by` says how that is told."""
 
     def __bool__(self) -> bool:
         return self != _EVERYTHING
@@ -43,6 +46,7 @@ class DocumentFilter:
             and _any(self.languages, (facts.language,))
             and _any(self.periods, period_names(facts))
             and self._published(facts)
+            and (self.known_by is None or known_by(facts, self.known_by))
         )
 
     def _published(self, facts: DocumentFacts) -> bool:

@@ -18,6 +18,7 @@ from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError, Una
 from quelea_kit.logging import get_logger
 
 from quelea_retriever.adapters.store import DocumentRecord, NewPassage, Store, is_version_of, version_of
+from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.snapshot import Snapshot
 
@@ -143,12 +144,15 @@ class Library:
     async def commit(self, facts: DocumentFacts) -> str:
         """Make a version live; the id of the other document that it replaced, or "".
 
+        A live document of which nothing new was put gets a new record, of the same uri, over its own passages: one
+        write, so all of it or nothing. Its headers must stay as they are, for they are in the vectors.
+
         Raises:
-            Conflict: Fewer passages are stored than the document says it has.
+            Conflict: Fewer passages are stored than the document says it has, or a header would be another.
         """
         if not facts.passages:
             raise InvalidInput("document.passages must say how many passages the document has when it is committed.")
-        return await self._whole(self._commit(facts, version_of(facts)))
+        return await self._whole(self._commit(facts))
 
     async def delete(self, document_id: str) -> int:
         """Take a document out, unfinished versions of it too; how many passages it had.
@@ -179,9 +183,10 @@ class Library:
         if not task.cancelled():
             task.exception()  # the caller gets it; one that has left must not fill the log
 
-    async def _commit(self, facts: DocumentFacts, version: str) -> str:
+    async def _commit(self, facts: DocumentFacts) -> str:
         if self.store.shared:
             await self._refresh()
+        version = await self._version_to_commit(facts)
         await self._check_count(version, facts)
         record = DocumentRecord(version, facts, self._clock())
         await self.store.put_record(record)
@@ -236,6 +241,21 @@ class Library:
 
     async def _find_hidden(self) -> None:
         self.snapshot = self.snapshot.hiding(await self.store.versions())
+
+    async def _version_to_commit(self, facts: DocumentFacts) -> str:
+        """The version of these facts; the live one where only its record is to be renewed."""
+        version, live = version_of(facts), self.snapshot.by_document.get(facts.id)
+        if live is None or live.version == version or await self.store.count(version):
+            return version
+        if (live.facts.uri, live.facts.passages) != (facts.uri, facts.passages):
+            return version  # of which nothing is stored: a conflict
+        if contextual_header(live.facts, "") != contextual_header(facts, ""):
+            raise Conflict(
+                f"Document {facts.id} is to be renewed without its passages, but its title, company, type, period or "
+                "date would change, which are indexed with each of them: send all passages again, with this metadata.",
+                details={"stored": "0", "expected": str(facts.passages)},
+            )
+        return live.version
 
     async def _check_count(self, version: str, facts: DocumentFacts) -> None:
         stored = await self.store.count(version)

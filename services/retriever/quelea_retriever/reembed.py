@@ -54,7 +54,9 @@ async def _copy(old: EdgeShard, new: EdgeShard, embedder: Embedder, *, header: b
     for record in old.records():
         passages = old.passages(record.version)
         for start in range(0, len(passages), _BATCH):
-            made = await vectorise(record.facts, passages[start : start + _BATCH], embed, header=header)
+            made = await vectorise(
+                record.facts, passages[start : start + _BATCH], embed, header=header, version=record.version
+            )
             new.put_passages(made, time.time())
         new.put_record(record)
         count += len(passages)

@@ -17,8 +17,9 @@ from quelea_kit.errors import Conflict
 from quelea_retriever.adapters.embedder import Embedder, Embedding, Kind
 from quelea_retriever.adapters.store import Found, Profile, Scope, SparseVector, Store, profile_conflict
 from quelea_retriever.core import analysis, ranking, search_terms
-from quelea_retriever.core.model import Candidate, Hit, Mode, Reading
-from quelea_retriever.core.reading import Catalogue, confirm_missing, read_query
+from quelea_retriever.core.catalogue import Catalogue
+from quelea_retriever.core.model import Candidate, Hit, Mode, RankText, Reading
+from quelea_retriever.core.reading import confirm_missing, read_query
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
 from quelea_retriever.snapshot import Snapshot
@@ -102,17 +103,18 @@ class Searcher:
             rank_ms=(prepared - embedded + ranked - searched) * 1000,
         )
 
-    async def rank(
-        self, query: str, texts: Sequence[tuple[str, str]], seconds: float
-    ) -> list[tuple[int, float, float]]:
-        """Each (header, text), best first. Nothing is stored.
+    async def rank(self, query: str, texts: Sequence[RankText], seconds: float) -> list[Ranked]:
+        """Each text, best first. Nothing is stored; a text whose cosine is known is not encoded again.
 
         The same encoders and the same fusion as in a search; the IDF is that of the texts themselves.
         """
-        wholes = [indexed_text(header, "", text) for header, text in texts]
-        (query_vector,) = (await self.embed([query], "query", seconds)).vectors
-        vectors = (await self.embed(wholes, "passage", seconds)).vectors
-        return await asyncio.to_thread(_rank_texts, query, texts, vectors @ query_vector)
+        cosines = np.array([np.nan if text.cosine is None else text.cosine for text in texts])
+        unknown = [i for i, text in enumerate(texts) if text.cosine is None]
+        if unknown:
+            wholes = [indexed_text(texts[i].header, texts[i].table_head, texts[i].text) for i in unknown]
+            (query_vector,) = (await self.embed([query], "query", seconds)).vectors
+            cosines[unknown] = (await self.embed(wholes, "passage", seconds)).vectors @ query_vector
+        return await asyncio.to_thread(_rank_texts, query, texts, cosines)
 
     def _prepare(
         self, question: Question, snapshot: Snapshot
@@ -176,8 +178,9 @@ def _ranked(question: Question, found: list[Candidate], reading: Reading) -> tup
     return ranking.rank(question.query, found, confirmed, question.k, question.mode, question.plain), confirmed
 
 
-def _rank_texts(query: str, texts: Sequence[tuple[str, str]], cosines: npt.NDArray[np.float32]) -> list[Ranked]:
-    overlaps = _overlaps(analysis.sparse_query(query), [analysis.sparse_document(h, "", "", t) for h, t in texts])
+def _rank_texts(query: str, texts: Sequence[RankText], cosines: npt.NDArray[np.float64]) -> list[Ranked]:
+    documents = [analysis.sparse_document(t.header, t.section, t.table_head, t.text) for t in texts]
+    overlaps = _overlaps(analysis.sparse_query(query), documents)
     weights = ranking.DEFAULT
     # Not ranking.rank itself, which leaves out near-duplicates: here every text gets its place.
     scores = weights.dense * _min_max(cosines) + weights.sparse * _min_max(overlaps)

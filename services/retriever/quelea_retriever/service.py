@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -64,12 +65,15 @@ class RetrieverServicer(retriever_pb2_grpc.RetrieverServiceServicer):
         self, request: retriever_pb2.SearchRequest, context: Context
     ) -> retriever_pb2.SearchResponse:
         """Ranked passages for a query."""
-        started = time.perf_counter()
+        started, today = time.perf_counter(), datetime.now(UTC).date()
+        as_of, filters = wire.day_in(request.as_of, "as_of") or today, wire.filters_in(request.filters)
+        if as_of < today:
+            filters = replace(filters, known_by=as_of)
         question = Question(
             query=wire.query_in(request.query, self._settings.max_query_chars),
             k=wire.k_in(request.k, self._settings.default_k),
-            as_of=wire.day_in(request.as_of, "as_of") or datetime.now(UTC).date(),
-            filters=wire.filters_in(request.filters),
+            as_of=as_of,
+            filters=filters,
             mode=wire.mode_in(request.mode),
             ignore_reading=request.ignore_reading,
             plain=request.plain_fusion,
@@ -102,18 +106,19 @@ class RetrieverServicer(retriever_pb2_grpc.RetrieverServiceServicer):
                 f"{len(request.candidates)} candidates; at most {settings.max_rank_candidates} at once.",
                 details={"limit": str(settings.max_rank_candidates)},
             )
-        for index, candidate in enumerate(request.candidates):
-            if not candidate.text.strip():
-                raise InvalidInput(f"candidates[{index}].text is empty.")
-            if len(candidate.text) + len(candidate.header) > settings.max_passage_chars:
-                raise TooLarge(f"candidates[{index}] is longer than {settings.max_passage_chars} characters.")
-        if not request.candidates:
+        texts = [
+            wire.rank_text_in(candidate, f"candidates[{index}]", settings.max_passage_chars, headers=settings.header)
+            for index, candidate in enumerate(request.candidates)
+        ]
+        if not texts:
             return retriever_pb2.RankResponse()
         await self._meet()
-        texts = [(candidate.header, candidate.text) for candidate in request.candidates]
         ranked = await self._searcher.rank(query, texts, self._seconds(context))
         return retriever_pb2.RankResponse(
-            ranked=[retriever_pb2.RankedCandidate(index=i, score=score, cosine=cos) for i, score, cos in ranked],
+            ranked=[
+                retriever_pb2.RankedCandidate(index=i, score=score, cosine=cosine, header=texts[i].header)
+                for i, score, cosine in ranked
+            ],
             timing=common_pb2.Timing(compute_ms=(time.perf_counter() - started) * 1000),
         )
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from quelea_retriever.adapters.store import DocumentRecord, Scope
+from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import DocumentFacts
-from quelea_retriever.core.reading import Catalogue
 
 
 class _LazyCatalogue:

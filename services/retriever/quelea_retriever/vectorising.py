@@ -21,7 +21,12 @@ def indexed_text(header: str, table_head: str, text: str) -> str:
 
 
 async def vectorise(
-    facts: DocumentFacts, passages: Sequence[PassageRecord], embed: Embed, *, header: bool
+    facts: DocumentFacts,
+    passages: Sequence[PassageRecord],
+    embed: Embed,
+    *,
+    header: bool,
+    version: str = "",
 ) -> list[NewPassage]:
     """Passages of a document with their vectors.
 
@@ -30,19 +35,20 @@ async def vectorise(
         passages: At least one.
         embed: Texts to unit vectors of the passage tower.
         header: Index the contextual header and the section with each passage; False only to measure their worth.
+        version: To store them under; that of the facts when empty.
     """
     headers = [contextual_header(facts, passage.section) if header else "" for passage in passages]
     texts = [indexed_text(h, passage.table_head, passage.text) for h, passage in zip(headers, passages, strict=True)]
     vectors = (await embed(texts)).vectors
 
     def assemble() -> list[NewPassage]:
-        version = version_of(facts)
+        stored_as = version or version_of(facts)
         ranking.prepare(passages)  # here, where nobody waits for it, not in the first search that finds them
         made = []
         for h, passage, vector in zip(headers, passages, vectors, strict=True):
             section = passage.section if header else ""
             made.append(
-                NewPassage(version, passage, vector, sparse_document(h, section, passage.table_head, passage.text))
+                NewPassage(stored_as, passage, vector, sparse_document(h, section, passage.table_head, passage.text))
             )
         return made
 

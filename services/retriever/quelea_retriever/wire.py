@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
+from dataclasses import replace
 from datetime import UTC, date, datetime
+from typing import Any
 
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
@@ -13,7 +16,7 @@ from quelea_kit.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_retriever.core.header import contextual_header
-from quelea_retriever.core.model import DocumentFacts, Hit, Mode, PassageRecord, Period, Provenance, Reading
+from quelea_retriever.core.model import DocumentFacts, Hit, Mode, PassageRecord, Period, Provenance, RankText, Reading
 from quelea_retriever.filters import DocumentFilter, folded
 
 MAX_K = 200
@@ -23,6 +26,7 @@ _PROVENANCE: dict[int, Provenance] = {
     common_pb2.PROVENANCE_WEB: "web",
     common_pb2.PROVENANCE_SAMPLE: "sample",
 }
+_LARGEST_COSINE = 1.001  # of unit vectors of 32 bit
 _PROVENANCE_BACK = {name: number for number, name in _PROVENANCE.items()}
 _MODES: dict[int, Mode] = {
     retriever_pb2.SEARCH_MODE_UNSPECIFIED: "fused",
@@ -67,7 +71,7 @@ def day_in(text: str, field: str) -> date | None:
 
 def filters_in(filters: retriever_pb2.Filters) -> DocumentFilter:
     """The filter; a field whose values are all blank is InvalidInput, not a filter that holds for everything."""
-    fields = {}
+    fields: dict[str, Any] = {}
     for field in ("companies", "tickers", "document_types", "periods", "languages"):
         values = getattr(filters, field)
         fields[field] = folded(values)
@@ -91,13 +95,24 @@ def facts_in(document: common_pb2.Document) -> DocumentFacts:
         raise InvalidInput("document.metadata.uri is empty: it is the name under which a new version replaces an old.")
     if document.pages < 0 or document.passages < 0:
         raise InvalidInput("document.pages and document.passages must not be negative.")
-    day_in(said.published, "document.metadata.published")
-    day_in(said.period.end_date, "document.metadata.period.end_date")
     fetched = ""
     if document.HasField("fetched"):
         fetched = document.fetched.ToDatetime(UTC).isoformat(timespec="microseconds")
-    return DocumentFacts(
+    return replace(
+        metadata_in(said, "document.metadata"),
         id=document.id,
+        pages=document.pages,
+        passages=document.passages,
+        fetched=fetched,
+    )
+
+
+def metadata_in(said: common_pb2.DocumentMetadata, where: str) -> DocumentFacts:
+    """What a document says of itself, as facts without an id; its dates must be dates."""
+    day_in(said.published, f"{where}.published")
+    day_in(said.period.end_date, f"{where}.period.end_date")
+    return DocumentFacts(
+        id="",
         title=said.title,
         uri=said.uri,
         language=said.language,
@@ -114,10 +129,24 @@ def facts_in(document: common_pb2.Document) -> DocumentFacts:
         ),
         published=said.published,
         provenance=_PROVENANCE.get(said.provenance, ""),
-        pages=document.pages,
-        passages=document.passages,
-        fetched=fetched,
     )
+
+
+def rank_text_in(candidate: retriever_pb2.RankCandidate, where: str, longest: int, *, headers: bool) -> RankText:
+    """A text to rank, with the header that a stored passage of such a document has; `headers`: they are in use."""
+    if not candidate.text.strip():
+        raise InvalidInput(f"{where}.text is empty.")
+    header, section = candidate.header, candidate.section
+    if not headers:
+        section = ""
+    elif not header:
+        header = contextual_header(metadata_in(candidate.metadata, f"{where}.metadata"), section)
+    if len(candidate.text) + len(header) + len(candidate.table_head) > longest:
+        raise TooLarge(f"{where} is longer than {longest} characters.", details={"limit": str(longest)})
+    cosine = candidate.cosine if candidate.HasField("cosine") else None
+    if cosine is not None and not (math.isfinite(cosine) and abs(cosine) <= _LARGEST_COSINE):
+        raise InvalidInput(f"{where}.cosine is {cosine}; it must be from -1 to 1, or left out.")
+    return RankText(candidate.text, header, section, candidate.table_head, cosine)
 
 
 def passage_in(passage: common_pb2.Passage, document_id: str, longest: int) -> PassageRecord:
@@ -186,7 +215,7 @@ def document_out(facts: DocumentFacts) -> common_pb2.Document:
 def hit_out(hit: Hit) -> retriever_pb2.ScoredPassage:
     """A ranked passage."""
     passage, facts = hit.candidate.passage, hit.candidate.facts
-    return retriever_pb2.ScoredPassage(
+    scored = retriever_pb2.ScoredPassage(
         passage=common_pb2.Passage(
             id=passage.id,
             document_id=passage.document_id,
@@ -205,6 +234,9 @@ def hit_out(hit: Hit) -> retriever_pb2.ScoredPassage:
         sparse=hit.candidate.sparse,
         header=contextual_header(facts, passage.section),
     )
+    if facts.fetched:
+        scored.fetched.FromDatetime(datetime.fromisoformat(facts.fetched))
+    return scored
 
 
 def reading_out(reading: Reading) -> retriever_pb2.Reading:
@@ -219,6 +251,7 @@ def reading_out(reading: Reading) -> retriever_pb2.Reading:
         period_missing=reading.period_missing,
         is_comparison=reading.is_comparison,
         asks_latest=reading.asks_latest,
+        period_newer=reading.period_newer,
     )
 
 

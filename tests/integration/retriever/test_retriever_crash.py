@@ -35,10 +35,24 @@ async def main():
 asyncio.run(main())
 """
 
+RENEWER = (
+    WRITER.partition("    n = 0")[0]
+    + """
+    facts = DocumentFacts(id=document_id("page"), uri="u", title="Page", passages=3, fetched="0")
+    await library.put(facts, new_passages(facts, ["one", "two", "three"]))
+    await library.commit(facts)
+    for n in range(1, 100_000):
+        await library.commit(DocumentFacts(facts.id, "Page", "u", ticker=f"T{n}", passages=3, fetched=str(n)))
+        print("renewed", n, flush=True)
 
-def killed_while_writing(folder, lines):
+asyncio.run(main())
+"""
+)
+
+
+def killed_while_writing(folder, lines, script=WRITER):
     """Acknowledgements of a writer that was killed after so many of them."""
-    process = subprocess.Popen([sys.executable, "-c", WRITER, str(folder)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", script, str(folder)], stdout=subprocess.PIPE, text=True)
     said = [process.stdout.readline().split() for _ in range(lines)]
     process.kill()
     said += [line.split() for line in process.stdout.read().splitlines()]
@@ -60,4 +74,18 @@ async def test_no_acknowledged_passage_is_lost(lines):
             if what == "commit":
                 assert document in library.snapshot.by_document
         assert len(library.snapshot.by_document) <= sum(what == "commit" for what, _ in said) + 1
+        await library.close()
+
+
+async def test_a_record_that_is_being_renewed_is_the_last_one_whole():
+    with memory_folder() as folder:
+        said = await asyncio.to_thread(killed_while_writing, folder, 40, RENEWER)
+        last = max(int(number) for what, number in said if what == "renewed")
+        library = Library(QdrantEdgeStore(folder))
+        await library.start()
+        (record,) = await library.store.records()
+        number = int(record.facts.fetched)
+        assert number in (last, last + 1)
+        assert record.facts.ticker == f"T{number}"
+        assert list((await library.store.versions()).items()) == [(record.version, 3)]
         await library.close()

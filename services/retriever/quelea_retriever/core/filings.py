@@ -30,6 +30,18 @@ def released(document: DocumentFacts, as_of: date) -> bool:
     return not ((end and end > as_of) or (published and published > as_of))
 
 
+def known_by(document: DocumentFacts, day: date) -> bool:
+    """Whether a document may be used for a question of that day: nothing that came out later is.
+
+    Its date of publication decides; where that is unknown the last day of its period, before which it cannot have come
+    out; where that is unknown too, the day on which it was fetched, for there is no sign that it is older. So a filing
+    without a date of publication counts some weeks too early, and other documents without one rather too late.
+    """
+    said = document.published or document.period.end_date or document.fetched[:10]
+    out = parse_iso(said)
+    return out is not None and out <= day
+
+
 def overdue(own: Sequence[DocumentFacts], others: Iterable[DocumentFacts], as_of: date) -> str:
     """What to say when a company's latest filing is probably not stored, for others have newer ones; else "".
 
@@ -100,15 +112,18 @@ def covering(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[D
     if not ask.year:
         return list(newest_first(d for d in filings if _named_quarter(d, ask) == ask.quarter))[:1]
     wanted = (ask.year, ask.quarter)
-    fitting = [d for d in filings if _name(d, ask) == wanted]
+    fitting = [d for d in filings if period_name(d, ask) == wanted]
     if not fitting and ask.fiscal:
         fitting = [d for d in filings if not d.period.fiscal_year and parse_label(d.period.file_label) == wanted]
     if not fitting and ask.quarter == 4:
-        fitting = [d for d in filings if _name(d, ask) == (ask.year, 0)]  # the fourth quarter is in the annual report
+        fitting = [
+            d for d in filings if period_name(d, ask) == (ask.year, 0)
+        ]  # the fourth quarter is in the annual report
     return fitting
 
 
-def _name(document: DocumentFacts, ask: Ask) -> tuple[int, int]:
+def period_name(document: DocumentFacts, ask: Ask) -> tuple[int, int]:
+    """(year, quarter) of a filing by the name that the question uses, quarter 0 for a year; zeros where unknown."""
     period = document.period
     calendar = _calendar_quarter(
         parse_iso(period.end_date), whole_year=not period.fiscal_quarter and period.fiscal_year > 0
@@ -121,14 +136,14 @@ def _name(document: DocumentFacts, ask: Ask) -> tuple[int, int]:
 
 
 def _named_quarter(document: DocumentFacts, ask: Ask) -> int:
-    return _name(document, ask)[1]
+    return period_name(document, ask)[1]
 
 
 def _of_year(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[DocumentFacts]:
-    fitting = [d for d in filings if _name(d, ask)[0] == ask.year]
+    fitting = [d for d in filings if period_name(d, ask)[0] == ask.year]
     if not fitting and not ask.fiscal:
         fitting = [d for d in filings if d.period.fiscal_year == ask.year]
-    whole = [d for d in fitting if _name(d, ask)[1] == 0 and not d.period.fiscal_quarter]
+    whole = [d for d in fitting if period_name(d, ask)[1] == 0 and not d.period.fiscal_quarter]
     return whole if whole or annual else fitting
 
 

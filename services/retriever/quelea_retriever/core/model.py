@@ -82,6 +82,18 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class RankText:
+    """A text that is ranked without being stored, with what would be indexed with it."""
+
+    text: str
+    header: str = ""
+    section: str = ""
+    table_head: str = ""
+    cosine: float | None = None
+    """Between query and text, where it is known; None: to be found."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A ranked candidate. The score is comparable within one answer only."""
 
@@ -109,6 +121,8 @@ class Reading:
     """The question names a period that no stored document of its companies covers."""
     is_comparison: bool = False
     asks_latest: bool = False
+    period_newer: bool = False
+    """The question names a period beyond every stored document of its companies (of all, when it names none)."""
     mentions: tuple[str, ...] = ()
     """The words of the question that name companies."""
     missing_names: tuple[str, ...] = ()

@@ -6,58 +6,23 @@ says so.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 from quelea_kit.text import CJK, language_of
 
-from .companies import NameBook, clean
+from .catalogue import Catalogue, speaks_of
+from .companies import clean
 from .cues import TimeCues, time_cues
 from .filings import covering, newest_first, overdue, period_text, released
+from .horizon import Horizon, names_newer_period
 from .model import Candidate, DocumentFacts, Reading
 from .periods import Ask, find_asks
 from .unknown_names import unknown_names
 
 MAX_GROUPS = 12
 """At most so many filings are retrieved one by one; a longer history is searched from its newest part."""
-
-
-@dataclass(frozen=True)
-class Catalogue:
-    """The stored documents, arranged by company. Build it again when a document comes or goes."""
-
-    documents: tuple[DocumentFacts, ...]
-    book: NameBook
-    by_company: dict[str, tuple[DocumentFacts, ...]]
-    """Newest first."""
-    unowned: tuple[DocumentFacts, ...]
-    """Documents of no company: news, regulations."""
-
-    @classmethod
-    def build(cls, documents: Sequence[DocumentFacts]) -> Catalogue:
-        """A catalogue of these documents."""
-        book = NameBook((d.company, d.company_aliases, d.ticker) for d in documents if d.company)
-        owned: dict[str, list[DocumentFacts]] = defaultdict(list)
-        for document in documents:
-            if document.company:
-                owned[book.key_of(document.company, document.company_aliases, document.ticker)].append(document)
-        return cls(
-            documents=tuple(documents),
-            book=book,
-            by_company={key: newest_first(group) for key, group in owned.items()},
-            unowned=tuple(document for document in documents if not document.company),
-        )
-
-    def about(self, key: str) -> tuple[DocumentFacts, ...]:
-        """Documents of no company whose title speaks of this one."""
-        names = self.book.names_of(key)
-        return tuple(d for d in self.unowned if d.title and any(_speaks_of(d.title, name) for name in names))
-
-    def not_of(self, key: str) -> Iterator[DocumentFacts]:
-        """The documents of every other company."""
-        return (d for other, documents in self.by_company.items() if other != key for d in documents)
 
 
 def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
@@ -76,12 +41,22 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
         if not catalogue.unowned and len(catalogue.by_company) == 1 and (asks or cues.latest or cues.multi):
             present = list(catalogue.by_company)  # one company is all there is, and the question speaks of its periods
         else:
-            return _without_company(catalogue, asks, cues)
+            newer = names_newer_period(text, asks, catalogue.documents, catalogue.horizon, as_of, annual=cues.annual)
+            return replace(_without_company(catalogue, asks, cues), period_newer=newer)
     if not present:
         names = tuple(name for key in missing for name in catalogue.book.names_of(key))
         return _company_missing([catalogue.book.display[key] for key in missing], names, asks, cues)
     reading = _of_companies(catalogue, present, missing, asks, cues, as_of, language_of(query))
-    return replace(reading, mentions=tuple(text[mention.start : mention.end] for mention in named))
+    return replace(
+        reading,
+        mentions=tuple(text[mention.start : mention.end] for mention in named),
+        period_newer=all(_period_newer(text, asks, catalogue, key, cues, as_of) for key in present),
+    )
+
+
+def _period_newer(text: str, asks: Sequence[Ask], catalogue: Catalogue, key: str, cues: TimeCues, as_of: date) -> bool:
+    own = (*catalogue.by_company.get(key, ()), *catalogue.about(key))
+    return names_newer_period(text, asks, own, Horizon.of(own), as_of, annual=cues.annual)
 
 
 def confirm_missing(reading: Reading, candidates: Sequence[Candidate]) -> Reading:
@@ -100,22 +75,9 @@ def confirm_missing(reading: Reading, candidates: Sequence[Candidate]) -> Readin
         if candidate.facts.company and not guessed:
             continue
         told = f"{candidate.facts.title}\n{candidate.passage.section}\n{candidate.passage.text}"
-        if any(_speaks_of(told, name) for name in reading.missing_names):
+        if any(speaks_of(told, name) for name in reading.missing_names):
             return replace(reading, company_missing=False, fallback="")
     return reading
-
-
-def _speaks_of(text: str, name: str) -> bool:
-    text, name = text.lower(), name.lower()
-    if CJK.search(name):
-        return name in text
-    at = text.find(name)
-    while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
-        if not (before.isalnum() and before.isascii()) and not (after.isalnum() and after.isascii()):
-            return len(name) > 3 or text[at : at + len(name)] == name
-        at = text.find(name, at + 1)
-    return False
 
 
 def _labels(asks: Sequence[Ask]) -> tuple[str, ...]:

@@ -263,3 +263,45 @@ def test_whatever_happens_exactly_the_live_passages_are_found(todo):
         await library.close()
 
     asyncio.run(play())
+
+
+async def test_a_record_is_renewed_over_the_passages_that_are_there(edge_library):
+    first, later = doc("a", title="x", company="X", fetched="2026-01-01"), "2026-02-01T00:00:00"
+    await add(edge_library, first, ["one", "two"])
+    renewed = doc("a", title="y", company="X", provenance="web", fetched=later)  # headed by the company, not the title
+    assert await edge_library.commit(renewed) == ""
+    assert await find(edge_library) == ["one", "two"]
+    assert edge_library.snapshot.by_document[document_id("a")].facts == renewed
+    assert await edge_library.store.versions() == {version_of(first): 2}
+    await edge_library.collect()
+    assert await find(edge_library) == ["one", "two"]
+    assert await add(edge_library, renewed, ["one", "two"]) == ""  # and it may be sent whole again
+    await wait_until_async(lambda: not edge_library._retiring)
+    assert await edge_library.store.versions() == {version_of(renewed): 2}
+    assert await find(edge_library) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        doc("a", title="another header"),
+        doc("a", title="x", ticker="T", passages=1),
+        doc("a", title="x", uri="elsewhere"),
+        doc("b", title="x"),
+    ],
+)
+async def test_no_record_is_renewed_whose_passages_would_not_fit(edge_library, wrong):
+    await add(edge_library, doc("a", title="x"), ["one", "two"])
+    with pytest.raises(Conflict):
+        await edge_library.commit(wrong)
+    assert await find(edge_library) == ["one", "two"]
+    assert edge_library.snapshot.by_document[document_id("a")].facts == doc("a", title="x")
+
+
+async def test_a_half_written_new_version_is_not_taken_for_a_renewal(edge_library):
+    await add(edge_library, doc("a", title="x", company="X"), ["one", "two"])
+    half = doc("a", title="y", company="X")
+    await edge_library.put(half, new_passages(half, ["one"]))
+    with pytest.raises(Conflict, match="but 1 of this version"):
+        await edge_library.commit(half)
+    assert edge_library.snapshot.by_document[document_id("a")].facts.title == "x"

@@ -1,0 +1,195 @@
+"""What a question asks about and no stored document has: a company, a period, what is new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from quelea_retriever.core.catalogue import Catalogue
+from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
+from quelea_retriever.core.reading import confirm_missing, read_query
+from support.filings import CATALOGUE, FILINGS, NEWS, TODAY, filing
+
+
+def groups(question: str, catalogue: Catalogue = CATALOGUE, as_of: date = TODAY) -> list[list[str]]:
+    return [list(group) for group in read_query(question, catalogue, as_of).groups]
+
+
+def test_latest_is_seen_from_the_day_of_the_question() -> None:
+    assert groups("Zebra's latest quarter", as_of=date(2023, 8, 1)) == [["ZBRA 2023-07-01"]]
+
+
+def test_missing_period_is_said() -> None:
+    without = Catalogue.build([d for d in FILINGS if d.id != "AAPL 2023-07-01"])
+    reading = read_query("What was Apple's revenue in Q3 2023?", without, TODAY)
+    assert reading.period_missing
+    assert not reading.company_missing
+    assert reading.fallback == "no filing of Apple for 2023 Q3; searched all of Apple"
+    assert reading.document_ids == ("AAPL 2023-04-01",)
+
+
+def quarters(company: str, *ends: tuple[str, str], form: str = "10-Q") -> list[DocumentFacts]:
+    return [filing(company, company[:4].upper(), label, end, form=form) for label, end in ends]
+
+
+KESTREL = quarters("Kestrel", ("FY2023 Q1", "2023-03-31"), ("FY2023 Q2", "2023-06-30"), ("FY2023 Q3", "2023-09-30"))
+LATEST = "What is {}'s latest gross margin?"
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        quarters("Merlin", ("FY2023 Q1", "2022-12-31"), ("FY2023 Q2", "2023-04-01")),  # July's is not there
+        quarters("Merlin", ("FY2022 Q2", "2022-06-30"), ("FY2022 Q3", "2022-09-30")),  # a whole year is not
+    ],
+)
+@pytest.mark.parametrize("question", [LATEST, "Compare {}'s latest sales to previous quarters", "{}最新季报净利润"])
+def test_latest_is_probably_not_stored(own: list[DocumentFacts], question: str) -> None:
+    alone = read_query(question.format("Merlin"), Catalogue.build(own), TODAY)
+    reading = read_query(question.format("Merlin"), Catalogue.build([*own, *KESTREL]), TODAY)
+    assert reading.groups == alone.groups  # still the newest there is
+    assert reading.period_missing
+    assert not alone.period_missing
+    assert reading.fallback.startswith("the newest stored 10-Q of Merlin is for the quarter ended ")
+    assert reading.fallback.endswith("other companies' are newer, so its latest is probably not stored")
+
+
+def test_latest_that_others_are_not_ahead_of() -> None:
+    def missing(own: list[DocumentFacts], others: list[DocumentFacts] = KESTREL, as_of: date = TODAY) -> bool:
+        return read_query(LATEST.format("Merlin"), Catalogue.build([*own, *others]), as_of).period_missing
+
+    behind = quarters("Merlin", ("FY2023 Q1", "2022-12-31"), ("FY2023 Q2", "2023-04-01"))
+    assert missing(behind)
+    assert not missing(behind, as_of=date(2023, 7, 10))  # the newer ones are not out on that day
+    assert not missing(behind[:1])  # of one filing it is not known when the next is due
+    assert not missing(quarters("Merlin", ("FY2023 Q1", "2023-04-30"), ("FY2023 Q2", "2023-07-29")))  # 63 days
+    # After the third quarter's comes the annual report: the next of its kind is half a year away.
+    assert not missing(quarters("Merlin", ("FY2023 Q2", "2023-02-28"), ("FY2023 Q3", "2023-05-31")))
+    assert not missing(behind, [replace(d, document_type="6-K") for d in KESTREL])
+    # The year that ended in June is followed by one that has not ended yet.
+    years = quarters("Merlin", ("FY2021", "2021-06-30"), ("FY2022", "2022-06-30"), form="10-K")
+    assert not missing(years, quarters("Kestrel", ("FY2022", "2022-12-31"), form="10-K"))
+    assert missing(years, quarters("Kestrel", ("FY2023", "2023-12-31"), form="10-K"))
+    # A newer annual report holds what its fourth quarter lacks.
+    assert not missing([*behind, *quarters("Merlin", ("FY2023", "2023-09-30"), form="10-K")])
+
+
+def test_latest_of_two_companies_one_behind() -> None:
+    behind = quarters("Merlin", ("FY2023 Q1", "2022-12-31"), ("FY2023 Q2", "2023-04-01"))
+    reading = read_query("Merlin against Kestrel: latest sales", Catalogue.build([*behind, *KESTREL]), TODAY)
+    assert "of Merlin" in reading.fallback
+    assert not reading.period_missing  # the other one's is there
+
+
+def test_half_missing_comparison_is_answered_and_said() -> None:
+    reading = read_query("Apple Q3 2023 against Q1 2023", CATALOGUE, TODAY)
+    assert reading.groups == (("AAPL 2023-07-01",),)
+    assert reading.fallback == "no filing of Apple for 2023 Q1"
+    assert not reading.period_missing
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What was Nvidia's revenue in Q3 2023?", "NVIDIA"),
+        ("英伟达2023年三季度营收", "NVIDIA"),
+        ("AMEX card fees in 2022", "American Express"),
+        ("Coca Cola net income 2021", "Coca-Cola"),
+        ("How much did Google spend on TAC?", "Alphabet"),
+        ("MSFT gross margin", "Microsoft"),
+        ("What was Zyxel's net income in 2022?", "Zyxel"),
+        ("Zyxel Corp revenue", "Zyxel"),
+        ("北大荒股份有限公司的营业收入", "北大荒股份有限公司"),
+        ("2020年永安药业营业收入是多少", "永安药业"),
+    ],
+)
+def test_missing_company(question: str, name: str) -> None:
+    reading = read_query(question, CATALOGUE, TODAY)
+    assert reading.company_missing
+    assert reading.companies == (name,)
+    assert reading.groups == ()
+    assert name in reading.fallback
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the effective tax rate?",
+        "In which year was Distribution the largest?",
+        "What was the percentage change in net income between 2018 and 2019?",
+        "What target did management set for the gap?",
+        "How does a shell company differ from a block trade?",
+        "Does the Federal Reserve's balance sheet matter?",
+        "What did the Board report?",
+        "如何应对高通胀？",
+        "北京东城区的房价",
+        "如何化解当前经济的主要矛盾？",
+        "苹果期货价格为何上涨？",
+        "期权卖出开仓是什么？创业板期权的开仓方式有哪些？",
+        "2023年中国营业收入增长最快的行业",
+        "公司2020年研发费用是多少",
+        "Can a bank close my account?",
+        "Is IT spending rising, and are all CEO pay ratios disclosed?",
+        "The company targets net zero by 2030",
+    ],
+)
+def test_no_company_is_read_where_none_is_named(question: str) -> None:
+    reading = read_query(question, CATALOGUE, TODAY)
+    assert not reading.company_missing
+    assert reading.companies == ()
+    assert reading.groups == ()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does Zebra say about its 2030 goal?",
+        "What are Zebra's notes due 2025?",
+        "How did Zebra adopt ASU 2016-13?",
+    ],
+)
+def test_a_year_that_is_no_period(question: str) -> None:
+    reading = read_query(question, CATALOGUE, TODAY)
+    assert not reading.period_missing
+    assert len(reading.document_ids) == 5
+
+
+def test_one_known_company_is_enough() -> None:
+    reading = read_query("Does Zebra name Microsoft as a competitor in Q2 2023?", CATALOGUE, TODAY)
+    assert reading.groups == (("ZBRA 2023-07-01",),)
+    assert not reading.company_missing
+    assert reading.fallback == "no document of Microsoft"
+
+
+def test_flags_of_time() -> None:
+    assert read_query("Zebra's latest 10-Q", CATALOGUE, TODAY).asks_latest
+    assert read_query("近期央行动向", CATALOGUE, TODAY).asks_latest
+    assert not read_query("Zebra Q3 2023", CATALOGUE, TODAY).asks_latest
+
+
+def candidate(text: str, company: str = "") -> Candidate:
+    return Candidate(PassageRecord("p", "d", 0, 1, 0, len(text), text), DocumentFacts("d", company=company), 0.8, 1.0)
+
+
+def test_found_news_takes_missing_back() -> None:
+    reading = read_query("英伟达近期股价为何上涨", Catalogue.build(NEWS), TODAY)
+    assert reading.company_missing
+    assert confirm_missing(reading, [candidate("存款准备金率")]).company_missing
+    assert not confirm_missing(reading, [candidate("英伟达股价上涨3%")]).company_missing
+    # Another company's filing that mentions it is not about it.
+    assert confirm_missing(reading, [candidate("Competitors: NVIDIA", "Intel")]).company_missing
+
+
+def test_a_product_taken_for_a_company() -> None:
+    reading = read_query("What was Nimbus's revenue growth?", CATALOGUE, TODAY)
+    assert reading.company_missing
+    assert not confirm_missing(reading, [candidate("Nimbus revenue grew 27%", "Zebra")]).company_missing
+
+
+@pytest.mark.parametrize(
+    "question", ["", "   ", "?", "Q3", "2023", "A" * 50_000, "\x00\ud800"[:1], "。。。", "$AAPL", "(AAPL)"]
+)
+def test_ragged_questions(question: str) -> None:
+    assert isinstance(read_query(question, CATALOGUE, TODAY), Reading)
+    assert read_query(question, Catalogue.build([]), TODAY).groups == ()
