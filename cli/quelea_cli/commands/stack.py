@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -65,6 +66,13 @@ def up(
     openai_api_key: Annotated[
         str, typer.Option(envvar="OPENAI_API_KEY", help="Key for the endpoint.", show_default=False)
     ] = "",
+    web: Annotated[
+        bool,
+        typer.Option("--web", help="Search the web when the documents do not answer: questions leave this machine."),
+    ] = False,
+    sample_web: Annotated[
+        bool, typer.Option("--sample-web", help="A small web of samples on this machine stands in for the internet.")
+    ] = False,
     start_seconds: Annotated[float, typer.Option(help="Longest wait for a service to be ready.", min=1)] = 120.0,
     log_level: Annotated[Level, typer.Option(help="Lowest level shown on the terminal.")] = Level.info,
     detach: Annotated[bool, typer.Option(help="Return when it is ready, and leave it running.")] = False,
@@ -80,10 +88,19 @@ def up(
         model="",
         reader=reader_settings(reader, openai_base_url, openai_model, openai_api_key),
         log_level="debug" if log_level is Level.debug else "info",
+        web=web,
+        sample_web=sample_folder() if sample_web else None,
     )
     if not options.auth and not is_loopback(host):
         raise CliError(f"{host} can be reached by others: keys cannot be off there.", EXIT_USAGE)
     serve(Home(home), options, Policy(start_seconds=start_seconds), terminal_level=log_level.value)
+
+
+def sample_folder(samples: Path = CHECKOUT / "samples") -> Path:
+    """Where the sample web is; CliError when this is no checkout."""
+    if not (samples / "web" / "site.json").is_file():
+        raise CliError(f"There is no sample web in {samples / 'web'}; it comes with the repository.", EXIT_USAGE)
+    return samples / "web"
 
 
 def reader_settings(reader: Reader, base_url: str, model: str, api_key: str) -> dict[str, str]:
@@ -186,7 +203,7 @@ def _completed(options: Options) -> Options:
         port = free_ports(1)[0]
     elif not is_free(options.host, port):
         raise CliError(f"Port {port} on {options.host} is taken; choose another with --port, or 0 for a free one.")
-    return Options(options.host, port, options.auth, encoder(), options.reader, options.log_level)
+    return replace(options, port=port, model=encoder())
 
 
 def encoder() -> Path | str:

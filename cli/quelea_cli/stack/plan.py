@@ -6,6 +6,7 @@ import secrets
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from quelea_kit.redis_server import find_redis_server
@@ -14,8 +15,7 @@ from quelea_cli.stack.home import Home
 from quelea_cli.stack.model import Service
 from quelea_cli.stack.ports import free_ports
 from quelea_cli.stack.probes import grpc_probe, http_probe, redis_probe
-
-LOOPBACK = "127.0.0.1"
+from quelea_cli.stack.web import LOOPBACK, is_on, sample_port, sample_service, sample_settings
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class Options:
     reader: Mapping[str, str]
     """Settings of the generator, by variable name."""
     log_level: str = "info"
+    web: bool = False
+    """Whether questions may leave this machine when the documents do not answer them."""
+    sample_web: Path | None = None
+    """Folder of the sample web, which then stands in for the internet."""
 
 
 def url_of(options: Options) -> str:
@@ -49,6 +53,13 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
         "QUELEA_SEARCH_BLOBS_URL": str(home.documents),
         "QUELEA_SEARCH_RETRIEVER": at["retriever"],
     }
+    sample: list[Service] = []
+    if options.sample_web:
+        port_of_sample = sample_port(home)
+        sample = [sample_service(options.sample_web, port_of_sample, environment)]
+        search |= sample_settings(port_of_sample)
+    elif options.web:
+        search["QUELEA_SEARCH_WEB"] = "true"
     http = f"[{options.host}]:{options.port}" if ":" in options.host else f"{options.host}:{options.port}"
 
     def service(name: str, own: dict[str, str], *, module: str = "", stop_group: int) -> Service:
@@ -70,14 +81,18 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
             command=(sys.executable, "-m", module or f"quelea_{name}"),
             env={**usual, **environment, **ours, "PYTHONUNBUFFERED": "1"},
             probe=probe,
-            ready_line="" if probe else "worker_ready",
+            ready_line="" if probe else f"{name}_ready",
             port=options.port if name == "gateway" else port.get(name, 0),
             start_group=2,
             stop_group=stop_group,
         )
 
+    beat: list[Service] = []
+    if is_on(options.web or bool(sample), environment) and find_spec("quelea_search.beat"):
+        beat = [service("beat", search, module="quelea_search.beat", stop_group=2)]
     return [
         _redis(home, port["redis"], password, environment),
+        *sample,
         service("embedder", {"QUELEA_EMBEDDER_MODEL": str(options.model)}, stop_group=5),
         service(
             "retriever",
@@ -86,6 +101,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
         ),
         service("search", search, stop_group=3),
         service("worker", search, module="quelea_search.worker", stop_group=2),
+        *beat,
         service("generator", dict(options.reader), stop_group=3),
         service(
             "gateway",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 import socket
@@ -10,14 +11,16 @@ import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from quelea_cli import __main__ as command_line
-from quelea_cli.commands.stack import Reader, reader_settings
+from quelea_cli.commands.stack import Reader, reader_settings, sample_folder
 from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.stack import logs as logging
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.logs import Logs, readable
+from quelea_cli.stack.model import Service
 from quelea_cli.stack.plan import Options, plan, url_of
 from quelea_cli.stack.ports import free_ports, is_free, is_loopback
 
@@ -167,6 +170,55 @@ def test_the_plan_wires_the_services_together(tmp_path: Path) -> None:
     assert stat.S_IMODE(config.stat().st_mode) == 0o600
     assert "appendonly yes" in config.read_text()
     assert all("requirepass" not in " ".join(one.command) for one in services.values())
+
+
+def planned(home: Home, environment: dict[str, str] | None = None, **options: Any) -> dict[str, Service]:
+    home.create()
+    wanted = Options("127.0.0.1", 8080, False, "/m", {}, **options)
+    return {one.name: one for one in plan(home, wanted, environment or {})}
+
+
+def test_no_question_leaves_the_machine_unasked(tmp_path: Path) -> None:
+    services = planned(Home(tmp_path))
+    assert "sample-web" not in services
+    assert "beat" not in services
+    for one in services.values():
+        assert not any(name.startswith("QUELEA_SEARCH_WEB") for name in one.env)
+    assert planned(Home(tmp_path), web=True)["search"].env["QUELEA_SEARCH_WEB"] == "true"
+    kept = planned(Home(tmp_path), {"QUELEA_SEARCH_WEB": "1"})
+    assert kept["worker"].env["QUELEA_SEARCH_WEB"] == "1"
+    assert ("beat" in kept) == (importlib.util.find_spec("quelea_search.beat") is not None)
+
+
+def test_the_sample_web_is_all_that_a_stack_with_it_can_read(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    services = planned(home, {"QUELEA_SEARCH_BRAVE_KEY": "k"}, sample_web=tmp_path / "web")
+    sample = services["sample-web"]
+    assert str(tmp_path / "web") in sample.command
+    assert sample.start_group < services["search"].start_group
+    for name in ("search", "worker"):
+        env = services[name].env
+        assert env["QUELEA_SEARCH_WEB"] == "true"
+        assert env["QUELEA_SEARCH_ENVIRONMENT"] == "test"
+        assert json.loads(env["QUELEA_SEARCH_WEB_PROVIDERS"]) == ["searxng"]
+        assert env["QUELEA_SEARCH_SEARXNG_URL"] == f"http://127.0.0.1:{sample.port}"
+        assert set(json.loads(env["QUELEA_SEARCH_WEB_TEST_HOSTS"]).values()) == {f"127.0.0.1:{sample.port}"}
+        assert json.loads(env["QUELEA_SEARCH_PAGE_PORTS"]) == [sample.port]
+        allowed = json.loads(env["QUELEA_SEARCH_ALLOW_HOSTS"])
+        assert 0 < len(allowed) < len(json.loads(env["QUELEA_SEARCH_WEB_TEST_HOSTS"]))
+    assert "QUELEA_SEARCH_ENVIRONMENT" not in services["gateway"].env
+    assert planned(home, sample_web=tmp_path / "web")["sample-web"].port == sample.port
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", sample.port))
+        other.listen()
+        assert planned(home, sample_web=tmp_path / "web")["sample-web"].port != sample.port
+
+
+def test_a_sample_web_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(CliError, match="no sample web"):
+        sample_folder(tmp_path)
+    assert (sample_folder() / "site.json").is_file()
 
 
 def test_addresses() -> None:
