@@ -1,0 +1,135 @@
+"""Which paragraphs of the pages that were read are worth encoding: BM25 over all of them.
+
+On a CPU the encoder is the bottleneck of the web route, so only the lexically best go on; it decides among those.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quelea_kit.text import terms
+
+_K1 = 1.2
+_B = 0.75
+_SHINGLE = 4
+"""Words of a shingle, by whose shares near-duplicates are known."""
+_SAME = 0.8
+"""Containment of the smaller one's shingles from which on two passages say the same."""
+_CONTEXT_WEIGHT = 0.5
+"""Of a word that stands only in the page's title, the headings or the table's head, against one of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A passage of a page, as it is compared."""
+
+    page: int
+    """Which page, counted from 0."""
+    text: str
+    context: str = ""
+    """The page's title, the headings above the passage, the head of its table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A passage that is worth encoding."""
+
+    index: int
+    """Which of the paragraphs."""
+    score: float
+    coverage: float
+    """Share of the query's terms that it has, weighted by rarity; 0 to 1."""
+
+
+def preselect(query: str, paragraphs: Sequence[Paragraph], limit: int) -> list[Selected]:
+    """At most `limit` paragraphs, best first.
+
+    The best one of each page is among them when it has any of the query's terms, as far as the limit goes; of
+    paragraphs that say the same only the better one. When the query has no term that is anywhere, the first
+    paragraphs of the pages, in turn.
+    """
+    wanted = list(dict.fromkeys(terms(query)))
+    said = [terms(paragraph.text) for paragraph in paragraphs]
+    around = _contexts(paragraphs)
+    ranked = _rank(wanted, said, around)
+    if not ranked:
+        return [Selected(index, 0.0, 0.0) for index in _in_turn(paragraphs)[:limit]]
+    firsts: dict[int, Selected] = {}
+    for candidate in ranked:
+        firsts.setdefault(paragraphs[candidate.index].page, candidate)
+    leaders = {candidate.index for candidate in list(firsts.values())[:limit]}
+    taken: list[Selected] = []
+    shingles: list[frozenset[int]] = []
+    room = limit - len(leaders)
+    for candidate in ranked:
+        leads = candidate.index in leaders
+        if not leads and room == 0:
+            continue
+        own = _shingles(said[candidate.index])
+        if any(_same(own, other) for other in shingles):
+            room += leads  # its place goes to another
+            continue
+        taken.append(candidate)
+        shingles.append(own)
+        room -= not leads
+    return taken
+
+
+def _rank(wanted: Sequence[str], said: Sequence[list[str]], around: Sequence[frozenset[str]]) -> list[Selected]:
+    """Every paragraph that shares a term with the query, best first."""
+    total = len(said)
+    if not total or not wanted:
+        return []
+    vocabulary = frozenset(wanted)
+    counts = [Counter(term for term in words if term in vocabulary) for words in said]
+    present: Counter[str] = Counter()
+    for count, context in zip(counts, around, strict=True):
+        present.update(count.keys() | (context & vocabulary))
+    weight = {term: math.log(1 + (total - present[term] + 0.5) / (present[term] + 0.5)) for term in wanted}
+    whole = sum(weight.values())
+    average = sum(len(words) for words in said) / total or 1.0
+    found: list[Selected] = []
+    for index, (count, context, words) in enumerate(zip(counts, around, said, strict=True)):
+        score = covered = 0.0
+        norm = _K1 * (1 - _B + _B * len(words) / average)
+        for term in wanted:
+            times = count[term] + (_CONTEXT_WEIGHT if term in context else 0.0)
+            if times:
+                score += weight[term] * times * (_K1 + 1) / (times + norm)
+                covered += weight[term]
+        if score > 0:
+            found.append(Selected(index, score, min(1.0, covered / whole)))
+    return sorted(found, key=lambda one: (-one.score, one.index))
+
+
+def _contexts(paragraphs: Sequence[Paragraph]) -> list[frozenset[str]]:
+    known: dict[str, frozenset[str]] = {}
+    for paragraph in paragraphs:
+        if paragraph.context not in known:
+            known[paragraph.context] = frozenset(terms(paragraph.context))
+    return [known[paragraph.context] for paragraph in paragraphs]
+
+
+def _shingles(words: Sequence[str]) -> frozenset[int]:
+    size = min(_SHINGLE, len(words))
+    return frozenset(hash(tuple(words[at : at + size])) for at in range(len(words) - size + 1)) if size else frozenset()
+
+
+def _same(one: frozenset[int], other: frozenset[int]) -> bool:
+    smaller = min(len(one), len(other))
+    larger = max(len(one), len(other))
+    # A heading that stands in a long passage is no duplicate of it: only texts of about one size are compared.
+    return smaller > 0 and smaller * 2 >= larger and len(one & other) >= _SAME * smaller
+
+
+def _in_turn(paragraphs: Sequence[Paragraph]) -> list[int]:
+    """Indexes: the first of every page, then the second of every page, and so on."""
+    seen: Counter[int] = Counter()
+    order: list[tuple[int, int, int]] = []
+    for index, paragraph in enumerate(paragraphs):
+        order.append((seen[paragraph.page], paragraph.page, index))
+        seen[paragraph.page] += 1
+    return [index for _, _, index in sorted(order)]
