@@ -10,8 +10,9 @@ import typer
 from quelea_cli.commands.ask import ask, search
 from quelea_cli.commands.bench import bench
 from quelea_cli.commands.demo import demo
-from quelea_cli.commands.docs import docs_app, jobs
+from quelea_cli.commands.docs import docs_app
 from quelea_cli.commands.ingest import ingest
+from quelea_cli.commands.jobs import jobs
 from quelea_cli.commands.local import backup, keys_app, restore
 from quelea_cli.commands.stack import down, status, up
 from quelea_cli.errors import CliError

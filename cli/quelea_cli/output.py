@@ -36,11 +36,22 @@ def print_json(value: Any) -> None:
 
 
 def source_line(item: Json) -> str:
-    """ "Apple 10-Q FY2023 Q3 · p. 4 · 2023-08-04", of what is known."""
+    """ "Apple 10-Q FY2023 Q3 · p. 4 · 2023-08-04", of what is known; of the web also when it was fetched."""
     title = item.get("title") or item.get("uri") or item.get("document_id", "")
     period = item.get("period") or ""
-    parts = [title, "" if period in title else period, f"p. {item.get('page', 1)}", item.get("published") or ""]
-    return " · ".join(str(part) for part in parts if part)
+    published = item.get("published") or ""
+    web = item.get("source") == "web"
+    parts = [title, "" if period in title else period, f"p. {item.get('page', 1)}", "" if web else published]
+    line = " · ".join(str(part) for part in parts if part)
+    if not web:
+        return line
+    fetched = minute(item.get("fetched"))
+    return f"{line} (web, published {published or 'unknown'}{f', fetched {fetched}' if fetched else ''})"
+
+
+def minute(moment: str | None) -> str:
+    """ "2026-11-22 01:02" of RFC 3339; empty for none."""
+    return (moment or "")[:16].replace("T", " ")
 
 
 def shortened(text: str, limit: int = QUOTE_SHOWN) -> str:
@@ -57,12 +68,50 @@ def show_reading(console: Console, reading: Json | None) -> None:
         say(console, f"note: {reading['fallback']}", "yellow")
 
 
+def route_line(item: Json) -> str:
+    """The way an answer took and why, in one line; empty where it is not told."""
+    gate = item.get("gate")
+    if not gate or not item.get("route"):
+        return ""
+    line = f"route: {item['route']}"
+    if gate.get("kind") not in ("", "none", None):
+        sign = "≥" if gate["passed"] else "<"
+        verdict = "local evidence is enough" if gate["passed"] else "local evidence is not enough"
+        line += f" · {verdict} ({gate['kind']} {gate['probability']:.2f} {sign} {gate['threshold']:.2f})"
+    reasons = "; ".join(gate.get("reasons") or [])
+    return f"{line} · {reasons}" if reasons else line
+
+
+def show_route(console: Console, item: Json) -> None:
+    """The line "route: …" of a stream's start or of an answer."""
+    if line := route_line(item):
+        say(console, line, "dim")
+
+
+def show_web(console: Console, answer: Json) -> None:
+    """What the web route did: pages read, what was kept or waits, what failed."""
+    web = answer.get("web")
+    if not web:
+        return
+    say(console)
+    cached = ", results from the cache" if web.get("cached") else ""
+    say(console, f"web: {web.get('provider') or 'no provider'}, {web.get('pages_read', 0)} pages read{cached}", "dim")
+    for page in web.get("kept", []):
+        job = f" (job {page['job_id']})" if page.get("job_id") else ""
+        waits = "; `quelea docs approve URL` lets it in" if page["state"] == "pending" else ""
+        say(console, f"  {page['state']}: {page['url']}{job}{waits}", "dim")
+    for problem in web.get("problems", []):
+        say(console, f"note: web: {problem}", "yellow")
+
+
 def show_sources(console: Console, answer: Json, page_url: Callable[[Json], str]) -> None:
-    """Citations, further reading, notices, failed checks and timings of an answer."""
+    """Citations, further reading, the web, notices, failed checks and timings of an answer."""
     for citation in answer.get("citations", []):
         say(console, f"[{citation['number']}] {source_line(citation)}", "bold cyan")
         say(console, f"    “{shortened(citation['quote'])}”")
         say(console, f"    {page_url(citation)}", "dim")
+        if citation.get("source") == "web" and citation.get("uri"):
+            say(console, f"    {citation['uri']}", "dim")
     further = answer.get("further_reading", [])
     if further:
         say(console)
@@ -71,6 +120,7 @@ def show_sources(console: Console, answer: Json, page_url: Callable[[Json], str]
             say(console, f"  · {source_line(item)}  {page_url(item)}", "dim")
         if len(further) > FURTHER_SHOWN:
             say(console, f"  and {len(further) - FURTHER_SHOWN} more; --json has them all", "dim")
+    show_web(console, answer)
     fallback = (answer.get("reading") or {}).get("fallback")
     for notice in answer.get("notices", []):
         if notice != fallback:  # shown with the reading already

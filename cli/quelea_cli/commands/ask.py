@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -23,7 +24,25 @@ from quelea_cli.options import (
     connect,
     filters,
 )
-from quelea_cli.output import consoles, print_json, say, shortened, show_reading, show_sources, source_line
+from quelea_cli.output import (
+    consoles,
+    print_json,
+    say,
+    shortened,
+    show_reading,
+    show_route,
+    show_sources,
+    source_line,
+)
+
+
+class Route(StrEnum):
+    """Where an answer may come from."""
+
+    auto = "auto"
+    local = "local"
+    web = "web"
+
 
 AsOf = Annotated[str, typer.Option(help="The day of the question, YYYY-MM-DD; today when not given.")]
 
@@ -32,6 +51,9 @@ def ask(
     question: Annotated[str, typer.Argument(help="In English or Chinese; - reads it from standard input.")],
     stream: Annotated[bool, typer.Option(help="Show the answer while it is written.")] = True,
     as_of: AsOf = "",
+    route: Annotated[
+        Route, typer.Option(help="auto searches the web when the documents are not enough; local never, web always.")
+    ] = Route.auto,
     k: Annotated[int, typer.Option(help="Passages to retrieve; 0: the server's default.", min=0)] = 0,
     j: Annotated[int, typer.Option(help="How many of them the reader may see; 0: the server's default.", min=0)] = 0,
     company: Companies = None,
@@ -47,6 +69,8 @@ def ask(
     body: Json = {"question": sys.stdin.read() if question == "-" else question}
     wanted = filters(company, ticker, document_type, period, language)
     body |= {name: value for name, value in (("as_of", as_of), ("k", k), ("j", j), ("filters", wanted)) if value}
+    if route is not Route.auto:
+        body["route"] = route.value
     out, _ = consoles()
     with connect(url, api_key) as gateway:
         if as_json:
@@ -61,6 +85,7 @@ def whole(out: Console, gateway: Gateway, body: Json) -> Json:
     """Ask, then print; returns the answer."""
     answer = gateway.request("POST", "/v1/ask", json=body)
     show_reading(out, answer.get("reading"))
+    show_route(out, answer)
     say(out, answer["answer"])
     say(out)
     show_sources(out, answer, gateway.page_url)
@@ -74,6 +99,7 @@ def streamed(out: Console, gateway: Gateway, body: Json) -> Json:
     for event in gateway.events("POST", "/v1/ask", json={**body, "stream": True}):
         if event.name == "started":
             show_reading(out, event.data.get("reading"))
+            show_route(out, event.data)
         elif event.name == "delta":
             say(out, event.data["text"], end="")
             wrote = True

@@ -1,4 +1,4 @@
-"""`quelea docs` and `quelea jobs`: what is in the knowledge base, and what is on its way."""
+"""`quelea docs`: what is in the knowledge base."""
 
 from __future__ import annotations
 
@@ -7,19 +7,38 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from quelea_cli.commands.web_pages import Added, Hosts, PageState, Until, decisions, list_web_pages
+from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
 from quelea_cli.output import consoles, print_json, say
 
-docs_app = typer.Typer(help="List, show and remove documents.")
+docs_app = typer.Typer(help="List, show and remove documents; decide about pages of the web.")
+decisions(docs_app)
 
 Limit = Annotated[int, typer.Option(help="At most so many.", min=1)]
 
 
 @docs_app.callback(invoke_without_command=True)
-def docs(context: typer.Context, url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False) -> None:
-    """List, show and remove documents; without a subcommand, list."""
-    if context.invoked_subcommand is None:
+def docs(
+    context: typer.Context,
+    web: Annotated[bool, typer.Option("--web", help="Pages of the web instead: state, host, dates, why.")] = False,
+    state: Annotated[list[PageState] | None, typer.Option(help="With --web: only these; repeatable.")] = None,
+    host: Hosts = None,
+    added_from: Added = "",
+    added_to: Until = "",
+    url: Url = DEFAULT_URL,
+    api_key: ApiKey = "",
+    as_json: AsJson = False,
+) -> None:
+    """List, show and remove documents; without a subcommand, list. With --web, what the web brought in."""
+    if context.invoked_subcommand is not None:
+        return
+    if web:
+        list_web_pages(state or [], host or [], added_from, added_to, url=url, api_key=api_key, as_json=as_json)
+    elif state or host or added_from or added_to:
+        raise CliError("--state, --host, --from and --to go with --web.", EXIT_USAGE)
+    else:
         list_documents(url=url, api_key=api_key, as_json=as_json)
 
 
@@ -110,28 +129,3 @@ def remove_documents(
                 say(out, f"removed {one}")
     if as_json:
         print_json({"removed": removed})
-
-
-def jobs(
-    job_id: Annotated[str, typer.Argument(help="One job; without it, the newest ones.")] = "",
-    limit: Limit = 50,
-    url: Url = DEFAULT_URL,
-    api_key: ApiKey = "",
-    as_json: AsJson = False,
-) -> None:
-    """Uploads and how far they are."""
-    with connect(url, api_key) as gateway:
-        if job_id:
-            found = gateway.request("GET", f"/v1/jobs/{job_id}")
-            shown = [found]
-        else:
-            found = gateway.request("GET", "/v1/jobs", params={"limit": limit})
-            shown = found["jobs"]
-    if as_json:
-        print_json(found)
-        return
-    out, _ = consoles()
-    for one in shown:
-        pages = one.get("progress") or {}
-        line = f"{one['id']}  {one['state']:<9}  {pages.get('done', 0)}/{pages.get('total', 0)}  {one['filename']}"
-        say(out, line + (f"  {one['error']}" if one.get("error") else ""), "red" if one["state"] == "failed" else "")

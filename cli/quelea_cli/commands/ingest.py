@@ -1,4 +1,4 @@
-"""`quelea ingest`: files and folders into the knowledge base, with progress for every job."""
+"""`quelea ingest`: files, folders and pages of the web into the knowledge base, with progress for every job."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
@@ -28,11 +29,18 @@ _ENDED = ("succeeded", "failed")
 
 @dataclass
 class Upload:
-    """One file on its way."""
+    """One file, or one page of the web, on its way."""
 
     path: Path
     uri: str
     job: Json = field(default_factory=dict)
+    url: str = ""
+    """Of a page of the web; path is then its last part."""
+
+    @property
+    def name(self) -> str:
+        """As the user named it."""
+        return self.url or str(self.path)
 
     @property
     def error(self) -> str:
@@ -65,6 +73,14 @@ def find_files(paths: list[Path]) -> tuple[list[Upload], int]:
     return found, passed_over
 
 
+def find(given: list[str]) -> tuple[list[Upload], int]:
+    """Addresses of web pages and everything that `find_files` finds, and how many files were passed over."""
+    urls = [one for one in given if one.lower().startswith(("http://", "https://"))]
+    found, passed_over = find_files([Path(one) for one in given if one not in urls])
+    pages = [Upload(Path(urlsplit(url).path.rstrip("/") or "/"), url, url=url) for url in dict.fromkeys(urls)]
+    return [*pages, *found], passed_over
+
+
 def read_metadata(given: str) -> Json:
     """--metadata: a JSON object, or the name of a file that holds one."""
     if not given:
@@ -87,7 +103,9 @@ def read_metadata(given: str) -> Json:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files, and folders with all below them.")],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH|URL...", help="Files, folders with all below them, web pages.")
+    ],
     metadata: Annotated[
         str, typer.Option(help="JSON object, or a file with one, that wins over what the documents say of themselves.")
     ] = "",
@@ -96,7 +114,7 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """Put documents into the knowledge base and wait until they can be found."""
-    uploads, passed_over = find_files(paths)
+    uploads, passed_over = find(paths)
     if not uploads:
         raise CliError("No document there; it may be a PDF, HTML, DOCX, XLSX, PPTX, CSV, JSON, Markdown or text file.")
     out, err = consoles()
@@ -105,7 +123,10 @@ def ingest(
     failed = [upload for upload in uploads if upload.error]
     if as_json:
         print_json(
-            {"jobs": [{"path": str(upload.path), **upload.job} for upload in uploads], "passed_over": passed_over}
+            {
+                "jobs": [{"url" if upload.url else "path": upload.name, **upload.job} for upload in uploads],
+                "passed_over": passed_over,
+            }
         )
     else:
         say(out, summary(uploads, passed_over))
@@ -165,9 +186,9 @@ def run(
 def ended_line(upload: Upload) -> str:
     """What became of a file, in one line."""
     if upload.error:
-        return f"failed  {upload.path}: {upload.error}"
+        return f"failed  {upload.name}: {upload.error}"
     total = (upload.job.get("progress") or {}).get("total", 0)
-    return f"ready   {upload.path} ({'already there' if upload.job.get('unchanged') else f'{total} pages'})"
+    return f"ready   {upload.name} ({'already there' if upload.job.get('unchanged') else f'{total} pages'})"
 
 
 def _with_bars(gateway: Gateway, uploads: list[Upload], metadata: Json, console: Console) -> None:
@@ -193,7 +214,7 @@ def _with_bars(gateway: Gateway, uploads: list[Upload], metadata: Json, console:
                     progress.console.print(ended_line(upload), style="red", markup=False)
             elif state == "running":
                 if name not in bars:
-                    bars[name] = progress.add_task(upload.path.name, total=None, count="")
+                    bars[name] = progress.add_task(upload.url or upload.path.name, total=None, count="")
                 pages = upload.job.get("progress") or {}
                 done, total = pages.get("done", 0), pages.get("total", 0)
                 stage = upload.job.get("stage") or ""
@@ -223,6 +244,10 @@ def _follow(gateway: Gateway, uploads: list[Upload], metadata: Json, note: Calla
 
 
 def _send(gateway: Gateway, upload: Upload, metadata: Json) -> None:
+    if upload.url:
+        answer = gateway.request("POST", "/v1/documents", json={"url": upload.url, "metadata": metadata})
+        upload.job = {"state": "queued", **answer["jobs"][0]}
+        return
     try:
         with upload.path.open("rb") as file:
             answer = gateway.request(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from quelea_cli import __main__ as command_line
 
 CITATION = {
     "number": 1, "document_id": "d1", "title": "Apple 10-Q FY2023 Q3", "uri": "upload:a.pdf", "page": 4,
@@ -124,6 +126,20 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(f": comment\n\nevent: {name}\ndata: {json.dumps(data)}\n\n".encode())
 
     do_GET = do_POST = do_DELETE = _serve  # noqa: N815  # the standard library's names
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run quelea with arguments; returns exit code, standard output, standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["quelea", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            command_line.main()
+        out, err = capfd.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return call
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from quelea_cli import __main__ as command_line
 from quelea_cli.errors import EXIT_KEY, EXIT_NOT_FOUND, EXIT_UNREACHABLE, EXIT_USAGE
 from quelea_kit.testing import free_port
 
@@ -22,20 +21,6 @@ if TYPE_CHECKING:
     from .conftest import FakeGateway
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run quelea with arguments; returns exit code, standard output, standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["quelea", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            command_line.main()
-        out, err = capfd.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return call
 
 
 def sent(gateway: FakeGateway, index: int = -1) -> Any:
