@@ -185,4 +185,6 @@ def _to_evidence(item: pb.Evidence) -> Evidence:
         company=item.company,
         score=item.score,
         cosine=item.cosine,
+        from_web=item.from_web,
+        suspicious=item.suspicious,
     )

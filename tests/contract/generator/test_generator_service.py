@@ -114,7 +114,7 @@ async def test_info_names_the_reader() -> None:
     assert info.version
     async with served(model_reader(FakeEndpoint([]))) as stub:
         info = await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=5))
-    assert (info.reader, info.model, info.prompt_version) == ("openai", "fake", "en-1,zh-1")
+    assert (info.reader, info.model, info.prompt_version) == ("openai", "fake", "en-2,zh-2")
 
 
 @pytest.mark.parametrize(

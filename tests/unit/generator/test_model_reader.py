@@ -42,7 +42,7 @@ async def test_cited_passages_are_quoted_and_unknown_ones_vanish() -> None:
         "Total net sales\t81,797\t82,959",
         "Net sales declined 1% because the dollar was strong.",
     ]
-    assert events[-1] == Finished("stop", "fake", "en-1", 2, 5, removed_markers=1)
+    assert events[-1] == Finished("stop", "fake", "en-2", 2, 5, removed_markers=1)
 
 
 @pytest.mark.parametrize("refusal", REFUSALS.values())

@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 from quelea_generator.core.compose import lines, opening
 from quelea_generator.core.coverage import declines
+from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Delta, Event, Finished, Quote, Task
 from quelea_generator.core.question import read_question
 from quelea_generator.core.reader import REFUSALS
-from quelea_generator.core.scoring import WEIGHTS, candidates
+from quelea_generator.core.scoring import WEIGHTS, Candidate, candidates
 from quelea_generator.core.selection import select
 
 MOST_QUOTES = 3
 
 
 def answer(task: Task) -> tuple[list[str], list[Quote]]:
-    """The lines of the answer and the quotes behind them, in the same order; both empty when the reader declines."""
+    """The lines of the answer and the quotes behind them, in the same order; both empty when the reader declines.
+
+    Passages that read like instructions are looked at only when the others do not answer, and never quoted where they
+    do so.
+    """
+    suspects = {item.number for item in task.evidence if item.suspicious or reads_like_instructions(item.text)}
+    if not suspects:
+        return _answer(task)
+    plain = tuple(item for item in task.evidence if item.number not in suspects)
+    found = _answer(replace(task, evidence=plain))
+    if found[0]:
+        return found
+    # One that the caller suspects, without a sentence here that shows why, is left out whole.
+    known = tuple(i for i in task.evidence if i.number not in suspects or reads_like_instructions(i.text))
+    return _answer(replace(task, evidence=known))
+
+
+def _answer(task: Task) -> tuple[list[str], list[Quote]]:
     asked = read_question(task)
-    chosen = select(asked, candidates(asked, task.evidence), most=MOST_QUOTES)
+    bad = {item.number for item in task.evidence if reads_like_instructions(item.text)}
+    ranked = [one for one in candidates(asked, task.evidence) if one.evidence.number not in bad or not _instructs(one)]
+    chosen = select(asked, ranked, most=MOST_QUOTES)
     if declines(task, asked, chosen):
         return [], []
     full = sum(weight for weight in WEIGHTS.values() if weight > 0)
@@ -28,6 +49,13 @@ def answer(task: Task) -> tuple[list[str], list[Quote]]:
         for c in chosen
     ]
     return [opening(asked.language), *lines(asked, chosen)], quotes
+
+
+def _instructs(one: Candidate) -> bool:
+    """The candidate reads like instructions together with the lines around it, over which one may be broken."""
+    text = one.evidence.text
+    before, after = text[: one.span.start].split("\n"), text[one.span.end :].split("\n")
+    return reads_like_instructions("\n".join(before[-2:]) + one.text + "\n".join(after[:2]))
 
 
 class ExtractiveReader:

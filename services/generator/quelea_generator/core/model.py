@@ -24,6 +24,10 @@ class Evidence:
     company: str = ""
     score: float = 0.0
     cosine: float = 0.0
+    from_web: bool = False
+    """From a page of the web that nobody has approved."""
+    suspicious: bool = False
+    """The caller says that it reads like instructions to a machine."""
 
     @property
     def date(self) -> str:

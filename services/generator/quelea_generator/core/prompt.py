@@ -6,20 +6,24 @@ The wording is in `templates/`, one file per language, each with a version that 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from string import Template
 
+from quelea_kit.dates import parse_iso
 from quelea_kit.text import estimate_tokens, language_of
 
+from quelea_generator.core.instructions import reads_like_instructions, visible
 from quelea_generator.core.model import Evidence, Task, Turn
 from quelea_generator.core.reader import REFUSALS
 
 LEFT_OUT = "..."
 _SMALLEST_PIECE = 40
 """Tokens of room below which a passage is left out whole: less would be a crumb."""
-_TAG = re.compile(r"<(?=/?\s*context\b)", re.IGNORECASE)
+_TAG = re.compile(r"[<＜﹤〈](?=\s*[/／!|<＜﹤〈A-Za-z_])")  # signs that a model reads as "<"
+"""What may begin a tag: that of a fence, or one of a chat template such as <|im_end|>."""
+_TURN = re.compile(r"\[(?=\s*/?\s*(?:INST|SYS)\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +43,51 @@ class Prompt:
     numbers: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Template:
+    version: str
+    system: Template
+    warning: str
+    """Before a passage that reads like instructions."""
+    user: Template
+
+
 @cache
-def _template(language: str) -> tuple[str, Template, Template]:
+def _template(language: str) -> _Template:
     text = (resources.files(__package__) / "templates" / f"answer.{language}.txt").read_text(encoding="utf-8")
-    head, system, user = re.split(r"^---(?:system|user)---\n", text, flags=re.MULTILINE)
-    return head.removeprefix("version:").strip(), Template(system.strip()), Template(user.strip())
+    head, system, warning, user = re.split(r"^---(?:system|warning|user)---\n", text, flags=re.MULTILINE)
+    version = head.removeprefix("version:").strip()
+    return _Template(version, Template(system.strip()), warning.strip(), Template(user.strip()))
 
 
 def versions() -> str:
     """The versions of all templates, as GetInfo reports them."""
-    return ",".join(_template(language)[0] for language in REFUSALS)
+    return ",".join(_template(language).version for language in REFUSALS)
 
 
-def context_line(evidence: Evidence, text: str) -> str:
-    """`[n] DATE: (header) text`; further lines are indented, so that no line of a passage can pose as another one."""
+def _defused(text: str) -> str:
+    """The text without what could close a fence, open a turn of the conversation, or is read without being seen."""
+    return _TURN.sub("［", _TAG.sub("‹", visible(text)))  # no bracket that a chat template knows
+
+
+def context_line(evidence: Evidence, text: str, warning: str = "") -> str:
+    """`[n] DATE: (header) text`; further lines are indented, so that no line of a passage can pose as another one.
+
+    A passage of an unapproved web page stands in a fence of its own, which nothing inside can close. The warning is
+    shown before a passage that reads like instructions, whoever noticed it.
+    """
     parts = [f"({evidence.header})" if evidence.header else "", evidence.table_head, text]
-    body = _TAG.sub("‹", "\n".join(part for part in parts if part))
-    return f"[{evidence.number}] {evidence.date or '-'}: " + body.replace("\r", "").replace("\n", "\n    ")
+    body = _defused("\n".join(part for part in parts if part))
+    if warning and (evidence.suspicious or reads_like_instructions(body)):
+        body = f"{warning}\n{body}"
+    if evidence.from_web:
+        body = f"<web_page>\n{body}\n</web_page>"
+    lines = "\n    ".join(re.split(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", body))
+    day = evidence.date if parse_iso(evidence.date) else "-"
+    return f"[{evidence.number}] {day}: {lines}"
 
 
-def fit(evidence: tuple[Evidence, ...], budget: int) -> list[tuple[Evidence, str]]:
+def fit(evidence: tuple[Evidence, ...], budget: int, warning: str = "") -> list[tuple[Evidence, str]]:
     """The best evidence that fits into the budget (tokens, estimated), with the text to show of each.
 
     Order is rank. The passage that reaches the limit is cut at a line or sentence; those after it are left out.
@@ -66,12 +95,13 @@ def fit(evidence: tuple[Evidence, ...], budget: int) -> list[tuple[Evidence, str
     chosen: list[tuple[Evidence, str]] = []
     left = budget
     for item in evidence:
-        cost = estimate_tokens(context_line(item, item.text)) + 1
+        cost = estimate_tokens(context_line(item, item.text, warning)) + 1
         if cost <= left:
             chosen.append((item, item.text))
             left -= cost
             continue
-        room = left - estimate_tokens(context_line(item, "")) - 2
+        marked = replace(item, suspicious=item.suspicious or reads_like_instructions(item.text))
+        room = left - estimate_tokens(context_line(marked, "", warning)) - 2
         if room >= _SMALLEST_PIECE:
             piece = _cut(item.text, room)
             if piece:
@@ -104,17 +134,17 @@ def _remember(history: tuple[Turn, ...], budget: int) -> list[Message]:
 def build(task: Task, *, evidence_tokens: int, history_tokens: int) -> Prompt:
     """The messages for a task, in the language of its question."""
     language = language_of(task.question)
-    version, system, user = _template(language)
-    chosen = fit(task.evidence, evidence_tokens)
-    content = user.substitute(
-        context="\n".join(context_line(item, text) for item, text in chosen),
+    template = _template(language)
+    chosen = fit(task.evidence, evidence_tokens, template.warning)
+    content = template.user.substitute(
+        context="\n".join(context_line(item, text, template.warning) for item, text in chosen),
         current_date=task.as_of.isoformat(),
         refusal=REFUSALS[language],
-        question=_TAG.sub("‹", task.question.strip()),
+        question=_defused(task.question.strip()),
     )
     messages = (
-        Message("system", system.substitute()),
+        Message("system", template.system.substitute()),
         *_remember(task.history, history_tokens),
         Message("user", content),
     )
-    return Prompt(messages, version, tuple(item.number for item, _ in chosen))
+    return Prompt(messages, template.version, tuple(item.number for item, _ in chosen))

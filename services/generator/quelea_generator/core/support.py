@@ -6,6 +6,7 @@ import re
 
 from quelea_kit.text import terms
 
+from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Evidence, Quote
 from quelea_generator.core.rows import figures_of
 from quelea_generator.core.spans import spans_of
@@ -26,13 +27,15 @@ def citing(answer: str, number: int) -> str:
 def best_support(question: str, answer: str, evidence: Evidence) -> Quote | None:
     """The span that shares most words and figures with the statements that cite the passage; None without spans.
 
-    Figures weigh more than words; the question's words break ties.
+    Figures weigh more than words; the question's words break ties. What reads like instructions supports nothing.
     """
     said = citing(answer, evidence.number) or answer
     words, figures, asked = set(terms(said)), figures_of(said), set(terms(question))
     best: tuple[float, int, Quote] | None = None
     for span in spans_of(evidence.text, is_table=evidence.is_table):
         text = evidence.text[span.start : span.end]
+        if reads_like_instructions(text):
+            continue
         have = set(terms(text))
         shared = len(words & have) + _FIGURE * len(figures & figures_of(text))
         whole = len(words) + _FIGURE * len(figures) or 1.0
