@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from quelea_kit.errors import Conflict, Overloaded, QueleaError, Unavailable
+from quelea_kit.errors import Conflict, Overloaded, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_search import web_metrics
@@ -18,7 +18,6 @@ from quelea_search.core.candidates import Candidate, line_up
 from quelea_search.core.failover import AllFailed, Failover
 from quelea_search.core.model import SECTION, Chunk
 from quelea_search.core.preselect import Paragraph
-from quelea_search.core.urls import canonical, host_of
 from quelea_search.core.web import Problem, Results
 from quelea_search.core.web_query import WebQuery, web_query
 from quelea_search.page_reading import PageReadings, ReadPage
@@ -75,25 +74,6 @@ class WebAnswer:
     timings: dict[str, float]
     """Stage to milliseconds: provider, fetch, parse (what was left to do when the last page had come), select, store,
     total."""
-
-
-@dataclass(slots=True)
-class _Stages:
-    """Where the time went."""
-
-    began: float = field(default_factory=time.monotonic)
-    at: float = field(default_factory=time.monotonic)
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def lap(self, stage: str) -> None:
-        now = time.monotonic()
-        self.seconds[stage], self.at = now - self.at, now
-
-    def finish(self) -> dict[str, float]:
-        self.seconds["total"] = time.monotonic() - self.began
-        for stage, seconds in self.seconds.items():
-            web_metrics.STAGE_SECONDS.labels(stage).observe(seconds)
-        return {stage: round(seconds * 1000, 1) for stage, seconds in self.seconds.items()}
 
 
 class WebSearch:
@@ -204,7 +184,7 @@ class WebSearch:
     async def _search(
         self, question: str, asked: WebQuery, max_pages: int, max_passages: int, budget: float
     ) -> WebAnswer:
-        stages = _Stages()
+        stages = web_metrics.Stages()
         end = stages.began + budget
 
         def left() -> float:
@@ -262,13 +242,10 @@ class WebSearch:
             log.warning("results_not_cached")
 
     async def _candidates(self, results: Results) -> tuple[list[Candidate], list[Problem]]:
-        found = line_up(results.items, canonical=_canonical, host_of=host_of)
+        found = line_up(results.items)
         usable, problems = await self._admission.usable([one.canonical_url for one in found])
         # Once more, so that a host's places are not taken by pages that may not be used.
-        allowed = line_up(
-            results.items, canonical=_canonical, host_of=host_of, allowed=lambda one: one.canonical_url in usable
-        )
-        return allowed, problems
+        return line_up(results.items, allowed=lambda one: one.canonical_url in usable), problems
 
     async def _choose(
         self, question: str, pages: Sequence[ReadPage], max_passages: int, seconds: float
@@ -290,13 +267,6 @@ class WebSearch:
             for number, page in enumerate(pages)
         ]
         return found, problems
-
-
-def _canonical(url: str) -> str:
-    try:
-        return canonical(url)
-    except QueleaError as error:  # what is no address is no candidate
-        raise ValueError(error.message) from None
 
 
 def _context(page: ReadPage, chunk: Chunk) -> str:

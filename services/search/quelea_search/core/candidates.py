@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from quelea_search.core.urls import canonical, host_of
 from quelea_search.core.web import Result
+from quelea_search.core.web_errors import BadUrl
 
 _MOST_PER_HOST = 2
 
@@ -23,15 +25,11 @@ class Candidate:
 
 
 def line_up(
-    items: Iterable[Result],
-    *,
-    canonical: Callable[[str], str],
-    host_of: Callable[[str], str],
-    allowed: Callable[[Candidate], bool] = lambda _candidate: True,
+    items: Iterable[Result], *, allowed: Callable[[Candidate], bool] = lambda _candidate: True
 ) -> list[Candidate]:
     """The candidates in the order in which they are read: each page once, and two of each host before any third.
 
-    canonical and host_of may raise ValueError (or an error built on it) for what is no address: it is left out.
+    What is no address of a page is left out.
     """
     first: list[Candidate] = []
     later: list[Candidate] = []
@@ -40,7 +38,7 @@ def line_up(
     for position, item in enumerate(items):
         try:
             name, host = canonical(item.url), host_of(item.url)
-        except ValueError:
+        except BadUrl:
             continue
         candidate = Candidate(position, item, name, host)
         if name in seen or not allowed(candidate):

@@ -29,6 +29,17 @@ class JobState(StrEnum):
         return self in (JobState.SUCCEEDED, JobState.FAILED)
 
 
+class Lane(StrEnum):
+    """Which queue a job waits in; a flood of one does not hold up another."""
+
+    UPLOAD = "upload"
+    """What users bring in, files and addresses."""
+    REFRESH = "refresh"
+    """Web pages that were useful for an answer."""
+    REREAD = "reread"
+    """Web pages whose time to live has run out."""
+
+
 class Stage(StrEnum):
     """What a running job is doing."""
 
@@ -40,6 +51,11 @@ class Stage(StrEnum):
 
 READING = frozenset({Stage.PARSE, Stage.CHUNK})
 """Stages in which only the file itself can bring the worker down."""
+
+OUTSIDE = frozenset(
+    {"UNAVAILABLE", "OVERLOADED", "DEADLINE_EXCEEDED", "TIMEOUT", "WORKER_LOST", "INTERNAL", "FETCH_FAILED"}
+)
+"""Reasons of failure that are not the document's: it may come in when it is tried again later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +94,13 @@ class Job:
     """The document that this one's commit retires."""
     passages: int = 0
     """Passages of the document, known when it is committed."""
+    lane: Lane = Lane.UPLOAD
+    url: str = ""
+    """Of a page of the web: where it is read. Until it has been, document_id is provisional and uri is the address."""
+    page: str = ""
+    """Of a page of the web whose bytes are stored: how they came, as JSON."""
+    replayable: bool = False
+    """Failed for a reason outside the document, and its bytes are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +157,46 @@ def succeed(job: Job, *, now: float, pages: int, unchanged: bool = False) -> Job
     )
 
 
-def fail(job: Job, *, now: float, reason: str, error: str) -> Job:
-    """The document is not in the knowledge base, and the error says why."""
-    return dataclasses.replace(_rest(job, now), state=JobState.FAILED, error=error, error_reason=reason, finished=now)
+def fail(job: Job, *, now: float, reason: str, error: str, replayable: bool | None = None) -> Job:
+    """The document is not in the knowledge base, and the error says why.
+
+    Args:
+        job: Running.
+        now: The time.
+        reason: Machine-readable.
+        error: One sentence.
+        replayable: Whether another try may succeed; None: as the reason says.
+    """
+    return dataclasses.replace(
+        _rest(job, now),
+        state=JobState.FAILED,
+        error=error,
+        error_reason=reason,
+        finished=now,
+        replayable=reason in OUTSIDE if replayable is None else replayable,
+    )
+
+
+def replay(job: Job, *, now: float) -> Job:
+    """A job of the dead-letter list waits once more, as if it had just been submitted."""
+    return dataclasses.replace(
+        _rest(job, now),
+        state=JobState.QUEUED,
+        stage="",
+        error="",
+        error_reason="",
+        finished=0.0,
+        attempts=0,
+        sent=0.0,
+        replayable=False,
+        committing=False,
+    )
+
+
+def fetched(job: Job, *, now: float, document_id: str, uri: str, page: str, waits: bool) -> Job:
+    """A page of the web has been read: the job takes the id of its bytes, and goes on or waits its turn for it."""
+    known = dataclasses.replace(job, document_id=document_id, uri=uri, page=page, updated=now)
+    return give_back(known, now=now) if waits else known
 
 
 def give_back(job: Job, *, now: float) -> Job:
@@ -167,7 +227,7 @@ def lost(job: Job, policy: Policy, *, now: float) -> Job:
             job,
             now=now,
             reason="WORKER_LOST",
-            error=f"The worker was lost {job.attempts} times while it worked on the file; submit it again.",
+            error=f"The worker was lost {job.attempts} times while it worked on the file; replay the job.",
         )
     return dataclasses.replace(_rest(job, now), state=JobState.QUEUED, stage="")
 
@@ -201,6 +261,8 @@ def decode(record: Mapping[str, str]) -> Job:
                 values[field.name] = text == "1"
             case "JobState":
                 values[field.name] = JobState(text)
+            case "Lane":
+                values[field.name] = Lane(text)
             case _:
                 values[field.name] = text
     return Job(**values)  # type: ignore[arg-type]  # the loop above gave every field its own type

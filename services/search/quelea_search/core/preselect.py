@@ -44,6 +44,14 @@ class Selected:
     """Share of the query's terms that it has, weighted by rarity; 0 to 1."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Print:
+    """What near-duplicates are known by."""
+
+    shingles: frozenset[int]
+    numbers: frozenset[str]
+
+
 def preselect(query: str, paragraphs: Sequence[Paragraph], limit: int) -> list[Selected]:
     """At most `limit` paragraphs, best first.
 
@@ -62,18 +70,18 @@ def preselect(query: str, paragraphs: Sequence[Paragraph], limit: int) -> list[S
         firsts.setdefault(paragraphs[candidate.index].page, candidate)
     leaders = {candidate.index for candidate in list(firsts.values())[:limit]}
     taken: list[Selected] = []
-    shingles: list[frozenset[int]] = []
+    prints: list[_Print] = []
     room = limit - len(leaders)
     for candidate in ranked:
         leads = candidate.index in leaders
         if not leads and room == 0:
             continue
-        own = _shingles(said[candidate.index])
-        if any(_same(own, other) for other in shingles):
+        own = _print(said[candidate.index])
+        if any(_repeats(own, other) for other in prints):
             room += leads  # its place goes to another
             continue
         taken.append(candidate)
-        shingles.append(own)
+        prints.append(own)
         room -= not leads
     return taken
 
@@ -113,16 +121,20 @@ def _contexts(paragraphs: Sequence[Paragraph]) -> list[frozenset[str]]:
     return [known[paragraph.context] for paragraph in paragraphs]
 
 
-def _shingles(words: Sequence[str]) -> frozenset[int]:
+def _print(words: Sequence[str]) -> _Print:
     size = min(_SHINGLE, len(words))
-    return frozenset(hash(tuple(words[at : at + size])) for at in range(len(words) - size + 1)) if size else frozenset()
+    shingles = (hash(tuple(words[at : at + size])) for at in range(len(words) - size + 1)) if size else ()
+    return _Print(frozenset(shingles), frozenset(word for word in words if word[0].isdigit()))
 
 
-def _same(one: frozenset[int], other: frozenset[int]) -> bool:
-    smaller = min(len(one), len(other))
-    larger = max(len(one), len(other))
-    # A heading that stands in a long passage is no duplicate of it: only texts of about one size are compared.
-    return smaller > 0 and smaller * 2 >= larger and len(one & other) >= _SAME * smaller
+def _repeats(one: _Print, other: _Print) -> bool:
+    """Whether one says nothing that the other does not."""
+    small, large = sorted((len(one.shingles), len(other.shingles)))
+    # A line that stands in a long passage is no duplicate of it: only texts of about one size are compared. And two
+    # rows or sentences that differ in a figure alone are two.
+    if not small or small * 2 < large or not one.numbers <= other.numbers:
+        return False
+    return len(one.shingles & other.shingles) >= _SAME * small
 
 
 def _in_turn(paragraphs: Sequence[Paragraph]) -> list[int]:
