@@ -51,6 +51,8 @@ def cite(passage: Passage, number: int, start: int = 0, end: int | None = None) 
         end=passage.start + end,
         company=passage.company,
         period=passage.period,
+        source=passage.source,
+        fetched=passage.fetched,
     )
 
 

@@ -1,10 +1,13 @@
-"""The objects of the ask pipeline, without wire or network."""
+"""The objects of the ask pipeline, without wire or network. Those of its web half are in web.py."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
+
+Route = Literal["auto", "local", "web"]
+Source = Literal["local", "web"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,15 @@ class Passage:
     period_end: str = ""
     score: float = 0.0
     cosine: float = 0.0
+    sparse: float = 0.0
+    source: Source = "local"
+    """From the knowledge base, or from a page read for this question."""
+    from_web: bool = False
+    """Its words are those of a web page, kept in the knowledge base or not."""
+    fetched: str = ""
+    """RFC 3339; empty where unknown."""
+    suspicious: bool = False
+    """It reads like instructions to a machine."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,7 @@ class Reading:
     period_missing: bool = False
     is_comparison: bool = False
     asks_latest: bool = False
+    period_newer: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +81,8 @@ class Retrieved:
 
     passages: tuple[Passage, ...]
     reading: Reading = Reading()
+    best_cosine: float = 0.0
+    """Of all that was searched, the passages or not."""
     stages: dict[str, float] = field(default_factory=dict)
 
 
@@ -89,6 +104,7 @@ class Question:
     j: int
     history: tuple[Turn, ...] = ()
     filters: Filters = Filters()
+    route: Route = "auto"
     model: str = ""
     max_tokens: int = 0
     temperature: float | None = None
@@ -110,6 +126,43 @@ class Citation:
     end: int
     company: str
     period: str
+    source: Source = "local"
+    fetched: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the local evidence was thought good enough, and why."""
+
+    kind: str
+    """ "calibrated" or "cosine"."""
+    probability: float
+    """That the local evidence answers the question; of the cosine gate the best cosine."""
+    threshold: float
+    passed: bool
+    reasons: tuple[str, ...] = ()
+    """The weightiest first, in the question's language."""
+    features: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A page of the web that was useful: "kept" in the knowledge base (job_id: of its indexing), or "pending"."""
+
+    url: str
+    state: str
+    job_id: str = ""
+
+
+@dataclass(frozen=True)
+class WebTrace:
+    """What the web route did, or tried to do."""
+
+    provider: str = ""
+    pages_read: int = 0
+    kept: tuple[Kept, ...] = ()
+    problems: tuple[str, ...] = ()
+    cached: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,6 +212,10 @@ class Started:
     reading: Reading
     evidence: tuple[Citation, ...]
     further_reading: tuple[Citation, ...]
+    route: str
+    """ "local" or "local+web"."""
+    gate: Verdict
+    web: WebTrace | None
 
 
 @dataclass(frozen=True)
@@ -182,6 +239,8 @@ class Answer:
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
+    gate: Verdict
+    web: WebTrace | None
 
 
 @dataclass(frozen=True)
@@ -194,11 +253,28 @@ class ReaderInfo:
     prompt_version: str = ""
 
 
+@dataclass(frozen=True)
+class Ranked:
+    """The place of one passage of several: its position as given, and how it was scored."""
+
+    index: int
+    score: float
+    cosine: float
+    header: str
+
+
 class Retriever(Protocol):
-    """Finds passages."""
+    """Finds passages, and puts given ones in order."""
 
     async def search(self, query: str, *, k: int, as_of: str, filters: Filters) -> Retrieved:
         """The k best passages. Raises QueleaError."""
+        ...
+
+    async def rank(self, query: str, passages: Sequence[Passage]) -> tuple[Ranked, ...]:
+        """The passages by the same encoders, best first; the cosines of local ones are taken as known.
+
+        Raises QueleaError.
+        """
         ...
 
 
