@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
 
-from quelea_kit.errors import QueleaError, Unavailable
+from quelea_kit.errors import InvalidInput, QueleaError, Unavailable
 
 from quelea_gateway.access import Access
 from quelea_gateway.adapters.downstream import Health
@@ -14,8 +16,12 @@ from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.core.bounds import Bounds
+from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate, Gate
+from quelea_gateway.core.keeping import Keeper
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.question import Limits
+from quelea_gateway.core.webroute import WebLimits, WebRoute
+from quelea_gateway.metrics import observe_kept
 from quelea_gateway.settings import Settings
 
 _FRESH_SECONDS = 1.0
@@ -33,6 +39,7 @@ class Gateway:
     search: SearchClient
     generator: GeneratorClient
     pipeline: Pipeline
+    keeper: Keeper
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
     async def dependencies(self) -> dict[str, str]:
@@ -59,7 +66,8 @@ class Gateway:
             raise Unavailable(" ".join(down.values()), details=down)
 
     async def close(self) -> None:
-        """Close the channels."""
+        """Tell what was useful so far, and close the channels."""
+        await self.keeper.close(self.settings.drain_seconds)
         await asyncio.gather(self.retriever.close(), self.search.close(), self.generator.close())
 
 
@@ -67,12 +75,19 @@ def build(settings: Settings) -> Gateway:
     """The gateway on its services' addresses. Must be called inside the event loop, as gRPC channels bind to it.
 
     Raises:
-        InvalidInput: the settings would leave the door open.
+        InvalidInput: the settings would leave the door open, or the gate's file is none.
     """
     access = Access(settings)
+    gate = build_gate(settings)
     retriever = RetrieverClient(
-        settings.retriever, search_seconds=settings.retrieve_seconds, call_seconds=settings.call_seconds
+        settings.retriever,
+        search_seconds=settings.retrieve_seconds,
+        rank_seconds=settings.rank_seconds,
+        call_seconds=settings.call_seconds,
     )
+    search = SearchClient(settings.search, call_seconds=settings.call_seconds, upload_seconds=settings.upload_seconds)
+    keeper = Keeper(search.keep, seconds=settings.keep_seconds, most=settings.keep_queue, report=observe_kept)
+    limits = WebLimits(pages=settings.web_pages, passages=settings.web_passages, seconds=settings.web_seconds)
     generator = GeneratorClient(
         settings.generator, generate_seconds=settings.generate_seconds, evidence_tokens=settings.evidence_tokens
     )
@@ -88,9 +103,30 @@ def build(settings: Settings) -> Gateway:
             j=settings.j,
         ),
         retriever=retriever,
-        search=SearchClient(
-            settings.search, call_seconds=settings.call_seconds, upload_seconds=settings.upload_seconds
-        ),
+        search=search,
         generator=generator,
-        pipeline=Pipeline(retriever, generator),
+        pipeline=Pipeline(
+            retriever, generator, gate, WebRoute(search, retriever, keeper, cosine=gate.cosine, limits=limits)
+        ),
+        keeper=keeper,
+    )
+
+
+def build_gate(settings: Settings) -> Gate:
+    """The gate that the settings choose. Raises InvalidInput when its file cannot be used."""
+    packaged = resources.files("quelea_gateway.core").joinpath("gate.json").read_text("utf-8")
+    calibration = Calibration.parse(packaged, name="the packaged gate.json")
+    if settings.gate_file:
+        try:
+            text = Path(settings.gate_file).read_text("utf-8")
+        except (OSError, ValueError) as error:
+            raise InvalidInput(f"gate_file cannot be read: {error}.", details={"field": "gate_file"}) from error
+        calibration = Calibration.parse(text, name=settings.gate_file, base=calibration)
+    if settings.gate == "cosine":
+        return CosineGate(calibration.cosine if settings.gate_cosine is None else settings.gate_cosine)
+    return CalibratedGate(
+        calibration,
+        cosine=settings.gate_cosine,
+        threshold=settings.gate_threshold,
+        fresh_days=settings.fresh_days,
     )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from prometheus_client import Counter, Histogram
+from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
-from quelea_gateway.core.model import Answer
+from quelea_gateway.core.model import Answer, Kept
+from quelea_gateway.core.web import KeepOrder
+
+log = get_logger(__name__)
 
 HTTP_SECONDS = Histogram(
     "quelea_http_seconds",
@@ -20,7 +24,19 @@ ASK_SECONDS = Histogram(
 ANSWERS = Counter("quelea_answers_total", "Answers by reader and how they ended.", ["reader", "end"])
 FAILED_CHECKS = Counter("quelea_answer_checks_failed_total", "Answers that failed a check.", ["check"])
 
+ROUTES = Counter("quelea_answer_routes_total", "Answers by the route taken.", ["route"])
+GATE = Counter("quelea_gate_total", "Verdicts of the gate on local evidence.", ["kind", "passed"])
+WEB_SECONDS = Histogram(
+    "quelea_web_seconds",
+    "Time of the web step by stage: web (searching and reading) and rank.",
+    ["stage"],
+    buckets=LATENCY_BUCKETS,
+)
+WEB_FAILED = Counter("quelea_web_incomplete_total", "Web steps in which something failed.", ["merged"])
+KEPT = Counter("quelea_web_kept_pages_total", "Useful web pages, by what became of them.", ["state"])
+
 _STAGES = ("retrieve", "generate", "gateway", "total")
+_WEB_STAGES = ("web", "rank")
 
 
 def observe_answer(answer: Answer) -> None:
@@ -28,6 +44,23 @@ def observe_answer(answer: Answer) -> None:
     for stage in _STAGES:
         ASK_SECONDS.labels(stage).observe(answer.timings[stage] / 1000)
     ANSWERS.labels(answer.reader, answer.finish_reason).inc()
+    ROUTES.labels(answer.route).inc()
+    GATE.labels(answer.gate.kind, str(answer.gate.passed).lower()).inc()
+    if answer.web is not None:
+        for stage in _WEB_STAGES:
+            if stage in answer.timings:
+                WEB_SECONDS.labels(stage).observe(answer.timings[stage] / 1000)
+        if answer.web.problems:
+            WEB_FAILED.labels(str(answer.route != "local").lower()).inc()
     for check in answer.checks:
         if not check.passed:
             FAILED_CHECKS.labels(check.name).inc()
+
+
+def observe_kept(order: KeepOrder, kept: tuple[Kept, ...], error: str) -> None:
+    """Count what became of useful pages; nobody waits for an error here, so it is logged."""
+    for page in kept:
+        KEPT.labels(page.state or "unknown").inc()
+    if error:
+        KEPT.labels("failed").inc(len(order.pages))
+        log.warning("pages_not_kept", pages=[page.url for page in order.pages], error=error)

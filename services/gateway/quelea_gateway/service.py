@@ -10,12 +10,13 @@ import grpc
 from quelea.common.v1 import common_pb2
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
 from quelea.retriever.v1 import retriever_pb2
+from quelea.search.v1 import search_pb2
 from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_gateway.adapters.retriever import filters_from_wire, reading_to_wire
 from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.model import Answer, Citation, Delta, Question, Started, Turn
+from quelea_gateway.core.model import Answer, Citation, Delta, Question, Started, Turn, Verdict, WebTrace
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
@@ -44,6 +45,24 @@ def _answer(answer: Answer) -> gateway_pb2.Answer:
         notices=answer.notices,
         model=answer.model,
         prompt_version=answer.prompt_version,
+        gate=_gate(answer.gate),
+        web=_web(answer.web),
+    )
+
+
+def _gate(verdict: Verdict) -> gateway_pb2.Gate:
+    return gateway_pb2.Gate(**vars(verdict))
+
+
+def _web(trace: WebTrace | None) -> gateway_pb2.Web | None:
+    if trace is None:
+        return None
+    return gateway_pb2.Web(
+        provider=trace.provider,
+        pages_read=trace.pages_read,
+        kept=[gateway_pb2.WebKept(**vars(page)) for page in trace.kept],
+        problems=trace.problems,
+        cached=trace.cached,
     )
 
 
@@ -51,7 +70,13 @@ def _event(item: Started | Delta | Answer) -> gateway_pb2.AskResponse:
     if isinstance(item, Delta):
         return gateway_pb2.AskResponse(delta=gateway_pb2.AskDelta(text=item.text))
     if isinstance(item, Started):
-        started = gateway_pb2.AskStarted(reading=reading_to_wire(item.reading), evidence=_citations(item.evidence))
+        started = gateway_pb2.AskStarted(
+            reading=reading_to_wire(item.reading),
+            evidence=_citations(item.evidence),
+            route=item.route,
+            gate=_gate(item.gate),
+            web=_web(item.web),
+        )
         return gateway_pb2.AskResponse(started=started)
     observe_answer(item)
     return gateway_pb2.AskResponse(answer=_answer(item))
@@ -138,6 +163,19 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
                 info.metadata.provenance = common_pb2.PROVENANCE_UPLOAD
             limit = (await self._gateway.search.info()).max_document_bytes
             return gateway_pb2.IngestResponse(job=await self._gateway.search.submit(info, _pieces(requests, limit)))
+
+    async def IngestUrl(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.IngestUrlRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.IngestUrlRequest, gateway_pb2.IngestUrlResponse],
+    ) -> gateway_pb2.IngestUrlResponse:
+        """Have a page of the web fetched and made a document; its job."""
+        with self._admitted(context):
+            url = request.url.strip()
+            if not url:
+                raise InvalidInput("The url is empty.", details={"field": "url"})
+            wanted = search_pb2.SubmitUrlRequest(url=url, metadata=request.metadata)
+            return gateway_pb2.IngestUrlResponse(job=await self._gateway.search.submit_url(wanted))
 
     async def GetJob(  # noqa: N802  # the wire's name
         self,

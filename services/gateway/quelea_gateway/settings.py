@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
 from quelea_kit.settings import ServiceSettings, settings_config
 
 
@@ -59,6 +60,42 @@ class Settings(ServiceSettings):
 
     j: int = 8
     """Passages shown to the reader when the caller does not say."""
+
+    gate: Literal["calibrated", "cosine"] = "calibrated"
+    """calibrated: the probability that the local evidence answers the question. cosine: the paper's gate, the best
+    cosine above c and nothing else."""
+
+    gate_file: str = ""
+    """Calibration of the gate as JSON, written by `quelea calibrate` or `quelea eval gate --fit`; empty: the packaged
+    one, which is for the bundled encoder."""
+
+    gate_cosine: float | None = Field(None, gt=-1, lt=1)
+    """c of the paper's gate, above which a web page is also worth keeping; None: that of the calibration."""
+
+    gate_threshold: float | None = Field(None, ge=0, le=1)
+    """From this probability on the calibrated gate passes; None: that of the calibration. Higher: more web searches."""
+
+    fresh_days: float = Field(1.0, ge=0)
+    """Evidence published, or as a web page fetched, so many days before the day of the question is good enough for
+    "latest"."""
+
+    web_pages: int = Field(5, gt=0, le=20)
+    """Pages of the web read for one question."""
+
+    web_passages: int = Field(24, gt=0, le=200)
+    """Passages of them that are ranked; the encoder's work, and so the time of the web route, grows with them."""
+
+    web_seconds: float = Field(12.0, gt=0)
+    """Deadline of a web search with the reading of its pages; after it the answer is local and says so."""
+
+    rank_seconds: float = Field(15.0, gt=0)
+    """Deadline of ranking web passages together with the local ones; likewise."""
+
+    keep_seconds: float = Field(20.0, gt=0)
+    """Deadline of telling search, in the background, which pages were useful."""
+
+    keep_queue: int = Field(256, gt=0)
+    """Answers whose useful pages wait to be told; of one more nothing is kept."""
 
     evidence_tokens: int = 3000
     """Token budget of the evidence while the generator has not told its own."""

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from quelea_gateway.core.gate import CosineGate
 from quelea_gateway.core.model import (
     Answer,
     Delta,
@@ -17,7 +18,8 @@ from quelea_gateway.core.model import (
     Started,
     Turn,
 )
-from quelea_gateway.core.pipeline import Pipeline, ReaderFailed
+from quelea_gateway.core.pipeline import Pipeline as WholePipeline
+from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_kit.errors import Overloaded, Unavailable
 
 
@@ -27,6 +29,10 @@ def passages(count: int) -> tuple[Passage, ...]:
         Passage(document_id=f"d{n}", page=n, start=10, end=10 + len(t), text=t, score=1 / n)
         for n, t in enumerate(texts, start=1)
     )
+
+
+def Pipeline(retriever, generator):  # noqa: N802  # it makes one, with a gate that lets everything pass
+    return WholePipeline(retriever, generator, CosineGate(-1.0))
 
 
 class FakeRetriever:

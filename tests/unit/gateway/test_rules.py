@@ -38,7 +38,6 @@ def test_k_and_j_fit_each_other(given, expected):
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        ({"route": "web"}, Conflict),
         ({"route": "moon"}, InvalidInput),
         ({"k": 201}, InvalidInput),
         ({"j": 101}, InvalidInput),
@@ -51,6 +50,11 @@ def test_k_and_j_fit_each_other(given, expected):
 def test_what_is_refused(given, error):
     with pytest.raises(error):
         rules.build("q", LIMITS, **given)
+
+
+@pytest.mark.parametrize(("given", "route"), [("", "auto"), ("auto", "auto"), ("local", "local"), ("web", "web")])
+def test_routes(given, route):
+    assert rules.build("q", LIMITS, route=given).route == route
 
 
 def test_a_trimmed_history_keeps_the_last_turns():

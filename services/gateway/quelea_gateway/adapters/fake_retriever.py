@@ -50,6 +50,22 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
             timings=retriever_pb2.SearchTimings(embed_ms=21, store_ms=3, rank_ms=2, total_ms=26),
         )
 
+    async def Rank(self, request: retriever_pb2.RankRequest, context: Any) -> retriever_pb2.RankResponse:  # noqa: N802  # the wire's name
+        """By shared words; a cosine that is given is kept."""
+        world = self._world
+        world.rank_requests.append(request)
+        if world.rank_error:
+            raise world.rank_error
+        query = set(terms(request.query))
+        ranked = []
+        for index, candidate in enumerate(request.candidates):
+            said = candidate.metadata
+            header = candidate.header or " · ".join(part for part in (said.company, said.title, said.published) if part)
+            shared = score(query, f"{header} {candidate.text}")
+            cosine = candidate.cosine if candidate.HasField("cosine") else 0.8 + shared / 10
+            ranked.append(retriever_pb2.RankedCandidate(index=index, score=shared, cosine=cosine, header=header))
+        return retriever_pb2.RankResponse(ranked=sorted(ranked, key=lambda one: -one.score))
+
     async def GetDocument(  # noqa: N802  # the wire's name
         self, request: retriever_pb2.GetDocumentRequest, context: Any
     ) -> retriever_pb2.GetDocumentResponse:

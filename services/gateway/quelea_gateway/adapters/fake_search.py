@@ -8,23 +8,17 @@ import uuid
 from collections.abc import AsyncIterator
 from typing import Any
 
-from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.common.v1 import common_pb2
-from quelea.search.v1 import search_pb2, search_pb2_grpc
+from quelea.search.v1 import search_pb2
 from quelea_kit.errors import NotFound, TooLarge
 from quelea_kit.text import language_of
 
 from quelea_gateway.adapters.fake_documents import Stored
+from quelea_gateway.adapters.fake_web import FakeWeb, now
 from quelea_gateway.adapters.fake_world import World, noting, stored_document
 
 
-def _now() -> Timestamp:
-    stamp = Timestamp()
-    stamp.GetCurrentTime()
-    return stamp
-
-
-class FakeSearch(search_pb2_grpc.SearchServiceServicer):
+class FakeSearch(FakeWeb):
     """Takes documents in and walks their jobs to the end."""
 
     def __init__(self, world: World) -> None:
@@ -46,7 +40,7 @@ class FakeSearch(search_pb2_grpc.SearchServiceServicer):
             raise TooLarge("too large")
         self._world.uploads.append((info, data, pieces))
         job = search_pb2.Job(
-            id=uuid.uuid4().hex, filename=info.filename, state=search_pb2.JOB_STATE_QUEUED, created=_now()
+            id=uuid.uuid4().hex, filename=info.filename, state=search_pb2.JOB_STATE_QUEUED, created=now()
         )
         self._world.jobs[job.id] = job
         task = asyncio.create_task(self._walk(job, info, data))
@@ -101,7 +95,8 @@ class FakeSearch(search_pb2_grpc.SearchServiceServicer):
 
     async def ListJobs(self, request: search_pb2.ListJobsRequest, context: Any) -> search_pb2.ListJobsResponse:  # noqa: N802  # the wire's name
         """Newest first."""
-        return search_pb2.ListJobsResponse(jobs=list(reversed(self._world.jobs.values()))[: request.limit or 100])
+        jobs = [job for job in self._world.jobs.values() if job.replayable or not request.replayable]
+        return search_pb2.ListJobsResponse(jobs=jobs[::-1][: request.limit or 100])
 
     async def GetPage(self, request: search_pb2.GetPageRequest, context: Any) -> search_pb2.GetPageResponse:  # noqa: N802  # the wire's name
         """One page."""
@@ -131,4 +126,5 @@ class FakeSearch(search_pb2_grpc.SearchServiceServicer):
             max_document_bytes=self._world.max_document_bytes,
             max_document_pages=2000,
             formats=["pdf", "html", "docx", "xlsx", "pptx", "csv", "json", "md", "txt"],
+            web_providers=self._world.web_providers,
         )

@@ -69,7 +69,7 @@ async def _main() -> None:
     from quelea_gateway.runner import run  # noqa: PLC0415  # only the demonstration needs the gateway
     from quelea_gateway.settings import Settings  # noqa: PLC0415  # only the demonstration needs the gateway
 
-    world = World.with_samples()
+    world = World.with_web()
     world.page_seconds, world.word_seconds = 0.6, 0.03
     services = FakeServices(world)
     await services.start()

@@ -13,7 +13,7 @@ from quelea.search.v1 import search_pb2
 from quelea_kit.errors import NotFound, QueleaError
 from quelea_kit.text import terms
 
-from quelea_gateway.adapters.fake_documents import DOCUMENTS, Stored
+from quelea_gateway.adapters.fake_documents import DOCUMENTS, WEB_PAGES, Stored
 
 
 @dataclass
@@ -38,11 +38,34 @@ class World:
     word_seconds: float = 0.0
     events: list[generator_pb2.GenerateResponse] | None = None
     evidence_tokens: int = 3000
+    web_providers: list[str] = field(default_factory=list)
+    """Empty: no web."""
+    web_pages: list[Stored] = field(default_factory=lambda: list(WEB_PAGES))
+    web_searches: list[search_pb2.SearchWebRequest] = field(default_factory=list)
+    web_problems: list[search_pb2.WebProblem] = field(default_factory=list)
+    web_error: QueleaError | None = None
+    web_hangs: bool = False
+    trusted_hosts: set[str] = field(default_factory=lambda: {"news.test"})
+    """Their pages are kept at once; those of others wait."""
+    rank_requests: list[retriever_pb2.RankRequest] = field(default_factory=list)
+    rank_error: QueleaError | None = None
+    keep_requests: list[search_pb2.KeepPagesRequest] = field(default_factory=list)
+    keep_error: QueleaError | None = None
+    keep_hangs: bool = False
+    records: dict[str, search_pb2.WebPageRecord] = field(default_factory=dict)
+    """By address."""
 
     @classmethod
     def with_samples(cls) -> World:
         """A world with a few filings and news items."""
         return cls(documents={stored.id: stored for stored in DOCUMENTS})
+
+    @classmethod
+    def with_web(cls) -> World:
+        """The same, and a web of three pages."""
+        world = cls.with_samples()
+        world.web_providers = ["searxng"]
+        return world
 
 
 @contextlib.asynccontextmanager
@@ -63,8 +86,9 @@ def score(query: set[str], text: str) -> float:
 
 
 def stored_document(world: World, document_id: str) -> Stored:
-    """A document. Raises NotFound."""
-    stored = world.documents.get(document_id)
+    """A document, or a page of the web that was read. Raises NotFound."""
+    pages = {page.id: page for page in world.web_pages} if world.web_providers else {}
+    stored = world.documents.get(document_id) or pages.get(document_id)
     if stored is None:
         raise NotFound(f"There is no document {document_id[:64]!r}.")
     return stored

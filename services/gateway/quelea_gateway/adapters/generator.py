@@ -39,6 +39,8 @@ def request_of(
                 score=passage.score,
                 cosine=passage.cosine,
                 period_label=passage.period,
+                from_web=passage.from_web,
+                suspicious=passage.suspicious,
             )
             for number, passage in enumerate(evidence, start=1)
         ],

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC
+
 import grpc
+from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
 from quelea_kit.client import channel, unary
 
 from quelea_gateway.adapters.downstream import Health, naming
-from quelea_gateway.core.model import Filters, Passage, Reading, Retrieved
+from quelea_gateway.core.model import Filters, Passage, Ranked, Reading, Retrieved
 
 SERVICE = "quelea.retriever.v1.RetrieverService"
 
@@ -53,6 +57,7 @@ def reading_to_wire(reading: Reading) -> retriever_pb2.Reading:
         period_missing=reading.period_missing,
         is_comparison=reading.is_comparison,
         asks_latest=reading.asks_latest,
+        period_newer=reading.period_newer,
     )
 
 
@@ -68,6 +73,7 @@ def reading_from_wire(reading: retriever_pb2.Reading) -> Reading:
         period_missing=reading.period_missing,
         is_comparison=reading.is_comparison,
         asks_latest=reading.asks_latest,
+        period_newer=reading.period_newer,
     )
 
 
@@ -95,7 +101,37 @@ def passage_from_wire(scored: retriever_pb2.ScoredPassage) -> Passage:
         period_end=metadata.period.end_date,
         score=scored.score,
         cosine=scored.cosine,
+        sparse=scored.sparse,
+        from_web=metadata.provenance == common_pb2.PROVENANCE_WEB,
+        fetched=iso(scored.fetched) if scored.HasField("fetched") else "",
     )
+
+
+def candidate_to_wire(passage: Passage) -> retriever_pb2.RankCandidate:
+    """A passage to rank; the text of a local one is not encoded again."""
+    local = passage.source == "local"
+    return retriever_pb2.RankCandidate(
+        text=passage.text,
+        header=passage.header,
+        metadata=common_pb2.DocumentMetadata(
+            title=passage.title,
+            uri=passage.uri,
+            language=passage.language,
+            company=passage.company,
+            ticker=passage.ticker,
+            document_type=passage.document_type,
+            period=common_pb2.FiscalPeriod(label=passage.period, end_date=passage.period_end),
+            published=passage.published,
+        ),
+        section=passage.section,
+        table_head=passage.table_head,
+        cosine=passage.cosine if local else None,
+    )
+
+
+def iso(stamp: Timestamp) -> str:
+    """RFC 3339, whole seconds, UTC."""
+    return stamp.ToDatetime(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _stages(timings: retriever_pb2.SearchTimings) -> dict[str, float]:
@@ -112,14 +148,16 @@ class RetrieverClient:
     Args:
         target: gRPC address.
         search_seconds: Deadline of a search.
+        rank_seconds: Deadline of a ranking.
         call_seconds: Deadline of any other call.
     """
 
-    def __init__(self, target: str, *, search_seconds: float, call_seconds: float) -> None:
-        reads = ["Search", "GetDocument", "ListDocuments", "GetStats"]
+    def __init__(self, target: str, *, search_seconds: float, rank_seconds: float, call_seconds: float) -> None:
+        reads = ["Search", "Rank", "GetDocument", "ListDocuments", "GetStats"]
         self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=reads)
         self._stub = retriever_pb2_grpc.RetrieverServiceStub(self._channel)
         self._search_seconds = search_seconds
+        self._rank_seconds = rank_seconds
         self._call_seconds = call_seconds
         self.health = Health(self._channel, SERVICE, "retriever")
 
@@ -131,8 +169,16 @@ class RetrieverClient:
         return Retrieved(
             passages=tuple(passage_from_wire(scored) for scored in reply.passages),
             reading=reading_from_wire(reply.reading),
+            best_cosine=reply.best_cosine,
             stages=_stages(reply.timings),
         )
+
+    async def rank(self, query: str, passages: Sequence[Passage]) -> tuple[Ranked, ...]:
+        """The passages by the same encoders, best first."""
+        request = retriever_pb2.RankRequest(query=query, candidates=[candidate_to_wire(p) for p in passages])
+        with naming("retriever"):
+            reply = await unary(self._stub.Rank(request, timeout=self._rank_seconds))
+        return tuple(Ranked(one.index, one.score, one.cosine, one.header) for one in reply.ranked)
 
     async def search_wire(self, request: retriever_pb2.SearchRequest) -> retriever_pb2.SearchResponse:
         """A search as the wire has it."""

@@ -1,4 +1,4 @@
-"""The search service: uploads, jobs, pages."""
+"""The search service: uploads, jobs, pages, the web."""
 
 from __future__ import annotations
 
@@ -13,12 +13,22 @@ from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import QueleaError
 
 from quelea_gateway.adapters.downstream import Health, naming
+from quelea_gateway.adapters.retriever import iso
+from quelea_gateway.core.model import Kept, Passage
+from quelea_gateway.core.web import KeepOrder, WebFound, WebPage
 
 SERVICE = "quelea.search.v1.SearchService"
 PIECE = 1024 * 1024
 """Bytes of a document in one message."""
 
 _INFO_SECONDS = 60.0
+_PROVIDERS_SECONDS = 2.0
+_STATES = {
+    search_pb2.WEB_PAGE_STATE_PENDING: "pending",
+    search_pb2.WEB_PAGE_STATE_KEPT: "kept",
+    search_pb2.WEB_PAGE_STATE_REJECTED: "rejected",
+    search_pb2.WEB_PAGE_STATE_VANISHED: "vanished",
+}
 
 
 class SearchClient:
@@ -131,6 +141,25 @@ class SearchClient:
         with naming("search"):
             return await unary(self._stub.DecideWebPages(request, timeout=self._upload_seconds))
 
+    async def providers(self) -> tuple[str, ...] | None:
+        """The web providers in use, at most a minute old; the last known ones, else None, while search is away."""
+        try:
+            async with asyncio.timeout(_PROVIDERS_SECONDS):
+                return tuple((await self.info()).web_providers)
+        except (QueleaError, TimeoutError):
+            return None if self._info is None else tuple(self._info[1].web_providers)
+
+    async def find(self, query: str, *, as_of: str, pages: int, passages: int, seconds: float) -> WebFound:
+        """Pages of the web for a query, within the given seconds."""
+        request = search_pb2.SearchWebRequest(query=query, as_of=as_of, max_pages=pages, max_passages=passages)
+        return web_found_from_wire(await self.search_web(request, seconds))
+
+    async def keep(self, order: KeepOrder) -> tuple[Kept, ...]:
+        """Tell which pages were useful; what becomes of each."""
+        pages = [search_pb2.UsefulPage(document_id=p.document_id, url=p.url, score=p.score) for p in order.pages]
+        request = search_pb2.KeepPagesRequest(query=order.query, provider=order.provider, pages=pages)
+        return tuple(Kept(p.url, _STATES.get(p.state, ""), p.job_id) for p in await self.keep_pages(request))
+
     async def info(self) -> search_pb2.GetInfoResponse:
         """Limits and formats, at most a minute old."""
         now = time.monotonic()
@@ -143,3 +172,55 @@ class SearchClient:
     async def close(self) -> None:
         """Close the channel."""
         await self._channel.close()
+
+
+def web_found_from_wire(reply: search_pb2.SearchWebResponse) -> WebFound:
+    """What a web search brought, as the core has it."""
+    return WebFound(
+        pages=tuple(_page_from_wire(page) for page in reply.pages),
+        provider=reply.provider,
+        cached=reply.cached,
+        problems=tuple(_problem(problem) for problem in reply.problems),
+        stages=dict(reply.timings),
+    )
+
+
+def _page_from_wire(page: search_pb2.WebPage) -> WebPage:
+    return WebPage(
+        document_id=page.document_id,
+        url=page.canonical_url or page.url,
+        passages=tuple(_passage_from_wire(page, selected) for selected in page.passages),
+        trusted=page.trusted,
+    )
+
+
+def _passage_from_wire(page: search_pb2.WebPage, selected: search_pb2.WebPassage) -> Passage:
+    passage, said = selected.passage, page.metadata
+    return Passage(
+        document_id=page.document_id,
+        page=passage.page,
+        start=passage.start,
+        end=passage.end,
+        text=passage.text,
+        is_table=passage.is_table,
+        table_head=passage.table_head,
+        section=passage.section,
+        title=said.title or page.url,
+        uri=said.uri or page.url,
+        published=said.published,
+        company=said.company,
+        ticker=said.ticker,
+        document_type=said.document_type,
+        language=said.language,
+        period=said.period.label,
+        period_end=said.period.end_date,
+        source="web",
+        from_web=True,
+        fetched=iso(page.fetched) if page.HasField("fetched") else "",
+        suspicious=selected.suspicious,
+    )
+
+
+def _problem(problem: search_pb2.WebProblem) -> str:
+    """One line: where, what kind, what happened."""
+    return f"{problem.where}: {problem.message or problem.reason} ({problem.reason})"

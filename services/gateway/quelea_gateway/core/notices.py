@@ -17,6 +17,26 @@ _TEXTS = {
         "The question names a period that no document of the knowledge base covers.",
         "问题中的报告期在知识库中没有对应的文档。",
     ),
+    "no_web": (
+        "The local evidence may not answer this; this deployment has no web search.",
+        "本地知识库的内容可能不足以回答该问题；此部署没有网络搜索。",
+    ),
+    "web_failed": (
+        "The web search failed: the answer is from the knowledge base alone.",
+        "网络搜索失败，回答仅依据本地知识库。",
+    ),
+    "web_empty": (
+        "The web search brought nothing that could be used: the answer is from the knowledge base alone.",
+        "网络搜索没有得到可用的内容，回答仅依据本地知识库。",
+    ),
+    "rank_failed": (
+        "Web pages were read and could not be ranked: the answer is from the knowledge base alone.",
+        "已读取网页但无法排序，回答仅依据本地知识库。",
+    ),
+    "web_partial": (
+        "A part of the web could not be searched or read; web.problems has the details.",
+        "部分网络来源未能搜索或读取，详见 web.problems。",
+    ),
     "length": (
         "The reader reached its length limit; the answer may be cut short.",
         "回答达到长度上限，可能不完整。",
@@ -37,10 +57,15 @@ def _say(name: str, language: str, **values: str) -> str:
 
 
 def notices_for(
-    retrieved: Retrieved, finished: Finished, citations: tuple[Citation, ...], checks: tuple[Check, ...], language: str
+    retrieved: Retrieved,
+    finished: Finished,
+    citations: tuple[Citation, ...],
+    checks: tuple[Check, ...],
+    language: str,
+    route: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
-    """One line for each thing that was missing, left out or doubtful."""
-    reading, found = retrieved.reading, []
+    """One line for each thing that was missing, left out or doubtful; `route` names those of the web step."""
+    reading, found = retrieved.reading, [_say(name, language) for name in route]
     if not retrieved.passages:
         found.append(_say("empty", language))
     missing = [_say("company", language)] if reading.company_missing else []

@@ -1,18 +1,21 @@
-"""Ask: retrieve K, show the best J to the reader, cite, check."""
+"""Ask: retrieve K, judge them, search the web where they are not enough, show the best J to the reader, cite, check."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Callable, Iterator
+from dataclasses import dataclass, field, replace
 
-from quelea_kit.errors import QueleaError, Unavailable
+from quelea_kit.errors import Conflict, QueleaError, Unavailable
 from quelea_kit.text import estimate_tokens, language_of
 
 from quelea_gateway.core.citations import assemble, check
 from quelea_gateway.core.evidence import choose, cite, listing
 from quelea_gateway.core.followup import query_for
+from quelea_gateway.core.gate import Gate
+from quelea_gateway.core.merge import filled, known_by
 from quelea_gateway.core.model import (
     Answer,
     Check,
@@ -20,14 +23,22 @@ from quelea_gateway.core.model import (
     Delta,
     Finished,
     Generator,
+    Kept,
     Passage,
     Question,
     Quote,
     Retrieved,
     Retriever,
     Started,
+    Verdict,
+    WebTrace,
 )
 from quelea_gateway.core.notices import notices_for
+from quelea_gateway.core.question import MAX_K
+from quelea_gateway.core.webroute import WebRoute
+
+KEPT_SECONDS = 0.3
+"""An answer that is written waits so long for what became of its useful pages."""
 
 
 class ReaderFailed(Exception):
@@ -44,30 +55,65 @@ class _Clock:
     """Milliseconds since the start, and those spent waiting for other services."""
 
     started: float
-    retrieve: float = 0.0
-    generate: float = 0.0
+    waits: dict[str, float] = field(default_factory=lambda: {"retrieve": 0.0, "generate": 0.0})
+
+    @contextlib.contextmanager
+    def waiting(self, stage: str) -> Iterator[None]:
+        since = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.waits[stage] = self.waits.get(stage, 0.0) + (time.perf_counter() - since) * 1000
 
     def timings(self, stages: dict[str, float]) -> dict[str, float]:
         total = (time.perf_counter() - self.started) * 1000
-        own = total - self.retrieve - self.generate
-        found = {"retrieve": self.retrieve, "generate": self.generate, "gateway": own, "total": total, **stages}
+        found = {**self.waits, "gateway": total - sum(self.waits.values()), "total": total, **stages}
         return {name: round(value, 2) for name, value in found.items()}
 
 
+@dataclass
+class _Basis:
+    """What an answer is written from, and how it was come by."""
+
+    retrieved: Retrieved
+    """All passages, best first, and the reading as the knowledge base alone has it."""
+    gate: Verdict
+    route: str = "local"
+    web: WebTrace | None = None
+    notices: tuple[str, ...] = ()
+    keeping: asyncio.Future[tuple[Kept, ...]] | None = None
+    evidence: tuple[Passage, ...] = ()
+    rest: tuple[Passage, ...] = ()
+
+    def seen(self) -> Retrieved:
+        """The reading in the light of the evidence: the web may have what the knowledge base does not."""
+        return replace(self.retrieved, reading=filled(self.retrieved.reading, self.evidence))
+
+
 class Pipeline:
-    """The ask pipeline over a retriever and a generator.
+    """The ask pipeline over a retriever, a generator and perhaps the web.
 
     Args:
         retriever: Finds passages.
         generator: Writes answers.
+        gate: Judges the local passages.
+        web: The web step; None: there is no web.
         count: Estimates tokens of a text.
     """
 
     def __init__(
-        self, retriever: Retriever, generator: Generator, *, count: Callable[[str], int] = estimate_tokens
+        self,
+        retriever: Retriever,
+        generator: Generator,
+        gate: Gate,
+        web: WebRoute | None = None,
+        *,
+        count: Callable[[str], int] = estimate_tokens,
     ) -> None:
         self._retriever = retriever
         self._generator = generator
+        self._gate = gate
+        self._web = web
         self._count = count
 
     async def ask(self, question: Question) -> AsyncGenerator[Started | Delta | Answer, None]:
@@ -75,22 +121,27 @@ class Pipeline:
 
         Raises:
             QueleaError: the retrieval failed.
+            Conflict: the web was asked for, and there is none.
             ReaderFailed: the reader failed; carries the evidence.
         """
         clock = _Clock(time.perf_counter())
-        retrieved, budget = await self._retrieve(question, clock)
-        evidence, rest = choose(retrieved.passages, j=question.j, budget=budget, count=self._count)
+        budget = (await self._generator.info()).evidence_tokens
+        basis = await self._basis(question, clock)
+        basis.evidence, basis.rest = choose(basis.retrieved.passages, j=question.j, budget=budget, count=self._count)
         started = Started(
-            reading=retrieved.reading,
-            evidence=tuple(cite(passage, number) for number, passage in enumerate(evidence, start=1)),
-            further_reading=listing(rest, len(evidence) + 1),
+            reading=basis.retrieved.reading,
+            evidence=tuple(cite(passage, number) for number, passage in enumerate(basis.evidence, start=1)),
+            further_reading=listing(basis.rest, len(basis.evidence) + 1),
+            route=basis.route,
+            gate=basis.gate,
+            web=basis.web,
         )
         yield started
         text: list[str] = []
         quotes: list[Quote] = []
         finished: Finished | None = None
         try:
-            async with contextlib.aclosing(self._events(question, evidence, retrieved, clock)) as events:
+            async with contextlib.aclosing(self._events(question, basis, clock)) as events:
                 async for event in events:
                     if isinstance(event, Delta):
                         text.append(event.text)
@@ -105,74 +156,115 @@ class Pipeline:
                 )
         except QueleaError as error:
             raise ReaderFailed(error, started) from error
-        yield self._answer(question, "".join(text), quotes, finished, evidence, rest, retrieved, clock)
+        if basis.web and basis.keeping:
+            basis.web = replace(basis.web, kept=await _kept(basis.keeping, clock))
+        yield _answer(question, "".join(text), quotes, finished, basis, clock)
 
-    async def _retrieve(self, question: Question, clock: _Clock) -> tuple[Retrieved, int]:
-        budget = (await self._generator.info()).evidence_tokens
-        waiting = time.perf_counter()
-        retrieved = await self._retriever.search(
-            query_for(question.text, question.history), k=question.k, as_of=question.as_of, filters=question.filters
-        )
-        clock.retrieve = (time.perf_counter() - waiting) * 1000
-        return retrieved, budget
+    async def _basis(self, question: Question, clock: _Clock) -> _Basis:
+        """The local passages, or, where they are not enough or the web was asked for, those and the web's."""
+        if question.route == "web" and await self._providers(clock) == ():
+            raise Conflict(
+                "Web search is not part of this deployment; ask with route auto or local.", details={"field": "route"}
+            )
+        with clock.waiting("retrieve"):
+            retrieved = await self._retrieve(question)
+        verdict = self._gate.judge(question, retrieved)
+        basis = _Basis(retrieved, verdict)
+        if question.route == "local" or (question.route == "auto" and verdict.passed):
+            return basis
+        if self._web is None or await self._providers(clock) == ():
+            basis.notices = ("no_web",)
+            return basis
+        outcome = await self._web.take(question, retrieved)
+        clock.waits.update({stage: clock.waits.get(stage, 0.0) + ms for stage, ms in outcome.waits.items()})
+        basis.retrieved = replace(retrieved, passages=outcome.passages, stages={**retrieved.stages, **outcome.stages})
+        basis.route = "local+web" if outcome.merged else "local"
+        basis.web, basis.notices, basis.keeping = outcome.trace, outcome.notices, outcome.keeping
+        return basis
+
+    async def _providers(self, clock: _Clock) -> tuple[str, ...] | None:
+        if self._web is None:
+            return ()
+        with clock.waiting("web"):
+            return await self._web.providers()
+
+    async def _retrieve(self, question: Question) -> Retrieved:
+        """The k best passages that were known on the day of the question."""
+        query = query_for(question.text, question.history)
+
+        async def best(k: int) -> Retrieved:
+            return await self._retriever.search(query, k=k, as_of=question.as_of, filters=question.filters)
+
+        found = await best(question.k)
+        known = known_by(found.passages, question.as_of)
+        if len(known) == len(found.passages):
+            return found
+        if len(found.passages) >= question.k < MAX_K:  # later ones had taken the place of others: look further down
+            found = await best(min(MAX_K, 4 * question.k))
+            known = known_by(found.passages, question.as_of)[: question.k]
+        return replace(found, passages=known, best_cosine=max((p.cosine for p in known), default=0.0))
 
     async def _events(
-        self, question: Question, evidence: tuple[Passage, ...], retrieved: Retrieved, clock: _Clock
+        self, question: Question, basis: _Basis, clock: _Clock
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """The reader's events; only the waiting for them counts as the reader's time."""
-        reading = retrieved.reading
+        reading = basis.seen().reading
         incomplete = reading.company_missing or reading.period_missing
-        source = self._generator.generate(question, evidence, evidence_incomplete=incomplete)
-        waiting = time.perf_counter()
+        source = aiter(self._generator.generate(question, basis.evidence, evidence_incomplete=incomplete))
         try:
-            async for event in source:
-                clock.generate += (time.perf_counter() - waiting) * 1000
+            while True:
+                with clock.waiting("generate"):
+                    event = await anext(source, None)
+                if event is None:
+                    return
                 yield event
-                waiting = time.perf_counter()
-            clock.generate += (time.perf_counter() - waiting) * 1000
         finally:
             close = getattr(source, "aclose", None)
             if close:
                 await close()
 
-    def _answer(
-        self,
-        question: Question,
-        text: str,
-        quotes: list[Quote],
-        finished: Finished,
-        evidence: tuple[Passage, ...],
-        rest: tuple[Passage, ...],
-        retrieved: Retrieved,
-        clock: _Clock,
-    ) -> Answer:
-        declined = finished.reason == "declined"
-        citations: tuple[Citation, ...] = ()
-        further = listing(rest, len(evidence) + 1)
-        checks: tuple[Check, ...] = ()
-        if declined:
-            further = listing(evidence + rest, 1)
-        else:
-            citations, faults = assemble(text, quotes, evidence)
-            checks = check(text, citations, evidence, faults)
-        language = language_of(question.text)
-        answer = Answer(
-            answer=text,
-            citations=citations,
-            further_reading=further,
-            route="local",
-            as_of=question.as_of,
-            reader=finished.reader,
-            checks=checks,
-            timings={},
-            reading=retrieved.reading,
-            declined=declined,
-            language=language,
-            notices=notices_for(retrieved, finished, citations, checks, language),
-            model=finished.model,
-            prompt_version=finished.prompt_version,
-            finish_reason=finished.reason,
-            prompt_tokens=finished.prompt_tokens,
-            completion_tokens=finished.completion_tokens,
-        )
-        return replace(answer, timings=clock.timings(retrieved.stages))
+
+async def _kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: _Clock) -> tuple[Kept, ...]:
+    """What became of the useful pages, when it is known by now or in a moment."""
+    if not keeping.done():
+        with clock.waiting("keep"):
+            await asyncio.wait({keeping}, timeout=KEPT_SECONDS)
+    return keeping.result() if keeping.done() and not keeping.cancelled() else ()
+
+
+def _answer(
+    question: Question, text: str, quotes: list[Quote], finished: Finished, basis: _Basis, clock: _Clock
+) -> Answer:
+    declined = finished.reason == "declined"
+    evidence, rest = basis.evidence, basis.rest
+    citations: tuple[Citation, ...] = ()
+    further = listing(rest, len(evidence) + 1)
+    checks: tuple[Check, ...] = ()
+    if declined:
+        further = listing(evidence + rest, 1)
+    else:
+        citations, faults = assemble(text, quotes, evidence)
+        checks = check(text, citations, evidence, faults)
+    language = language_of(question.text)
+    answer = Answer(
+        answer=text,
+        citations=citations,
+        further_reading=further,
+        route=basis.route,
+        as_of=question.as_of,
+        reader=finished.reader,
+        checks=checks,
+        timings={},
+        reading=basis.retrieved.reading,
+        declined=declined,
+        language=language,
+        notices=notices_for(basis.seen(), finished, citations, checks, language, basis.notices),
+        model=finished.model,
+        prompt_version=finished.prompt_version,
+        finish_reason=finished.reason,
+        prompt_tokens=finished.prompt_tokens,
+        completion_tokens=finished.completion_tokens,
+        gate=basis.gate,
+        web=basis.web,
+    )
+    return replace(answer, timings=clock.timings(basis.retrieved.stages))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from quelea_kit.dates import parse_iso
-from quelea_kit.errors import Conflict, InvalidInput, TooLarge
+from quelea_kit.errors import InvalidInput, TooLarge
 
-from quelea_gateway.core.model import Filters, Question, Turn
+from quelea_gateway.core.model import Filters, Question, Route, Turn
 
 MAX_K = 200
 MAX_J = 100
@@ -81,14 +81,15 @@ def check_k(k: int, default: int, name: str = "k", most: int = MAX_K) -> int:
     return k or default
 
 
-def check_route(route: str) -> None:
-    """Auto and local are local; there is no web search to route to."""
+def check_route(route: str) -> Route:
+    """The route; auto when empty. Raises InvalidInput."""
+    if route in ("", "auto"):
+        return "auto"
+    if route == "local":
+        return "local"
     if route == "web":
-        raise Conflict(
-            "Web search is not part of this deployment; ask with route auto or local.", details={"field": "route"}
-        )
-    if route not in ("", "auto", "local"):
-        raise InvalidInput("route is auto, local or web.", details={"field": "route"})
+        return "web"
+    raise InvalidInput("route is auto, local or web.", details={"field": "route"})
 
 
 def build(
@@ -110,9 +111,8 @@ def build(
     Raises:
         InvalidInput: a value is wrong; details name the field.
         TooLarge: a value is over its limit.
-        Conflict: web search was asked for.
     """
-    check_route(route)
+    wanted = check_route(route)
     question = check_text(text, limits)
     j_wanted = check_k(j, 0, "j", MAX_J)
     k_wanted = check_k(k, max(limits.k, j_wanted))
@@ -125,6 +125,7 @@ def build(
         j=j_wanted or min(limits.j, k_wanted),
         history=check_history(history, limits),
         filters=filters,
+        route=wanted,
         model=model,
         max_tokens=max_tokens,
         temperature=temperature,

@@ -44,6 +44,8 @@ class InfoOut(BaseModel):
     k: int
     j: int
     routes: list[str]
+    web_providers: list[str]
+    gate: str
     max_question_chars: int
     formats: list[str]
     max_document_bytes: int
@@ -91,7 +93,9 @@ async def info(request: Request) -> InfoOut:
         model=reader.model,
         k=gateway.limits.k,
         j=gateway.limits.j,
-        routes=["auto", "local"],
+        routes=["auto", "local", "web"] if search.web_providers else ["auto", "local"],
+        web_providers=list(search.web_providers),
+        gate=gateway.settings.gate,
         max_question_chars=gateway.limits.question_chars,
         formats=list(search.formats),
         max_document_bytes=search.max_document_bytes,

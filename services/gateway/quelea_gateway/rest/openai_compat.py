@@ -73,6 +73,8 @@ async def _question(body: ChatIn, gateway: Gateway) -> Question:
         text,
         gateway.limits,
         history=rules.trim_history(turns, gateway.limits),
+        as_of=body.as_of,
+        route=body.route,
         model="" if body.model == MODEL else body.model,
         max_tokens=body.max_completion_tokens or body.max_tokens or 0,
         temperature=body.temperature,

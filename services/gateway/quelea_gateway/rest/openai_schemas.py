@@ -38,6 +38,8 @@ class ChatIn(_Open):
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     max_completion_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
+    route: str = Field(default="", max_length=20, description="Quelea's own: auto, local or web.")
+    as_of: str = Field(default="", max_length=20, description="Quelea's own: the day of the question, YYYY-MM-DD.")
 
 
 def text_of(message: MessageIn, field: str) -> str:

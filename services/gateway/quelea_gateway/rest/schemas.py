@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core import model as core
+from quelea_gateway.rest.trace_schemas import GateOut, WebOut
 
 
 def _as_list(value: Any) -> Any:
@@ -65,7 +66,10 @@ class AskIn(_In):
     question: str = Field(min_length=1, examples=["What were Apple's net sales in the third quarter of fiscal 2023?"])
     history: list[TurnIn] = []
     as_of: Iso | None = Field(default=None, description="The day of the question, YYYY-MM-DD; today when left out.")
-    route: Literal["auto", "local", "web"] = Field(default="auto", description="web is refused: there is none here.")
+    route: Literal["auto", "local", "web"] = Field(
+        default="auto",
+        description="auto: the web too when the local evidence is not good enough. web is refused where there is none.",
+    )
     k: int | None = Field(default=None, ge=1, le=200, description="Passages retrieved.")
     j: int | None = Field(default=None, ge=1, le=100, description="How many of them the reader may see, at most.")
     stream: bool = Field(default=False, description="Server-sent events: started, delta, answer, error.")
@@ -97,6 +101,8 @@ class CitationOut(BaseModel):
     end: int
     company: str
     period: str
+    source: Literal["local", "web"]
+    fetched: str = Field(description="When the page was fetched, RFC 3339; empty where unknown.")
 
     @classmethod
     def of(cls, citation: core.Citation) -> CitationOut:
@@ -116,6 +122,7 @@ class ReadingOut(BaseModel):
     period_missing: bool
     is_comparison: bool
     asks_latest: bool
+    period_newer: bool
 
     @classmethod
     def of(cls, reading: core.Reading) -> ReadingOut:
@@ -143,13 +150,17 @@ class AnswerOut(BaseModel):
     as_of: str
     reader: str
     checks: list[CheckOut]
-    timings: dict[str, float] = Field(description="Milliseconds by stage: retrieve, generate, gateway, total.")
+    timings: dict[str, float] = Field(
+        description="Milliseconds by stage: retrieve, generate, gateway, total; on the web route web, rank, keep too."
+    )
     reading: ReadingOut
     declined: bool
     language: str
     notices: list[str]
     model: str
     prompt_version: str
+    gate: GateOut
+    web: WebOut | None = Field(description="null when the web was not asked.")
 
     @classmethod
     def of(cls, answer: core.Answer) -> AnswerOut:
@@ -169,6 +180,8 @@ class AnswerOut(BaseModel):
             notices=list(answer.notices),
             model=answer.model,
             prompt_version=answer.prompt_version,
+            gate=GateOut.of(answer.gate),
+            web=WebOut.of(answer.web),
         )
 
 
@@ -178,6 +191,9 @@ class StartedOut(BaseModel):
     reading: ReadingOut
     evidence: list[CitationOut]
     further_reading: list[CitationOut]
+    route: str
+    gate: GateOut
+    web: WebOut | None
 
     @classmethod
     def of(cls, started: core.Started) -> StartedOut:
@@ -186,6 +202,9 @@ class StartedOut(BaseModel):
             reading=ReadingOut.of(started.reading),
             evidence=[CitationOut.of(citation) for citation in started.evidence],
             further_reading=[CitationOut.of(citation) for citation in started.further_reading],
+            route=started.route,
+            gate=GateOut.of(started.gate),
+            web=WebOut.of(started.web),
         )
 
 
