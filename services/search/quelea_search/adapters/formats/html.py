@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import lxml.html
@@ -24,7 +25,23 @@ _BLOCK = frozenset(
     """p div section article main header footer aside li ul ol dl dt dd blockquote pre h h1 h2 h3 h4 h5 h6 center
     address figure figcaption hr tr caption body details summary fieldset form""".split()
 )
-_WEB_TAGS = "//nav | //article | //aside | //footer | //header | //main"
+_WEB_TAGS = """//nav | //article | //aside | //footer | //header | //main | //meta[starts-with(@property, 'og:')]
+    | //meta[@name='viewport'] | //link[@rel='canonical'] | //script[@type='application/ld+json']"""
+_FRAMED = "//div | //ul | //section | //table"
+_FRAME = re.compile(
+    r"(?<![a-z])(?:nav|navbar|navigation|menu|header|top-?bar|footer|foot|side-?bar|breadcrumbs?|cookies?|related"
+    r"|copyright|share|login)(?![a-z])",
+    re.I,
+)
+_FRAMES = 2
+"""Elements named after parts of a page's frame that make it a web page; no filing has any."""
+_OWN_TEXT = """//body//text()[not(ancestor::a or ancestor::script or ancestor::style or ancestor::noscript
+    or ancestor::nav or ancestor::header or ancestor::footer or ancestor::aside or ancestor::button)]"""
+_SHORT = 1500
+_LEAST = 20
+_SHARE = 0.3
+"""Main text below _SHORT characters is searched for again with more care, since on a short page trafilatura prefers
+to take too much. What is found counts when it has _LEAST characters and is _SHARE of the words that are no links."""
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _BREAK = re.compile(r"page-break-(?:before|after)\s*:\s*always|break-(?:before|after)\s*:\s*page", re.I)
 _BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.I)
@@ -49,8 +66,8 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
         raise Unreadable("The HTML is broken and cannot be read; save the page again.") from error
     facts = _facts(root)
     if _is_web_page(root):
-        blocks = _main_text(text)
-        if sum(len(block.text) for block in blocks) > 200:
+        blocks = _article(text, root)
+        if blocks:
             return finish_flow(blocks, "html", facts, limits, on_progress)
     pages: list[list[Block]] = [[]]
     for block in _Walk().blocks(root):
@@ -74,7 +91,12 @@ def _without_declaration(text: str) -> str:
 
 def _is_web_page(root: Any) -> bool:
     """Boilerplate around an article, and no filing: few tables, frames of navigation."""
-    return len(root.xpath("//table//tr")) < 150 and bool(root.xpath(_WEB_TAGS))
+    if len(root.xpath("//table//tr")) >= 150:
+        return False
+    if root.xpath(_WEB_TAGS):
+        return True
+    named = (f"{element.get('id', '')} {element.get('class', '')}" for element in root.xpath(_FRAMED))
+    return len(list(islice(filter(_FRAME.search, named), _FRAMES))) == _FRAMES
 
 
 def _facts(root: Any) -> dict[str, str]:
@@ -89,10 +111,29 @@ def _facts(root: Any) -> dict[str, str]:
     return stated(title=clean(titles[0])[:300] if titles else "", published=published)
 
 
-def _main_text(text: str) -> list[Block]:
-    """The article of a web page, as trafilatura finds it."""
+def _article(text: str, root: Any) -> list[Block]:
+    """The article of a web page; empty where there is none to be told from its frame."""
+    blocks = _main_text(text, careful=False)
+    if _characters(blocks) > _SHORT:
+        return blocks
+    least = max(_LEAST, _SHARE * sum(len(said.strip()) for said in root.xpath(_OWN_TEXT)))
+    careful = _main_text(text, careful=True)
+    return next((found for found in (careful, blocks) if _characters(found) >= least), [])
+
+
+def _characters(blocks: list[Block]) -> int:
+    return sum(len(block.text) for block in blocks)
+
+
+def _main_text(text: str, *, careful: bool) -> list[Block]:
+    """What trafilatura takes for the article; careful: rather too little than too much."""
     found = trafilatura.extract(
-        text, output_format="xml", include_comments=False, include_tables=True, favor_recall=True
+        text,
+        output_format="xml",
+        include_comments=False,
+        include_tables=True,
+        favor_recall=not careful,
+        favor_precision=careful,
     )
     if not found:
         return []
