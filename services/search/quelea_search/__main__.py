@@ -14,24 +14,36 @@ from quelea_kit.tracing import setup_tracing
 
 from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.job_events import JobEvents, connect_events
+from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
-from quelea_search.build import make_store
+from quelea_search.adapters.web.guard import Guard
+from quelea_search.build import make_records
 from quelea_search.celery_app import make_app, sender
+from quelea_search.dead_letters import DeadLetters
+from quelea_search.deciding import Deciding, Removals
 from quelea_search.metrics import IngestionCollector
 from quelea_search.reaper import Reaper
+from quelea_search.refresh import Refresh
 from quelea_search.service import SERVICE, SearchService
 from quelea_search.settings import SearchSettings
 from quelea_search.submission import Submission
+from quelea_search.web_build import make_web
 
 
 async def run(settings: SearchSettings) -> None:
     """Serve until SIGTERM or SIGINT."""
-    store, ledger = make_store(settings)
-    REGISTRY.register(IngestionCollector(store, ledger))
+    records = make_records(settings)
+    store, ledger, pages = records.store, records.ledger, records.pages
+    REGISTRY.register(IngestionCollector(store, ledger, pages))
     blobs = await asyncio.to_thread(Blobs, settings.blobs_url)
     retriever = Retriever(settings.retriever, upsert_seconds=settings.upsert_seconds)
     events = JobEvents(connect_events(settings.redis_url), settings.redis_prefix)
-    send = sender(make_app(settings), store)
+    send = sender(settings, make_app(settings), store)
+    cache = PageCache(records.client, settings.redis_prefix, blobs, settings.page_cache_hours)
+    refresh = Refresh(settings, store, ledger, blobs, pages, cache, send)
+    removals = Removals(store, ledger, blobs, retriever, pages)
+    web = make_web(settings, records.client, blobs, pages) if settings.web else None
+    guard = Guard(settings)
     service = SearchService(
         settings,
         store=store,
@@ -40,9 +52,17 @@ async def run(settings: SearchSettings) -> None:
         blobs=blobs,
         retriever=retriever,
         submission=Submission(settings, store, blobs, retriever, send),
+        pages=pages,
+        refresh=refresh,
+        deciding=Deciding(pages, refresh, removals),
+        dead_letters=DeadLetters(settings, store, ledger, blobs, retriever, send),
+        guard=guard,
+        web=web,
     )
-    reaper = Reaper(settings, store, ledger, blobs, retriever, send)
+    reaper = Reaper(settings, store, ledger, blobs, retriever, pages, removals, send)
     background = [asyncio.create_task(events.run()), asyncio.create_task(reaper.run())]
+    if web is not None:
+        background.append(asyncio.create_task(web.warm()))
 
     async def ready() -> None:
         await asyncio.to_thread(ledger.check)
@@ -56,6 +76,9 @@ async def run(settings: SearchSettings) -> None:
         for task in background:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        if web is not None:
+            await web.close()
+        guard.close()
         await retriever.close()
 
     await serve(Server(settings, [SERVICE], service.register, ready), stop)

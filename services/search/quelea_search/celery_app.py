@@ -11,13 +11,19 @@ from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 from celery import Celery
+from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
 from quelea_kit.errors import Unavailable
 
 from quelea_search.adapters.jobs_redis import JobStore
+from quelea_search.core.jobs import Job, Lane
 from quelea_search.settings import SearchSettings
 
 TASK = "quelea_search.index_document"
+LOOK = "quelea_search.look_for_expired_pages"
+
+Send = Callable[[Job], None]
+"""Puts a message for a job into the queue of its lane."""
 
 
 def broker_url(redis_url: str) -> str:
@@ -29,16 +35,27 @@ def broker_url(redis_url: str) -> str:
     return f"redis+socket://{parts.path}?virtual_host={database}"
 
 
-def queue_name(settings: SearchSettings) -> str:
-    """The list in Redis that holds the messages."""
-    return f"{settings.redis_prefix}:messages"
+def queue_name(settings: SearchSettings, lane: Lane) -> str:
+    """The list in Redis that holds the messages of a lane."""
+    return f"{settings.redis_prefix}:messages:{lane}"
+
+
+def worker_queues(settings: SearchSettings) -> list[str]:
+    """The queues that a worker with these settings takes messages from."""
+    return [queue_name(settings, Lane(lane)) for lane in settings.worker_lanes]
+
+
+def _queue(name: str) -> Queue:
+    # An exchange of its own: queues that share one also share its messages.
+    return Queue(name, Exchange(name, type="direct"), routing_key=name)
 
 
 def make_app(settings: SearchSettings) -> Celery:
     """The application, for sending and for working."""
     app = Celery("quelea_search", broker=broker_url(settings.redis_url), set_as_current=False)
     app.conf.update(
-        task_default_queue=queue_name(settings),
+        task_default_queue=queue_name(settings, Lane.UPLOAD),
+        task_queues=[_queue(queue_name(settings, lane)) for lane in Lane],
         task_serializer="json",
         accept_content=["json"],
         task_ignore_result=True,
@@ -69,19 +86,21 @@ def make_app(settings: SearchSettings) -> Celery:
             "socket_connect_timeout": 5.0,
             "socket_keepalive": True,
             "max_retries": 1,
+            # The queue that gave the last message is asked last for the next one.
+            "queue_order_strategy": "round_robin",
         },
     )
     return app
 
 
-def sender(app: Celery, store: JobStore) -> Callable[[str], None]:
-    """A function that puts a message for a job into the queue; Unavailable when Redis does not take it."""
+def sender(settings: SearchSettings, app: Celery, store: JobStore) -> Send:
+    """A function that puts a message for a job into the queue of its lane; Unavailable when Redis does not take it."""
 
-    def send(job_id: str) -> None:
+    def send(job: Job) -> None:
         try:
-            app.send_task(TASK, args=[job_id], retry=False)
+            app.send_task(TASK, args=[job.id], queue=queue_name(settings, job.lane), retry=False)
         except OperationalError as error:
             raise Unavailable(f"Redis, which holds the queue, does not answer: {error}.", retry_after=2.0) from error
-        store.mark_sent(job_id)
+        store.mark_sent(job.id)
 
     return send

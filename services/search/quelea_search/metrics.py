@@ -10,20 +10,26 @@ from quelea_kit.errors import QueleaError
 
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
-from quelea_search.core.jobs import JobState
+from quelea_search.adapters.web_pages_redis import WebPages
+from quelea_search.core.jobs import JobState, Lane
+from quelea_search.core.web_pages import PageState
 
 
 class IngestionCollector(Collector):
-    """quelea_search_*: jobs, queue, pages, passages, seconds of each stage, workers. Nothing while Redis is away."""
+    """quelea_search_*: jobs, lanes, dead letters, pages, passages, seconds of stages, workers. Nothing without Redis."""
 
-    def __init__(self, store: JobStore, ledger: Ledger) -> None:
+    def __init__(self, store: JobStore, ledger: Ledger, pages: WebPages) -> None:
         self._store = store
         self._ledger = ledger
+        self._pages = pages
 
     def collect(self) -> Iterator[Metric]:
         """Called by prometheus_client for each scrape."""
         try:
             counts = {state: self._store.count(state) for state in (JobState.QUEUED, JobState.RUNNING)}
+            waiting = {lane: self._store.count_waiting(lane) for lane in Lane}
+            dead = self._store.count_dead()
+            pages = {state: self._pages.count(state) for state in PageState}
             totals = self._ledger.totals()
             workers = self._ledger.workers()
         except QueleaError:
@@ -32,6 +38,17 @@ class IngestionCollector(Collector):
         for state, number in counts.items():
             jobs.add_metric([state.value], number)
         yield jobs
+        lanes = GaugeMetricFamily("quelea_search_jobs_waiting", "Queued jobs, by lane.", labels=["lane"])
+        for lane, number in waiting.items():
+            lanes.add_metric([lane.value], number)
+        yield lanes
+        yield GaugeMetricFamily("quelea_search_dead_letters", "Failed jobs that can be replayed.", value=dead)
+        remembered = GaugeMetricFamily(
+            "quelea_search_web_pages", "Pages of the web that are remembered, by state.", labels=["state"]
+        )
+        for page_state, number in pages.items():
+            remembered.add_metric([page_state.value], number)
+        yield remembered
         ended = CounterMetricFamily("quelea_search_jobs_ended", "Jobs that have ended, by outcome.", labels=["outcome"])
         stages = CounterMetricFamily("quelea_search_stage_seconds", "Time spent in each stage.", labels=["stage"])
         for name, value in totals.items():

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
+from quelea_search.adapters.web_pages_redis import WebPages
+from quelea_search.celery_app import Send
+from quelea_search.core.web import Fetched, Validators, WebDocument
 from quelea_search.reading import Reader
 from quelea_search.settings import SearchSettings
+
+
+class PageFetcher(Protocol):
+    """adapters/web/fetch.py, or a fake."""
+
+    async def fetch(self, url: str, validators: Validators | None = None) -> Fetched:
+        """The page; raises the errors of core/web_errors.py."""
+        ...
+
+
+ReadPage = Callable[[Fetched, str, str], WebDocument]
+"""From a page, and the title and the date that a provider gave it, to its text, passages and facts; blocks."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +37,12 @@ class Parts:
     store: JobStore
     ledger: Ledger
     blobs: Blobs
+    pages: WebPages
     retriever: Retriever
     reader: Reader
-    send: Callable[[str], None]
-    """Puts a message for a job into the queue."""
+    fetcher: PageFetcher
+    read_page: ReadPage
+    send: Send
 
     def wake_next(self, uri: str) -> None:
         """Send for the job whose turn it is, now that one of the same uri has ended."""

@@ -14,8 +14,10 @@ from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
-from quelea_search.celery_app import queue_name
-from quelea_search.core.jobs import JobState
+from quelea_search.adapters.web_pages_redis import WebPages
+from quelea_search.celery_app import Send, queue_name
+from quelea_search.core.jobs import JobState, Lane
+from quelea_search.deciding import Removals
 from quelea_search.settings import SearchSettings
 from quelea_search.tidy import tidy
 
@@ -23,6 +25,7 @@ log = get_logger(__name__)
 _TIDY_SECONDS = 30.0
 _TRIM_SECONDS = 60.0
 _ABANDONED_SECONDS = 3600.0
+_HOUR = 3600.0
 
 
 class Reaper:
@@ -35,13 +38,17 @@ class Reaper:
         ledger: Ledger,
         blobs: Blobs,
         retriever: Retriever,
-        send: Callable[[str], None],
+        pages: WebPages,
+        removals: Removals,
+        send: Send,
     ) -> None:
         self._settings = settings
         self._store = store
         self._ledger = ledger
         self._blobs = blobs
         self._retriever = retriever
+        self._pages = pages
+        self._removals = removals
         self._send = send
 
     async def run(self) -> None:
@@ -51,6 +58,7 @@ class Reaper:
             group.create_task(self._repeat("jobs", every, self.look_after_jobs))
             # Apart from the others, because it waits for the retriever.
             group.create_task(self._repeat("leftovers", every, self.tidy))
+            group.create_task(self._repeat("pages", every, self.take_out))
             group.create_task(self._repeat("records", _TRIM_SECONDS, self.trim))
 
     async def _repeat(self, what: str, seconds: float, step: Callable[[], Awaitable[None]]) -> None:
@@ -78,19 +86,24 @@ class Reaper:
             if changed is None:
                 continue
             log.warning("job_recovered", job=job.id, state=changed.state, attempts=changed.attempts, was_at=job.stage)
+            self._pages.job_failed(changed)
             following = self._store.next_in_line(job.uri)
             if following:
                 self._send(following)
 
     def _resend(self) -> None:
-        """Jobs that wait although no message waits: their messages were lost."""
-        if self._ledger.messages(queue_name(self._settings)):
-            return
+        """Jobs that wait although no message waits in their lane: their messages were lost."""
         limit = time.time() - self._settings.resend_seconds
-        for job in self._store.in_state(JobState.QUEUED):
-            if max(job.sent, job.created) < limit and self._store.next_in_line(job.uri) == job.id:
-                log.warning("message_sent_again", job=job.id)
-                self._send(job.id)
+        for lane in Lane:
+            if self._ledger.messages(queue_name(self._settings, lane)):
+                continue
+            for job in self._store.waiting(lane):
+                if max(job.sent, job.created) >= limit:
+                    continue
+                first = self._store.next_in_line(job.uri)
+                if first is not None and first.id == job.id:
+                    log.warning("message_sent_again", job=job.id, lane=lane)
+                    self._send(job)
 
     async def tidy(self) -> None:
         """Remove what failed jobs could not remove themselves."""
@@ -100,11 +113,17 @@ class Reaper:
             except Conflict:
                 continue  # a newer job for the same bytes clears up first itself
             try:
+                job = await asyncio.to_thread(self._store.find, job_id)
+                keep = job is not None and job.replayable
                 async with asyncio.timeout(min(_TIDY_SECONDS, self._settings.lease_seconds)):
-                    await tidy(self._blobs, self._retriever, job_id, document_id)
+                    await tidy(self._blobs, self._retriever, job_id, document_id, keep_bytes=keep)
                 await asyncio.to_thread(self._ledger.no_leftovers, job_id)
             finally:
                 await asyncio.to_thread(self._ledger.release, document_id, job_id)
+
+    async def take_out(self) -> None:
+        """Finish what decisions over pages of the web have begun."""
+        await self._removals.all()
 
     async def trim(self) -> None:
         """Forget what is old."""
@@ -115,7 +134,12 @@ class Reaper:
         for job_id, age in self._blobs.uploads().items():
             job = self._store.find(job_id)
             # A young upload without a record is just being submitted.
-            if (job is None and age > _ABANDONED_SECONDS) or (job is not None and job.state.ended):
+            ended = job is not None and job.state.ended and not job.replayable
+            if ended or (job is None and age > _ABANDONED_SECONDS):
                 self._blobs.delete_incoming(job_id)
+        self._pages.trim()
+        pages = self._blobs.trim_cache(self._settings.page_cache_hours * _HOUR)
+        if pages:
+            log.info("cached_pages_forgotten", number=pages)
         if forgotten:
             log.info("jobs_forgotten", number=forgotten)

@@ -21,9 +21,17 @@ from quelea_search.adapters.job_events import JobEvents
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
+from quelea_search.adapters.web.guard import Guard
+from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.core.jobs import Job, JobState
+from quelea_search.dead_letters import DeadLetters
+from quelea_search.deciding import Deciding
+from quelea_search.refresh import Refresh
+from quelea_search.refresh_service import RefreshRpcs
 from quelea_search.settings import SearchSettings
 from quelea_search.submission import Submission
+from quelea_search.web_service import WebSearchRpcs
+from quelea_search.websearch import WebSearch
 
 SERVICE = "quelea.search.v1.SearchService"
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -36,8 +44,8 @@ _LOOK_SECONDS = 1.0
 """A watcher looks this often even when nothing woke it."""
 
 
-class SearchService(search_pb2_grpc.SearchServiceServicer):
-    """The rpcs. What blocks runs in threads."""
+class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceServicer):
+    """The rpcs; those of the web are in web_service.py and refresh_service.py. What blocks runs in threads."""
 
     def __init__(
         self,
@@ -49,6 +57,12 @@ class SearchService(search_pb2_grpc.SearchServiceServicer):
         blobs: Blobs,
         retriever: Retriever,
         submission: Submission,
+        pages: WebPages,
+        refresh: Refresh,
+        deciding: Deciding,
+        dead_letters: DeadLetters,
+        guard: Guard,
+        web: WebSearch | None,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -57,6 +71,12 @@ class SearchService(search_pb2_grpc.SearchServiceServicer):
         self._blobs = blobs
         self._retriever = retriever
         self._submission = submission
+        self._pages = pages
+        self._refresh = refresh
+        self._deciding = deciding
+        self._dead_letters = dead_letters
+        self._guard = guard
+        self.web = web
 
     def register(self, server: grpc.aio.Server) -> None:
         """Add the service to a server."""
@@ -129,7 +149,8 @@ class SearchService(search_pb2_grpc.SearchServiceServicer):
         """Newest first."""
         if request.limit > _MAX_LIST:
             raise InvalidInput(f"limit is at most {_MAX_LIST}.")
-        jobs = await asyncio.to_thread(self._store.newest, request.limit or _DEFAULT_LIST)
+        listed = self._store.dead_letters if request.replayable else self._store.newest
+        jobs = await asyncio.to_thread(listed, request.limit or _DEFAULT_LIST)
         workers = len(await asyncio.to_thread(self._ledger.workers))
         return pb.ListJobsResponse(jobs=[wire.job_to_wire(job, workers=workers) for job in jobs])
 
@@ -151,11 +172,13 @@ class SearchService(search_pb2_grpc.SearchServiceServicer):
         document_id, token = request.document_id, f"delete {id(context)}"
         await asyncio.to_thread(self._ledger.hold, document_id, token)
         try:
-            header = await asyncio.to_thread(self._blobs.header, document_id)
+            header = await asyncio.to_thread(self._blobs.header, document_id, stored=True)
+            uri = header["metadata"]["uri"] if header is not None else ""
+            # First: a page of the web that is remembered would be read again and come back.
+            await asyncio.to_thread(self._pages.forget, uri, document_id)
             passages = await self._unindex(document_id, known=header is not None)
             await asyncio.to_thread(self._blobs.delete_document, document_id)
-            if header is not None:
-                uri = header["metadata"]["uri"]
+            if uri:
                 await asyncio.to_thread(self._ledger.forget_under, uri, document_id)
         finally:
             await asyncio.to_thread(self._ledger.release, document_id, token)
@@ -179,6 +202,7 @@ class SearchService(search_pb2_grpc.SearchServiceServicer):
             max_document_pages=self._settings.max_document_pages,
             formats=FORMATS,
             queued=await asyncio.to_thread(self._store.count, JobState.QUEUED),
+            web_providers=self.web.providers if self.web else (),
         )
 
     async def _show(self, job: Job) -> pb.Job:

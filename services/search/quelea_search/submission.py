@@ -6,7 +6,7 @@ import asyncio
 import time
 import unicodedata
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 from quelea.common.v1 import common_pb2
 from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, QueleaError, TooLarge, Unavailable
@@ -15,7 +15,8 @@ from quelea_kit.logging import get_logger
 from quelea_search.adapters.blobs import Blobs, Upload
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.retriever import Retriever
-from quelea_search.core.jobs import Job, JobState
+from quelea_search.celery_app import Send
+from quelea_search.core.jobs import Job, Lane
 from quelea_search.settings import SearchSettings
 from quelea_search.wire import given_to_text
 
@@ -34,7 +35,7 @@ class Submission:
         store: JobStore,
         blobs: Blobs,
         retriever: Retriever,
-        send: Callable[[str], None],
+        send: Send,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -56,7 +57,7 @@ class Submission:
             raise InvalidInput(f"The document's uri has more than {_URI_CHARACTERS} characters.")
         most = self._settings.max_queued_jobs
         # Before a byte is stored: a full queue must not cost disk.
-        if await asyncio.to_thread(self._store.count, JobState.QUEUED) >= most:
+        if await asyncio.to_thread(self._store.count_waiting, Lane.UPLOAD) >= most:
             raise Overloaded(f"{most} documents are already waiting; try again later.", retry_after=10.0)
         job_id = uuid.uuid4().hex
         document_id = await self._receive(job_id, pieces)
@@ -80,7 +81,7 @@ class Submission:
             await asyncio.to_thread(self._blobs.delete_incoming, job_id)
             return job
         try:
-            await asyncio.to_thread(self._send, job_id)
+            await asyncio.to_thread(self._send, job)
         except Unavailable as error:
             # The record is safe, and the reaper sends a message for it.
             log.warning("message_not_sent", job=job_id, why=error.message)

@@ -7,17 +7,19 @@ import signal
 from dataclasses import dataclass
 
 from celery import Celery
+from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger
 
 from quelea_search.adapters.blobs import Blobs
-from quelea_search.adapters.jobs_redis import JobStore
-from quelea_search.adapters.ledger_redis import Ledger
+from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
-from quelea_search.build import make_store, parse_limits
-from quelea_search.celery_app import TASK, sender
+from quelea_search.adapters.web.fetch import Fetcher
+from quelea_search.build import Records, make_records, page_reader, parse_limits
+from quelea_search.celery_app import LOOK, TASK, sender
 from quelea_search.parts import Parts
 from quelea_search.pipeline import run_job
 from quelea_search.reading import Reader
+from quelea_search.refresh import Refresh
 from quelea_search.settings import SearchSettings
 
 log = get_logger(__name__)
@@ -30,26 +32,38 @@ DRAIN_SIGNAL = signal.SIGUSR2
 class _Child:
     """What a child process keeps from one job to the next. Made after the fork, so no connection is shared."""
 
-    store: JobStore
-    ledger: Ledger
+    records: Records
     blobs: Blobs
     draining: bool = False
 
 
 def register(app: Celery, settings: SearchSettings) -> None:
-    """Add the task to the application of a worker."""
-    child: _Child | None = None
+    """Add the tasks to the application of a worker."""
+    made: _Child | None = None
+
+    def child() -> _Child:
+        nonlocal made
+        made = made or _Child(make_records(settings), Blobs(settings.blobs_url))
+        return made
 
     def index_document(job_id: str) -> None:
-        nonlocal child
-        if child is None:
-            child = _Child(*make_store(settings), Blobs(settings.blobs_url))
         try:
-            asyncio.run(_run(app, settings, child, job_id))
+            asyncio.run(_run(app, settings, child(), job_id))
         except asyncio.CancelledError:
             log.info("drained", job=job_id)
 
+    def look_for_expired_pages() -> None:
+        records, blobs = child().records, child().blobs
+        cache = PageCache(records.client, settings.redis_prefix, blobs, settings.page_cache_hours)
+        send = sender(settings, app, records.store)
+        refresh = Refresh(settings, records.store, records.ledger, blobs, records.pages, cache, send)
+        try:
+            refresh.look()
+        except QueleaError as error:
+            log.warning("look_failed", why=error.message)  # the next one makes up for it
+
     app.task(name=TASK, ignore_result=True)(index_document)
+    app.task(name=LOOK, ignore_result=True)(look_for_expired_pages)
 
 
 async def _run(app: Celery, settings: SearchSettings, child: _Child, job_id: str) -> None:
@@ -63,18 +77,24 @@ async def _run(app: Celery, settings: SearchSettings, child: _Child, job_id: str
 
     loop.add_signal_handler(DRAIN_SIGNAL, drain)
     retriever = Retriever(settings.retriever, upsert_seconds=settings.upsert_seconds)
+    fetcher = Fetcher(settings)
+    records = child.records
     try:
         parts = Parts(
             settings=settings,
-            store=child.store,
-            ledger=child.ledger,
+            store=records.store,
+            ledger=records.ledger,
             blobs=child.blobs,
+            pages=records.pages,
             retriever=retriever,
             reader=Reader(parse_limits(settings), settings.read_seconds),
-            send=sender(app, child.store),
+            fetcher=fetcher,
+            read_page=page_reader(settings),
+            send=sender(settings, app, records.store),
         )
         await run_job(parts, job_id)
     finally:
+        await fetcher.close()
         await retriever.close()
         loop.remove_signal_handler(DRAIN_SIGNAL)
         # Between two jobs there is nothing to drain, and the signal's default would end the process.

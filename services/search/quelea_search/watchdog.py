@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from billiard.process import active_children
 from quelea_kit.logging import get_logger
@@ -38,7 +38,7 @@ class Watchdog:
     Args:
         store: The job records tell what the children really do.
         ledger: Counts the messages.
-        queue: Their queue.
+        queues: Those that the worker takes messages from.
         concurrency: How many children there are.
         patience_seconds: How long it may look like that.
         children: Process ids of the pool.
@@ -49,7 +49,7 @@ class Watchdog:
         store: JobStore,
         ledger: Ledger,
         *,
-        queue: str,
+        queues: Sequence[str],
         concurrency: int,
         patience_seconds: float,
         children: Callable[[], set[int]] = child_pids,
@@ -57,7 +57,7 @@ class Watchdog:
     ) -> None:
         self._store = store
         self._ledger = ledger
-        self._queue = queue
+        self._queues = tuple(queues)
         self._concurrency = concurrency
         self._patience = patience_seconds
         self._children = children
@@ -70,7 +70,7 @@ class Watchdog:
 
     def is_stuck(self) -> bool:
         """To be asked every few seconds."""
-        if not self._ledger.messages(self._queue):
+        if not self._ledger.messages(*self._queues):
             self._since = 0.0
             return False
         mine = self._children()

@@ -11,14 +11,23 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2 as pb
 
-from quelea_search.core.jobs import Job, JobState
+from quelea_search.core.jobs import Job, JobState, Lane
 from quelea_search.core.model import Chunk, DocumentFacts, Period
+from quelea_search.core.page_source import provisional_id
+from quelea_search.core.web_pages import PageState, WebPage
 
 _STATES = {
     JobState.QUEUED: pb.JOB_STATE_QUEUED,
     JobState.RUNNING: pb.JOB_STATE_RUNNING,
     JobState.SUCCEEDED: pb.JOB_STATE_SUCCEEDED,
     JobState.FAILED: pb.JOB_STATE_FAILED,
+}
+_LANES = {Lane.UPLOAD: pb.LANE_UPLOAD, Lane.REFRESH: pb.LANE_REFRESH, Lane.REREAD: pb.LANE_REREAD}
+PAGE_STATES = {
+    PageState.PENDING: pb.WEB_PAGE_STATE_PENDING,
+    PageState.KEPT: pb.WEB_PAGE_STATE_KEPT,
+    PageState.REJECTED: pb.WEB_PAGE_STATE_REJECTED,
+    PageState.VANISHED: pb.WEB_PAGE_STATE_VANISHED,
 }
 
 
@@ -36,7 +45,8 @@ def job_to_wire(job: Job, *, workers: int = 1) -> pb.Job:
         stage=stage,
         done=job.done,
         total=job.total,
-        document_id=job.document_id,
+        # Not known before the page has been fetched.
+        document_id="" if job.url and job.document_id == provisional_id(job.uri) else job.document_id,
         error=job.error,
         error_reason=job.error_reason,
         created=stamp(job.created),
@@ -44,6 +54,30 @@ def job_to_wire(job: Job, *, workers: int = 1) -> pb.Job:
         finished=stamp(job.finished) if job.finished else None,
         attempts=job.attempts,
         unchanged=job.unchanged,
+        lane=_LANES[job.lane],
+        url=job.url,
+        replayable=job.replayable,
+    )
+
+
+def page_to_wire(page: WebPage) -> pb.WebPageRecord:
+    """The record of a page of the web as callers see it."""
+    return pb.WebPageRecord(
+        canonical_url=page.canonical_url,
+        host=page.host,
+        title=page.title,
+        state=PAGE_STATES[page.state],
+        document_id=page.document_id,
+        queries=page.queries,
+        provider=page.provider,
+        score=page.score,
+        published=page.published,
+        published_source=page.published_source,
+        fetched=stamp(page.fetched) if page.fetched else None,
+        expires=stamp(page.expires) if page.expires else None,
+        added=stamp(page.added),
+        reason=page.reason,
+        kind=page.kind,
     )
 
 

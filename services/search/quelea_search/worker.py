@@ -26,8 +26,8 @@ from quelea_kit.tracing import setup_tracing
 
 from quelea_search.adapters import owner
 from quelea_search.adapters.formats import dispatch
-from quelea_search.build import make_store
-from quelea_search.celery_app import make_app, queue_name
+from quelea_search.build import make_records
+from quelea_search.celery_app import make_app, worker_queues
 from quelea_search.settings import SearchSettings
 from quelea_search.tasks import DRAIN_SIGNAL, register
 from quelea_search.watchdog import Watchdog, begin_again, child_pids
@@ -48,12 +48,13 @@ def main() -> None:
     log.info("worker_starts", parsers=dispatch.__name__)
     app = make_app(settings)
     register(app, settings)
-    store, ledger = make_store(settings)
+    records = make_records(settings)
+    store, ledger = records.store, records.ledger
     name, started, told_to_stop = owner.me(), time.monotonic(), False
     watchdog = Watchdog(
         store,
         ledger,
-        queue=queue_name(settings),
+        queues=worker_queues(settings),
         concurrency=settings.worker_concurrency,
         patience_seconds=settings.lease_seconds,
     )
@@ -99,7 +100,12 @@ def main() -> None:
     signals.task_received.connect(lambda **_: watchdog.message_taken(), weak=False)
     signals.worker_shutting_down.connect(on_shutdown, weak=False)
     worker = app.Worker(
-        pool="prefork", hostname=f"search-{os.getpid()}@%h", without_gossip=True, without_mingle=True, quiet=True
+        pool="prefork",
+        queues=worker_queues(settings),
+        hostname=f"search-{os.getpid()}@%h",
+        without_gossip=True,
+        without_mingle=True,
+        quiet=True,
     )
     worker.start()
     if not told_to_stop:  # Celery gave up, as it does when a child dies while it connects to Redis anew

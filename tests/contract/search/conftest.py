@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import hashlib
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import fakeredis
 import pytest
+from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.client import channel, unary
@@ -21,14 +24,23 @@ from quelea_search.adapters.fake_retriever import FakeRetriever
 from quelea_search.adapters.job_events import JobEvents
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
+from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
+from quelea_search.adapters.web.guard import Guard
+from quelea_search.adapters.web_pages_redis import WebPages
+from quelea_search.core import urls
 from quelea_search.core.errors import Encrypted
-from quelea_search.core.jobs import Policy
+from quelea_search.core.jobs import Job, Policy
 from quelea_search.core.model import Chunk, DocumentFacts, Line, Page, ParsedDocument
+from quelea_search.core.web import Fetched, Validators, WebDocument
+from quelea_search.core.web_errors import PageGone
+from quelea_search.dead_letters import DeadLetters
+from quelea_search.deciding import Deciding, Removals
 from quelea_search.parts import Parts
 from quelea_search.pipeline import run_job
 from quelea_search.reading import Cut
 from quelea_search.reaper import Reaper
+from quelea_search.refresh import Refresh
 from quelea_search.service import SERVICE, SearchService
 from quelea_search.settings import SearchSettings
 from quelea_search.submission import Submission
@@ -67,6 +79,56 @@ class PlainReader:
         return Cut(dataclasses.replace(given, title=given.title or filename), chunks)
 
 
+class PlainWeb:
+    """A web of a few texts; a page is read as PlainReader reads a file."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, bytes | Exception] = {}
+        self.moved: dict[str, str] = {}
+        self.etags: dict[str, str] = {}
+        self.failures: list[Exception] = []
+        """Raised by the next fetches, first in first out."""
+        self.fetched: list[tuple[str, Validators | None]] = []
+
+    async def fetch(self, url: str, validators: Validators | None = None) -> Fetched:
+        self.fetched.append((url, validators))
+        if self.failures:
+            raise self.failures.pop(0)
+        final = self.moved.get(url, url)
+        data = self.pages.get(final, PageGone("The page is gone (status 404).", details={"status": "404"}))
+        if isinstance(data, Exception):
+            raise data
+        etag = self.etags.get(final, "")
+        same = bool(etag) and validators is not None and validators.etag == etag
+        return Fetched(
+            url=url,
+            final_url=final,
+            canonical_url=urls.canonical(final),
+            status=304 if same else 200,
+            media_type="" if same else "text/plain",
+            charset="utf-8",
+            data=b"" if same else data,
+            fetched=time.time(),
+            validators=Validators(etag, ""),
+            not_modified=same,
+        )
+
+    def read(self, page: Fetched, title: str, published: str) -> WebDocument:
+        reader = PlainReader()
+        parsed = reader.parse(page.data, "page.txt")
+        facts = DocumentFacts(title=title or "title of the page", published=published or "2026-11-01", language="en")
+        cut = reader.cut(parsed, "page.txt", facts)
+        return WebDocument(
+            document_id=hashlib.sha256(page.data).hexdigest()[:32],
+            filename="page.txt",
+            parsed=parsed,
+            chunks=tuple(cut.chunks),
+            facts=facts,
+            published_source="provider" if published else "page",
+            kind="news" if b"news" in page.data else "page",
+        )
+
+
 @dataclasses.dataclass
 class Room:
     """Everything, and what a test needs to look behind it."""
@@ -83,6 +145,11 @@ class Room:
     address: str
     folder: Path
     sent: list[str]
+    pages: WebPages
+    cache: PageCache
+    refresh: Refresh
+    removals: Removals
+    web: PlainWeb
 
     async def submit(self, data: bytes, filename: str = "a.txt", *, uri: str = "", piece: int = 3) -> pb.Job:
         async def messages() -> AsyncIterator[pb.SubmitDocumentRequest]:
@@ -107,6 +174,40 @@ class Room:
         await self.work()
         return await self.job(job.id)
 
+    async def submit_url(self, url: str, **metadata: object) -> pb.Job:
+        request = pb.SubmitUrlRequest(url=url)
+        for name, value in metadata.items():
+            setattr(request.metadata, name, value)
+        return (await unary(self.stub.SubmitUrl(request, timeout=10))).job
+
+    async def add_url(self, url: str, **metadata: object) -> pb.Job:
+        job = await self.submit_url(url, **metadata)
+        await self.work()
+        return await self.job(job.id)
+
+    def cached(self, url: str, data: bytes, **facts: str) -> str:
+        """A page that was read for an answer; its document id."""
+        fetched = Fetched(url, url, urls.canonical(url), 200, "text/plain", "utf-8", data, time.time())
+        document = self.web.read(fetched, facts.get("title", ""), facts.get("published", ""))
+        metadata = common_pb2.DocumentMetadata(
+            title=document.facts.title, uri=fetched.canonical_url, published=document.facts.published
+        )
+        self.cache.put(document, fetched, metadata)
+        return document.document_id
+
+    async def keep(self, query: str, url: str, document_id: str, score: float = 0.9) -> pb.KeptPage:
+        request = pb.KeepPagesRequest(query=query, provider="searxng")
+        request.pages.add(document_id=document_id, url=url, score=score)
+        return (await unary(self.stub.KeepPages(request, timeout=10))).pages[0]
+
+    async def listed(self, **wanted: object) -> list[pb.WebPageRecord]:
+        request = pb.ListWebPagesRequest(filter=pb.WebPageFilter(**wanted))
+        return list((await unary(self.stub.ListWebPages(request, timeout=10))).pages)
+
+    async def decide(self, decision: int, **wanted: object) -> pb.DecideWebPagesResponse:
+        request = pb.DecideWebPagesRequest(filter=pb.WebPageFilter(**wanted), decision=decision)
+        return await unary(self.stub.DecideWebPages(request, timeout=30))
+
     def files(self) -> list[str]:
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file())
 
@@ -124,7 +225,15 @@ def search_redis() -> Iterator[fakeredis.FakeRedis]:
 @pytest.fixture
 def search_store(search_redis: fakeredis.FakeRedis, search_clock: Clock) -> JobStore:
     policy = Policy(max_attempts=3, read_seconds=30)
-    return JobStore(search_redis, prefix=PREFIX, policy=policy, lease_seconds=15, keep_seconds=100, clock=search_clock)
+    return JobStore(
+        search_redis,
+        prefix=PREFIX,
+        policy=policy,
+        lease_seconds=15,
+        keep_seconds=100,
+        dead_seconds=1000,
+        clock=search_clock,
+    )
 
 
 @pytest.fixture
@@ -145,15 +254,28 @@ async def search_room(tmp_path: Path) -> AsyncIterator[Room]:
             retriever_wait_seconds=1.0,
             resend_seconds=0.05,
             drain_seconds=0.5,
+            web=True,
+            allow_hosts=("good.example",),
+            deny_hosts=("bad.example",),
+            max_pending_pages=5,
         )
         policy = Policy(max_attempts=3, read_seconds=30)
-        store = JobStore(client, prefix=PREFIX, policy=policy, lease_seconds=15, keep_seconds=100)
+        store = JobStore(client, prefix=PREFIX, policy=policy, lease_seconds=15, keep_seconds=100, dead_seconds=1000)
         ledger = Ledger(client, prefix=PREFIX, lease_seconds=15)
         ledger.worker_lives("w")
         blobs, retriever = Blobs(str(folder)), Retriever(target)
         events = JobEvents(fakeredis.FakeAsyncRedis(server=server, decode_responses=True), PREFIX)
         sent: list[str] = []
-        parts = Parts(settings, store, ledger, blobs, retriever, PlainReader(), sent.append)  # type: ignore[arg-type]  # stands in for the reader
+        pages, web = WebPages(client, prefix=PREFIX, max_pending=settings.max_pending_pages), PlainWeb()
+        cache = PageCache(client, PREFIX, blobs, settings.page_cache_hours)
+
+        def send(job: Job) -> None:
+            sent.append(job.id)
+
+        reader: Any = PlainReader()
+        parts = Parts(settings, store, ledger, blobs, pages, retriever, reader, web, web.read, send)
+        refresh = Refresh(settings, store, ledger, blobs, pages, cache, send)
+        removals, guard = Removals(store, ledger, blobs, retriever, pages), Guard(settings)
         service = SearchService(
             settings,
             store=store,
@@ -161,17 +283,25 @@ async def search_room(tmp_path: Path) -> AsyncIterator[Room]:
             events=events,
             blobs=blobs,
             retriever=retriever,
-            submission=Submission(settings, store, blobs, retriever, sent.append),
+            submission=Submission(settings, store, blobs, retriever, send),
+            pages=pages,
+            refresh=refresh,
+            deciding=Deciding(pages, refresh, removals),
+            dead_letters=DeadLetters(settings, store, ledger, blobs, retriever, send),
+            guard=guard,
+            web=None,
         )
         listening = asyncio.create_task(events.run())
-        reaper = Reaper(settings, store, ledger, blobs, retriever, sent.append)
+        reaper = Reaper(settings, store, ledger, blobs, retriever, pages, removals, send)
         async with (
             running(service.register, [SERVICE], settings=settings) as address,
             channel(address, SERVICE) as line,
         ):
             stub = search_pb2_grpc.SearchServiceStub(line)
-            yield Room(settings, client, store, ledger, blobs, index, parts, reaper, stub, address, folder, sent)
+            known = (settings, client, store, ledger, blobs, index, parts, reaper, stub, address, folder, sent)
+            yield Room(*known, pages, cache, refresh, removals, web)
         listening.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await listening
+        guard.close()
         await retriever.close()

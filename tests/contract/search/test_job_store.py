@@ -129,7 +129,7 @@ def test_the_third_loss_fails_the_job_and_remembers_what_it_may_have_left(search
     assert ended.state is JobState.FAILED
     assert ledger.leftovers() == {job_id: "d1"}
     assert not ledger.is_active("d1")
-    assert search_store.next_in_line("u") == ""
+    assert search_store.next_in_line("u") is None
 
 
 def test_ended_jobs_are_not_claimed(search_store: JobStore, make) -> None:
@@ -192,6 +192,6 @@ def test_workers_are_alive_as_long_as_they_say_so(ledger, search_clock) -> None:
 
 def test_redis_that_does_not_answer_is_unavailable() -> None:
     client = connect("redis://127.0.0.1:1/0")
-    store = JobStore(client, prefix=PREFIX, policy=Policy(3, 30), lease_seconds=1, keep_seconds=1)
+    store = JobStore(client, prefix=PREFIX, policy=Policy(3, 30), lease_seconds=1, keep_seconds=1, dead_seconds=1)
     with pytest.raises(Unavailable):
         store.get("j")

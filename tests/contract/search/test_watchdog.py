@@ -19,7 +19,7 @@ def watchdog(search_store: JobStore, search_redis: fakeredis.FakeRedis, search_c
     return Watchdog(
         search_store,
         ledger,
-        queue="q",
+        queues=["q", "r"],
         concurrency=1,
         patience_seconds=15,
         children=lambda: {os.getpid()},

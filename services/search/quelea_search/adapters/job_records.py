@@ -1,19 +1,53 @@
-"""Reading the job records; jobs_redis.py tells the keys and writes them."""
+"""The job records as they lie in Redis (jobs_redis.py tells the keys): reading, and what writes them."""
 
 from __future__ import annotations
 
 import hashlib
+import time
+from collections.abc import Callable
 from typing import Any
 
+import redis
 from quelea_kit.errors import NotFound
 
 from quelea_search.adapters.redis_base import RedisBase
 from quelea_search.core import jobs
-from quelea_search.core.jobs import Job, JobState
+from quelea_search.core.jobs import Job, JobState, Lane, Policy
+
+
+class LeaseLost(Exception):
+    """The job is in other hands now; whoever gets this must stop at once."""
 
 
 class JobRecords(RedisBase):
-    """What can be asked of the job records."""
+    """What can be asked of the job records.
+
+    Args:
+        client: With decoded responses.
+        prefix: Begins every key.
+        policy: How patient to be with lost workers.
+        lease_seconds: How long a worker may be silent.
+        keep_seconds: How long an ended job is remembered.
+        dead_seconds: How long a job that can be replayed is.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        *,
+        prefix: str,
+        policy: Policy,
+        lease_seconds: float,
+        keep_seconds: float,
+        dead_seconds: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(client, prefix)
+        self._policy = policy
+        self._lease_ms = int(lease_seconds * 1000)
+        self._keep_seconds = int(keep_seconds)
+        self._dead_seconds = int(dead_seconds)
+        self._now = clock
 
     def get(self, job_id: str) -> Job:
         """One job, or NotFound."""
@@ -32,20 +66,45 @@ class JobRecords(RedisBase):
         with self._answering():
             return self._read_all(self._redis.zrevrange(self._key("jobs"), 0, limit - 1))
 
+    def dead_letters(self, limit: int) -> list[Job]:
+        """Jobs that can be replayed, the last to fail first."""
+        with self._answering():
+            # Some of the ids may be of records that have expired, which are trimmed once a minute.
+            found = self._read_all(self._redis.zrevrange(self._key("dead"), 0, -1))
+        return [job for job in found if job.replayable][:limit]
+
     def in_state(self, state: JobState) -> list[Job]:
         """Every queued or running job, oldest first."""
         with self._answering():
             return self._read_all(self._redis.zrange(self._key(state.value), 0, -1))
+
+    def waiting(self, lane: Lane) -> list[Job]:
+        """Every queued job of a lane, oldest first."""
+        with self._answering():
+            return self._read_all(self._redis.zrange(self._key("queued", lane.value), 0, -1))
 
     def count(self, state: JobState) -> int:
         """How many jobs are queued or running."""
         with self._answering():
             return int(self._redis.zcard(self._key(state.value)))
 
-    def next_in_line(self, uri: str) -> str:
-        """The job that may begin now for a uri; empty when there is none."""
+    def count_dead(self) -> int:
+        """How many jobs can be replayed; those whose record has just expired count until they are trimmed."""
         with self._answering():
-            return str(self._redis.lindex(self._line(uri), 0) or "")
+            return int(self._redis.zcard(self._key("dead")))
+
+    def count_waiting(self, lane: Lane) -> int:
+        """How many jobs of a lane are queued."""
+        with self._answering():
+            return int(self._redis.zcard(self._key("queued", lane.value)))
+
+    def next_in_line(self, uri: str) -> Job | None:
+        """The job that may begin now for a uri."""
+        with self._answering():
+            job_id = self._redis.lindex(self._line(uri), 0)
+            return self._read(self._redis, job_id) if job_id else None
+
+    # -- inside ----------------------------------------------------------------------------------------------------
 
     def _line(self, uri: str) -> str:
         return self._key("line", hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:32])
@@ -59,3 +118,59 @@ class JobRecords(RedisBase):
         for job_id in ids:
             pipe.hgetall(self._key("job", job_id))
         return [jobs.decode(record) for record in pipe.execute() if record]
+
+    def _document_keys(self, job: Job) -> tuple[str, str, str]:
+        return self._key("lease", job.document_id), self._line(job.uri), self._key("active", job.document_id)
+
+    def _own(self, pipe: Any, job: Job) -> Job:
+        old = self._read(pipe, job.id)
+        if old is None or old.token != job.token:
+            raise LeaseLost
+        return old
+
+    def _in_other_hands(self, pipe: Any, lease: str, job: Job, owner_gone: Callable[[str], bool]) -> bool:
+        holder = pipe.get(lease)
+        return bool(holder) and not (holder == job.token and owner_gone(job.owner))
+
+    def _write(self, pipe: Any, job: Job) -> None:
+        """Queue the commands that store a job in its state."""
+        key, dead = self._key("job", job.id), self._key("dead")
+        pipe.hset(key, mapping=jobs.encode(job))
+        lists = {
+            self._key("queued"): job.state is JobState.QUEUED,
+            self._key("queued", job.lane.value): job.state is JobState.QUEUED,
+            self._key("running"): job.state is JobState.RUNNING,
+        }
+        for name, belongs in lists.items():
+            if belongs:
+                pipe.zadd(name, {job.id: job.created})
+            else:
+                pipe.zrem(name, job.id)
+        if job.replayable:
+            pipe.zadd(dead, {job.id: job.finished})
+        else:
+            pipe.zrem(dead, job.id)
+        if job.state.ended:
+            pipe.expire(key, self._dead_seconds if job.replayable else self._keep_seconds)
+        else:
+            pipe.persist(key)
+        pipe.publish(self._key("changed"), job.id)
+
+    def _write_end(self, pipe: Any, job: Job, active_id: str | None, *, leftovers: bool) -> None:
+        """Queue the commands that take an ended job out of everything that waits for it."""
+        _, line, active = self._document_keys(job)
+        pipe.lrem(line, 0, job.id)
+        if active_id == job.id:  # else a later job for the same bytes is the active one
+            pipe.delete(active)
+        totals = self._key("totals")
+        pipe.hincrby(totals, f"jobs:{'unchanged' if job.unchanged else job.state.value}", 1)
+        if job.state is JobState.SUCCEEDED and not job.unchanged:
+            pipe.hincrby(totals, "pages", job.total)
+            pipe.hincrby(totals, "passages", job.passages)
+            pipe.hset(self._key("uris"), job.uri, job.document_id)
+        if leftovers:
+            pipe.hset(self._key("cleanup"), job.id, job.document_id)
+
+    def _count_stage(self, pipe: Any, old: Job, new: Job) -> None:
+        if old.stage and (new.stage != old.stage or new.state is not JobState.RUNNING):
+            pipe.hincrbyfloat(self._key("totals"), f"stage_seconds:{old.stage}", self._now() - old.stage_started)

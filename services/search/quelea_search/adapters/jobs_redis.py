@@ -3,6 +3,8 @@
     <prefix>:job:<id>            hash    the record (core/jobs.py)
     <prefix>:jobs                zset    every job, by time of submission
     <prefix>:queued, :running    zset    the jobs in that state
+    <prefix>:queued:<lane>       zset    the queued jobs of one lane
+    <prefix>:dead                zset    failed jobs that can be replayed, by time of failure
     <prefix>:active:<document>   string  the job that is to bring this document in
     <prefix>:line:<uri's hash>   list    jobs of one uri, in order: versions of a document never overtake each other
     <prefix>:lease:<document>    string  token of who works on the document; expires when nobody says that he lives
@@ -14,49 +16,22 @@ MULTI), so the rules stay in core/jobs.py.
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable
 from typing import Any
 
-import redis
 from quelea_kit.errors import Overloaded
 
-from quelea_search.adapters.job_records import JobRecords
+from quelea_search.adapters.job_moves import JobMoves
+from quelea_search.adapters.job_records import LeaseLost
 from quelea_search.core import jobs
-from quelea_search.core.jobs import Job, JobState, Policy
+from quelea_search.core.jobs import Job, JobState
+
+__all__ = ["JobStore", "LeaseLost"]
 
 
-class LeaseLost(Exception):
-    """The job is in other hands now; whoever gets this must stop at once."""
-
-
-class JobStore(JobRecords):
-    """All job records of one knowledge base.
-
-    Args:
-        client: With decoded responses.
-        prefix: Begins every key.
-        policy: How patient to be with lost workers.
-        lease_seconds: How long a worker may be silent.
-        keep_seconds: How long an ended job is remembered.
-    """
-
-    def __init__(
-        self,
-        client: redis.Redis,
-        *,
-        prefix: str,
-        policy: Policy,
-        lease_seconds: float,
-        keep_seconds: float,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        super().__init__(client, prefix)
-        self._policy = policy
-        self._lease_ms = int(lease_seconds * 1000)
-        self._keep_seconds = int(keep_seconds)
-        self._now = clock
+class JobStore(JobMoves):
+    """All job records of one knowledge base."""
 
     # -- submitting ------------------------------------------------------------------------------------------------
 
@@ -66,9 +41,10 @@ class JobStore(JobRecords):
         Args:
             job: New.
             stored_pages: Pages of the document when the index already holds it, else None.
-            max_queued: Overloaded is raised when so many are waiting.
+            max_queued: Overloaded is raised when so many of the same lane are waiting.
         """
-        line, active = self._line(job.uri), self._key("active", job.document_id)
+        _, line, active = self._document_keys(job)
+        waiting = self._key("queued", job.lane.value)
 
         def decide(pipe: Any) -> Job:
             before = pipe.lrange(line, 0, -1)
@@ -81,7 +57,7 @@ class JobStore(JobRecords):
             new = job
             if stored_pages is not None and not before:
                 new = jobs.succeed(job, now=self._now(), pages=stored_pages, unchanged=True)
-            elif pipe.zcard(self._key("queued")) >= max_queued:
+            elif pipe.zcard(waiting) >= max_queued:
                 raise Overloaded(f"{max_queued} documents are already waiting; try again later.", retry_after=10.0)
             pipe.multi()
             self._write(pipe, new)
@@ -93,7 +69,7 @@ class JobStore(JobRecords):
                 pipe.rpush(line, new.id)
             return new
 
-        return self._transact([line, active, self._key("queued")], decide)
+        return self._transact([line, active, waiting], decide)
 
     def mark_sent(self, job_id: str) -> None:
         """A message for the job is in the queue."""
@@ -123,6 +99,8 @@ class JobStore(JobRecords):
         def decide(pipe: Any) -> Job | None:
             job = self._read(pipe, job_id)
             if job is None or job.state.ended or pipe.lindex(line, 0) != job_id:
+                return None
+            if job.document_id != seen.document_id:  # its page has been read meanwhile: other keys are to be watched
                 return None
             if self._in_other_hands(pipe, lease, job, owner_gone):
                 return None
@@ -200,7 +178,7 @@ class JobStore(JobRecords):
 
         def decide(pipe: Any) -> Job | None:
             old = self._read(pipe, job_id)
-            if old is None or old.state is not JobState.RUNNING:
+            if old is None or old.state is not JobState.RUNNING or old.document_id != seen.document_id:
                 return None
             if self._in_other_hands(pipe, lease, old, owner_gone):
                 return None
@@ -214,49 +192,3 @@ class JobStore(JobRecords):
             return new
 
         return self._transact([self._key("job", job_id), lease, active], decide)
-
-    # -- inside ----------------------------------------------------------------------------------------------------
-
-    def _document_keys(self, job: Job) -> tuple[str, str, str]:
-        return self._key("lease", job.document_id), self._line(job.uri), self._key("active", job.document_id)
-
-    def _own(self, pipe: Any, job: Job) -> Job:
-        old = self._read(pipe, job.id)
-        if old is None or old.token != job.token:
-            raise LeaseLost
-        return old
-
-    def _in_other_hands(self, pipe: Any, lease: str, job: Job, owner_gone: Callable[[str], bool]) -> bool:
-        holder = pipe.get(lease)
-        return bool(holder) and not (holder == job.token and owner_gone(job.owner))
-
-    def _write(self, pipe: Any, job: Job) -> None:
-        """Queue the commands that store a job in its state."""
-        pipe.hset(self._key("job", job.id), mapping=jobs.encode(job))
-        for state in (JobState.QUEUED, JobState.RUNNING):
-            if job.state is state:
-                pipe.zadd(self._key(state.value), {job.id: job.created})
-            else:
-                pipe.zrem(self._key(state.value), job.id)
-        if job.state.ended:
-            pipe.expire(self._key("job", job.id), self._keep_seconds)
-        pipe.publish(self._key("changed"), job.id)
-
-    def _write_end(self, pipe: Any, job: Job, active_id: str | None, *, leftovers: bool) -> None:
-        """Queue the commands that take an ended job out of everything that waits for it."""
-        _, line, active = self._document_keys(job)
-        pipe.lrem(line, 0, job.id)
-        if active_id == job.id:  # else a later job for the same bytes is the active one
-            pipe.delete(active)
-        totals = self._key("totals")
-        pipe.hincrby(totals, f"jobs:{'unchanged' if job.unchanged else job.state.value}", 1)
-        if job.state is JobState.SUCCEEDED and not job.unchanged:
-            pipe.hincrby(totals, "pages", job.total)
-            pipe.hincrby(totals, "passages", job.passages)
-            pipe.hset(self._key("uris"), job.uri, job.document_id)
-        if leftovers:
-            pipe.hset(self._key("cleanup"), job.id, job.document_id)
-
-    def _count_stage(self, pipe: Any, old: Job, new: Job) -> None:
-        if old.stage and (new.stage != old.stage or new.state is not JobState.RUNNING):
-            pipe.hincrbyfloat(self._key("totals"), f"stage_seconds:{old.stage}", self._now() - old.stage_started)

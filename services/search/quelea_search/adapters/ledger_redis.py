@@ -5,6 +5,7 @@
 <prefix>:totals              hash    counters for the metrics
 <prefix>:workers             zset    workers, by their last sign of life
 <prefix>:ready               string  written to find out whether Redis takes writes
+<prefix>:first:<what>        string  something that only one process is to do has been begun
 """
 
 from __future__ import annotations
@@ -40,10 +41,15 @@ class Ledger(RedisBase):
         with self._answering():
             self._redis.set(self._key("ready"), "1", ex=60)
 
-    def messages(self, queue: str) -> int:
+    def messages(self, *queues: str) -> int:
         """Messages that no worker has taken yet (kombu keeps a queue as a list of its name)."""
         with self._answering():
-            return int(self._redis.llen(queue))
+            return sum(int(self._redis.llen(queue)) for queue in queues)
+
+    def first(self, what: str, seconds: float) -> bool:
+        """Whether the caller is the first to ask for something within the given seconds, of all processes."""
+        with self._answering():
+            return bool(self._redis.set(self._key("first", what), "1", nx=True, px=max(1, int(seconds * 1000))))
 
     # -- documents -------------------------------------------------------------------------------------------------
 
@@ -132,6 +138,8 @@ class Ledger(RedisBase):
     def trim(self, keep: int) -> int:
         """Forget ended jobs beyond the newest `keep`, ids whose record has expired, and dead workers.
 
+        Jobs that can be replayed are counted apart: the many that succeed do not push them out.
+
         Returns:
             How many jobs were forgotten.
         """
@@ -141,14 +149,16 @@ class Ledger(RedisBase):
             pipe = self._redis.pipeline(transaction=False)
             for job_id in ids:
                 pipe.hget(self._key("job", job_id), "state")
-            states = pipe.execute()
-            surplus = len(ids) - keep
-            drop = [
-                job_id
-                for position, (job_id, state) in enumerate(zip(ids, states, strict=True))
-                if state is None or (position < surplus and state in ("succeeded", "failed"))
-            ]
+            states = dict(zip(ids, pipe.execute(), strict=True))
+            dead = self._redis.zrange(self._key("dead"), 0, -1)
+            others = set(dead)
+            drop = {job_id for job_id, state in states.items() if state is None}
+            plain = [job_id for job_id in ids if job_id not in others]
+            for group in (plain, dead):
+                surplus = group[: max(0, len(group) - keep)]
+                drop.update(job_id for job_id in surplus if states.get(job_id) in ("succeeded", "failed", None))
             if drop:
                 self._redis.delete(*(self._key("job", job_id) for job_id in drop))
                 self._redis.zrem(self._key("jobs"), *drop)
+                self._redis.zrem(self._key("dead"), *drop)
         return len(drop)

@@ -1,0 +1,50 @@
+"""The beat: python -m quelea_search.beat.
+
+Celery's own beat, with its schedule in memory: what is due is told by the records of the pages in Redis, so nothing of
+the beat's own is worth keeping. Several may run; the look itself is done by one worker at a time (refresh.py).
+"""
+
+from __future__ import annotations
+
+import logging
+
+from celery import Celery, signals
+from celery.apps.beat import Beat
+from quelea_kit.logging import get_logger, setup_logging
+
+from quelea_search.celery_app import LOOK, make_app, queue_name
+from quelea_search.core.jobs import Lane
+from quelea_search.settings import SearchSettings
+
+log = get_logger(__name__)
+
+
+def scheduled(settings: SearchSettings) -> Celery:
+    """The application with the beat's schedule."""
+    app = make_app(settings)
+    app.conf.beat_schedule = {
+        "look for expired pages": {
+            "task": LOOK,
+            "schedule": settings.reread_seconds,
+            # A look that no worker took in time is made by the next one.
+            "options": {"queue": queue_name(settings, Lane.REREAD), "expires": settings.reread_seconds},
+        }
+    }
+    app.conf.beat_max_loop_interval = min(settings.reread_seconds, 60.0)
+    return app
+
+
+def main() -> None:
+    """Until SIGTERM or SIGINT."""
+    settings = SearchSettings()
+    setup_logging("search-beat", settings)
+    logging.getLogger("celery.beat").setLevel(logging.WARNING)
+    if not settings.web:
+        log.warning("beat_has_nothing_to_do", why="this deployment has no web (QUELEA_SEARCH_WEB)")
+    log.info("beat_starts", every_seconds=settings.reread_seconds)
+    signals.setup_logging.connect(lambda **_: None, weak=False)  # ours stays
+    Beat(app=scheduled(settings), scheduler="celery.beat:Scheduler", redirect_stdouts=False, quiet=True).run()
+
+
+if __name__ == "__main__":
+    main()

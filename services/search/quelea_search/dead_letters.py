@@ -1,0 +1,95 @@
+"""Jobs that failed for a reason outside their document, queued once more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from quelea_kit.errors import Conflict, NotFound, Overloaded, Unavailable
+from quelea_kit.logging import get_logger
+
+from quelea_search.adapters.blobs import Blobs
+from quelea_search.adapters.job_moves import check_replayable
+from quelea_search.adapters.jobs_redis import JobStore
+from quelea_search.adapters.ledger_redis import Ledger
+from quelea_search.adapters.retriever import Retriever
+from quelea_search.celery_app import Send
+from quelea_search.core.jobs import Job
+from quelea_search.settings import SearchSettings
+
+log = get_logger(__name__)
+
+
+class DeadLetters:
+    """The dead-letter list."""
+
+    def __init__(
+        self,
+        settings: SearchSettings,
+        store: JobStore,
+        ledger: Ledger,
+        blobs: Blobs,
+        retriever: Retriever,
+        send: Send,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._ledger = ledger
+        self._blobs = blobs
+        self._retriever = retriever
+        self._send = send
+
+    async def replay(self, ids: Sequence[str]) -> list[Job]:
+        """Queue jobs once more, their attempts counted from zero.
+
+        Args:
+            ids: Empty: every job of the list that can be replayed and finds room.
+
+        Raises:
+            NotFound: An id that is not known; nothing is queued then.
+            Conflict: A job that cannot be replayed, and why; nothing is queued then.
+            Overloaded: The queue is full; nothing was queued.
+        """
+        if ids:
+            wanted = [await asyncio.to_thread(self._store.get, job_id) for job_id in dict.fromkeys(ids)]
+            for job in wanted:
+                await self._check(job)
+        else:
+            wanted = list(reversed(await asyncio.to_thread(self._store.dead_letters, self._settings.max_jobs_kept)))
+        queued: list[Job] = []
+        for job in wanted:
+            try:
+                if not ids:
+                    await self._check(job)
+                queued.append(await asyncio.to_thread(self._replay, job.id))
+            except (Conflict, NotFound) as error:
+                if ids and not queued:
+                    raise
+                log.info("not_replayed", job=job.id, why=error.message)
+            except Overloaded:
+                if not queued:
+                    raise
+                break
+        return queued
+
+    async def _check(self, job: Job) -> None:
+        check_replayable(job)
+        if not job.url and not await asyncio.to_thread(self._blobs.has_incoming, job.id):
+            raise Conflict(f"The bytes of job {job.id} are no longer kept; submit the file again.")
+        current = await asyncio.to_thread(self._ledger.stored_under, job.uri)
+        if current and current != job.document_id:
+            document = await self._retriever.get(current)
+            if document is not None and document.fetched.ToNanoseconds() / 1e9 > job.created:
+                raise Conflict(
+                    f"A newer version of {job.uri} has come in since job {job.id} failed; "
+                    "submit the file again if the old one is wanted."
+                )
+
+    def _replay(self, job_id: str) -> Job:
+        job = self._store.replay(job_id, max_queued=self._settings.max_queued_jobs)
+        try:
+            self._send(job)
+        except Unavailable as error:
+            # The record is safe, and the reaper sends a message for it.
+            log.warning("message_not_sent", job=job_id, why=error.message)
+        return job

@@ -1,0 +1,158 @@
+"""What the pipeline and the reaper make of faults around them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+
+import pytest
+from quelea.search.v1 import search_pb2 as pb
+from quelea_kit.client import stream
+from quelea_kit.errors import InvalidInput, Overloaded, Unavailable
+from quelea_kit.testing import wait_until_async
+from quelea_search.core.jobs import JobState
+from quelea_search.pipeline import run_job
+
+TEXT = "\f".join(f"page {n}\nsecond line of {n}\nthird line of {n}" for n in range(1, 6)).encode()
+
+
+def id_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+async def test_what_the_retriever_refuses_leaves_nothing_half_indexed(search_room) -> None:
+    search_room.index.delay = 0.01
+    job = await search_room.submit(TEXT)
+    working = asyncio.create_task(search_room.work())
+    await wait_until_async(lambda: len(search_room.index.upserts) >= 2)
+    search_room.index.failures.append(InvalidInput("Too many passages."))
+    await working
+    ended = await search_room.job(job.id)
+    assert (ended.state, ended.error) == (pb.JOB_STATE_FAILED, "Too many passages.")
+    assert search_room.index.staged == {}
+    assert search_room.index.documents == {}
+    assert search_room.files() == []
+    assert search_room.ledger.leftovers() == {}
+
+
+async def test_a_retriever_that_is_busy_or_away_is_waited_for_and_the_job_says_so(search_room) -> None:
+    search_room.index.failures += [Overloaded("busy"), Unavailable("the embedder is starting")]
+    stages: set[str] = set()
+    job = await search_room.submit(TEXT)
+
+    async def watch() -> None:
+        async for event in stream(search_room.stub.WatchJob(pb.WatchJobRequest(id=job.id), timeout=20)):
+            stages.add(event.job.stage)
+
+    watching = asyncio.create_task(watch())
+    await search_room.work()
+    await watching
+    assert "index: waiting for the retriever" in stages
+    assert (await search_room.job(job.id)).state == pb.JOB_STATE_SUCCEEDED
+
+
+async def test_a_retriever_that_stays_away_fails_the_job_and_is_cleaned_up_later(search_room) -> None:
+    search_room.index.failures += [Unavailable("down")] * 100
+    job = await search_room.add(TEXT)
+    assert (job.state, job.error_reason) == (pb.JOB_STATE_FAILED, "UNAVAILABLE")
+    assert "replay the job" in job.error
+    search_room.index.failures.clear()
+    assert search_room.files() == [f"incoming/{job.id}"]  # for a replay
+    assert search_room.index.staged == {}
+    assert (await search_room.add(TEXT)).state == pb.JOB_STATE_SUCCEEDED
+
+
+async def test_the_reaper_removes_what_a_lost_job_left(search_room) -> None:
+    job = await search_room.submit(TEXT)
+    await search_room.index.Upsert(_upsert(id_of(TEXT)), None)
+    for _ in range(4):
+        search_room.store.claim(job.id, "w", lambda _owner: True)
+    assert search_room.store.get(job.id).error_reason == "WORKER_LOST"
+    await search_room.reaper.tidy()
+    assert search_room.index.staged == {}
+    assert search_room.files() == [f"incoming/{job.id}"]  # for a replay
+    assert search_room.ledger.leftovers() == {}
+
+
+async def test_the_reaper_sends_lost_messages_again_and_only_then(search_room) -> None:
+    job = await search_room.submit(TEXT)
+    search_room.sent.clear()  # the broker was restarted
+    search_room.redis.rpush("test:messages:upload", "another message")
+    await asyncio.sleep(0.1)
+    await search_room.reaper.look_after_jobs()
+    assert search_room.sent == []
+    search_room.redis.delete("test:messages:upload")
+    await search_room.reaper.look_after_jobs()
+    assert search_room.sent == [job.id]
+    await search_room.work()
+    assert (await search_room.job(job.id)).state == pb.JOB_STATE_SUCCEEDED
+    await run_job(search_room.parts, job.id)  # the first message comes after all
+    assert len([1 for _, _, commit in search_room.index.upserts if commit]) == 1
+
+
+async def test_the_reaper_removes_uploads_that_nobody_needs(search_room) -> None:
+    waiting = await search_room.submit(b"waiting")
+    search_room.sent.clear()
+    ended = await search_room.add(TEXT, "b.txt")
+    young, old = "1" * 32, "2" * 32
+    for job_id in (ended.id, young, old):
+        search_room.blobs.upload(job_id).commit()
+    os.utime(search_room.folder / "incoming" / old, (1.0, 1.0))
+    await search_room.reaper.trim()
+    assert {name.split("/")[1] for name in search_room.files() if name.startswith("incoming/")} == {waiting.id, young}
+
+
+async def test_an_attempt_that_died_after_its_commit_is_finished_by_the_next(search_room) -> None:
+    old = await search_room.add(b"old text", uri="u")
+    job = await search_room.submit(TEXT, uri="u")
+    ended = search_room.store.end
+    search_room.store.end = lambda *_args, **_kwargs: (_ for _ in ()).throw(SystemError("killed"))
+    search_room.blobs.delete_document, remove = (lambda _id: False), search_room.blobs.delete_document
+    with pytest.raises(SystemError):
+        await search_room.work()
+    search_room.store.end, search_room.blobs.delete_document = ended, remove
+    assert search_room.store.get(job.id).state is JobState.RUNNING
+    search_room.redis.delete(f"test:lease:{id_of(TEXT)}")
+    await search_room.reaper.look_after_jobs()
+    await search_room.work()
+    after = await search_room.job(job.id)
+    assert (after.state, after.unchanged, after.attempts) == (pb.JOB_STATE_SUCCEEDED, False, 2)
+    assert set(search_room.index.documents) == {id_of(TEXT)}
+    assert not [name for name in search_room.files() if old.document_id in name or name.startswith("incoming")]
+
+
+async def test_a_worker_that_shuts_down_gives_the_job_back(search_room) -> None:
+    search_room.index.gate.clear()
+    job = await search_room.submit(TEXT)
+    working = asyncio.create_task(search_room.work())
+    await wait_until_async(lambda: search_room.index.in_flight == 2)
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    back = await search_room.job(job.id)
+    assert (back.state, back.attempts) == (pb.JOB_STATE_QUEUED, 0)
+    search_room.index.gate.set()
+    assert search_room.sent == [job.id]
+    await search_room.work()
+    assert (await search_room.job(job.id)).state == pb.JOB_STATE_SUCCEEDED
+
+
+async def test_versions_do_not_overtake_each_other(search_room) -> None:
+    one = await search_room.submit(b"version 1", uri="u")
+    two = await search_room.submit(b"version 2", uri="u")
+    await run_job(search_room.parts, two.id)
+    assert (await search_room.job(two.id)).state == pb.JOB_STATE_QUEUED
+    search_room.sent[:] = [one.id]
+    await search_room.work()
+    assert set(search_room.index.documents) == {id_of(b"version 2")}
+
+
+def _upsert(document_id: str):
+    from quelea.retriever.v1 import retriever_pb2
+
+    request = retriever_pb2.UpsertRequest()
+    request.document.id = document_id
+    request.document.metadata.uri = "u"
+    request.passages.add(id="p")
+    return request
