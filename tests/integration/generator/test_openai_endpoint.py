@@ -96,7 +96,7 @@ async def events(script: Script) -> AsyncIterator[str]:
             yield chunk(piece)
         while script.endless:
             script.sent += 1
-            yield chunk("more ")
+            yield chunk(f"more{script.sent} ")
             await asyncio.sleep(0.01)
         yield chunk(finish="stop")
         yield chunk(usage={"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14})
@@ -134,8 +134,8 @@ async def endpoint(base_url: str, **options: object) -> AsyncIterator[OpenAIEndp
         await chat.close()
 
 
-async def read(chat: OpenAIEndpoint) -> list[ChatPiece]:
-    return [piece async for piece in chat.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0.5)]
+async def read(chat: OpenAIEndpoint, max_tokens: int = 9) -> list[ChatPiece]:
+    return [piece async for piece in chat.stream(MESSAGES, model="tiny", max_tokens=max_tokens, temperature=0.5)]
 
 
 async def test_an_answer_streams_with_its_counts(base_url: str, script: Script) -> None:
@@ -161,7 +161,7 @@ async def test_leaving_closes_the_connection(base_url: str, script: Script) -> N
 async def test_a_cancelled_task_closes_the_connection(base_url: str, script: Script) -> None:
     script.endless = True
     async with endpoint(base_url) as chat:
-        task = asyncio.create_task(read(chat))
+        task = asyncio.create_task(read(chat, max_tokens=100_000))
         await wait_until_async(lambda: script.sent > 3, seconds=10)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

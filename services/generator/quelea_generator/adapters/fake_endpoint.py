@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from quelea_kit.errors import QueleaError
 
-from quelea_generator.core.chat import ChatPiece
+from quelea_generator.core.chat import ChatPiece, Counted
 from quelea_generator.core.prompt import Message
 
 
@@ -18,29 +18,51 @@ class FakeEndpoint:
         pieces: What it streams.
         error: Raised after the pieces, if any.
         wait: Awaited after the first piece, to hold a call open.
+        context: Of every model, in tokens; a token is a word.
+        counts: Whether it counts tokens itself.
 
     Attributes:
         seen: Messages of every call.
+        counted: Prompts whose tokens were counted.
+        tenants: Of every call.
         closed: Calls that ended, in whichever way.
         failing: What check() raises.
     """
 
     def __init__(
-        self, pieces: Sequence[str], *, error: QueleaError | None = None, wait: asyncio.Event | None = None
+        self,
+        pieces: Sequence[str],
+        *,
+        error: QueleaError | None = None,
+        wait: asyncio.Event | None = None,
+        context: int = 0,
+        counts: bool = False,
     ) -> None:
         self.model = "fake"
+        self.counted = 0
+        self.tenants: list[str] = []
         self.seen: list[tuple[Message, ...]] = []
         self.closed = 0
         self.failing: QueleaError | None = None
         self._pieces = pieces
         self._error = error
         self._wait = wait
+        self._context = context
+        self._counts = counts
 
     async def stream(
-        self, messages: Sequence[Message], *, model: str, max_tokens: int, temperature: float
+        self,
+        messages: Sequence[Message],
+        *,
+        model: str,
+        max_tokens: int,
+        temperature: float,
+        tenant: str = "",
+        prompt_tokens: int = 0,
     ) -> AsyncGenerator[ChatPiece, None]:
         """The script; one piece counts as one token, and it never says more than max_tokens pieces."""
         self.seen.append(tuple(messages))
+        self.tenants.append(tenant)
         try:
             for index, piece in enumerate(self._pieces[:max_tokens]):
                 yield ChatPiece(piece)
@@ -56,6 +78,23 @@ class FakeEndpoint:
             )
         finally:
             self.closed += 1
+
+    def context(self, model: str) -> int:
+        """As told."""
+        return self._context
+
+    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+        """Words, where it counts."""
+        self.counted += 1
+        return Counted(self.words(messages), self._context) if self._counts else None
+
+    @staticmethod
+    def words(messages: Sequence[Message]) -> int:
+        """What count() says."""
+        return sum(len(message.content.split()) for message in messages)
+
+    async def refuse_when_full(self, tenant: str) -> None:
+        """Never."""
 
     async def check(self) -> None:
         """As told."""

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any, cast
 
 import httpx2
 import openai
 from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+from prometheus_client import Counter
 from pydantic import SecretStr
-from quelea_kit.errors import (
-    DeadlineExceeded,
-    InvalidInput,
-    NotFound,
-    Overloaded,
-    PermissionDenied,
-    QueleaError,
-    TooLarge,
-    Unavailable,
-)
+from quelea_kit.errors import QueleaError, Unavailable
 
-from quelea_generator.core.chat import ChatPiece
+from quelea_generator.adapters.answer_bounds import AnswerBounds
+from quelea_generator.adapters.bounded_http import HEADERS, bound_response
+from quelea_generator.adapters.endpoint_errors import GarbageError, mapped, may_pass, no_garbage
+from quelea_generator.core.chat import ChatPiece, Counted
 from quelea_generator.core.prompt import Message
 
 _BACKOFF_SECONDS = 0.2
-_DEFAULT_RETRY_AFTER = 1.0
+_SHORT_SECONDS = 5.0
+"""For a list of models and for a count of tokens: what takes longer has failed."""
+
+STOPPED = Counter("quelea_generator_stopped_total", "Answers of a model that were ended here, by why.", ["why"])
 
 
 class OpenAIEndpoint:
     """ChatModel over HTTP.
 
     A request is tried again only while nothing of the answer has come, and only for failures that may pass: no
-    connection, or a 500, 502, 503, 504. A 429 goes to the caller at once, with the endpoint's own Retry-After: the
-    queue that is full is the endpoint's, and waiting here would only hide it.
+    connection, garbage, or a 500, 502, 503, 504. A 429 goes to the caller at once, with the endpoint's own
+    Retry-After: the queue that is full is the endpoint's, and waiting here would only hide it.
 
     Args:
         base_url: Up to and with /v1.
@@ -58,34 +55,62 @@ class OpenAIEndpoint:
         environment_proxy: bool = False,
     ) -> None:
         self.model = model
+        self.name = str(httpx2.URL(base_url).copy_with(userinfo=b"", query=None, fragment=None))
         self._attempts = attempts
+        self._stall_seconds = stall_seconds
+        self._contexts: dict[str, int] = {}
+        self._tokenizer = base_url.rstrip("/").removesuffix("/v1") + "/tokenize"
+        self._can_count = True
         self._client = openai.AsyncOpenAI(
             base_url=base_url,
             api_key=api_key.get_secret_value() or "none",
             max_retries=0,
             timeout=openai.Timeout(stall_seconds, connect=connect_seconds),
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=environment_proxy),
+            default_headers=HEADERS,
+            http_client=openai.DefaultAsyncHttpxClient(
+                trust_env=environment_proxy, event_hooks={"response": [bound_response]}
+            ),
         )
 
     async def stream(
-        self, messages: Sequence[Message], *, model: str, max_tokens: int, temperature: float
+        self,
+        messages: Sequence[Message],
+        *,
+        model: str,
+        max_tokens: int,
+        temperature: float,
+        tenant: str = "",  # one endpoint alone has no queue
+        prompt_tokens: int = 0,  # as above
     ) -> AsyncGenerator[ChatPiece, None]:
-        """Pieces of the answer as the endpoint sends them."""
-        body = [cast("ChatCompletionMessageParam", {"role": m.role, "content": m.content}) for m in messages]
-        with _mapped():
-            response, chunks, first = await self._open(body, model, max_tokens, temperature)
+        """Pieces of the answer as the endpoint sends them, ended here when the endpoint finds no end."""
+        bounds = AnswerBounds(max_tokens)
+        with mapped():
+            response, chunks, chunk = await self._open(_body(messages), model, max_tokens, temperature)
             try:
-                if first is not None:
-                    yield _piece(first)
-                async for chunk in chunks:
-                    yield _piece(chunk)
+                finished = False
+                while chunk is not None:
+                    with no_garbage():
+                        piece = _piece(chunk)
+                    finished = finished or bool(piece.finish)
+                    shown = bounds.feed(piece.text)
+                    if bounds.stopped and not finished:
+                        STOPPED.labels(bounds.stopped).inc()
+                        yield ChatPiece(shown, "length")
+                        return
+                    if bounds.stopped:
+                        return  # it goes on after its own end
+                    yield ChatPiece(shown, piece.finish, piece.prompt_tokens, piece.completion_tokens)
+                    with no_garbage():
+                        chunk = await anext(chunks, None)
+                if not finished:
+                    raise GarbageError("the stream ended without finish_reason")
             finally:
                 # Closing the response closes the connection, and that is how the endpoint learns to stop.
                 await response.close()
 
     async def _open(
         self, body: list[ChatCompletionMessageParam], model: str, max_tokens: int, temperature: float
-    ) -> tuple[openai.AsyncStream[ChatCompletionChunk], AsyncIterator[ChatCompletionChunk], ChatCompletionChunk | None]:
+    ) -> tuple[openai.AsyncStream[ChatCompletionChunk], AsyncIterator[ChatCompletionChunk], ChatCompletionChunk]:
         """The response and its first chunk, after as many tries as are allowed."""
         for attempt in range(1, self._attempts + 1):
             try:
@@ -99,96 +124,100 @@ class OpenAIEndpoint:
                 )
                 chunks = aiter(response)
                 try:
-                    return response, chunks, await anext(chunks, None)
+                    with no_garbage():
+                        first = await anext(chunks, None)
+                    if first is None:
+                        raise GarbageError("the answer is no stream of events")
+                    return response, chunks, first
                 except BaseException:
                     await response.close()
                     raise
-            except (openai.APIError, httpx2.HTTPError) as error:
-                if attempt == self._attempts or not _may_pass(error):
+            except (openai.APIError, httpx2.HTTPError, GarbageError) as error:
+                if attempt == self._attempts or not may_pass(error):
                     raise
             await asyncio.sleep(_BACKOFF_SECONDS * 2 ** (attempt - 1))
         raise AssertionError("attempts is at least 1")
 
     async def check(self) -> None:
-        """The endpoint answers and lists the model."""
-        with _mapped():
-            page = await self._client.with_options(timeout=5.0).models.list()
-        names = [model.id for model in page.data]
-        if self.model not in names:
+        """The endpoint answers and lists the model; learns the models' contexts."""
+        with mapped():
+            reply = await self._get("models")
+            with no_garbage():
+                listed = {str(one["id"]): one.get("max_model_len") for one in reply["data"]}
+        own = listed.get(self.model)
+        self._contexts = {name: _whole(size) or _whole(own) for name, size in listed.items()}
+        if self.model not in listed:
             raise Unavailable(
-                f"The endpoint does not list the model {self.model!r}; it lists {', '.join(names) or '-'}."
+                f"The endpoint does not list the model {self.model!r}; it lists {', '.join(listed) or '-'}."
             )
+
+    async def probe(self) -> None:
+        """A completion of one token comes back: the model is loaded and computes."""
+        await self.check()
+        with mapped(), no_garbage():
+            reply = await self._client.chat.completions.create(
+                model=self.model, messages=[{"role": "user", "content": "1"}], max_tokens=1, temperature=0
+            )
+            if not reply.choices[0].finish_reason:
+                raise GarbageError("a completion without an end")
+        self._can_count = True
+
+    def context(self, model: str) -> int:
+        """Tokens that a model's prompt and answer may have together; 0 while it is not known."""
+        return self._contexts.get(model) or self._contexts.get(self.model, 0)
+
+    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+        """Tokens of the messages in the model's own chat template (vLLM's /tokenize).
+
+        None where the endpoint offers no such thing, or fails at it: an estimate has to do then.
+        """
+        if not self._can_count:
+            return None
+        try:
+            with mapped(), no_garbage():
+                reply = await self._client.post(
+                    self._tokenizer,
+                    cast_to=httpx2.Response,
+                    body={"model": model, "messages": _body(messages), "add_generation_prompt": True},
+                    options={"timeout": _SHORT_SECONDS},
+                )
+                told = reply.json()
+                return Counted(int(told["count"]), _whole(told.get("max_model_len")) or self.context(model))
+        except QueleaError as error:
+            none = error.details.get("endpoint_status") in {"404", "405", "501"} or "cause" in error.details
+            if none and model == self.model:  # an unknown model is a 404 too
+                self._can_count = False
+            return None
+
+    async def refuse_when_full(self, tenant: str) -> None:
+        """Never: only the endpoint itself knows."""
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
 
+    async def _get(self, path: str) -> Any:
+        reply = await self._client.get(path, cast_to=httpx2.Response, options={"timeout": _SHORT_SECONDS})
+        with no_garbage():
+            return reply.json()
+
+
+def _body(messages: Sequence[Message]) -> list[ChatCompletionMessageParam]:
+    return [cast("ChatCompletionMessageParam", {"role": m.role, "content": m.content}) for m in messages]
+
 
 def _piece(chunk: ChatCompletionChunk) -> ChatPiece:
     choice = chunk.choices[0] if chunk.choices else None
+    text = (choice.delta.content or "") if choice and choice.delta else ""
+    if not isinstance(text, str):
+        raise TypeError("content is no text")
     return ChatPiece(
-        text=(choice.delta.content or "") if choice else "",
-        finish=(choice.finish_reason or "") if choice else "",
-        prompt_tokens=chunk.usage.prompt_tokens if chunk.usage else 0,
-        completion_tokens=chunk.usage.completion_tokens if chunk.usage else 0,
+        text=text,
+        finish=str(choice.finish_reason or "") if choice else "",
+        prompt_tokens=int(chunk.usage.prompt_tokens) if chunk.usage else 0,
+        completion_tokens=int(chunk.usage.completion_tokens) if chunk.usage else 0,
     )
 
 
-def _may_pass(error: Exception) -> bool:
-    if isinstance(error, openai.APIStatusError):
-        return error.status_code in {500, 502, 503, 504}
-    if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
-        return False  # the whole allowance is used up already; a second one would outlive the caller
-    return isinstance(error, (openai.APIConnectionError, httpx2.TransportError))
-
-
-@contextlib.contextmanager
-def _mapped() -> Iterator[None]:
-    """Failures of the endpoint as errors of ours. Messages carry no key and no prompt."""
-    try:
-        yield
-    except openai.APIStatusError as error:
-        raise _from_status(error) from error
-    except (openai.APITimeoutError, httpx2.TimeoutException) as error:
-        raise DeadlineExceeded("The language model's endpoint fell silent for longer than is allowed.") from error
-    except (openai.APIConnectionError, httpx2.HTTPError) as error:
-        raise Unavailable(
-            "The language model's endpoint does not answer, or broke off its answer.", retry_after=_DEFAULT_RETRY_AFTER
-        ) from error
-    except openai.APIError as error:  # an error event inside the stream
-        raise Unavailable("The language model's endpoint reported an error while answering.") from error
-
-
-def _from_status(error: openai.APIStatusError) -> QueleaError:
-    code, details = error.status_code, {"endpoint_status": str(error.status_code)}
-    if code == 429:
-        return Overloaded(
-            "The language model's endpoint has no room now.",
-            details=details,
-            retry_after=_retry_after(error.response.headers.get("retry-after")),
-        )
-    if code in {401, 403}:
-        return PermissionDenied("The language model's endpoint refuses our key.", details=details)
-    if code == 404:
-        return NotFound("The language model's endpoint does not know this model.", details=details)
-    if code == 413:
-        return TooLarge("The prompt is too long for the language model.", details=details)
-    if code in {408, 504}:
-        return DeadlineExceeded("The language model's endpoint ran out of time.", details=details)
-    if 400 <= code < 500:
-        return InvalidInput(f"The language model's endpoint refuses the request: {_reason(error)}", details=details)
-    return Unavailable("The language model's endpoint failed.", details=details, retry_after=_DEFAULT_RETRY_AFTER)
-
-
-def _reason(error: openai.APIStatusError) -> str:
-    body: Any = error.body
-    message = body.get("message") if isinstance(body, dict) else None
-    return str(message or f"status {error.status_code}")[:200]
-
-
-def _retry_after(value: str | None) -> float:
-    """Seconds of a Retry-After header, at most a minute; a date or nothing counts as one second."""
-    try:
-        return min(60.0, max(0.0, float(value or _DEFAULT_RETRY_AFTER)))
-    except ValueError:
-        return _DEFAULT_RETRY_AFTER
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0

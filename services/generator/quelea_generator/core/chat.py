@@ -19,6 +19,14 @@ class ChatPiece:
     completion_tokens: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Tokens of a prompt as the model reads them, and of its context (0 where unknown)."""
+
+    tokens: int
+    context: int
+
+
 class ChatModel(Protocol):
     """A streaming chat model."""
 
@@ -26,9 +34,37 @@ class ChatModel(Protocol):
     """The name that answers when a request names none."""
 
     def stream(
-        self, messages: Sequence[Message], *, model: str, max_tokens: int, temperature: float
+        self,
+        messages: Sequence[Message],
+        *,
+        model: str,
+        max_tokens: int,
+        temperature: float,
+        tenant: str = "",
+        prompt_tokens: int = 0,
     ) -> AsyncGenerator[ChatPiece, None]:
-        """Pieces as they come; closing the generator stops the work at the server. Raises QueleaError."""
+        """Pieces as they come; closing the generator stops the work at the server. Raises QueleaError.
+
+        Args:
+            messages: The prompt.
+            model: Which model, or adapter, is asked.
+            max_tokens: Longest answer.
+            temperature: 0 to 2.
+            tenant: Whose turn it uses up where requests wait for one another.
+            prompt_tokens: Of the messages, as far as known: what the turn costs.
+        """
+        ...
+
+    def context(self, model: str) -> int:
+        """Tokens that a model's prompt and answer may have together; 0 while it is not known."""
+        ...
+
+    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+        """The prompt's tokens by the model's own tokenizer; None where nobody can say."""
+        ...
+
+    async def refuse_when_full(self, tenant: str) -> None:
+        """Raise Overloaded when a request of the tenant would be refused now: before any work is done for it."""
         ...
 
     async def check(self) -> None:
