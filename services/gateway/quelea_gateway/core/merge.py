@@ -11,7 +11,7 @@ from quelea_kit.dates import parse_iso
 from quelea_kit.text import normalise, terms, words
 
 from quelea_gateway.core.gate_features import newest_day
-from quelea_gateway.core.model import Passage, Ranked, Reading
+from quelea_gateway.core.model import Filters, Passage, Ranked, Reading
 from quelea_gateway.core.web import Useful, WebPage
 
 NEWER = 0.1
@@ -49,17 +49,32 @@ def _is_later(passage: Passage, today: date) -> bool:
     return bool((ended and ended > today) or (passage.from_web and fetched and fetched > today + _ZONES))
 
 
-def new_passages(local: Sequence[Passage], pages: Sequence[WebPage], as_of: str) -> tuple[Passage, ...]:
-    """The pages' passages that no local one says already, each once, none later than the day of the question."""
+def new_passages(
+    local: Sequence[Passage], pages: Sequence[WebPage], as_of: str, filters: Filters
+) -> tuple[Passage, ...]:
+    """The pages' passages that no local one says already, each once, none later than the day of the question.
+
+    Of the filters those that can be held against a page: published and language, as the retriever reads them.
+    """
     seen = [_shape(passage.text) for passage in local]
     found: list[Passage] = []
     for page in pages:
         for passage in known_by(page.passages, as_of):
             shape = _shape(passage.text)
-            if passage.text.strip() and not any(_alike(shape, other) for other in seen):
+            if passage.text.strip() and _wanted(passage, filters) and not any(_alike(shape, other) for other in seen):
                 seen.append(shape)
                 found.append(passage)
     return tuple(found)
+
+
+def _wanted(passage: Passage, filters: Filters) -> bool:
+    if filters.languages and passage.language not in filters.languages:
+        return False
+    if not filters.published_from and not filters.published_to:
+        return True
+    return bool(passage.published) and (
+        filters.published_from <= passage.published <= (filters.published_to or passage.published)
+    )
 
 
 def _shape(text: str) -> tuple[str, frozenset[tuple[str, ...]]]:

@@ -21,6 +21,10 @@ _TEXTS = {
         "The local evidence may not answer this; this deployment has no web search.",
         "本地知识库的内容可能不足以回答该问题；此部署没有网络搜索。",
     ),
+    "filtered": (
+        "The local evidence may not answer this. With filters the web is searched only when asked for: route web.",
+        "本地知识库的内容可能不足以回答该问题。使用筛选条件时，仅在指定 route 为 web 时才搜索网络。",
+    ),
     "web_failed": (
         "The web search failed: the answer is from the knowledge base alone.",
         "网络搜索失败，回答仅依据本地知识库。",

@@ -21,6 +21,7 @@ from quelea_gateway.core.model import (
     Check,
     Citation,
     Delta,
+    Filters,
     Finished,
     Generator,
     Kept,
@@ -37,6 +38,7 @@ from quelea_gateway.core.notices import notices_for
 from quelea_gateway.core.question import MAX_K
 from quelea_gateway.core.webroute import WebRoute
 
+_EVERYTHING = Filters()
 KEPT_SECONDS = 0.3
 """An answer that is written waits so long for what became of its useful pages."""
 
@@ -174,6 +176,9 @@ class Pipeline:
             return basis
         if self._web is None or await self._providers(clock) == ():
             basis.notices = ("no_web",)
+            return basis
+        if question.route == "auto" and question.filters != _EVERYTHING:
+            basis.notices = ("filtered",)  # the caller said which documents may answer, and a page is none of them
             return basis
         outcome = await self._web.take(question, retrieved)
         clock.waits.update({stage: clock.waits.get(stage, 0.0) + ms for stage, ms in outcome.waits.items()})

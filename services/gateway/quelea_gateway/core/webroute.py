@@ -103,7 +103,7 @@ class WebRoute:
             cached=found.cached,
         )
         local = retrieved.passages
-        fresh = new_passages(local, found.pages, question.as_of)
+        fresh = new_passages(local, found.pages, question.as_of, question.filters)
         if not fresh:
             return Outcome(local, trace, notices=("web_empty",), waits=waits)
         known = local[: max(0, _MOST_RANKED - len(fresh))]
@@ -121,7 +121,14 @@ class WebRoute:
         )
         useful = useful_pages(found.pages, merged, self._cosine)
         keeping = self._keeper.send(KeepOrder(query, found.provider, useful)) if useful else None
-        return Outcome((*merged, *local[len(known) :]), trace, merged=True, waits=waits, keeping=keeping)
+        shown = (*_best(merged, question.k), *local[len(known) :])
+        return Outcome(shown, trace, merged=True, waits=waits, keeping=keeping)
+
+
+def _best(merged: Sequence[Passage], k: int) -> tuple[Passage, ...]:
+    """The local passages and the best k of the web's, in the order given."""
+    web = [passage for passage in merged if passage.source == "web"][k:]
+    return tuple(passage for passage in merged if passage not in web)
 
 
 def _whole(ranked: Sequence[Ranked], candidates: Sequence[Passage]) -> tuple[Ranked, ...]:
