@@ -9,6 +9,7 @@ import typer
 
 from quelea_cli.commands.ask import ask, search
 from quelea_cli.commands.bench import bench
+from quelea_cli.commands.calibrate import register as add_calibrate
 from quelea_cli.commands.demo import demo
 from quelea_cli.commands.docs import docs_app
 from quelea_cli.commands.ingest import ingest
@@ -39,6 +40,7 @@ app.command()(jobs)
 app.add_typer(keys_app, name="keys")
 app.command()(backup)
 app.command()(restore)
+add_calibrate(app)
 
 
 @app.command("eval", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

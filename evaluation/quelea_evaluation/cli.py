@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from quelea_evaluation.answers import evaluate_answers
+from quelea_evaluation.cli_gate import calibrate, gate
 from quelea_evaluation.retrieval import VARIANTS, Row, evaluate
 from quelea_evaluation.sets import SETS
 
@@ -21,6 +22,10 @@ app = typer.Typer(no_args_is_help=True, help="Measure retrieval and answers agai
 Data = Annotated[Path, typer.Option(help="Folder of the data sets; docs/experiments.md says where they are from.")]
 HomeOption = Annotated[Path, typer.Option(help="Where the stacks of the evaluation keep their data between runs.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+
+
+app.command()(calibrate)
+app.command()(gate)
 
 
 def _say(line: str) -> None:

@@ -50,3 +50,8 @@ class Embedder:
             answer = await unary(self._stub.Embed(request, timeout=300))
             rows.append(np.frombuffer(answer.vectors, dtype="<f4").reshape(answer.count, answer.dimension))
         return np.concatenate(rows)
+
+    async def model(self) -> str:
+        """The encoder's name."""
+        answer = await unary(self._stub.GetModel(embedder_pb2.GetModelRequest(), timeout=30))
+        return str(answer.model)

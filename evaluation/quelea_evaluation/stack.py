@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class Stack:
             )
             answer.raise_for_status()
             for document, job in zip(batch, answer.json()["jobs"], strict=True):
-                ids[document.key] = self._finished(job["id"], document.filename)
+                ids[document.key] = self.finished(job["id"], document.filename)
             say(f"ingested {first + len(batch)} of {len(documents)} documents")
         return ids
 
@@ -61,7 +61,15 @@ class Stack:
         page: dict[str, Any] = answer.raise_for_status().json()
         return str(page["text"]), int(page["pages"])
 
-    def _finished(self, job_id: str, filename: str) -> str:
+    def ask(self, question: str, route: str = "auto") -> dict[str, Any]:
+        """The gateway's answer as JSON."""
+        answer: dict[str, Any] = (
+            self.http.post("/v1/ask", json={"question": question, "route": route}).raise_for_status().json()
+        )
+        return answer
+
+    def finished(self, job_id: str, filename: str) -> str:
+        """Wait for a job; the id of its document."""
         end = time.monotonic() + _JOB_SECONDS
         while time.monotonic() < end:
             job: dict[str, Any] = self.http.get(f"/v1/jobs/{job_id}").raise_for_status().json()
@@ -74,15 +82,18 @@ class Stack:
 
 
 @contextlib.contextmanager
-def running_stack(home: Path, environment: dict[str, str] | None = None) -> Iterator[Stack]:
+def running_stack(
+    home: Path, environment: dict[str, str] | None = None, arguments: Sequence[str] = ()
+) -> Iterator[Stack]:
     """Start `quelea up` on the home, and end it again.
 
     Args:
         home: Folder of the stack; kept, so that the next run need not ingest again.
         environment: Settings of services beside the usual, for example {"QUELEA_RETRIEVER_HEADER": "false"}.
+        arguments: More of `quelea up`, for example "--sample-web".
     """
     home.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "quelea_cli", "up", "--home", str(home), "--port", "0"]
+    command = [sys.executable, "-m", "quelea_cli", "up", "--home", str(home), "--port", "0", *arguments]
     with (home / "evaluation.log").open("w") as log:
         process = subprocess.Popen(  # noqa: S603  # our own command line
             command, env={**os.environ, **(environment or {})}, stdout=log, stderr=subprocess.STDOUT
