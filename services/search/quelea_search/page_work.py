@@ -33,8 +33,8 @@ class PageReader(Protocol):
 
     async def select(
         self, query: str, paragraphs: Sequence[Paragraph], limit: int, *, seconds: float
-    ) -> list[Selected]:
-        """core.preselect.preselect within the seconds; an empty list when that was not possible."""
+    ) -> list[Selected] | None:
+        """core.preselect.preselect within the seconds; None when that was not possible."""
 
     async def warm(self) -> None:
         """Get ready, so that the first question does not wait for it."""
@@ -68,7 +68,7 @@ class PooledReader:
 
     async def select(
         self, query: str, paragraphs: Sequence[Paragraph], limit: int, *, seconds: float
-    ) -> list[Selected]:
+    ) -> list[Selected] | None:
         """See PageReader."""
         try:
             return await self._pool.run(seconds, preselect, query, list(paragraphs), limit)

@@ -253,7 +253,7 @@ class WebSearch:
         chunks = [(number, chunk) for number, page in enumerate(pages) for chunk in page.document.chunks]
         paragraphs = [Paragraph(number, chunk.text, _context(pages[number], chunk)) for number, chunk in chunks]
         selected = await self._reader.select(question, paragraphs, max_passages, seconds=seconds) if paragraphs else []
-        problems = []
+        problems: list[Problem] = []
         if selected is None:
             why = "the passages could not be chosen in the time that was left"
             problems, selected = [Problem("passages", "TIMEOUT", why)], []

@@ -27,7 +27,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar
 
 from quelea_kit.logging import get_logger
 
@@ -171,6 +171,6 @@ def _end_with_parent() -> None:
     """A server that is killed tells nobody; its processes must not stay behind."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        multiprocessing.connection.wait([cast("int", parent.sentinel)])
+        multiprocessing.connection.wait([parent.sentinel])
         sys.stderr.flush()
         os._exit(1)
