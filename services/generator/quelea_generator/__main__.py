@@ -10,34 +10,58 @@ from quelea_kit.metrics import start_metrics
 from quelea_kit.server import Server, serve
 from quelea_kit.tracing import setup_tracing
 
+from quelea_generator.adapters.engine_pool import EnginePool
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
+from quelea_generator.adapters.places import PoolLimits
 from quelea_generator.core.extractive import ExtractiveReader
 from quelea_generator.core.model_reader import ModelReader
 from quelea_generator.core.reader import Reader
+from quelea_generator.core.routing import by_affinity
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
 
 
 def build(settings: GeneratorSettings) -> Reader:
     """The reader that the settings ask for."""
-    if not settings.endpoint:
+    if not settings.endpoints:
         return ExtractiveReader()
-    endpoint = OpenAIEndpoint(
-        settings.endpoint,
-        settings.api_key,
-        settings.model,
-        attempts=settings.attempts,
-        connect_seconds=settings.connect_seconds,
-        stall_seconds=settings.stall_seconds,
-        environment_proxy=settings.environment_proxy,
-    )
     return ModelReader(
-        endpoint,
+        pool(settings),
         evidence_tokens=settings.evidence_tokens,
         history_tokens=settings.history_tokens,
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
+        token_safety=settings.token_safety,
+        context_tokens=settings.context_tokens,
     )
+
+
+def pool(settings: GeneratorSettings) -> EnginePool:
+    """The engine's replicas."""
+    endpoints = [
+        OpenAIEndpoint(
+            url,
+            settings.api_key,
+            settings.model,
+            attempts=1,  # the pool has the tries
+            connect_seconds=settings.connect_seconds,
+            stall_seconds=settings.stall_seconds,
+            environment_proxy=settings.environment_proxy,
+        )
+        for url in settings.endpoints
+    ]
+    limits = PoolLimits(
+        places=settings.max_in_flight_per_engine,
+        attempts=settings.attempts,
+        queue_length=settings.queue_length,
+        queue_length_per_tenant=settings.queue_length_per_tenant,
+        queue_wait_seconds=settings.queue_wait_seconds,
+        queue_quantum=settings.queue_quantum,
+        comeback_seconds=settings.comeback_seconds,
+        circuit_seconds=settings.circuit_seconds,
+        stall_seconds=settings.stall_seconds,
+    )
+    return EnginePool(endpoints, limits, by_affinity(settings.affinity_factor))
 
 
 async def main() -> None:

@@ -23,6 +23,8 @@ from quelea_generator.settings import GeneratorSettings
 
 log = get_logger(__name__)
 
+_LONGEST_TENANT = 200
+
 NAME = pb.DESCRIPTOR.services_by_name["GeneratorService"].full_name
 
 FIRST_TOKEN = Histogram(
@@ -99,11 +101,11 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
 
     @contextlib.contextmanager
     def _place(self) -> Iterator[None]:
-        """One of the max_in_flight places, or Overloaded."""
-        if self._in_flight >= self._settings.max_in_flight:
+        """One of the places that the settings have for answers in the making, or Overloaded."""
+        if self._in_flight >= self._settings.most_in_flight:
             REFUSED.inc()
             raise Overloaded(
-                f"{self._settings.max_in_flight} answers are already in the making; try again in a second.",
+                f"{self._settings.most_in_flight} answers are already in the making; try again in a second.",
                 retry_after=1.0,
             )
         self._in_flight += 1
@@ -127,13 +129,15 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
     """The request as the core has it.
 
     Raises:
-        InvalidInput: No question, a passage number that is 0 or comes twice, a date that is none, a temperature
-            outside 0 to 2.
+        InvalidInput: No question, a tenant's name of more than 200 characters, a passage number that is 0 or comes
+            twice, a date that is none, a temperature outside 0 to 2.
         TooLarge: The question, the number of passages or their length is over its limit.
     """
     question = request.question.strip()
     if not question:
         raise InvalidInput("The question is empty.")
+    if len(request.tenant) > _LONGEST_TENANT:
+        raise InvalidInput(f"The tenant's name is longer than {_LONGEST_TENANT} characters.")
     if len(question) > settings.max_question_chars:
         raise TooLarge(f"The question is longer than {settings.max_question_chars} characters.")
     if len(request.evidence) > settings.max_evidence:
@@ -155,6 +159,7 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
         max_tokens=request.max_tokens,
         temperature=temperature,
         evidence_incomplete=request.evidence_incomplete,
+        tenant=request.tenant,
     )
 
 

@@ -14,7 +14,10 @@ class GeneratorSettings(ServiceSettings):
     model_config = settings_config("generator")
 
     endpoint: str = ""
-    """Base URL of an OpenAI-compatible endpoint, with /v1. Empty: the extractive reader answers."""
+    """Base URL of an OpenAI-compatible endpoint, with /v1; several replicas of one model, separated by commas.
+
+    Empty: the extractive reader answers.
+    """
 
     api_key: SecretStr = SecretStr("")
     """Bearer token for the endpoint; empty for one without keys. Never logged."""
@@ -26,19 +29,50 @@ class GeneratorSettings(ServiceSettings):
     """Reach the endpoint through the proxy that the environment names; for endpoints outside."""
 
     evidence_tokens: int = Field(default=3000, ge=100)
-    """Estimated tokens of evidence that fit the prompt; lower-ranked passages are left out."""
+    """Most evidence in a prompt, in estimated tokens; less where the model's context asks for it."""
 
     history_tokens: int = Field(default=800, ge=0)
     """Estimated tokens of earlier turns that fit the prompt; the oldest are left out."""
 
     max_tokens: int = Field(default=768, ge=1)
-    """Longest answer of a model, in its tokens; a request may ask for less."""
+    """Longest answer of a model, in its tokens, and never more than half of its context; a request may ask for less."""
+
+    context_tokens: int = Field(default=0, ge=0)
+    """The model's context in tokens, where the endpoint does not tell it (vLLM does); 0: what the endpoint says."""
+
+    token_safety: float = Field(default=1.5, ge=1.0)
+    """What an estimate of tokens is multiplied by, where the endpoint does not count them (vLLM does)."""
 
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
     """For requests that name none; 0 keeps close to the evidence."""
 
     attempts: int = Field(default=3, ge=1, le=10)
-    """Tries to get the first token, in all."""
+    """Tries to get the first token, in all, at whichever replica."""
+
+    max_in_flight_per_engine: int = Field(default=64, ge=1)
+    """Answers that one replica works on at once; more wait here. On a CPU, the engine's QUELEA_ENGINE_MAX_NUM_SEQS."""
+
+    queue_length: int = Field(default=128, ge=1)
+    """Answers that wait for a replica; one more is refused with RESOURCE_EXHAUSTED and a time to come back."""
+
+    queue_length_per_tenant: int = Field(default=64, ge=1)
+    """Of those, answers of one tenant."""
+
+    queue_wait_seconds: float = Field(default=30.0, gt=0)
+    """Longest wait there; then RESOURCE_EXHAUSTED."""
+
+    queue_quantum: int = Field(default=2000, ge=1)
+    """Tokens, prompt and answer, that a waiting tenant gets per round."""
+
+    affinity_factor: float = Field(default=2.0, ge=1.0)
+    """A replica that has the prompt's beginning cached is passed over when it has more outstanding tokens than this
+    times the least busy one's, the request's own added."""
+
+    circuit_seconds: float = Field(default=15.0, gt=0)
+    """A replica that failed is asked for one token after 0.2, 0.4, 0.8 … seconds, at most this many, until it comes."""
+
+    comeback_seconds: float = Field(default=20.0, ge=0)
+    """While no replica works: how long answers without text wait for one, and after how long new ones are refused."""
 
     connect_seconds: float = Field(default=5.0, gt=0)
     """Longest wait for a connection to the endpoint."""
@@ -47,7 +81,10 @@ class GeneratorSettings(ServiceSettings):
     """Longest silence of the endpoint, before the first token and between two."""
 
     max_in_flight: int = Field(default=64, ge=1)
-    """Answers in the making at once; one more is refused with RESOURCE_EXHAUSTED."""
+    """Answers of the extractive reader at once; one more is refused with RESOURCE_EXHAUSTED."""
+
+    max_concurrent_calls: int = 2048
+    """Calls under way at once, over every queue here; one more is refused with RESOURCE_EXHAUSTED."""
 
     max_question_chars: int = Field(default=8000, ge=1)
     """Longest question, in characters."""
@@ -58,8 +95,23 @@ class GeneratorSettings(ServiceSettings):
     max_evidence_chars: int = Field(default=400_000, ge=1)
     """Most characters of all passages together, in one request."""
 
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """The replicas, each once."""
+        return tuple(dict.fromkeys(url.strip().rstrip("/") for url in self.endpoint.split(",") if url.strip()))
+
+    @property
+    def most_in_flight(self) -> int:
+        """Answers in the making and waiting for it; the engines' queue refuses before this does."""
+        if not self.endpoints:
+            return self.max_in_flight
+        # Twice the queue: a request that is about to be refused there has a place here.
+        return max(self.max_in_flight, len(self.endpoints) * self.max_in_flight_per_engine + 2 * self.queue_length)
+
     @model_validator(mode="after")
     def _endpoint_needs_model(self) -> Self:
+        if self.endpoint.strip(", ") == "" and self.endpoint:
+            raise ValueError("QUELEA_GENERATOR_ENDPOINT holds commas and no address")
         if self.endpoint and not self.model:
             raise ValueError("QUELEA_GENERATOR_MODEL must name the model that QUELEA_GENERATOR_ENDPOINT serves")
         return self

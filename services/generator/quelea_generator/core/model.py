@@ -60,6 +60,8 @@ class Task:
     max_tokens: int = 0
     temperature: float | None = None
     evidence_incomplete: bool = False
+    tenant: str = ""
+    """Whose task it is: those of several tenants take turns."""
 
 
 @dataclass(frozen=True, slots=True)

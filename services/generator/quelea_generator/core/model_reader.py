@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator
 
+from quelea_kit.errors import TooLarge
 from quelea_kit.text import language_of
 
-from quelea_generator.core.chat import ChatModel
+from quelea_generator.core.budget import Budget, Fitted
+from quelea_generator.core.chat import ChatModel, ChatPiece
 from quelea_generator.core.markers import MarkerFilter
 from quelea_generator.core.model import Delta, Event, Finished, Task
-from quelea_generator.core.prompt import build, versions
+from quelea_generator.core.prompt import Prompt, versions
 from quelea_generator.core.reader import REFUSALS
 from quelea_generator.core.support import best_support
 
@@ -20,20 +22,35 @@ class ModelReader:
 
     Args:
         chat: Where the model is.
-        evidence_tokens: Room for evidence in the prompt, estimated tokens.
-        history_tokens: Room for earlier turns.
+        evidence_tokens: Most evidence in the prompt, estimated tokens.
+        history_tokens: Most of earlier turns.
         max_tokens: Longest answer; a request may ask for less.
         temperature: For requests that name none.
+        token_safety: What an estimate of tokens is multiplied by where nobody counts them.
+        context_tokens: The model's context where its endpoint does not tell it; 0: unknown.
     """
 
     name = "openai"
 
     def __init__(
-        self, chat: ChatModel, *, evidence_tokens: int, history_tokens: int, max_tokens: int, temperature: float
+        self,
+        chat: ChatModel,
+        *,
+        evidence_tokens: int,
+        history_tokens: int,
+        max_tokens: int,
+        temperature: float,
+        token_safety: float = 1.5,
+        context_tokens: int = 0,
     ) -> None:
         self._chat = chat
-        self._evidence_tokens = evidence_tokens
-        self._history_tokens = history_tokens
+        self._budget = Budget(
+            chat,
+            evidence_tokens=evidence_tokens,
+            history_tokens=history_tokens,
+            safety=token_safety,
+            context_tokens=context_tokens,
+        )
         self._max_tokens = max_tokens
         self._temperature = temperature
         self.model = chat.model
@@ -41,21 +58,20 @@ class ModelReader:
 
     async def read(self, task: Task) -> AsyncGenerator[Event, None]:
         """Stream the model's answer; then one quote per cited passage; then Finished."""
-        prompt = build(task, evidence_tokens=self._evidence_tokens, history_tokens=self._history_tokens)
         model = task.model or self.model
+        if task.evidence:
+            await self._chat.refuse_when_full(task.tenant)
+        wanted = min(task.max_tokens or self._max_tokens, self._max_tokens)
+        fitted = await self._budget.fit(task, model=model, max_tokens=wanted)
+        prompt = fitted.prompt
         if not prompt.numbers:  # nothing to read: the model could only invent or decline
             yield Delta(REFUSALS[language_of(task.question)])
             yield Finished("declined", model, prompt.version)
             return
-        markers = MarkerFilter(prompt.numbers)
         shown: list[str] = []
         finish, prompt_tokens, completion_tokens = "", 0, 0
-        pieces = self._chat.stream(
-            prompt.messages,
-            model=model,
-            max_tokens=min(task.max_tokens or self._max_tokens, self._max_tokens),
-            temperature=self._temperature if task.temperature is None else task.temperature,
-        )
+        pieces, prompt = await self._started(task, fitted, model)
+        markers = MarkerFilter(prompt.numbers)
         async with contextlib.aclosing(pieces) as stream:
             async for piece in stream:
                 finish = piece.finish or finish
@@ -87,6 +103,30 @@ class ModelReader:
             markers.removed,
         )
 
+    async def _started(self, task: Task, fitted: Fitted, model: str) -> tuple[AsyncGenerator[ChatPiece, None], Prompt]:
+        """The stream with its first piece, and the prompt that the endpoint took.
+
+        An endpoint that finds the prompt too long, although it told no context, gets a shorter one, twice at most.
+        """
+        for again in (True, True, False):
+            pieces = self._chat.stream(
+                fitted.prompt.messages,
+                model=model,
+                max_tokens=fitted.max_tokens,
+                temperature=self._temperature if task.temperature is None else task.temperature,
+                tenant=task.tenant,
+                prompt_tokens=fitted.tokens,
+            )
+            try:
+                first = await anext(pieces, ChatPiece())
+            except TooLarge:
+                if not again:
+                    raise
+                fitted = self._budget.smaller(task, fitted)
+                continue
+            return _resumed(first, pieces), fitted.prompt
+        raise AssertionError("the last round returns or raises")
+
     async def ready(self) -> None:
         """The endpoint lists the model."""
         await self._chat.check()
@@ -94,3 +134,11 @@ class ModelReader:
     async def close(self) -> None:
         """Close the endpoint's connections."""
         await self._chat.close()
+
+
+async def _resumed(first: ChatPiece, pieces: AsyncGenerator[ChatPiece, None]) -> AsyncGenerator[ChatPiece, None]:
+    """The stream with the piece that was read ahead; closing it closes the stream."""
+    async with contextlib.aclosing(pieces):
+        yield first
+        async for piece in pieces:
+            yield piece

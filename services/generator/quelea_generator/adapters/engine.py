@@ -1,0 +1,126 @@
+"""One replica of the engine as the pool sees it: what it has to do for us, and whether it works."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
+
+from quelea_generator.core.chat import ChatPiece, Counted
+from quelea_generator.core.prompt import Message
+from quelea_generator.core.routing import Load
+
+_FRESH_SECONDS = 5.0
+"""An engine whose text is not older than this works: nobody needs to ask it."""
+_LONGEST_REFUSAL = 5.0
+"""An engine that says 429 is asked again after its Retry-After, at the latest after this."""
+
+
+class Endpoint(Protocol):
+    """What an engine is reached through: OpenAIEndpoint."""
+
+    name: str
+    model: str
+
+    def stream(
+        self, messages: Sequence[Message], *, model: str, max_tokens: int, temperature: float
+    ) -> AsyncGenerator[ChatPiece, None]:
+        """Pieces of an answer."""
+        ...
+
+    def context(self, model: str) -> int:
+        """Tokens of the model's context; 0 while it is not known."""
+        ...
+
+    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+        """Tokens of a prompt; None where nobody can say."""
+        ...
+
+    async def check(self) -> None:
+        """Cheap: it answers and lists the model."""
+        ...
+
+    async def probe(self) -> None:
+        """Dear: a completion of one token comes back."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Engine:
+    """A replica.
+
+    Attributes:
+        endpoint: Where it is.
+        places: Most requests in flight.
+        stall_seconds: Longest silence that is no failure.
+        up: A one-token completion has come back, and nothing has failed since.
+        in_flight: Requests that it works on for us.
+        outstanding: Tokens of them that are still to be read or written, estimated.
+        trouble: Why it is not up.
+        down_since: When it last stopped being up, seconds of time.monotonic().
+    """
+
+    endpoint: Endpoint
+    places: int
+    stall_seconds: float
+    up: bool = False
+    in_flight: int = 0
+    outstanding: int = 0
+    trouble: QueleaError = field(default_factory=lambda: Unavailable("No completion has come back yet."))
+    down_since: float = field(default_factory=time.monotonic)
+    refuses_until: float = 0.0
+    last_text: float = float("-inf")
+
+    @property
+    def name(self) -> str:
+        """Its address."""
+        return self.endpoint.name
+
+    @property
+    def load(self) -> Load:
+        """What routing looks at."""
+        return Load(self.name, self.outstanding, self.in_flight, self.places if self.takes else self.in_flight)
+
+    @property
+    def takes(self) -> bool:
+        """It may be asked now."""
+        return self.up and self.in_flight < self.places and time.monotonic() >= self.refuses_until
+
+    def refuse(self, error: Overloaded) -> float:
+        """It said 429. Returns for how many seconds it is left alone: it works, and it is full."""
+        seconds = min(_LONGEST_REFUSAL, error.retry_after or 1.0)
+        self.refuses_until = time.monotonic() + seconds
+        return seconds
+
+    def is_failure(self, error: QueleaError) -> bool:
+        """Whether an answer's error says something about the engine, and not about the request or how busy it is."""
+        if isinstance(error, DeadlineExceeded):  # silence for one answer, while others get their text, is a full batch
+            return time.monotonic() - self.last_text > self.stall_seconds
+        return isinstance(error, Unavailable)
+
+    def fail(self, error: QueleaError) -> None:
+        """It is left alone until a completion has come back."""
+        if self.up:
+            self.up, self.down_since = False, time.monotonic()
+        self.trouble = error
+
+    async def recheck(self) -> None:
+        """Cheaply, whether an engine that is up still answers. A full one that is slow to say so is still up."""
+        if time.monotonic() - self.last_text < _FRESH_SECONDS:
+            return
+        try:
+            await self.endpoint.check()
+        except Overloaded:
+            return
+        except DeadlineExceeded as error:
+            if not self.in_flight:
+                self.fail(error)
+        except QueleaError as error:
+            self.fail(error)

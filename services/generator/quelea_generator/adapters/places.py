@@ -1,0 +1,176 @@
+"""Places at the engines, and the bounded, fair queue of those who want one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from quelea_kit.errors import Overloaded, Unavailable
+
+from quelea_generator.adapters import pool_metrics as metrics
+from quelea_generator.adapters.engine import Engine
+from quelea_generator.core.fair_queue import FairQueue
+from quelea_generator.core.routing import Policy
+
+_MOST_RETRY_AFTER = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """Bounds of a pool; the settings of the same names say what they mean."""
+
+    places: int = 64
+    attempts: int = 3
+    queue_length: int = 128
+    queue_length_per_tenant: int = 64
+    queue_wait_seconds: float = 30.0
+    queue_quantum: int = 2000
+    comeback_seconds: float = 20.0
+    circuit_seconds: float = 15.0
+    stall_seconds: float = 60.0
+
+
+@dataclass(slots=True, eq=False)
+class Ticket:
+    """An answer that wants a place."""
+
+    tenant: str
+    cost: int
+    key: bytes
+    answer_tokens: int
+    granted: asyncio.Future[Engine] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    owed: int = 0
+    """Tokens that its engine's account still has of it."""
+
+
+class Places:
+    """Gives out places at the engines that take more, in turn among tenants.
+
+    Args:
+        engines: All of them; which are up is for others to say.
+        limits: Bounds.
+        policy: Which engine is taken.
+    """
+
+    def __init__(self, engines: Sequence[Engine], limits: PoolLimits, policy: Policy) -> None:
+        self._engines = {engine.name: engine for engine in engines}
+        self._limits = limits
+        self._policy = policy
+        self._queue: FairQueue[Ticket] = FairQueue(
+            quantum=limits.queue_quantum, length=limits.queue_length, lane_length=limits.queue_length_per_tenant
+        )
+        self._lanes = metrics.LaneNames()
+        self._work_seconds = 1.0
+
+    @contextlib.asynccontextmanager
+    async def place(self, ticket: Ticket, *, again: bool) -> AsyncIterator[Engine]:
+        """One place, for as long as the block runs. Overloaded or Unavailable when there is none to be had in time."""
+        engine = await self._acquire(ticket, again=again)
+        started = time.monotonic()
+        try:
+            yield engine
+        finally:
+            self._work_seconds += 0.1 * (time.monotonic() - started - self._work_seconds)
+            self._release(engine, ticket)
+
+    async def _acquire(self, ticket: Ticket, *, again: bool) -> Engine:
+        tenant, began = ticket.tenant, time.monotonic()
+        wait = self._limits.queue_wait_seconds
+        if not self.some_up():
+            wait = self._limits.comeback_seconds
+        if again:
+            self._queue.push_front(tenant, ticket.cost, ticket)
+        else:
+            self.dispatch()
+            refused = self._queue.push(tenant, ticket.cost, ticket)
+            if refused is ticket:
+                raise self._overloaded(tenant, "full")
+            if refused is not None:
+                self._measure(refused.tenant)
+                refused.granted.set_exception(self._overloaded(refused.tenant, "full"))
+        self.dispatch()
+        self._measure(tenant)
+        try:
+            async with asyncio.timeout(wait):
+                engine = await ticket.granted
+        except TimeoutError as late:
+            self._leave(ticket)
+            if not self.some_up():
+                raise self.gone() from late
+            raise self._overloaded(tenant, "late") from late
+        except BaseException:
+            self._leave(ticket)
+            raise
+        finally:
+            self._measure(tenant)
+            metrics.QUEUE_SECONDS.labels(self._lanes.label(tenant)).observe(time.monotonic() - began)
+        return engine
+
+    def _leave(self, ticket: Ticket) -> None:
+        """The caller goes without the place, which may have been granted in the same moment."""
+        self._queue.discard(ticket.tenant, ticket)
+        granted = ticket.granted
+        if granted.done() and not granted.cancelled() and granted.exception() is None:
+            self._release(granted.result(), ticket)
+
+    def dispatch(self) -> None:
+        """Give places to those who wait, in turn."""
+        while len(self._queue):
+            if not self.some_take():
+                return
+            ticket = self._queue.pop()
+            if ticket is None or ticket.granted.done():
+                continue
+            name = self._policy([one.load for one in self._engines.values() if one.up], ticket.key, ticket.cost)
+            assert name is not None  # noqa: S101  # some_take() said that there is a place
+            engine = self._engines[name]
+            engine.in_flight += 1
+            self.owe(engine, ticket, ticket.cost)
+            ticket.granted.set_result(engine)
+            self._measure(ticket.tenant)
+
+    def _release(self, engine: Engine, ticket: Ticket) -> None:
+        engine.in_flight -= 1
+        self.owe(engine, ticket, 0)
+        self.dispatch()
+
+    def owe(self, engine: Engine, ticket: Ticket, tokens: int) -> None:
+        """Set what the engine's account has of an answer."""
+        engine.outstanding += tokens - ticket.owed
+        ticket.owed = tokens
+        metrics.ENGINE_IN_FLIGHT.labels(engine.name).set(engine.in_flight)
+        metrics.ENGINE_TOKENS.labels(engine.name).set(engine.outstanding)
+
+    def _measure(self, tenant: str) -> None:
+        metrics.QUEUE_LENGTH.labels(self._lanes.label(tenant)).set(self._queue.length(tenant))
+
+    def some_up(self) -> bool:
+        """Whether any engine works."""
+        return any(engine.up for engine in self._engines.values())
+
+    def some_take(self) -> bool:
+        """Whether any engine may be asked now."""
+        return any(engine.takes for engine in self._engines.values())
+
+    def _overloaded(self, tenant: str, why: str) -> Overloaded:
+        metrics.QUEUE_REFUSED.labels(self._lanes.label(tenant), why).inc()
+        places = max(1, sum(engine.places for engine in self._engines.values() if engine.up))
+        seconds = self._work_seconds * (len(self._queue) + 1) / places
+        return Overloaded(
+            f"{len(self._queue)} answers wait for the language model already; try again later.",
+            details={"waiting": str(len(self._queue)), "waiting_of_tenant": str(self._queue.length(tenant))},
+            retry_after=float(round(min(_MOST_RETRY_AFTER, max(1.0, seconds)))),
+        )
+
+    def refuse_when_full(self, tenant: str) -> None:
+        """Overloaded when the tenant's next request would be refused now."""
+        if not self.some_take() and self._queue.full(tenant):
+            raise self._overloaded(tenant, "full")
+
+    def gone(self) -> Unavailable:
+        """The error for callers while no engine works."""
+        trouble = next(iter(self._engines.values())).trouble
+        return Unavailable(f"No engine of the language model works now: {trouble}", retry_after=5.0)

@@ -1,0 +1,141 @@
+"""A prompt that fits the model's context, by the model's own tokenizer where there is one.
+
+What does not fit goes in this order: the lowest-ranked evidence, then the oldest turns of the conversation, whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from quelea_kit.errors import TooLarge
+from quelea_kit.text import estimate_tokens
+
+from quelea_generator.core.chat import ChatModel
+from quelea_generator.core.model import Task
+from quelea_generator.core.prompt import Message, Prompt, build
+
+_PER_MESSAGE = 8
+"""Tokens of a chat template around a message, estimated; with the tokenizer they are counted."""
+_LEAST_EVIDENCE = 160
+"""Estimated tokens of evidence that stay as long as a turn of the history can go instead."""
+_COUNTS = 4
+_CLOSER = 1.04
+"""After a count that was too large: how much further than computed the prompt shrinks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A prompt, and what is known of its size.
+
+    Attributes:
+        prompt: To send.
+        tokens: Of the prompt; counted, or estimated where nobody counts.
+        max_tokens: Longest answer that the context has room for beside it.
+    """
+
+    prompt: Prompt
+    tokens: int
+    max_tokens: int
+
+
+class Budget:
+    """Makes prompts that fit.
+
+    Args:
+        chat: Knows the context and counts tokens.
+        evidence_tokens: Most evidence, estimated tokens, however large the context is.
+        history_tokens: Most of earlier turns.
+        safety: What an estimate is multiplied by where nobody counts.
+        context_tokens: The context of a model whose endpoint does not tell it; 0: then nothing is cut for it.
+    """
+
+    def __init__(
+        self,
+        chat: ChatModel,
+        *,
+        evidence_tokens: int,
+        history_tokens: int,
+        safety: float = 1.5,
+        context_tokens: int = 0,
+    ) -> None:
+        self._chat = chat
+        self._evidence_tokens = evidence_tokens
+        self._history_tokens = history_tokens
+        self._safety = safety
+        self._context_tokens = context_tokens
+        self._ratios: dict[str, float] = {}
+
+    async def fit(self, task: Task, *, model: str, max_tokens: int) -> Fitted:
+        """The prompt of a task, with as much of its evidence and history as the context takes.
+
+        One count of tokens as a rule, none where even a token per byte would fit.
+
+        Raises:
+            TooLarge: The question does not fit with even a little evidence.
+        """
+        context = self._context_tokens or self._chat.context(model)
+        ratio = self._ratios.get(model, 1.0)
+        for _ in range(_COUNTS):
+            answer = min(max_tokens, context // 2) if context else max_tokens
+            room = context - answer
+            prompt, smallest = self._built(task, int(room / ratio) if context else None)
+            estimate = _estimated(prompt.messages)
+            if not task.evidence or not context or _bytes(prompt.messages) <= room:
+                return Fitted(prompt, round(estimate * ratio), answer)
+            counted = await self._chat.count(prompt.messages, model=model)
+            if counted is None:
+                return self._estimated(task, room, answer)
+            context = min(context, counted.context or context)
+            # Also when it grows again: what the next prompts are made of is likely to be like this one's.
+            self._ratios[model] = ratio = counted.tokens / estimate
+            if counted.tokens <= context - answer and prompt.numbers:
+                return Fitted(prompt, counted.tokens, answer)
+            if smallest or not prompt.numbers:
+                raise _too_long(counted.tokens, context, answer)
+            ratio *= _CLOSER
+        return self._estimated(task, context - answer, answer)
+
+    def smaller(self, task: Task, fitted: Fitted) -> Fitted:
+        """Half of the prompt, for an endpoint that found it too long although it told no context, or a larger one."""
+        return self._estimated(task, fitted.tokens // 2, fitted.max_tokens)
+
+    def _estimated(self, task: Task, room: int, answer: int) -> Fitted:
+        prompt, _ = self._built(task, int(room / self._safety))
+        tokens = round(_estimated(prompt.messages) * self._safety)
+        if tokens > room or (task.evidence and not prompt.numbers):
+            raise _too_long(tokens, room + answer, answer)
+        return Fitted(prompt, tokens, answer)
+
+    def _built(self, task: Task, room: int | None) -> tuple[Prompt, bool]:
+        """The prompt for so many estimated tokens, and whether it cannot be made smaller."""
+        history = self._history_tokens
+        prompt = build(task, evidence_tokens=self._evidence_tokens, history_tokens=history)
+        if room is None or _estimated(prompt.messages) <= room:
+            return prompt, False
+        task = replace(task, history=task.history[len(task.history) - (len(prompt.messages) - 2) :])
+        while True:
+            rest = _estimated(build(task, evidence_tokens=0, history_tokens=history).messages)
+            if room - rest >= _LEAST_EVIDENCE or not task.history:
+                break
+            task = replace(task, history=task.history[1:])
+        evidence = min(self._evidence_tokens, max(room - rest, _LEAST_EVIDENCE))
+        prompt = build(task, evidence_tokens=evidence, history_tokens=history)
+        return prompt, room - rest <= _LEAST_EVIDENCE
+
+
+def _estimated(messages: tuple[Message, ...]) -> int:
+    return sum(_PER_MESSAGE + estimate_tokens(message.content) for message in messages)
+
+
+def _bytes(messages: tuple[Message, ...]) -> int:
+    """More tokens than the bytes of the text no byte-level tokenizer makes of it."""
+    return sum(4 * _PER_MESSAGE + len(message.content.encode("utf-8", "replace")) for message in messages)
+
+
+def _too_long(tokens: int, context: int, answer: int) -> TooLarge:
+    return TooLarge(
+        f"The question is too long for the language model: with the least of evidence the prompt has {tokens} tokens, "
+        f"and the model's context of {context} has to hold an answer of {answer} beside it. Shorten the question, or "
+        "ask for a shorter answer.",
+        details={"prompt_tokens": str(tokens), "context_tokens": str(context), "max_tokens": str(answer)},
+    )
