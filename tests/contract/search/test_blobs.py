@@ -86,3 +86,37 @@ def test_uploads_have_an_age_and_broken_ones_are_removed(tmp_path: Path) -> None
         os.utime(path, (time.time() - 7200,) * 2)
     assert blobs.uploads() == {JOB: pytest.approx(7200, abs=60)}
     assert [path.name for path in (tmp_path / "incoming").iterdir()] == [JOB]
+
+
+def test_a_page_that_was_read_for_an_answer_opens_for_a_while(blobs: Blobs) -> None:
+    blobs.cache_page(DOCUMENT, {"id": DOCUMENT}, ["one", "two"], b"bytes")
+    assert blobs.cached_original(DOCUMENT) == b"bytes"
+    assert blobs.page(DOCUMENT, 2) == ({"id": DOCUMENT, "pages": 2}, "two")
+    assert blobs.header(DOCUMENT) == {"id": DOCUMENT, "pages": 2}
+    assert blobs.header(DOCUMENT, stored=True) is None
+    assert not blobs.delete_document(DOCUMENT)
+    assert blobs.trim_cache(60.0) == 0
+    assert blobs.trim_cache(-1.0) == 1
+    assert blobs.cached_original(DOCUMENT) is None
+    assert blobs.header(DOCUMENT) is None
+    assert blobs.trim_cache(-1.0) == 0
+
+
+def test_a_document_comes_before_the_page_it_was(blobs: Blobs) -> None:
+    blobs.cache_page(DOCUMENT, {"from": "cache"}, ["one"], b"bytes")
+    put(blobs)
+    blobs.keep(JOB, DOCUMENT, {"from": "document"}, ["one"])
+    assert blobs.header(DOCUMENT) == {"from": "document", "pages": 1}
+    blobs.delete_document(DOCUMENT)
+    assert blobs.header(DOCUMENT) == {"from": "cache", "pages": 1}
+
+
+def test_a_cached_page_that_was_broken_off_is_trimmed_too(tmp_path: Path) -> None:
+    blobs = Blobs(str(tmp_path))
+    folder = tmp_path / "web" / DOCUMENT
+    folder.mkdir()
+    (folder / "original").write_bytes(b"x")
+    assert blobs.trim_cache(100.0) == 0
+    os.utime(folder / "original", (1.0, 1.0))
+    assert blobs.trim_cache(100.0) == 1
+    assert not folder.exists()

@@ -74,6 +74,23 @@ def test_giving_back_costs_no_attempt() -> None:
     assert (back.state, back.attempts, back.token) == (JobState.QUEUED, 0, "")
 
 
+@pytest.mark.parametrize(("reason", "replayable"), [("UNAVAILABLE", True), ("INTERNAL", True), ("ENCRYPTED", False)])
+def test_only_a_failure_from_outside_can_be_replayed(reason: str, replayable: bool) -> None:
+    failed = jobs.fail(new(attempts=3, committing=True), now=3, reason=reason, error="e")
+    assert failed.replayable is replayable
+    again = jobs.replay(failed, now=4)
+    assert (again.state, again.attempts, again.error, again.finished) == (JobState.QUEUED, 0, "", 0)
+    assert not again.committing
+
+
+def test_a_fetched_page_takes_its_id_and_may_wait_with_it() -> None:
+    job = jobs.claim(new(url="u"), owner="o", token="t", now=1)
+    goes_on = jobs.fetched(job, now=2, document_id="real", uri="v", page="{}", waits=False)
+    assert (goes_on.document_id, goes_on.uri, goes_on.state, goes_on.token) == ("real", "v", JobState.RUNNING, "t")
+    waits = jobs.fetched(job, now=2, document_id="real", uri="v", page="{}", waits=True)
+    assert (waits.document_id, waits.state, waits.token, waits.attempts) == ("real", JobState.QUEUED, "", 0)
+
+
 def test_success_completes_the_progress() -> None:
     job = jobs.succeed(new(done=2, total=7), now=3, pages=7)
     assert (job.done, job.total, job.finished) == (7, 7, 3)

@@ -9,7 +9,7 @@ from quelea_search.adapters.jobs_redis import JobStore, LeaseLost
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.redis_base import connect
 from quelea_search.core import jobs
-from quelea_search.core.jobs import Job, JobState, Policy
+from quelea_search.core.jobs import Job, JobState, Lane, Policy
 
 PREFIX = "test"
 
@@ -78,6 +78,21 @@ def test_a_full_queue_refuses(make) -> None:
     with pytest.raises(Overloaded) as caught:
         make("d3", "u3", most=2)
     assert caught.value.retry_after
+
+
+def test_each_lane_has_room_of_its_own(search_store: JobStore) -> None:
+    def submit(number: int, lane: Lane) -> Job:
+        job = Job(f"{lane}{number}", "a", f"{lane}{number}", f"{lane}{number}", float(number), 1.0, lane=lane)
+        return search_store.submit(job, stored_pages=None, max_queued=2)
+
+    for lane in Lane:
+        submit(1, lane), submit(2, lane)
+        with pytest.raises(Overloaded):
+            submit(3, lane)
+        assert [job.id for job in search_store.waiting(lane)] == [f"{lane}1", f"{lane}2"]
+    assert search_store.count(JobState.QUEUED) == 6
+    assert search_store.claim("refresh1", "w", alive)
+    assert (search_store.count_waiting(Lane.REFRESH), search_store.count_waiting(Lane.UPLOAD)) == (1, 2)
 
 
 def test_one_worker_at_a_time(search_store: JobStore, make) -> None:

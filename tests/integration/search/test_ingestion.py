@@ -200,7 +200,7 @@ async def test_a_lost_message_is_sent_again(search_whole) -> None:
     search_whole.kill("worker", signal.SIGTERM)
     submitted = await search_whole.submit(text())
     client = redis.Redis(unix_socket_path=str(search_whole.socket))
-    assert client.delete("quelea:search:messages") == 1
+    assert client.delete("quelea:search:messages:upload") == 1
     search_whole.start_worker("crashing_worker.py")
     assert (await search_whole.ended(submitted.id)).state == pb.JOB_STATE_SUCCEEDED
 

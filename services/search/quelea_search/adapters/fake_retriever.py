@@ -9,7 +9,7 @@ import grpc
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2 as pb
 from quelea.retriever.v1 import retriever_pb2_grpc
-from quelea_kit.errors import InvalidInput, NotFound, QueleaError
+from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError
 
 Context = grpc.aio.ServicerContext[Any, Any]
 SERVICE = "quelea.retriever.v1.RetrieverService"
@@ -65,12 +65,14 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
             stage[passage.id] = passage
         replaced = ""
         if request.commit:
+            if len(stage.keys() | self.committed.get(document.id, {}).keys()) < document.passages:
+                raise Conflict("Fewer passages are stored than the document says it has.")
             for other in list(self.documents.values()):
                 if other.metadata.uri == document.metadata.uri and other.id != document.id:
                     replaced = other.id
                     del self.documents[other.id], self.committed[other.id]
             self.documents[document.id] = document
-            self.committed[document.id] = self.staged.pop(document.id)
+            self.committed[document.id] = {**self.committed.get(document.id, {}), **self.staged.pop(document.id)}
         return pb.UpsertResponse(written=len(request.passages), replaced_document_id=replaced)
 
     async def Delete(self, request: pb.DeleteRequest, context: Context) -> pb.DeleteResponse:  # noqa: N802  # gRPC name

@@ -177,15 +177,7 @@ class WebPages(RedisBase):
 
     def forget(self, canonical_url: str, document_id: str) -> None:
         """Somebody deletes a page's document: it is not to come back by being read again."""
-        key = self._record(canonical_url)
-
-        def change(pipe: Any) -> None:
-            page = self._parse(pipe.get(key))
-            pipe.multi()
-            if page is not None and page.document_id == document_id:
-                self._forget(pipe, page)
-
-        self._transact([key], change)
+        self._forget_if(canonical_url, lambda page: page.document_id == document_id)
 
     def removals(self) -> list[Removal]:
         """What is still to be taken out."""
@@ -272,21 +264,24 @@ class WebPages(RedisBase):
         for key in (self._all, self._due, self._host(page.host), *(self._state(state) for state in PageState)):
             pipe.zrem(key, url)
 
+    def _forget_if(self, url: str, condition: Callable[[WebPage], bool]) -> None:
+        key = self._record(url)
+
+        def change(pipe: Any) -> None:
+            page = self._parse(pipe.get(key))
+            pipe.multi()
+            if page is not None and condition(page):
+                self._forget(pipe, page)
+
+        self._transact([key], change)
+
     def _bound(self) -> None:
         """The oldest pages in quarantine leave when there are too many."""
         with self._answering():
             surplus = int(self._redis.zcard(self._state(PageState.PENDING))) - self._max_pending
             urls = self._redis.zrange(self._state(PageState.PENDING), 0, surplus - 1) if surplus > 0 else []
         for url in urls:
-            key = self._record(url)
-
-            def change(pipe: Any, key: str = key) -> None:
-                page = self._parse(pipe.get(key))
-                pipe.multi()
-                if page is not None and page.state is PageState.PENDING:
-                    self._forget(pipe, page)
-
-            self._transact([key], change)
+            self._forget_if(url, lambda page: page.state is PageState.PENDING)
 
     def trim(self) -> None:
         """Forget hosts that no page is left of."""
