@@ -1,7 +1,9 @@
 """Uploads, the list, pages and jobs."""
 
 import asyncio
+import html
 import json
+import re
 
 import pytest
 from quelea.common.v1 import common_pb2
@@ -209,3 +211,42 @@ async def test_the_newest_jobs(web):
         await web.post("/v1/documents", files=[file(name)])
     jobs = (await web.get("/v1/jobs", params={"limit": 1})).json()["jobs"]
     assert [job["filename"] for job in jobs] == ["two.txt"]
+
+
+TABLE = "Figures\n\nNet sales\t$ 81,797\t82,959\nCost <b>\t(45,384)\t—\nIn millions\n"
+
+
+async def stored(web, text, **metadata):
+    sent = {"files": [file("t.txt", text.encode())], "data": {"metadata": json.dumps(metadata)}}
+    job = (await web.post("/v1/documents", **sent)).json()["jobs"][0]
+    return (await ended(web, job["id"]))["document_id"]
+
+
+@pytest.mark.parametrize("text", [TABLE, "a\tb", "\t\n\t", "no table\n", "x\n\ty\n", "a\t\n\nb\tc\n"])
+async def test_rows_of_cells_become_tables_and_no_character_is_lost(web, text):
+    document = await stored(web, text)
+    shown = await web.get(f"/v1/documents/{document}/pages/1?start=1&end={len(text)}", headers=HTML)
+    article = shown.text.split('dir="auto">', 1)[1].split("</article>")[0]
+    assert html.unescape(re.sub(r"<[^>]+>", "", article)) == text
+    assert ("<table>" in article) == ("\t" in text)
+
+
+async def test_a_span_over_cells_is_marked_in_each_of_them(web):
+    document = await stored(web, TABLE)
+    start = TABLE.index("sales")
+    place = f"/v1/documents/{document}/pages/1?start={start}&end={TABLE.index(' <b>')}"
+    text = (await web.get(place, headers=HTML)).text
+    marks = re.findall(r"<mark[^>]*>([^<]*)</mark>", text)
+    assert "".join(marks) == TABLE[start : TABLE.index(" <b>")]
+    assert text.count('id="quote"') == 1
+    assert '<td class="figure">(45,384)\t</td>' in text
+    assert "<td>Net <mark" in text
+
+
+async def test_an_address_of_the_web_is_a_link_and_no_other_uri_is(web):
+    for uri, linked in (('https://a.example/?x=1&y="2', True), ("javascript:alert(1)", False), ("upload:a.txt", False)):
+        document = await stored(web, f"text of {uri}", uri=uri)
+        text = (await web.get(f"/v1/documents/{document}/pages/1", headers=HTML)).text
+        assert (f'<a href="{html.escape(uri)}" target="_blank" rel="noopener noreferrer nofollow">' in text) == linked
+        assert html.escape(uri) in text
+        assert 'href="javascript' not in text

@@ -70,6 +70,15 @@ export async function call(path, options = {}) {
 
 export const get = async (path) => (await call(path, { headers: { Accept: "application/json" } })).json();
 
+export const post = async (path, body) =>
+  (
+    await call(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Accept: "application/json" },
+      body: JSON.stringify(body),
+    })
+  ).json();
+
 /** POST /v1/ask as events: yields {name, data}. */
 export async function* ask(body, signal) {
   const response = await call("/v1/ask", {
@@ -103,9 +112,10 @@ function parse(block) {
   return data.length ? { name, data: JSON.parse(data.join("\n")) } : null;
 }
 
-/** Upload files, telling how much has been sent; fetch() cannot say that. */
-export function upload(files, onProgress) {
+/** Upload files, telling how much has been sent; fetch() cannot say that. metadata holds for all of them. */
+export function upload(files, metadata, onProgress) {
   const form = new FormData();
+  form.append("metadata", JSON.stringify(metadata));
   for (const file of files) form.append("files", file, file.name);
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -118,7 +128,7 @@ export function upload(files, onProgress) {
     request.addEventListener("error", () => reject(new ApiError(0, { code: "OFFLINE", message: t("offline") }, 0)));
     request.addEventListener("load", async () => {
       if (request.status === 202) resolve(request.response);
-      else if (request.status === 401 && (await askForKey())) upload(files, onProgress).then(resolve, reject);
+      else if (request.status === 401 && (await askForKey())) upload(files, metadata, onProgress).then(resolve, reject);
       else {
         const error = request.response?.error ?? { code: String(request.status), message: request.statusText };
         reject(new ApiError(request.status, error, Number(request.getResponseHeader("Retry-After")) || 0));

@@ -6,6 +6,7 @@ import { load, startDocuments } from "./documents.js";
 import { $, show } from "./dom.js";
 import { closePanel, openPanel, startPanel } from "./panel.js";
 import { apply, current, setLanguage, t } from "./texts.js";
+import { loadWebPages, offerWeb } from "./webpages.js";
 
 const READY_MS = 15000;
 let info = null;
@@ -20,7 +21,10 @@ function route() {
     if (on) $(id).setAttribute("aria-current", "page");
     else $(id).removeAttribute("aria-current");
   }
-  if (documents) load();
+  if (documents) {
+    load();
+    loadWebPages();
+  }
   const citation = path.match(/^\/documents\/([^/]+)\/pages\/(\d+)$/);
   if (!citation) {
     closePanel();
@@ -45,6 +49,9 @@ function draw() {
   if (info) {
     const reader = { extractive: t("extractive"), "": t("readerAway") }[info.reader];
     $("reader-line").textContent = reader ?? t("model", { model: info.model });
+    const web = (info.web_providers ?? []).length > 0;
+    show($("route-choice"), web);
+    offerWeb(web);
     const formats = info.formats.map((format) => format.toUpperCase()).join(current() === "zh" ? "、" : ", ");
     $("formats-line").textContent = t("formats", { formats, size: size(info.max_document_bytes) });
   }

@@ -2,7 +2,8 @@
 
 import { ApiError, ask } from "./api.js";
 import { $, el, joined, show } from "./dom.js";
-import { openPanel } from "./panel.js";
+import { routeDetails } from "./route.js";
+import { open, sourceList } from "./sources.js";
 import { examples, has, t } from "./texts.js";
 
 const MARKER = /\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]/g;
@@ -10,15 +11,6 @@ const turns = []; // {question, text, started, answer, error, node}, newest last
 let running = null;
 
 const say = (text) => ($("announce").textContent = text);
-
-function open(citation) {
-  openPanel({
-    documentId: citation.document_id,
-    page: citation.page,
-    start: citation.start,
-    end: citation.end,
-  });
-}
 
 /** The answer's text with a button for each marker; the second [1] opens the second quote of passage 1. */
 function withMarkers(text, citations, used) {
@@ -62,36 +54,9 @@ function paragraphs(text, citations) {
   return blocks;
 }
 
-function sourceCard(citation) {
-  const where = joined(
-    citation.company,
-    citation.period,
-    t("pageShort", { page: citation.page }),
-    citation.published && t("published", { date: citation.published }),
-  );
-  return el(
-    "li",
-    {},
-    el(
-      "button",
-      { type: "button", class: "source", on: { click: () => open(citation) } },
-      el("span", { class: "number" }, String(citation.number)),
-      el(
-        "span",
-        { class: "source-body" },
-        el("span", { class: "source-title" }, citation.title || citation.uri),
-        el("span", { class: "meta" }, where),
-        el("span", { class: "quote" }, citation.quote),
-      ),
-    ),
-  );
-}
-
-const sourceList = (citations) => el("ol", { class: "sources" }, ...citations.map(sourceCard));
-
-function furtherReading(citations, label, opened = false) {
+function furtherReading(citations, label, kept, opened = false) {
   if (!citations.length) return null;
-  return el("details", { class: "further", open: opened }, el("summary", {}, label), sourceList(citations));
+  return el("details", { class: "further", open: opened }, el("summary", {}, label), sourceList(citations, kept));
 }
 
 function readingLine(reading) {
@@ -123,17 +88,18 @@ function draw(turn) {
   if (turn.text) body.append(...paragraphs(turn.text, citations));
   else if (!error) body.append(el("p", { class: "wait" }, turn.stopped ? t("stopped") : t(started ? "writing" : "searching")));
   const parts = [el("h2", { class: "asked" }, turn.question)];
-  if (started) parts.push(readingLine(started.reading));
+  if (started) parts.push(readingLine(started.reading), routeDetails(answer ?? started));
+  const kept = answer?.web?.kept ?? [];
   if (turn.text || !error) parts.push(body);
   for (const notice of answer?.notices ?? []) parts.push(el("p", { class: "notice" }, notice));
   if (error) parts.push(errorBox(error));
   if (answer) {
-    if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations));
+    if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept));
     const count = { n: answer.further_reading.length };
-    parts.push(furtherReading(answer.further_reading, t(answer.declined ? "lookedAt" : "further", count)));
+    parts.push(furtherReading(answer.further_reading, t(answer.declined ? "lookedAt" : "further", count), kept));
     parts.push(footLine(answer));
   } else if (error && started) {
-    parts.push(furtherReading([...started.evidence, ...started.further_reading], t("evidenceFound"), true));
+    parts.push(furtherReading([...started.evidence, ...started.further_reading], t("evidenceFound"), kept, true));
   }
   turn.node.setAttribute("aria-busy", String(!answer && !error && !turn.stopped));
   turn.node.replaceChildren(...parts.filter(Boolean));
@@ -164,8 +130,10 @@ async function submit(question) {
   draw(turn);
   say(t("searching"));
   const asOf = $("as-of").value;
+  const route = $("route-choice").hidden ? "auto" : $("route").value;
+  const chosen = { ...(asOf && { as_of: asOf }), ...(route !== "auto" && { route }) };
   try {
-    for await (const { name, data } of ask({ question, history, ...(asOf && { as_of: asOf }) }, control.signal)) {
+    for await (const { name, data } of ask({ question, history, ...chosen }, control.signal)) {
       if (name === "started") turn.started = data;
       else if (name === "delta") turn.text += data.text;
       else if (name === "answer") {

@@ -1,9 +1,11 @@
 // The knowledge base: upload with live progress, list, delete.
 
-import { call, get, upload } from "./api.js";
+import { call, get, post, upload } from "./api.js";
 import { $, el, joined, show } from "./dom.js";
+import { ended, stateText } from "./jobs.js";
 import { openPanel } from "./panel.js";
-import { has, t } from "./texts.js";
+import { t } from "./texts.js";
+import { loadWebPages, startWebPages } from "./webpages.js";
 
 const POLL_MS = 600;
 const jobs = new Map(); // id -> {job, node}
@@ -11,16 +13,6 @@ let documents = [];
 let total = 0;
 let next = null;
 let polling = false;
-
-const ended = (job) => job.state === "succeeded" || job.state === "failed";
-
-function stateText(job) {
-  if (job.state === "succeeded") return t(job.unchanged ? "unchanged" : "succeeded");
-  if (job.state === "failed") return t("failed", { error: job.error ?? "" });
-  if (job.state === "queued") return t("queued");
-  const stage = has(`stage_${job.stage}`) ? t(`stage_${job.stage}`) : t("running");
-  return job.progress.total ? t("progress", { stage, ...job.progress }) : stage;
-}
 
 function drawJob({ job, node }) {
   const { done, total: all } = job.progress;
@@ -34,7 +26,15 @@ function drawJob({ job, node }) {
   );
 }
 
-function follow(job) {
+/** Show jobs that have just begun, and follow them to their end. */
+function follow(started) {
+  for (const { id, filename } of started) {
+    begin({ id, filename, state: "queued", stage: "", progress: { done: 0, total: 0 }, error: null });
+  }
+  poll();
+}
+
+function begin(job) {
   const entry = { job, node: el("li", { class: "job" }) };
   jobs.set(job.id, entry);
   $("jobs").prepend(entry.node);
@@ -56,7 +56,7 @@ async function poll() {
         arrived ||= job.state === "succeeded";
         drawJob(entry);
       }
-      if (arrived) await load();
+      if (arrived) await Promise.all([load(), loadWebPages()]);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   } catch (error) {
@@ -71,6 +71,24 @@ function problem(text) {
   show($("upload-error"), Boolean(text));
 }
 
+/** What the form says of the next upload; only the fields that were filled in. */
+function about() {
+  const fields = [...$("about").elements].filter((field) => field.name && field.value.trim());
+  return Object.fromEntries(fields.map((field) => [field.name, field.value.trim()]));
+}
+
+async function sendAddress(url) {
+  problem("");
+  try {
+    const taken = await post("/v1/documents", { url, metadata: about() });
+    follow(taken.jobs);
+    $("page-url").value = "";
+    $("about").reset();
+  } catch (error) {
+    problem(error.message);
+  }
+}
+
 async function send(files) {
   if (!files.length) return;
   problem("");
@@ -80,15 +98,13 @@ async function send(files) {
   const node = el("li", { class: "job" }, el("div", { class: "job-line" }, el("span", { class: "file" }, names), line), bar);
   $("jobs").prepend(node);
   try {
-    const taken = await upload(files, (part) => {
+    const taken = await upload(files, about(), (part) => {
       bar.value = part;
       line.textContent = t("sending", { percent: Math.round(part * 100) });
     });
-    for (const { id, filename } of taken.jobs) {
-      follow({ id, filename, state: "queued", stage: "", progress: { done: 0, total: 0 }, error: null });
-    }
+    follow(taken.jobs);
     problem(taken.errors.map((refused) => t("refused", { error: refused.error.message })).join(" "));
-    poll();
+    $("about").reset();
   } catch (error) {
     problem(error.message);
   } finally {
@@ -100,6 +116,7 @@ function documentRow(document_) {
   const title = document_.title || document_.uri || document_.id;
   const pages = document_.pages === 1 ? t("page1") : t("pages", { n: document_.pages });
   const facts = joined(
+    document_.provenance === "web" && t("web"),
     document_.company && (document_.ticker ? `${document_.company} (${document_.ticker})` : document_.company),
     document_.document_type,
     document_.period,
@@ -179,6 +196,12 @@ export function startDocuments() {
     send([...$("files").files]);
     $("files").value = "";
   });
+  $("about").addEventListener("submit", (event) => event.preventDefault());
+  $("url-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    sendAddress($("page-url").value.trim());
+  });
+  startWebPages({ follow, problem });
   $("more").addEventListener("click", () => load(true));
   document.addEventListener("language", () => {
     draw();

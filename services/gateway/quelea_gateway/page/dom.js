@@ -19,10 +19,14 @@ export function show(node, shown) {
   node.hidden = !shown;
 }
 
-/** Cut a text at code points, as the API counts, not at UTF-16 units, as JavaScript does. */
-export function cut(text, start, end) {
-  const points = Array.from(text);
-  return [points.slice(0, start).join(""), points.slice(start, end).join(""), points.slice(end).join("")];
+/** An address that may be a link: http and https only, never a script. Empty for any other. */
+export function outside(address) {
+  try {
+    const url = new URL(address);
+    return url.protocol === "http:" || url.protocol === "https:" ? url.href : "";
+  } catch {
+    return "";
+  }
 }
 
 export const joined = (...parts) => parts.filter(Boolean).join(" · ");

@@ -1,7 +1,8 @@
 // The side panel: a page of a document with the quoted span marked.
 
 import { get } from "./api.js";
-import { $, cut, el, joined, show } from "./dom.js";
+import { $, joined, outside, show } from "./dom.js";
+import { pageNodes } from "./pagetext.js";
 import { apply, t } from "./texts.js";
 
 const narrow = window.matchMedia("(max-width: 900px)");
@@ -43,17 +44,15 @@ function draw(found, path) {
   $("panel-prev").disabled = found.page <= 1;
   $("panel-next").disabled = found.page >= found.pages;
   $("panel-open").href = `${path}#quote`;
+  const address = outside(found.uri);
+  $("panel-original").href = address;
+  show($("panel-original"), Boolean(address));
   const text = $("panel-text");
   text.lang = found.language || "";
-  if (found.span) {
-    const [head, quote, tail] = cut(found.text, found.span.start, found.span.end);
-    const mark = el("mark", { id: "quote" }, quote);
-    text.replaceChildren(head, mark, tail);
-    mark.scrollIntoView({ block: "center" });
-  } else {
-    text.replaceChildren(found.text);
-    text.scrollTop = 0;
-  }
+  text.replaceChildren(...pageNodes(found.text, found.span));
+  const mark = text.querySelector("mark");
+  if (mark) mark.scrollIntoView({ block: "center" });
+  else text.scrollTop = 0;
   $("panel-title").focus({ preventScroll: true });
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
 from html import escape
 from typing import Protocol
 
@@ -59,26 +61,94 @@ def span_of(text: str, start: int | None, end: int | None, quote: str | None) ->
     return None
 
 
+Cell = tuple[int, int]
+"""A piece of a page's text: from, to."""
+
+_FIGURE = re.compile(r"[\s$€£¥(（+\-−–—]*[\d.,]+[\s%)）]*|[-−–—]")
+
+
+def blocks(text: str) -> Iterator[Cell | list[list[Cell]]]:
+    """The text in order: pieces of it, and where lines hold tabs, tables (rows of cells). Every character is in one."""
+    start = plain = 0
+    rows: list[list[Cell]] = []
+    for line in text.splitlines(keepends=True) if "\t" in text else ():
+        end = start + len(line)
+        tabs = [start + at + 1 for at, c in enumerate(line) if c == "\t" and at + 1 < len(line)]
+        if tabs and not rows and plain < start:
+            yield plain, start
+        if tabs:
+            rows.append(list(zip([start, *tabs], [*tabs, end], strict=True)))
+        elif rows:
+            yield rows
+            rows, plain = [], start
+        start = end
+    if rows:
+        yield rows
+        plain = start
+    if plain < len(text):
+        yield plain, len(text)
+
+
+def _marker(text: str, span: tuple[int, int] | None) -> Callable[[Cell], str]:
+    """Escapes pieces of the text and marks what of the span is in them; the first mark is the link's target."""
+    first = True
+
+    def piece(place: Cell) -> str:
+        nonlocal first
+        start, end = place
+        begin, stop = (max(start, span[0]), min(end, span[1])) if span else (0, 0)
+        if begin >= stop or not text[begin:stop].strip():
+            return escape(text[start:end])
+        name, first = ' id="quote"' if first else "", False
+        return f"{escape(text[start:begin])}<mark{name}>{escape(text[begin:stop])}</mark>{escape(text[stop:end])}"
+
+    return piece
+
+
+def body(text: str, span: tuple[int, int] | None) -> str:
+    """The text as HTML, rows of cells as tables. Without the tags it is the text, character for character."""
+    piece = _marker(text, span)
+    found = []
+    for block in blocks(text):
+        if isinstance(block, tuple):
+            found.append(piece(block))
+            continue
+        found.append('<div class="table"><table><tbody>')
+        for row in block:
+            cells = (
+                f'<td class="figure">{piece(cell)}</td>'
+                if _FIGURE.fullmatch(text[slice(*cell)].strip())
+                else f"<td>{piece(cell)}</td>"
+                for cell in row
+            )
+            found.append(f"<tr>{''.join(cells)}</tr>")
+        found.append("</tbody></table></div>")
+    return "".join(found)
+
+
+def _source(uri: str) -> str:
+    """The document's uri; a link when it is an address of the web."""
+    if not re.match(r"https?://", uri, re.IGNORECASE):
+        return escape(uri)
+    return f'<a href="{escape(uri, quote=True)}" target="_blank" rel="noopener noreferrer nofollow">{escape(uri)}</a>'
+
+
 def render(shown: Shown, span: tuple[int, int] | None) -> str:
     """The HTML."""
-    text = escape(shown.text)
-    if span:
-        start, end = span
-        before, marked, after = shown.text[:start], shown.text[start:end], shown.text[end:]
-        text = f'{escape(before)}<mark id="quote">{escape(marked)}</mark>{escape(after)}'
     base = f"/v1/documents/{escape(shown.document_id, quote=True)}/pages"
     pager = [f"<span>{shown.page} / {shown.pages}</span>"]
     if shown.page > 1:
         pager.insert(0, f'<a rel="prev" href="{base}/{shown.page - 1}">←</a>')
     if shown.page < shown.pages:
         pager.append(f'<a rel="next" href="{base}/{shown.page + 1}">→</a>')
-    said = (shown.company, shown.document_type, shown.period, shown.published, shown.uri)
+    said = (shown.company, shown.document_type, shown.period, shown.published)
+    meta = [*(escape(part) for part in said if part), *([_source(shown.uri)] if shown.uri else [])]
     return _PAGE.format(
         language=escape(shown.language or "en", quote=True),
         title=escape(shown.title or shown.document_id),
         page=shown.page,
         pages=shown.pages,
-        meta=" · ".join(escape(part) for part in said if part),
+        meta=" · ".join(meta),
         pager=" ".join(pager),
-        text=text,
+        text=body(shown.text, span),
     )
