@@ -14,6 +14,7 @@ from rich.table import Table
 
 from quelea_evaluation.answers import evaluate_answers
 from quelea_evaluation.cli_gate import calibrate, gate
+from quelea_evaluation.cli_web import web
 from quelea_evaluation.retrieval import VARIANTS, Row, evaluate
 from quelea_evaluation.sets import SETS
 
@@ -26,6 +27,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stand
 
 app.command()(calibrate)
 app.command()(gate)
+app.command()(web)
 
 
 def _say(line: str) -> None:

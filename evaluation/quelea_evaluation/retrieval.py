@@ -65,16 +65,17 @@ def evaluate(
             ids = stack.ingest(one.documents, say)
             for variant in (v for v in variants if v.header == header):
                 say(f"{one.name}: {variant.name}")
-                rows += _rows(variant.name, one, asyncio.run(_search(one, stack, ids, variant)))
+                rows += rows_of(variant.name, one, asyncio.run(search(one, stack, ids, variant)))
             if header and ordinary:
                 say(f"{one.name}: the ordinary set-up and the floor")
                 rows += asyncio.run(_ordinary(one, stack, ids))
     return rows
 
 
-async def _search(
+async def search(
     one: EvaluationSet, stack: Stack, ids: dict[str, str], variant: Variant
 ) -> list[tuple[Question, list[Found]]]:
+    """Every question of the set with its ranked passages; `ids` is document id by the set's key."""
     retriever = Retriever(stack.address("retriever"))
     keys = {document_id: key for key, document_id in ids.items()}
     gate = asyncio.Semaphore(_CONCURRENT)
@@ -110,13 +111,14 @@ async def _ordinary(one: EvaluationSet, stack: Stack, ids: dict[str, str]) -> li
         results.append((question, [pieces[i][0] for i in order]))
     everything = [found for found, _ in pieces]
     floor = [judge.density_floor(q, everything) for q in one.questions if q.figures]
-    rows = _rows("ordinary (900 characters, RRF)", one, results)
+    rows = rows_of("ordinary (900 characters, RRF)", one, results)
     if floor:
         rows.append(Row("floor: number density in the right document", "all", "figure", measure(floor)))
     return rows
 
 
-def _rows(variant: str, one: EvaluationSet, results: Sequence[tuple[Question, list[Found]]]) -> list[Row]:
+def rows_of(variant: str, one: EvaluationSet, results: Sequence[tuple[Question, list[Found]]]) -> list[Row]:
+    """Measures of every group of questions and every notion of right that the set has."""
     rights: list[tuple[str, Callable[[Question, Sequence[Found]], Judged], Callable[[Question], bool]]] = [
         ("document", judge.by_document, lambda _: True),
         ("figure", judge.by_figure, lambda q: bool(q.figures)),

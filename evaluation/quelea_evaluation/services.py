@@ -34,6 +34,13 @@ class Retriever:
             for p in answer.passages
         ]
 
+    async def rank(
+        self, query: str, candidates: Sequence[retriever_pb2.RankCandidate], seconds: float
+    ) -> retriever_pb2.RankResponse:
+        """The candidates, best first."""
+        request = retriever_pb2.RankRequest(query=query, candidates=candidates)
+        return await unary(self._stub.Rank(request, timeout=seconds))
+
 
 class Embedder:
     """Vectors for the ordinary set-up."""
