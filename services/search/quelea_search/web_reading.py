@@ -99,7 +99,7 @@ def _dated(
 ) -> _Dated:
     """The page's own statement, then its address, then its text, then the provider's list.
 
-    A filing's signature comes before its address, which names the end of its period.
+    A filing's signature and the provider come before its address, which mostly names the end of its period.
     """
     lines = parsed.pages[0].text.splitlines()
     # A heading may name a day without being published on it: "Results as of June 30, 2023".
@@ -108,13 +108,16 @@ def _dated(
         for line in parsed.pages[0].lines[: 2 * FIRST_LINES]
         if line.kind is LineKind.TEXT
     ]
-    is_filing = facts.document_type in FILING_TYPES
+    in_url = url_date(fetched.final_url)
     in_text = facts.published or text_date(plain or lines)
-    candidates = [_Dated(day, "page"), _Dated(url_date(fetched.final_url), "url"), _Dated(in_text, "text")]
-    if is_filing:
-        candidates[1:] = [_Dated(facts.published, "text"), _Dated(provider, "provider"), candidates[1], candidates[2]]
+    if facts.document_type in FILING_TYPES:
+        if in_url == facts.period.end_date:
+            in_url = ""
+        signed = facts.published if facts.published != url_date(fetched.final_url) else ""
+        rest = [_Dated(signed, "text"), _Dated(provider, "provider"), _Dated(in_url, "url")]
     else:
-        candidates.append(_Dated(provider, "provider"))
+        rest = [_Dated(in_url, "url"), _Dated(in_text, "text"), _Dated(provider, "provider")]
+    candidates = [_Dated(day, "page"), *rest]
     for candidate in candidates:
         if found := plausible(candidate.day, today):
             return _Dated(found, candidate.source)

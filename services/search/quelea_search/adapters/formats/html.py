@@ -49,7 +49,8 @@ _DATE_META = frozenset(
     """article:published_time og:published_time pubdate publishdate publish-date date dc.date dcterms.date
     datepublished""".split()
 )
-_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.I | re.S)
+# What is never closed runs to the end, and no tag holds another: so a page of a million "<script>" takes no longer.
+_TAG = re.compile(r"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<[^<>]*>", re.I | re.S)
 MAXIMUM_DEPTH = 240
 """Elements within elements; deeper ones are read as text."""
 
