@@ -12,7 +12,7 @@ from quelea_generator.core.prompt import Message
 
 
 class FakeEndpoint:
-    """ChatModel with a script.
+    """ChatModel with a script, and an engine for a pool.
 
     Args:
         pieces: What it streams.
@@ -20,13 +20,16 @@ class FakeEndpoint:
         wait: Awaited after the first piece, to hold a call open.
         context: Of every model, in tokens; a token is a word.
         counts: Whether it counts tokens itself.
+        name: Its address.
 
     Attributes:
         seen: Messages of every call.
         counted: Prompts whose tokens were counted.
         tenants: Of every call.
         closed: Calls that ended, in whichever way.
-        failing: What check() raises.
+        failing: What check() and probe() raise.
+        error, wait: As above; may be changed between calls.
+        probed: Calls of probe().
     """
 
     def __init__(
@@ -37,7 +40,10 @@ class FakeEndpoint:
         wait: asyncio.Event | None = None,
         context: int = 0,
         counts: bool = False,
+        name: str = "http://fake/v1",
     ) -> None:
+        self.name = name
+        self.probed = 0
         self.model = "fake"
         self.counted = 0
         self.tenants: list[str] = []
@@ -45,8 +51,8 @@ class FakeEndpoint:
         self.closed = 0
         self.failing: QueleaError | None = None
         self._pieces = pieces
-        self._error = error
-        self._wait = wait
+        self.error = error
+        self.wait = wait
         self._context = context
         self._counts = counts
 
@@ -66,10 +72,10 @@ class FakeEndpoint:
         try:
             for index, piece in enumerate(self._pieces[:max_tokens]):
                 yield ChatPiece(piece)
-                if index == 0 and self._wait:
-                    await self._wait.wait()
-            if self._error:
-                raise self._error
+                if index == 0 and self.wait:
+                    await self.wait.wait()
+            if self.error:
+                raise self.error
             full = len(self._pieces) <= max_tokens
             yield ChatPiece(
                 finish="stop" if full else "length",
@@ -100,6 +106,11 @@ class FakeEndpoint:
         """As told."""
         if self.failing:
             raise self.failing
+
+    async def probe(self) -> None:
+        """As told."""
+        self.probed += 1
+        await self.check()
 
     async def close(self) -> None:
         """Nothing to close."""

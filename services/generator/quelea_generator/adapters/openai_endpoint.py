@@ -88,7 +88,7 @@ class OpenAIEndpoint:
             response, chunks, chunk = await self._open(_body(messages), model, max_tokens, temperature)
             try:
                 finished = False
-                while chunk is not None:
+                while True:
                     with no_garbage():
                         piece = _piece(chunk)
                     finished = finished or bool(piece.finish)
@@ -101,7 +101,10 @@ class OpenAIEndpoint:
                         return  # it goes on after its own end
                     yield ChatPiece(shown, piece.finish, piece.prompt_tokens, piece.completion_tokens)
                     with no_garbage():
-                        chunk = await anext(chunks, None)
+                        following = await anext(chunks, None)
+                    if following is None:
+                        break
+                    chunk = following
                 if not finished:
                     raise GarbageError("the stream ended without finish_reason")
             finally:

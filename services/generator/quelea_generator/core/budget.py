@@ -96,8 +96,17 @@ class Budget:
         return self._estimated(task, context - answer, answer)
 
     def smaller(self, task: Task, fitted: Fitted) -> Fitted:
-        """Half of the prompt, for an endpoint that found it too long although it told no context, or a larger one."""
-        return self._estimated(task, fitted.tokens // 2, fitted.max_tokens)
+        """About half of the prompt, for an endpoint that found it too long although it told no or a larger context.
+
+        Raises:
+            TooLarge: It does not get smaller.
+        """
+        before = _estimated(fitted.prompt.messages)
+        prompt, _ = self._built(task, before // 2)
+        after = _estimated(prompt.messages)
+        if after >= before or not prompt.numbers:
+            raise _too_long(fitted.tokens, fitted.tokens + fitted.max_tokens - 1, fitted.max_tokens)
+        return Fitted(prompt, round(fitted.tokens * after / before), fitted.max_tokens)
 
     def _estimated(self, task: Task, room: int, answer: int) -> Fitted:
         prompt, _ = self._built(task, int(room / self._safety))
