@@ -1,0 +1,286 @@
+"""Numbers of a text with their sign, currency, scale and unit, in English and Chinese."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from decimal import Decimal
+
+from quelea_gateway.core.checking.model import ONE, Figure, Kind
+from quelea_gateway.core.checking.normal import plain
+from quelea_gateway.core.checking.not_figures import hidden
+from quelea_gateway.core.checking.numerals import chinese, english
+from quelea_gateway.core.checking.periods import find_periods
+
+SCALES = {
+    "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
+    "k": 10**3, "mn": 10**6, "mm": 10**6, "mln": 10**6, "m": 10**6, "bn": 10**9, "b": 10**9, "tn": 10**12,
+    "trn": 10**12, "t": 10**12, "十": 10, "百": 10**2, "千": 10**3, "万": 10**4, "十万": 10**5, "百万": 10**6,
+    "千万": 10**7, "亿": 10**8, "十亿": 10**9, "百亿": 10**10, "千亿": 10**11, "万亿": 10**12,
+}  # fmt: skip
+"""What a scale word multiplies by."""
+
+CURRENCIES = {
+    "us$": "USD", "usd": "USD", "us dollars": "USD", "u.s. dollars": "USD", "美元": "USD", "hk$": "HKD", "hkd": "HKD",
+    "港元": "HKD", "港币": "HKD", "nt$": "TWD", "a$": "AUD", "au$": "AUD", "c$": "CAD", "ca$": "CAD", "cad": "CAD",
+    "aud": "AUD", "s$": "SGD", "r$": "BRL", "$": "$", "dollars": "$", "dollar": "$", "€": "EUR", "eur": "EUR",
+    "euro": "EUR", "euros": "EUR", "欧元": "EUR", "£": "GBP", "gbp": "GBP", "pounds": "GBP", "英镑": "GBP", "¥": "¥",
+    "cny": "CNY", "rmb": "CNY", "yuan": "CNY", "renminbi": "CNY", "人民币": "CNY", "元": "CNY", "jpy": "JPY",
+    "yen": "JPY", "日元": "JPY", "chf": "CHF", "₹": "INR", "rs": "INR", "inr": "INR", "₩": "KRW", "krw": "KRW",
+}  # fmt: skip
+_BEFORE = r"US\$|HK\$|NT\$|AU?\$|CA?\$|S\$|R\$|\$|€|£|¥|₹|₩|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF|CAD|AUD|INR|KRW|Rs)\b\.?|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF)(?=\d)|人民币|美元|港元"
+_AFTER = r"(?:US |U\.S\. )?dollars?\b|euros?\b|pounds\b|yuan\b|yen\b|renminbi\b|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF)\b|美元|港元|港币|欧元|英镑|日元|人民币|元"
+_SCALE = (
+    r"(?:thousand|million|billion|trillion)s?\b|hundred\b|(?:mn|mm|mln|bn|tn|trn)\b|[kKmMbBtT](?![A-Za-z0-9])"
+    r"|万亿|千亿|百亿|十亿|亿|千万|百万|十万|万(?!一)|千(?![克瓦米卡])"
+)
+_UNIT = (
+    r"%|per ?cent(?:age points?)?\b|pct\b|percentage[- ]points?\b|ppts?\b|pps?\b|pts?\b|basis[- ]points?\b|bps?\b"
+    r"|个?百分点|个?基点|倍|x(?![A-Za-z0-9])|times\b|成(?![为本立功交员果长熟人就绩分])|‰"
+)
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d+)?|\.\d+"
+_AMOUNT = re.compile(
+    rf"(?P<open>\()?\s?(?P<sign>[-–+△▲])?\s?(?P<cur>{_BEFORE})?[ ]{{0,3}}(?P<open2>\()?\s?(?P<sign2>[-–])?\s?(?P<cur2>[$€£¥])?"
+    rf"(?P<num>{_NUMBER})(?P<close>\s?\))?"
+    rf"(?:[ -]?(?P<scale>{_SCALE}))?(?:\s?(?P<after>{_AFTER}))?(?:[ -]?(?P<unit>{_UNIT}))?(?P<close2>\s?\))?",
+)
+_ZH = re.compile(
+    r"(?P<sign>负)?(?:(?P<of>百分之|千分之)(?P<num>[零〇一二三四五六七八九十百点两]+|\d+(?:\.\d+)?)"
+    r"|(?P<cheng>[一二三四五六七八九](?![个十百千万亿]))成(?P<more>[一二三四五六七八九半])?(?![为本立功交员果长熟人就绩分])"
+    r"|(?P<num2>[零〇一二两三四五六七八九十百千万亿点]{1,})(?P<unit>个?百分点|个?基点|倍|美元|港元|欧元|英镑|日元|元|股|家|名|人|户))"
+)
+_EN = re.compile(
+    r"\b(?P<num>(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
+    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen)"
+    r"[ -](?P<unit>percent\b|per cent\b|percentage points?\b|basis points?\b|(?:thousand|million|billion|trillion)\b)",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(
+    r"(?:\b(?:about|approximately|approx\.?|around|nearly|roughly|almost|over|(?:more|less|fewer) than|at least"
+    r"|some|circa|close to|in excess of)\s*|[约近逾超]|大约|超过|将近|不足|高达|[>~≈<])\s*$",
+    re.IGNORECASE,
+)
+_ABOUT_AFTER = re.compile(r"\s?(?:多|余|左右|以上|or so\b)")
+_RANGE = re.compile(r"\s?(?:-|–|—|~|至|到|\bto\b|and)\s?[$€£¥]?\s?", re.IGNORECASE)
+_LIST = re.compile(r"\s?(?:,? and|,? or|,|、|和|及|与|或)\s?[$€£¥]?\s?", re.IGNORECASE)
+
+
+def parse_amounts(text: str, *, cell: bool = False) -> list[Figure]:
+    """Figures without times, in order; spans are those of the given text.
+
+    Args:
+        text: As written; full-width characters are understood.
+        cell: It is a table's cell: parentheses make negative.
+    """
+    flat = plain(text)
+    mask = hidden(flat) if not cell else bytearray(len(flat))
+    for period in find_periods(flat):
+        mask[period.start : period.end] = b"\1" * (period.end - period.start)
+    found: list[Figure] = []
+    for match in _EN.finditer(flat):
+        _add(found, mask, _in_words(match))
+    for match in _ZH.finditer(flat):
+        _add(found, mask, _in_chinese(match))
+    for match in _AMOUNT.finditer(flat):
+        if not any(mask[match.start("num") : match.end("num")]):
+            _add(found, mask, _amount(flat, match, cell=cell))
+    found.sort(key=lambda figure: figure.start)
+    found = _compounds(flat, found)
+    return [replace(f, text=text[f.start : f.end]) for f in _shared(flat, found)]
+
+
+def _add(found: list[Figure], mask: bytearray, figure: Figure | None) -> None:
+    if figure is not None and not any(mask[figure.start : figure.end]):
+        mask[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
+        found.append(figure)
+
+
+def _step(number: str) -> Decimal:
+    _, point, part = number.partition(".")
+    return ONE.scaleb(-len(part)) if point else ONE
+
+
+def unit_kind(unit: str) -> tuple[Kind, Decimal]:
+    """What a unit makes of a number, and what it multiplies by: a basis point is .01, 成 10 percent."""
+    low = unit.lower().replace("-", " ")
+    if not low or low in CURRENCIES or low in "股家名人户":
+        return "number", ONE
+    if "basis" in low or low.startswith("bp") or "基点" in low:
+        return "points", Decimal("0.01")
+    if "point" in low or low.startswith(("pp", "pt")) or "百分点" in low:
+        return "points", ONE
+    if low in {"倍", "x", "times"}:
+        return "multiple", ONE
+    if low == "成":
+        return "percent", Decimal(10)
+    return "percent", Decimal("0.1") if low == "‰" else ONE
+
+
+def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
+    start, end = match.span("num")
+    before = text[start - 1] if start else ""
+    if before == "." and start > 1 and text[start - 2].isdigit():
+        return None
+    if before.isascii() and before.isalpha() and not (match["cur"] and match.end("cur") == start):
+        return None  # a code: A100
+    if before == "," and start > 1 and text[start - 2].isdigit() and match["num"][0].isdigit():
+        return None  # the rest of a number that is not well formed
+    if before in "-_" and start > 1 and text[start - 2].isascii() and text[start - 2].isalpha() and not match["cur"]:
+        return None  # COVID-19
+    last = max(match.end(name) for name in ("num", "scale", "after", "unit"))
+    following = text[last] if last < len(text) else ""
+    if following.isascii() and (following.isalpha() or following == "_"):
+        return None  # 5G, 3rd
+    sign, sign_at = (match["sign"], match.start("sign")) if match["sign"] else (match["sign2"], match.start("sign2"))
+    negative = bool(sign) and sign not in "+▲" and not _joins(text, sign_at)
+    opened = [at for at in (match.start("open"), match.start("open2")) if at >= 0]
+    closed = [at for at in (match.end("close"), match.end("close2")) if at >= 0]
+    loose = False
+    begin = min(at for at in (start, match.start("cur"), match.start("cur2"), sign_at if negative else -1) if at >= 0)
+    if opened and closed:
+        begin = min(begin, opened[0])
+        stands = match["open2"] is not None or bool(match["close"] and match["unit"]) or not text[:begin].strip()
+        loose = not cell and not stands
+        negative, last = True, max(last, closed[-1])
+    kind, times = unit_kind(match["unit"] or "")
+    word = (match["scale"] or "").lower()
+    scale = SCALES.get(word) or SCALES.get(word.rstrip("s"))
+    if word in {"b", "t", "k", "m"} and match["scale"] and text[match.start("scale") - 1] in " -":
+        return None  # "5 k": nobody writes a scale so, "10 b" is a paragraph
+    money = (match["cur"] or match["cur2"] or match["after"] or "").lower().rstrip(".")
+    number = match["num"].replace(",", "")
+    near = text[max(0, begin - 18) : begin]
+    return Figure(
+        text="",
+        start=begin,
+        end=last,
+        kind=kind,
+        number=Decimal(number) * times,
+        step=_step(number) * times,
+        scale=Decimal(scale) if scale else None,
+        negative=negative,
+        loose=loose,
+        currency=CURRENCIES.get(money, ""),
+        about=bool(_ABOUT.search(near) or _ABOUT_AFTER.match(text, last)),
+    )
+
+
+def _joins(text: str, at: int) -> bool:
+    """A dash that joins two things rather than making negative: 10-15, 2018 – 2019, non-3."""
+    before = text[:at].rstrip()
+    if not before:
+        return False
+    spaced = at > 0 and text[at - 1].isspace()
+    if spaced and at + 1 < len(text) and not text[at + 1].isspace():
+        return False  # "of -5": a space before and none behind
+    return before[-1].isalnum() or before[-1] in "%)$"
+
+
+def _in_chinese(match: re.Match[str]) -> Figure | None:
+    start, end = match.span()
+    if match["of"]:
+        value = chinese(match["num"]) if not match["num"][0].isdigit() else Decimal(match["num"])
+        if value is None:
+            return None
+        times = ONE if match["of"] == "百分之" else Decimal("0.1")
+        step = ONE.scaleb(-len(match["num"].replace(".", "点").partition("点")[2]))
+        return Figure("", start, end, "percent", value * times, step * times, negative=bool(match["sign"]))
+    if match["cheng"]:
+        more = match["more"]
+        tens = chinese(match["cheng"]) or ONE
+        ones = Decimal(5) if more == "半" else (chinese(more) or ONE) if more else Decimal(0)
+        return Figure("", start, end, "percent", tens * 10 + ones, ONE if more else Decimal(10))
+    said = match["num2"]
+    value = chinese(said)
+    if value is None or (len(said) < 2 and match["unit"] not in {"倍", "元"} and not match["unit"].startswith("个")):
+        return None
+    kind, times = unit_kind(match["unit"])
+    currency = CURRENCIES.get(match["unit"], "")
+    return Figure("", start, end, kind, value * times, _chinese_step(said) * times, currency=currency,
+                  negative=bool(match["sign"]))  # fmt: skip
+
+
+def _chinese_step(said: str) -> Decimal:
+    """三千五百万 is exact to the hundred of 万: its last place that was said."""
+    if "点" in said:
+        rest = said.partition("点")[2]
+        return ONE.scaleb(-len(rest))
+    step = 1
+    for c in reversed(said):
+        if c not in SCALES:
+            break
+        step *= SCALES[c]
+    return Decimal(step)
+
+
+def _in_words(match: re.Match[str]) -> Figure | None:
+    value = english(match["num"])
+    if value is None:
+        return None
+    unit = match["unit"].lower()
+    if unit in SCALES:
+        return Figure("", *match.span(), "number", Decimal(value), scale=Decimal(SCALES[unit]))
+    kind, times = unit_kind(unit)
+    return Figure("", *match.span(), kind, value * times, times)
+
+
+def _compounds(text: str, found: list[Figure]) -> list[Figure]:
+    """1亿2000万 is one figure."""
+    joined: list[Figure] = []
+    for figure in found:
+        last = joined[-1] if joined else None
+        if last and last.end == figure.start and last.scale and last.scale >= 10**4 and last.kind == figure.kind == "number":
+            smaller = figure.scale or ONE
+            if smaller < last.scale and text[last.end - 1] in "亿万" and figure.size < last.scale:
+                unit = smaller
+                number = (last.size + figure.size) / unit
+                joined[-1] = replace(
+                    last, end=figure.end, number=number, step=figure.step,
+                    scale=unit if figure.scale else None, currency=last.currency or figure.currency,
+                )  # fmt: skip
+                continue
+        joined.append(figure)
+    return joined
+
+
+def _shared(text: str, found: list[Figure]) -> list[Figure]:
+    """What stands once for several: "10-15%", "$2 to $3 billion", "$5.1, $4.2 and $3.3 million"."""
+    result = list(found)
+    for at in range(len(result) - 2, -1, -1):
+        one, other = result[at], result[at + 1]
+        between = text[one.end : other.start]
+        bare = one.kind == "number" and one.scale is None
+        if not bare or not (other.scale or other.kind != "number"):
+            continue
+        ranged = _RANGE.fullmatch(between)
+        if "and" in between.lower():
+            ranged = ranged if re.search(r"\bbetween\b[^.;]{0,12}$", text[: one.start], re.IGNORECASE) else None
+        listed = _LIST.fullmatch(between) and (one.currency == other.currency or not other.currency) and (
+            one.currency or "." in text[one.start : one.end]
+        )  # fmt: skip
+        if ranged or listed:
+            times = _times(text, other)
+            result[at] = replace(
+                one, kind=other.kind, scale=other.scale, currency=one.currency or other.currency,
+                number=one.number * times, step=one.step * times,
+            )  # fmt: skip
+    return result
+
+
+def _times(text: str, figure: Figure) -> Decimal:
+    unit = re.search(rf"(?:{_UNIT})\s?\)?$", text[figure.start : figure.end])
+    return unit_kind(unit.group().rstrip(") "))[1] if unit else ONE
+
+
+def parse(text: str) -> list[Figure]:
+    """Every figure of a text, amounts and times, in order."""
+    times = [
+        Figure(text[p.start : p.end], p.start, p.end, "period", Decimal(0), period=p) for p in find_periods(_masked(text))
+    ]
+    return sorted([*parse_amounts(text), *times], key=lambda figure: figure.start)
+
+
+def _masked(text: str) -> str:
+    """The plain text, what can be no figure blanked: a file's name names no period of the answer."""
+    flat = plain(text)
+    return "".join(" " if skip else c for c, skip in zip(flat, hidden(flat), strict=True))

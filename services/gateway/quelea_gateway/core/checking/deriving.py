@@ -1,0 +1,285 @@
+"""Figures that follow from figures of the evidence: sums, differences, growth, ratios, averages, shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations
+
+from quelea_gateway.core.checking import wording
+from quelea_gateway.core.checking.facts import Evidence, Fact, Group
+from quelea_gateway.core.checking.matching import Claim, same_currency, sizes
+from quelea_gateway.core.checking.model import Period
+from quelea_gateway.core.checking.times import contradict, fits
+from quelea_gateway.core.checking.wording import Operation
+
+_GROUPS = 12
+"""Rows and sentences that are looked at for one figure: those that share most with the sentence."""
+_ROWS = 7
+"""Rows of a table that are combined with one another."""
+_BLOCK = 16
+"""Longest run of rows that is summed."""
+BUDGET = 300_000
+"""Computations for one answer. What is left when they are used up is not derived."""
+_HUNDRED = Decimal(100)
+_TOTAL = re.compile(r"\btotals?\b|合计|总计|总额|小计", re.IGNORECASE)
+_RANGE = re.compile(r"\bfrom\b.*\bto\b|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|差", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """How a figure follows: the formula as shown, and its operands."""
+
+    formula: str
+    operands: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    value: Decimal
+    operands: tuple[Fact, ...]
+    formula: str
+    percent: bool
+    ordered: bool
+
+
+class Budget:
+    """Counts computations down."""
+
+    def __init__(self) -> None:
+        self.left = BUDGET
+
+    def take(self) -> bool:
+        """Whether there is one left."""
+        self.left -= 1
+        return self.left >= 0
+
+
+def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
+    """The first computation that gives the figure: operations that the wording asks for, rows that share its terms."""
+    said = f"{claim.sentence} {claim.question}"
+    asked = wording.operations(said)
+    if not asked and claim.figure.digits < 3:
+        return None
+    for attempt in _tries(claim, evidence, asked or ("growth", "change"), said):
+        if not budget.take():
+            return None
+        if _is(claim, attempt):
+            return Derived(attempt.formula, attempt.operands)
+    return None
+
+
+def _is(claim: Claim, attempt: _Try) -> bool:
+    figure = claim.figure
+    size = abs(attempt.value)
+    if attempt.percent:
+        if figure.kind not in {"percent", "points"} and (figure.currency or figure.scale or figure.kind == "multiple"):
+            return False
+        if abs(figure.size - size) > claim.tolerance:
+            return False
+    elif attempt.operands and sizes(claim, attempt.operands[0], size) is None:
+        return False
+    return _sign_fits(claim, attempt)
+
+
+def _sign_fits(claim: Claim, attempt: _Try) -> bool:
+    figure = claim.figure
+    negative = figure.negative and not figure.loose
+    if not attempt.ordered:
+        return True
+    if negative:
+        return attempt.value <= 0
+    direction = claim.direction or wording.leaning(claim.sentence) or wording.leaning(claim.question)
+    if attempt.value < 0:
+        return figure.negative or direction == -1 or bool(_ABSOLUTE.search(f"{claim.sentence} {claim.question}"))
+    return direction != -1 or attempt.value == 0 or claim.direction == 0
+
+
+def _relevant(claim: Claim, evidence: Evidence) -> list[Group]:
+    """Groups with facts that share words with the sentence, those that share the rarest first."""
+    weights: dict[str, Decimal] = {}
+    for term in claim.terms:
+        count = sum(1 for group in evidence.groups if group.facts and term in group.terms)
+        if count:
+            weights[term] = Decimal(1) / count
+    scored = []
+    for group in evidence.groups:
+        shared = group.terms & claim.terms
+        if group.facts and (shared or not claim.terms):
+            score = sum((weights.get(term, Decimal(0)) for term in shared), Decimal(0))
+            cover = Decimal(len(shared)) / (len(group.terms) or 1)
+            scored.append((-(score + cover), group.label, len(scored), group))
+    scored.sort(key=lambda one: one[:2])
+    return [group for *_, group in scored[:_GROUPS]]
+
+
+def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: str) -> Iterator[_Try]:
+    groups = _relevant(claim, evidence)
+    percent = claim.figure.kind in {"percent", "points"}
+    for group in groups:
+        yield from _within(claim, group, asked, said, percent)
+    yield from _across(claim, groups, evidence, asked, percent)
+    if {"sum", "average"} & set(asked):
+        yield from _blocks(claim, evidence, asked)
+
+
+def _usable(claim: Claim, facts: Sequence[Fact], *, percent: bool) -> list[Fact]:
+    return [f for f in facts if not f.change and same_currency(claim.figure, f) and (percent or f.unit.percent is not True or _bare(claim))]
+
+
+def _bare(claim: Claim) -> bool:
+    return not claim.figure.currency and claim.figure.scale is None
+
+
+def _named(claim: Claim, fact: Fact) -> set[int]:
+    """Which of the times of the claim the fact is of."""
+    return {
+        i for i, period in enumerate(claim.every)
+        if any(not contradict(period, p, fact.years) for p in fact.periods)
+    }  # fmt: skip
+
+
+def _within(claim: Claim, group: Group, asked: Sequence[Operation], said: str, percent: bool) -> Iterator[_Try]:  # noqa: FBT001  # a private step
+    facts = _usable(claim, group.facts, percent=percent)[:14]
+    for one, other in combinations(facts, 2):
+        for new, old in _pairs(claim, one, other):
+            yield from _two(new, old, asked, percent=percent, ordered=_is_ordered(new, old))
+    chosen = _chosen(claim, facts, said)
+    if len(chosen) > 1:
+        yield from _many(chosen, asked)
+
+
+def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
+    """(new, old) as the times say; both ways when they do not. Pairs that the claim's times rule out are left out."""
+    if claim.every and one.periods and other.periods:
+        a, b = _named(claim, one), _named(claim, other)
+        years = {p.year for p in claim.every if p.year} or {1}
+        if not a and not b:
+            return
+        if len(years) > 1 and not (a and b and len(a | b) > 1):
+            return
+    if _is_ordered(one, other):
+        yield (one, other) if _when(one) > _when(other) else (other, one)
+    else:
+        yield one, other
+        yield other, one
+
+
+def _is_ordered(one: Fact, other: Fact) -> bool:
+    return bool(one.periods and other.periods) and _when(one) != _when(other) and 0 not in (_when(one)[0], _when(other)[0])
+
+
+def _when(fact: Fact) -> tuple[int, int, int]:
+    period = max(fact.periods, key=lambda p: (p.year, p.month, p.quarter)) if fact.periods else Period(0, 0)
+    return period.year, period.month or 3 * period.quarter, period.day
+
+
+def _two(new: Fact, old: Fact, asked: Sequence[Operation], *, percent: bool, ordered: bool) -> Iterator[_Try]:
+    a, b = new.value, old.value
+    pair = (new, old)
+    if ("growth" in asked or "share" in asked) and b:
+        yield _Try((a - b) / abs(b) * _HUNDRED, pair, f"= ({_show(new)} − {_show(old)}) ÷ {_show(old)}", True, ordered)
+    if "change" in asked or "growth" in asked:
+        points = percent and _is_percent(new) and _is_percent(old)
+        if points or not percent:
+            yield _Try(a - b, pair, f"= {_show(new)} − {_show(old)}", points, ordered)
+    if "share" in asked and b and percent:
+        yield _Try(a / b * _HUNDRED, pair, f"= {_show(new)} ÷ {_show(old)}", True, False)
+    if "ratio" in asked and b:
+        yield _Try(a / b, pair, f"= {_show(new)} ÷ {_show(old)}", False, False)
+        yield _Try(a / b * _HUNDRED, pair, f"= {_show(new)} ÷ {_show(old)}", True, False)
+
+
+def _is_percent(fact: Fact) -> bool:
+    return fact.figure.kind in {"percent", "points"} or fact.unit.percent is not False
+
+
+def _chosen(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact]:
+    """The facts of a row that a total or an average is over: those of the times named, or all."""
+    dated = [f for f in facts if f.periods]
+    years = [p.year for p in claim.every if p.year]
+    if len(set(years)) > 1 and dated:
+        ranged = _RANGE.search(said)
+        if ranged:
+            return [f for f in dated if _named(claim, f) or min(years) < _when(f)[0] < max(years)]
+        return [f for f in dated if _named(claim, f)]
+    if years and dated:
+        own = [f for f in dated if _named(claim, f)]
+        return own if len(own) > 1 else []
+    return list(facts)
+
+
+def _many(facts: Sequence[Fact], asked: Sequence[Operation]) -> Iterator[_Try]:
+    total = sum((f.value for f in facts), Decimal(0))
+    terms = " + ".join(_show(f) for f in facts)
+    percent = all(f.figure.kind == "percent" for f in facts)
+    if "sum" in asked:
+        yield _Try(total, tuple(facts), f"= {terms}", percent, False)
+    if "average" in asked:
+        yield _Try(total / len(facts), tuple(facts), f"= ({terms}) ÷ {len(facts)}", percent, False)
+
+
+def _across(
+    claim: Claim, groups: Sequence[Group], evidence: Evidence, asked: Sequence[Operation], percent: bool  # noqa: FBT001  # a private step
+) -> Iterator[_Try]:
+    """Rows with one another, column by column; parts with totals; sentences with one another."""
+    rows = groups[:_ROWS]
+    tables = sorted({g.table for g in rows if g.table >= 0})
+    totals = [g for g in evidence.groups if g.table in tables and (_TOTAL.search(g.label) or not g.label) and g not in rows]
+    for one, other in combinations([*rows, *totals[:6]], 2):
+        if one in totals and other in totals:
+            continue
+        for a, b in _side_by_side(claim, one, other, percent=percent):
+            for new, old in ((a, b), (b, a)):
+                yield from _two(new, old, [o for o in asked if o != "growth"], percent=percent, ordered=False)
+    if {"sum", "average"} & set(asked):
+        for size in (2, 3, 4):
+            for some in combinations(rows, size):
+                for column in _columns_of(claim, some):
+                    yield from _many(column, asked)
+
+
+def _side_by_side(claim: Claim, one: Group, other: Group, *, percent: bool) -> Iterator[tuple[Fact, Fact]]:
+    first, second = (_usable(claim, g.facts, percent=percent)[:14] for g in (one, other))
+    for a in first:
+        for b in second:
+            same = a.table == b.table
+            if (same and a.table >= 0 and a.column == b.column and len(one.facts) == len(other.facts)) or (
+                not same or a.table < 0
+            ):
+                if fits(claim.every, a.periods, a.years) and fits(claim.every, b.periods, b.years):
+                    yield a, b
+
+
+def _columns_of(claim: Claim, groups: Sequence[Group]) -> Iterator[list[Fact]]:
+    if len({(g.table, len(g.facts)) for g in groups}) > 1:
+        return
+    if groups[0].table < 0:
+        return
+    for column in zip(*(g.facts for g in groups), strict=False):
+        if not column[0].change and fits(claim.every, column[0].periods, column[0].years):
+            yield list(column)
+
+
+def _blocks(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Iterator[_Try]:
+    """All rows of a block, and the runs that begin or end it, for columns or rows that share the claim's terms."""
+    blocks: dict[int, list[Group]] = {}
+    for group in evidence.groups:
+        if group.table >= 0 and group.facts and not _TOTAL.search(group.label) and group.label:
+            blocks.setdefault(group.block, []).append(group)
+    for _, block in sorted(blocks.items(), key=lambda item: [g.label for g in item[1]]):
+        shared = any((f.terms | g.terms) & claim.terms for g in block for f in g.facts)
+        if len(block) < 2 or len(block) > _BLOCK or (claim.terms and not shared):
+            continue
+        for size in range(len(block), 1, -1):
+            for some in {tuple(range(size)), tuple(range(len(block) - size, len(block)))}:
+                for column in _columns_of(claim, [block[i] for i in some]):
+                    yield from _many(column, asked)
+
+
+def _show(fact: Fact) -> str:
+    text = re.sub(r"[^\d.,%]", "", fact.figure.text).strip(",.") or "0"
+    return f"(−{text})" if fact.figure.negative else text

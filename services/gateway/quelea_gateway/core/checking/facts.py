@@ -1,0 +1,217 @@
+"""The figures of the evidence: what each is, where it stands, and what is said of it there."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from quelea_kit.text import terms
+
+from quelea_gateway.core.checking import sentences, tables, wording
+from quelea_gateway.core.checking.amounts import parse_amounts
+from quelea_gateway.core.checking.model import ONE, CheckPassage, Figure, Period
+from quelea_gateway.core.checking.normal import plain
+from quelea_gateway.core.checking.periods import find_periods
+from quelea_gateway.core.checking.times import Calendar, merged
+from quelea_gateway.core.checking.units import STATEMENT, Unit, stated, unit_of
+
+MOST_FACTS = 60_000
+"""Figures of the evidence that are read; a request's limits allow about as many."""
+
+_WORD = re.compile(r"[A-Za-z\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure of the evidence.
+
+    Attributes:
+        passage: From 0.
+        group: Number of its row or its sentence, within the evidence.
+        column: Place in its row; -1 in prose.
+        table: Number of its table within the evidence; -1 in prose.
+        words: Label, section and column head, or the sentence.
+        terms: What the words are compared by.
+        years: The years of its table's columns.
+        direction: What the words about it say, in prose; of a cell the sign it is printed with.
+        change: It stands in a column of changes.
+    """
+
+    passage: int
+    figure: Figure
+    unit: Unit
+    periods: tuple[Period, ...]
+    group: int
+    column: int
+    table: int
+    words: str
+    terms: frozenset[str]
+    years: frozenset[int] = frozenset()
+    direction: int = 0
+    change: bool = False
+
+    @property
+    def value(self) -> Decimal:
+        """With its sign, as printed (a scale word of its own counted in)."""
+        return self.figure.value
+
+
+@dataclass
+class Group:
+    """The facts of a row or a sentence."""
+
+    passage: int
+    label: str
+    section: str
+    table: int
+    block: int
+    terms: frozenset[str]
+    facts: list[Fact] = field(default_factory=list)
+
+
+class Evidence:
+    """All passages, read.
+
+    Args:
+        passages: In the caller's order; nothing but numbers of passages depends on it.
+    """
+
+    def __init__(self, passages: Sequence[CheckPassage]) -> None:
+        self.groups: list[Group] = []
+        self.facts: list[Fact] = []
+        self.terms: list[frozenset[str]] = []
+        self.prose: list[list[tuple[str, frozenset[str]]]] = []
+        named: list[list[Period]] = []
+        self._tables = 0
+        self._loose: list[tuple[tuple[Decimal, ...], str]] = []
+        self._headers = [passage.header for passage in passages]
+        for number, passage in enumerate(passages):
+            named.append(self._read(number, passage))
+        self.calendar = Calendar(named)
+        self._hint()
+        self._sizes = sorted(
+            {(size, at) for at, fact in enumerate(self.facts) for size in (fact.figure.size, fact.figure.number)}
+        )
+        self._keys = [size for size, _ in self._sizes]
+
+    def near(self, low: Decimal, high: Decimal, most: int) -> list[Fact]:
+        """Facts whose printed size is in [low, high], the smallest first; at most `most`."""
+        first, last = bisect_left(self._keys, low), bisect_right(self._keys, high)
+        return [self.facts[at] for _, at in self._sizes[first : min(last, first + most)]]
+
+    def _read(self, number: int, passage: CheckPassage) -> list[Period]:
+        text, head = plain(passage.text), plain(passage.table_head)
+        rows, prose = tables.read(text, head)
+        years: dict[int, set[int]] = {}
+        for row in rows:
+            years.setdefault(row.table, set()).update(p.year for c in row.cells for p in c.column.periods if p.year)
+        base, self._tables = self._tables, self._tables + len(years) + max(years, default=0) + 1
+        for row in rows:
+            self._row(number, row, base, frozenset(years[row.table]))
+        for piece in prose:
+            self._prose(number, text, passage.text, piece)
+        self.terms.append(frozenset(terms(f"{passage.header}\n{passage.table_head}\n{passage.text}")))
+        if not rows:
+            said = [s for m in STATEMENT.finditer(text) if "in " in m.group().lower() or "单位" in m.group()
+                    for s in [stated(text[max(0, m.start() - 6) : m.end()])] if s[0]]  # fmt: skip
+            self._loose += [(scales, self._headers[number]) for scales, _ in said]
+        periods = find_periods(text) + find_periods(head) + find_periods(plain(f"{passage.header} {passage.published}"))
+        return periods + [p for row in rows for c in row.cells for p in merged(c.column.periods, row.periods)]
+
+    def _row(self, number: int, row: tables.Row, base: int, years: frozenset[int]) -> None:
+        spoken = f"{row.label} {row.section}"
+        own = frozenset(terms(spoken))
+        group = Group(number, row.label, row.section, base + row.table, base + row.block, own)
+        place = len(self.groups)
+        for at, cell in enumerate(row.cells):
+            figures = (
+                [Figure(cell.text, cell.start, cell.end, "number", Decimal(0), ONE)]
+                if cell.dash
+                else parse_amounts(cell.text, cell=True)[:1]
+            )
+            for figure in figures:
+                unit = unit_of(row.label, cell.column.text, row.above)
+                if figure.kind in {"percent", "points"}:
+                    unit = Unit((ONE,), "", True)
+                fact = Fact(
+                    passage=number, figure=figure, unit=unit, periods=merged(cell.column.periods, row.periods),
+                    group=place, column=at, table=group.table, words=f"{spoken} {cell.column.text}",
+                    terms=own | frozenset(terms(cell.column.text)), years=years,
+                    direction=-1 if figure.negative else 1, change=cell.column.change,
+                )  # fmt: skip
+                group.facts.append(fact)
+                if not cell.dash and len(self.facts) < MOST_FACTS:
+                    self.facts.append(fact)
+        self.groups.append(group)
+
+    def _prose(self, number: int, text: str, original: str, piece: tables.Prose) -> None:
+        part, written = text[piece.start : piece.end], original[piece.start : piece.end]
+        for start, end in sentences.cut(part):
+            sentence = part[start:end]
+            words = frozenset(terms(sentence))
+            group = Group(number, sentence, "", -1, -1, words)
+            periods = find_periods(sentence)
+            figures = parse_amounts(written[start:end])
+            allowed = attached(sentence, figures, periods)
+            scales, _ = stated(sentence) if sentence.count("(in ") else ((), "")
+            for at, figure in enumerate(figures):
+                unit = Unit((ONE, *scales), "", figure.kind in {"percent", "points"})
+                fact = Fact(
+                    passage=number, figure=figure, unit=unit, periods=allowed[at], group=len(self.groups), column=-1,
+                    table=-1, words=sentence, terms=words,
+                    direction=wording.direction(sentence, figure.start, figure.end),
+                )  # fmt: skip
+                group.facts.append(fact)
+                if len(self.facts) < MOST_FACTS:
+                    self.facts.append(fact)
+            self.groups.append(group)
+
+    def _hint(self) -> None:
+        """A table that states no unit takes those that a passage without a table states: "as follows (in millions):".
+
+        Of another document's passages nothing is taken, where headers tell documents apart.
+        """
+        for group in self.groups:
+            for at, fact in enumerate(group.facts):
+                if fact.unit.scales or fact.table < 0:
+                    continue
+                header = self._headers[fact.passage]
+                scales = {s for scales, other in self._loose if other == header for s in scales}
+                if scales:
+                    group.facts[at] = _scaled(fact, tuple(sorted(scales)))
+        by_place = {(f.group, f.column, f.figure.start): f for g in self.groups for f in g.facts}
+        self.facts = [by_place.get((f.group, f.column, f.figure.start), f) for f in self.facts]
+
+
+def _scaled(fact: Fact, scales: tuple[Decimal, ...]) -> Fact:
+    return replace(fact, unit=Unit(scales, fact.unit.currency, fact.unit.percent))
+
+
+def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    """For each figure of a sentence the times that it may be of.
+
+    Figures and times that take turns belong together in pairs, so do those with "respectively"; else any may be meant.
+    """
+    every = tuple(periods)
+    if len(periods) < 2 or not figures:
+        return [every] * len(figures)
+    order = sorted([(f.start, 0) for f in figures] + [(p.start, 1) for p in periods])
+    kinds = [kind for _, kind in order]
+    turns = len(figures) == len(periods) and all(a != b for a, b in zip(kinds, kinds[1:], strict=False))
+    listed = len(figures) == len(periods) and re.search(r"respectively|分别", sentence, re.IGNORECASE)
+    if turns or listed:
+        return [(period,) for period in periods]
+    found = []
+    for figure in figures:
+        first, last = wording.clause(sentence, figure.start, figure.end)
+        own = tuple(p for p in periods if first <= p.start and p.end <= last)
+        found.append(own if len(own) == 1 else every)
+    return found
+
+
+def content(text: str) -> frozenset[str]:
+    """Terms with letters: what a sentence is about, without its figures."""
+    return frozenset(term for term in terms(text) if _WORD.search(term))

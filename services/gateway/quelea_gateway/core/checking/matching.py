@@ -1,0 +1,192 @@
+"""Whether a figure of the answer is a figure of the evidence: size, unit, sign, direction and time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from quelea_gateway.core.checking import wording
+from quelea_gateway.core.checking.facts import Evidence, Fact
+from quelea_gateway.core.checking.model import ONE, Figure, Period
+from quelea_gateway.core.checking.times import fits
+
+_UNKNOWN = tuple(Decimal(10) ** power for power in (3, 4, 6, 8, 9))
+_FAMILIES = (
+    frozenset({"$", "USD", "HKD", "CAD", "AUD", "TWD", "SGD"}),
+    frozenset({"¥", "CNY", "JPY"}),
+)
+_MOST = 400
+"""Facts of the right size that are looked at for one figure and multiplier."""
+_TO = re.compile(r"(?:\bto|[至到])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
+_YEAR_OVER_YEAR = re.compile(r"\byear[- ]over[- ]year|\byear[- ]on[- ]year|\byoy\b|\b(?:prior|previous|last) year|year[- ]ago|同比|上年", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A figure of the answer with what is said of it.
+
+    Attributes:
+        sentence: Its sentence, plain; the figure's span is the sentence's.
+        question: What was asked, plain.
+        terms: Of both, without figures.
+        periods: Times that it may be of, from its sentence.
+        every: All times of the sentence, or of the question when the sentence names none.
+    """
+
+    figure: Figure
+    sentence: str
+    question: str
+    terms: frozenset[str]
+    periods: tuple[Period, ...]
+    every: tuple[Period, ...]
+
+    @property
+    def direction(self) -> int:
+        """What the words about it say."""
+        return wording.direction(self.sentence, self.figure.start, self.figure.end)
+
+    @property
+    def tolerance(self) -> Decimal:
+        """By how much what it rounds may differ; of "about 3,000" by half a thousand and more, of "over" as well."""
+        if not self.figure.about:
+            return self.figure.tolerance
+        number = self.figure.number
+        if number == 0 or number != number.to_integral_value():
+            return self.figure.tolerance * 2
+        whole = str(int(number))
+        zeros = min(len(whole) - len(whole.rstrip("0")), len(whole) - 1)
+        return self.figure.step * (self.figure.scale or ONE) * Decimal(10) ** zeros / 2 * (2 if zeros == 0 else 1)
+
+
+def multipliers(figure: Figure, fact: Fact) -> tuple[Decimal, ...]:
+    """By what the fact's printed size may be multiplied to be compared with the figure's."""
+    scales = fact.unit.scales
+    if fact.figure.scale is not None or figure.kind != "number" or fact.figure.kind != "number":
+        return (ONE,)
+    if figure.scale is None:
+        return (ONE, *(s for s in scales if s != ONE))
+    return scales or (figure.scale, ONE, *(s for s in _UNKNOWN if s != figure.scale))
+
+
+def same_kind(figure: Figure, fact: Fact) -> bool:
+    """Percent is no amount of money; a bare number may be either."""
+    kind, other = figure.kind, fact.figure.kind
+    if kind == "percent":
+        return other == "percent" or (other == "number" and fact.unit.percent is not False and not fact.figure.currency)
+    if kind == "points":
+        return other == "points" or (fact.change and fact.unit.percent is not False)
+    if kind == "multiple":
+        return other in {"multiple", "number"} and fact.figure.scale is None and not fact.figure.currency
+    if other == "number":
+        return not (fact.unit.percent is True and (figure.currency or figure.scale))
+    return not figure.currency and figure.scale is None
+
+
+def same_currency(figure: Figure, fact: Fact) -> bool:
+    """Not two different ones; what is not said is not different."""
+    said, found = figure.currency, fact.figure.currency or fact.unit.currency
+    if not said or not found or said == found:
+        return True
+    return any(said in one and found in one and one & {said, found} & {"$", "¥"} for one in _FAMILIES)
+
+
+def sizes(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | None:
+    """The multiplier with which the fact's size (or another in its unit) is what the figure says; None if none does."""
+    figure = claim.figure
+    own = fact.figure.size if size is None else size
+    for times in multipliers(figure, fact):
+        if abs(figure.size - own * times) <= claim.tolerance:
+            return times
+    printed = size is None and figure.scale is None and fact.figure.scale is not None
+    if printed and abs(figure.number - fact.figure.number) <= claim.tolerance:
+        return ONE
+    return None
+
+
+def sign_fits(claim: Claim, fact: Fact) -> bool:
+    """Neither the signs nor the directions contradict each other."""
+    figure, found = claim.figure, fact.figure
+    down = figure.negative and not figure.loose
+    direction = claim.direction
+    negative = found.negative and not found.loose
+    if found.size == 0:
+        return True
+    if fact.table < 0:
+        heading = -1 if negative else fact.direction
+        said = -1 if down else direction
+        if said * heading == -1:
+            return False
+        if down and not heading:
+            return wording.is_negative(fact.words)
+        if not down and heading == -1 and not direction and wording.is_neutral(claim.sentence):
+            return wording.is_negative(claim.sentence)
+        return not (negative and not figure.negative) or direction == -1 or wording.is_negative(claim.sentence)
+    moves = fact.change or wording.is_both(fact.words)
+    if down and not negative:
+        return wording.is_negative(fact.words)
+    if negative and not figure.negative:
+        if moves and direction == 1:
+            return False
+        said = direction == -1 or wording.is_negative(f"{claim.sentence} {'' if moves else fact.words}")
+        return said or wording.is_negative(claim.question)
+    if moves and not negative and direction == -1 and not figure.negative:
+        return wording.is_negative(fact.words)
+    return True
+
+
+def level_fits(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
+    """ "Decreased to 81,797" contradicts a row whose earlier figure, which the sentence is about, is smaller."""
+    direction = claim.direction
+    if not direction or fact.table < 0 or fact.change or not _TO.search(claim.sentence[: claim.figure.start]):
+        return True
+    for other in evidence.groups[fact.group].facts:
+        if other is fact or other.change or not other.periods or not fact.periods or not _is_before(other, fact):
+            continue
+        spoken = re.sub(r"[^\d.,]", "", other.figure.text).strip(",.")
+        named = bool(_YEAR_OVER_YEAR.search(claim.sentence)) or (bool(spoken) and spoken in claim.sentence)
+        if named and (fact.value - other.value) * direction < 0:
+            return False
+    return True
+
+
+def _is_before(one: Fact, other: Fact) -> bool:
+    a, b = one.periods[0], other.periods[0]
+    return 0 < a.year == b.year - 1 and a.months == b.months and a.quarter == b.quarter and abs(a.month - b.month) <= 1
+
+
+def is_luck(claim: Claim, fact: Fact, times: Decimal) -> bool:
+    """Few digits that agree only by rounding, or by a scale that nothing states, without a word in common."""
+    figure = claim.figure
+    exact = figure.size == fact.figure.size * times or figure.number == fact.figure.number
+    guessed = times not in (ONE, figure.scale) and times not in fact.unit.scales
+    if (exact and not guessed) or not claim.terms or not fact.terms:
+        return False
+    if figure.digits >= 3 and not guessed:
+        return False
+    return not claim.terms & fact.terms
+
+
+def supporting(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
+    """Facts that support the figure as it stands, each once."""
+    figure, tolerance = claim.figure, claim.tolerance
+    seen: set[int] = set()
+    tried = {ONE, *_UNKNOWN, Decimal(10) ** 12, Decimal(10) ** 5, Decimal(100)} if figure.kind == "number" else {ONE}
+    for times in sorted(tried):
+        if times > ONE and figure.size < times / 1000:
+            continue
+        for fact in evidence.near((figure.size - tolerance) / times, (figure.size + tolerance) / times, _MOST):
+            if id(fact) in seen:
+                continue
+            seen.add(id(fact))
+            if same_kind(figure, fact) and same_currency(figure, fact):
+                found = sizes(claim, fact)
+                if (
+                    found is not None
+                    and fits(claim.periods, fact.periods, fact.years)
+                    and sign_fits(claim, fact)
+                    and level_fits(claim, fact, evidence)
+                    and not is_luck(claim, fact, found)
+                ):
+                    yield fact

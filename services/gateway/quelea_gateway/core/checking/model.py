@@ -1,0 +1,174 @@
+"""The objects of the figure and citation checker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+FigureVerdict = Literal["supported", "derived", "unsupported"]
+SentenceVerdict = Literal["supported", "partly", "unsupported", "no_claim"]
+Kind = Literal["number", "percent", "points", "multiple", "period"]
+
+ONE = Decimal(1)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPassage:
+    """Evidence as the checker is given it.
+
+    Attributes:
+        text: The passage. Rows of tables are lines; cells stand between tabs or bars, or two spaces.
+        table_head: Lines that head the passage's table and are not in its text: title, unit, column heads.
+        header: What the passage is from: company, form, period.
+        published: The document's day, YYYY-MM-DD; empty where unknown.
+    """
+
+    text: str
+    table_head: str = ""
+    header: str = ""
+    published: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A time as a text names it; 0 where it does not say.
+
+    Attributes:
+        start: First code point.
+        end: Behind the last code point.
+        year: A fiscal label's year, or a date's; of "2018/19" the second.
+        months: How long: 3 of a quarter, 12 of a year that is named as a whole.
+        fiscal: The text calls the year fiscal, or it is a label such as Q3 2023 that may be fiscal.
+    """
+
+    start: int
+    end: int
+    year: int = 0
+    quarter: int = 0
+    half: int = 0
+    month: int = 0
+    day: int = 0
+    months: int = 0
+    fiscal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a text: text[start:end] in code points.
+
+    Attributes:
+        number: The number as printed, without its sign and scale; of basis points and 成 in percent.
+        step: The value of one in the last printed place, in the same unit as number.
+        scale: What a scale word multiplies by; None when there is none.
+        negative: A minus sign, a triangle, or a bookkeeper's parentheses.
+        loose: In parentheses amid prose: negative or a mere remark.
+        currency: ISO code, "$" for any dollar, "¥" for yuan or yen; empty when none is named.
+        about: Approximate by its own words ("about", 约): half a unit of its last digit that is not 0 may be missing.
+        period: Set for times, and number is 0 then.
+    """
+
+    text: str
+    start: int
+    end: int
+    kind: Kind
+    number: Decimal
+    step: Decimal = ONE
+    scale: Decimal | None = None
+    negative: bool = False
+    loose: bool = False
+    currency: str = ""
+    about: bool = False
+    period: Period | None = None
+
+    @property
+    def size(self) -> Decimal:
+        """The number with its scale word, without its sign."""
+        return self.number * (self.scale or ONE)
+
+    @property
+    def value(self) -> Decimal:
+        """The number with its scale word and its sign."""
+        return -self.size if self.negative else self.size
+
+    @property
+    def tolerance(self) -> Decimal:
+        """By how much a value may differ that this figure is a rounding of."""
+        return self.step * (self.scale or ONE) / 2
+
+    @property
+    def digits(self) -> int:
+        """Significant digits: how little luck there is in finding it."""
+        return len(str(self.number).replace(".", "").strip("0")) or 1
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFigure:
+    """A figure of the answer, and where it comes from.
+
+    Attributes:
+        passage: Number of a passage that has it, from 1 as markers count; of a derived one that of its first operand;
+            None when unsupported.
+        formula: Of a derived figure: "= 1,496.5 − 1,202.9"; else empty.
+    """
+
+    text: str
+    start: int
+    end: int
+    verdict: FigureVerdict
+    passage: int | None
+    formula: str
+    passages: tuple[int, ...] = ()
+    """Every passage that supports it, or all that its formula draws on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSentence:
+    """A sentence of the answer: answer[start:end].
+
+    Attributes:
+        passages: Those that support it, the best first: of the cited ones if any do, else of all.
+    """
+
+    text: str
+    start: int
+    end: int
+    verdict: SentenceVerdict
+    passages: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerFault:
+    """A marker [n] that is wrong: answer[start:end]; `suggested` is the passage that it should name, if one is known."""
+
+    number: int
+    start: int
+    end: int
+    suggested: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MissingMarker:
+    """A sentence without a marker that passage `suggested` supports; the marker belongs at `at`."""
+
+    sentence: int
+    at: int
+    suggested: int
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """What is wrong with an answer's markers."""
+
+    unresolved: tuple[MarkerFault, ...]
+    corrections: tuple[MarkerFault, ...]
+    missing: tuple[MissingMarker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The verdicts on an answer, each list in the answer's order."""
+
+    sentences: tuple[CheckedSentence, ...]
+    figures: tuple[CheckedFigure, ...]
+    markers: Markers

@@ -1,0 +1,44 @@
+"""The sentences of an answer, in English and Chinese, each with the markers that stand behind it."""
+
+from __future__ import annotations
+
+import re
+
+_MARKS = r"(?:\s*\[\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\])*"
+_END = re.compile(
+    rf"[。！？；]+[”』」）\"]*{_MARKS}|[.!?]+[\"”’)]*{_MARKS}(?=\s|$|\[)|\n+",
+)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Inc|Corp|Co|Ltd|Nos?|U\.S|U\.K|E\.U|vs|Mr|Mrs|Ms|Dr|Jr|Sr|St|approx|e\.g|i\.e|etc|al|Fig|Sec|Bros|cf"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|\b[A-Z]|^\s*\(?\d{1,2})$"
+)
+_AT = re.compile(r"\s*[A-Z0-9\"“‘(\[$€£•*#\u3400-\u9fff-]|\s*$|\s*[a-z]+[A-Z]")
+
+
+def cut(text: str) -> list[tuple[int, int]]:
+    """Spans of the sentences, without the space around them. A line's end ends a sentence."""
+    found: list[tuple[int, int]] = []
+    begin = 0
+    for match in _END.finditer(text):
+        said = match.group()
+        if said[0] == ".":
+            before = text[max(0, match.start() - 12) : match.start()].rsplit("\n", 1)[-1]
+            behind = text[match.end() : match.end() + 12]
+            if (_ABBREVIATION.search(before) and behind.strip()) or not _AT.match(behind):
+                continue
+        _add(found, text, begin, match.end())
+        begin = match.end()
+    _add(found, text, begin, len(text))
+    return found
+
+
+def _add(found: list[tuple[int, int]], text: str, begin: int, end: int) -> None:
+    inner = text[begin:end]
+    start = begin + len(inner) - len(inner.lstrip())
+    stop = begin + len(inner.rstrip())
+    if start >= stop:
+        return
+    if found and re.fullmatch(_MARKS, text[start:stop]):  # markers on a line of their own
+        found[-1] = (found[-1][0], stop)
+    else:
+        found.append((start, stop))

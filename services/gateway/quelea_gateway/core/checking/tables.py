@@ -1,0 +1,267 @@
+"""Tables in the text of a passage: rows with a label, and each cell's column head, as far as it can be known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from quelea_gateway.core.checking.model import Period
+from quelea_gateway.core.checking.periods import find_periods
+
+_NUMERIC = re.compile(
+    r"[\s(]*[-–+△▲]?\s*(?:US\$|HK\$|RMB|[$€£¥₹])?\s*\(?\s*[-–]?\s*(?:[$€£¥])?\d[\d,]*(?:\.\d+)?\s*"
+    r"(?:[%x倍]|pts?|ppts?|bps?|个百分点|percent|[kKmMbB]n?|[万亿]?元?)?\s*[)%]*\s*(?:[*†‡]+|\(\w{1,2}\))?\s*",
+)
+_DASH = re.compile(r"[-–—_]+\s*%?|[$€£¥]\s*[-–—]+|nil|n/?[am]\.?|n\.?m\.?|不适用|无", re.IGNORECASE)
+_YEAR = re.compile(r"(?:FY|fiscal)?\s?(?:19|20)\d\d(?:年度?|/\d\d(?:\d\d)?)?(?:\s?\(\w\))?\s*:?", re.IGNORECASE)
+_TAIL = re.compile(
+    r"(?P<label>.*?[A-Za-z\u3400-\u9fff):.*]+?)[\s.]+(?P<cells>(?:[$€£¥(]\s?)*[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*"
+    r"(?:\s+(?:(?:[$€£¥(]\s?)*[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*|[-–—]+))*)\s*"
+)
+_CELL = re.compile(r"(?:[$€£¥(]\s?)*[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*|[-–—]+")
+_ORDINAL = re.compile(r"(?:1st|2nd|3rd|4th|first|second|third|fourth)", re.IGNORECASE)
+_CHANGE = re.compile(
+    r"\bchange|\bvariance|\bover\b|\bvs\b|\bversus\b|\bincrease|\bdecrease|\bgrowth|\by/y\b|\byoy\b|增减|变动|同比|环比|增幅", re.IGNORECASE
+)
+_HEADS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's head: its words, the times in it, and whether it holds changes."""
+
+    text: str = ""
+    periods: tuple[Period, ...] = ()
+    change: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RawCell:
+    """A cell as printed: text[start:end] of the passage; a dash is a zero."""
+
+    text: str
+    start: int
+    end: int
+    column: Column
+    dash: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: `section` is the nearest heading above it, `block` counts the headings and tables before it."""
+
+    label: str
+    section: str
+    periods: tuple[Period, ...]
+    cells: tuple[RawCell, ...]
+    start: int
+    end: int
+    table: int
+    block: int
+    above: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A run of lines that is no table: text[start:end]; `above` states the unit, when something above does."""
+
+    start: int
+    end: int
+
+
+def _parts(line: str) -> list[tuple[str, int]] | None:
+    """The parts of a row with their places; empty ones are kept. None: the line has no cells."""
+    if "\t" in line or line.count("|") >= 2:
+        separator = r"[\t|]"
+    elif re.search(r"\S {2,}\S", line):
+        separator = r" {2,}"
+    else:
+        match = _TAIL.fullmatch(line) if len(line) < 300 else None
+        if match is None or re.search(r"[.。;；]\s", match["label"]):
+            return None
+        cells = [(m.group(), match.start("cells") + m.start()) for m in _CELL.finditer(match["cells"])]
+        if len(cells) < 2 and (len(match["label"]) > 70 or line.rstrip().endswith((".", "。"))):
+            return None
+        if len(cells) < 2 and (_YEAR.fullmatch(cells[0][0].strip()) or find_periods(_dated(line))):
+            return None
+        return [(match["label"].strip(), 0), *cells]
+    found, at = [], 0
+    for piece in re.split(f"({separator})", line):
+        if not re.fullmatch(separator, piece):
+            found.append((piece.strip(), at + len(piece) - len(piece.lstrip())))
+        at += len(piece)
+    if line.lstrip().startswith("|"):
+        found = found[1:]
+    if line.rstrip().endswith("|"):
+        found = found[:-1]
+    return found
+
+
+def _is_cell(part: str) -> bool:
+    return bool(part) and bool(_NUMERIC.fullmatch(part) or _DASH.fullmatch(part))
+
+
+@dataclass
+class _State:
+    heads: tuple[tuple[str, ...], ...] = ()
+    table: int = 0
+    block: int = 0
+    section: str = ""
+    section_periods: tuple[Period, ...] = ()
+
+
+def read(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
+    """The rows and the prose of a plain() text. `head` holds lines that stand above it elsewhere."""
+    rows: list[Row] = []
+    prose: list[Prose] = []
+    state = _State()
+    pending: list[tuple[str, ...]] = [tuple(p for p, _ in (_parts(x) or [(x.strip(), 0)])) for x in head.splitlines() if x.strip()]
+    above = head
+    at = 0
+    for line in text.splitlines(keepends=True):
+        start, at = at, at + len(line)
+        bare = line.rstrip("\r\n")
+        if not bare.strip():
+            continue
+        parts = _parts(bare)
+        data = _data(parts) if parts else None
+        if parts and data:
+            _settle(state, pending)
+            pending = []
+            rows.append(_row(state, parts, data, start, start + len(bare), above))
+            continue
+        pieces = tuple(p for p, _ in parts) if parts else (bare.strip(),)
+        pending.append(pieces)
+        if len(bare) < 400 or "(in " in bare.lower():
+            above = f"{above}\n{bare}"[-1500:]
+        if parts is None or len([p for p in pieces if p]) == 1:
+            last = prose[-1] if prose else None
+            joins = last and not text[last.end : start].strip() and not re.search(r"[.。:：!?！？]\s*$", text[last.start : last.end])
+            if last and joins and len(bare) > 60:
+                prose[-1] = Prose(last.start, start + len(bare))
+            else:
+                prose.append(Prose(start, start + len(bare)))
+    return rows, prose
+
+
+def _data(parts: Sequence[tuple[str, int]]) -> list[int] | None:
+    """Which parts are cells, when the parts are a row of data."""
+    first = next((i for i, (part, _) in enumerate(parts) if part), None)
+    if first is None:
+        return None
+    begins = first if (first == 0 and _is_cell(parts[0][0]) and not _YEAR.fullmatch(parts[0][0])) else max(first, 0)
+    label = parts[begins][0]
+    cells = [i for i in range(begins + 1, len(parts)) if parts[i][0]]
+    if _is_cell(label) and not _YEAR.fullmatch(label):
+        cells = [begins, *cells]
+    figures = [i for i in cells if _NUMERIC.fullmatch(parts[i][0])]
+    if not figures or all(_YEAR.fullmatch(parts[i][0]) for i in figures):
+        return None
+    if len(figures) * 2 < len([i for i in cells if parts[i][0]]) and len(figures) < 2:
+        return None
+    return cells
+
+
+def _settle(state: _State, pending: list[tuple[str, ...]]) -> None:
+    """What stood above a row: the heads of a new table, or a heading within this one."""
+    if not pending:
+        return
+    filled = [tuple(p for p in line if p) for line in pending]
+    state.block += 1
+    last = filled[-1]
+    state.section = last[0] if len(last) == 1 and len(last[0]) < 160 else ""
+    if any(len(line) > 1 for line in filled) or not state.heads:
+        state.heads = tuple(pending[-_HEADS:])
+        state.table += 1
+        state.section_periods = ()
+        if len(last) == 1 and any(len(line) > 1 for line in filled):
+            state.section_periods = tuple(find_periods(last[0]))
+        return
+    for line in filled:
+        if len(line) == 1 and len(line[0]) < 160:
+            periods = tuple(find_periods(line[0]))
+            if periods:
+                state.section_periods = periods
+                if len(line[0]) > 60:
+                    state.table += 1
+
+
+def _row(
+    state: _State, parts: Sequence[tuple[str, int]], cells: list[int], start: int, end: int, above: str
+) -> Row:
+    first = cells[0]
+    label = " ".join(part for part, _ in parts[:first] if part)
+    percents = tuple("%" in parts[i][0] for i in cells)
+    columns = _columns(state.heads, tuple(cells), len(parts), percents)
+    found = []
+    for i, column in zip(cells, columns, strict=True):
+        part, offset = parts[i]
+        found.append(RawCell(part, start + offset, start + offset + len(part), column, bool(_DASH.fullmatch(part))))
+    own = tuple(find_periods(label)) if re.search(r"\d|quarter|half|季|年", label, re.IGNORECASE) else ()
+    periods = own or state.section_periods
+    if own and state.section_periods and not any(p.year for p in own):
+        periods = tuple(_with_year(p, s) for p in own for s in state.section_periods)
+    return Row(label, state.section, periods, tuple(found), start, end, state.table, state.block, above)
+
+
+def _with_year(period: Period, section: Period) -> Period:
+    return Period(
+        period.start, period.end, section.year, period.quarter, period.half, section.month if not period.quarter else 0,
+        section.day if not period.quarter else 0, period.months, period.fiscal,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def _columns(
+    heads: tuple[tuple[str, ...], ...], cells: tuple[int, ...], width: int, percents: tuple[bool, ...]
+) -> tuple[Column, ...]:
+    """One column for each cell; empty ones where head and cells do not match in number."""
+    count = len(cells)
+    texts: list[list[str]] = [[] for _ in range(count)]
+    unsure: list[list[str]] = [[] for _ in range(count)]
+    for line in heads:
+        filled = [p for p in line if p]
+        if len(line) == width and all(line[i] for i in cells):
+            for n, i in enumerate(cells):
+                texts[n].append(line[i])
+            continue
+        if len(filled) == count + 1:
+            filled = filled[1:]
+        _spread(filled, count, percents, texts, unsure)
+    return tuple(_column(" ".join(words), " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
+
+
+def _spread(
+    filled: list[str], count: int, percents: tuple[bool, ...], texts: list[list[str]], unsure: list[list[str]]
+) -> None:
+    size = len(filled)
+    plain = [n for n, percent in enumerate(percents) if not percent]
+    if size == 1:
+        if len(filled[0]) < 120 and find_periods(_dated(filled[0])):
+            for words in texts:
+                words.append(filled[0])
+    elif size == count or (size < count and count % size == 0):
+        for n, words in enumerate(texts):
+            words.append(filled[n * size // count])
+    elif size == len(plain):
+        for at, n in enumerate(plain):
+            texts[n].append(filled[at])
+            if n + 1 < count and percents[n + 1]:
+                texts[n + 1].append(filled[at])
+    elif size > count:
+        for n, loose in enumerate(unsure):
+            loose.extend(filled[n : n + size - count + 1])
+
+
+def _dated(text: str) -> str:
+    """ "Years Ended September 30," names a time only with the year below it."""
+    return f"{text.rstrip(' ,')}, 2000" if re.search(r"[a-z] \d{1,2},?\s*$", text) else text
+
+
+def _column(text: str, unsure: str) -> Column:
+    said = text or unsure
+    ordinal = _ORDINAL.fullmatch(text.strip())
+    periods = tuple(find_periods(f"{text} quarter" if ordinal else said))
+    return Column(text, periods, bool(_CHANGE.search(text)))

@@ -1,0 +1,98 @@
+"""What a table says about its figures: "in millions, except per share amounts", 单位：万元."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from quelea_gateway.core.checking.amounts import SCALES
+from quelea_gateway.core.checking.model import ONE
+
+_WORDS = {"thousands": 10**3, "millions": 10**6, "billions": 10**9, "thousand": 10**3, "million": 10**6,
+          "billion": 10**9, "000s": 10**3, "'000": 10**3, "000": 10**3}  # fmt: skip
+_CURRENCY = {
+    "$": "$", "us$": "USD", "usd": "USD", "u.s. dollars": "USD", "dollars": "$", "€": "EUR", "eur": "EUR", "£": "GBP",
+    "rmb": "CNY", "¥": "¥", "hk$": "HKD", "cny": "CNY", "人民币": "CNY", "美元": "USD", "港元": "HKD", "元": "CNY",
+    "euros": "EUR", "sek": "SEK", "nok": "NOK", "chf": "CHF",
+}  # fmt: skip
+_MONEY = r"US\$|HK\$|A\$|C\$|\$|€|£|¥|RMB|USD|EUR|CNY|SEK|NOK|CHF|U\.S\. dollars|dollars|euros"
+STATEMENT = re.compile(
+    rf"(?:(?P<cur>{_MONEY})[ ,]*(?:amounts )?)?\bin (?:(?P<cur2>{_MONEY}) ?)?(?P<word>thousands|millions|billions)\b(?: of (?P<cur3>{_MONEY}|[A-Za-z.]+ dollars))?"
+    rf"|(?P<cur4>{_MONEY})\s?(?P<word2>millions?|billions?|thousands?|'?000s?\b)(?!\d)"
+    rf"|(?:\(|\b|^)(?P<word3>millions|thousands|billions) of (?P<cur5>{_MONEY}|[A-Za-z.]+)"
+    rf"|(?<![A-Za-z])(?P<cur6>\$|€|£|US\$|HK\$|A\$|C\$|RMB|¥)\s?(?P<letter>m|M|bn|k|mn|mm|MM|B)(?![A-Za-z0-9])"
+    r"|单位[:：是为]?\s*(?P<cur7>人民币|美元|港元)?\s*(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万|千)?(?P<cur8>元|美元|港元|股|吨|台|人)"
+    r"|[(（](?P<cur9>人民币)?(?P<zh2>万亿|十亿|亿|千万|百万|万|千)(?P<cur10>元|美元|港元)[)）]"
+    r"|(?P<cur11>人民币)(?P<zh3>百万|千|万|亿)元",
+    re.IGNORECASE,
+)
+_SHARES = re.compile(r"\bshares?\b|\bunits?\b|\bRSUs?\b|\bawards?\b|\boptions\b|股数|股份数|股本数", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"\b(?:number|headcount|employees|stores|customers|subscribers|members|weighted[- ]average (?:basic|diluted|number))\b|人数|户数|数量",
+    re.IGNORECASE,
+)
+_PER = re.compile(r"\bper\b|\beach\b|每股|元/股|\bEPS\b|\bpar value\b", re.IGNORECASE)
+_MAY_BE_PER = re.compile(r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b", re.IGNORECASE)
+_PERCENT = re.compile(r"[%％]|\bpercent(?:age)?s?\b|百分比|占比|比例|比重|增减幅度|增长率|收益率|毛利率|净利率|利率|税率", re.IGNORECASE)
+_RATE = re.compile(r"\b(?:rates?|margins?|yields?|ratios?|return|growth|volatility|change)\b|率|增减|变动", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What applies to a cell.
+
+    Attributes:
+        scales: The multipliers that are possible; empty: nothing is said, so any is.
+        currency: As in Figure; empty when not said.
+        percent: True, False, or None when it could be either.
+    """
+
+    scales: tuple[Decimal, ...] = ()
+    currency: str = ""
+    percent: bool | None = False
+
+
+def stated(text: str) -> tuple[tuple[Decimal, ...], str]:
+    """The scales and the currency that a text states for figures: ((10**6,), "$") for "($ in millions)".
+
+    "In millions, except number of shares, which are reflected in thousands": the first is the table's, all are given.
+    """
+    scales: list[Decimal] = []
+    currency = ""
+    for match in STATEMENT.finditer(text):
+        got = {key: value for key, value in match.groupdict().items() if value}
+        word = next((got[k].lower() for k in ("word", "word2", "word3") if k in got), "")
+        scale = _WORDS.get(word, 0)
+        if "letter" in got:
+            scale = SCALES.get(got["letter"].lower(), 0)
+        chinese = next((got[k] for k in ("zh", "zh2", "zh3") if k in got), "")
+        if chinese:
+            scale = SCALES[chinese]
+        money = next((v.lower() for k, v in got.items() if k.startswith("cur")), "")
+        currency = currency or _CURRENCY.get(money, "")
+        value = Decimal(scale) if scale else ONE
+        if value not in scales:
+            scales.append(value)
+    return tuple(scales), currency
+
+
+def unit_of(label: str, column: str, table: str) -> Unit:
+    """The unit of a cell from its row's label, its column's head and its table's statement (head and lines above)."""
+    own, own_currency = stated(label)
+    head, head_currency = stated(column)
+    every, currency = stated(table)
+    currency = own_currency or head_currency or currency
+    words = f"{label} {column}"
+    if _PERCENT.search(column) or (_PERCENT.search(label) and not own):
+        return Unit((ONE,), "", True)
+    percent = None if _RATE.search(words) or _PERCENT.search(table) else False
+    if own or head:
+        return Unit(own or head, currency, percent)
+    if _PER.search(label) or _PER.search(column):
+        return Unit((ONE, *every), currency, percent)
+    if _MAY_BE_PER.search(label) and every:
+        return Unit((ONE, *every), currency, percent)
+    if _SHARES.search(words) or _COUNTS.search(words):
+        return Unit(tuple(dict.fromkeys((ONE, *every))) if every else (), "", percent)
+    return Unit(every[:1], currency, percent)

@@ -1,0 +1,104 @@
+"""What the words about a figure say: up or down, and which computation they ask for."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Operation = Literal["change", "growth", "sum", "average", "ratio", "share"]
+
+_UP = (
+    r"\bincreas\w*|\brose\b|\brisen\b|\brise[sn]?\b|\brising\b|\bgrew\b|\bgrow(?:n|s|ing|th)?\b|\bgain(?:ed|s)?\b|\bclimb\w*|\bjump\w*"
+    r"|\bsurg\w*|\bhigher\b|\bup(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))|\bimprov\w*|\bexpan(?:d|s)\w*|\badvanc\w*"
+    r"|增长|增加|上升|上涨|提高|提升|攀升|增至|升至|同比增|环比增|涨幅|增幅|回升|扩大"
+)
+_DOWN = (
+    r"\bdecreas\w*|\bdeclin\w*|\bfell\b|\bfall(?:s|en|ing)?\b|\bdrop\w*|\breduc\w*|\blower(?:ed)?\b|\bdown(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
+    r"|\bshr[aiu]nk\w*|\bslid\b|\bslip\w*|\bcontract(?:ed|ion)\b|\bdeteriorat\w*|\bplung\w*|\bdiminish\w*"
+    r"|下降|减少|下滑|下跌|降低|降至|减至|回落|同比减|同比降|环比降|跌幅|降幅|缩减|萎缩|收窄"
+)
+DIRECTION = re.compile(rf"(?P<up>{_UP})|(?P<down>{_DOWN})", re.IGNORECASE)
+_BOTH = re.compile(
+    r"\bincreases?\s?[/(]+\s?\(?decreases?\)*|\bdecreases?\s?[/(]+\s?\(?increases?\)*|\bincreases? (?:or|and) decreases?|增减|增\(减\)|增加/\(?减少\)?"
+    r"|(?:增加|增长|上升)[(（/][减下降少]+[)）]?",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"[;；。！？!?，\n]|,(?!\d{3})|\.(?=\s|$)|\b(?:while|whereas|but|although|offset by|partially|compared|versus|primarily|due to|driven by|as a result)\b|而|但"
+)
+_NEGATIVE = re.compile(
+    _DOWN + r"|\b(?:loss(?:es)?|deficit|negative|outflows?|used|expenses?|costs?|charges?|payments?|paid|repay\w*|repurchase\w*|purchases?"
+    r"|dividends?|provision|allowance|less|impairment|amorti[sz]ation|depreciation|eliminations?|write-?offs?|taxes|tax|debit|deductions?"
+    r"|liabilit\w+|acquisition\w*|disposals?|net of|unfavou?rable|treasury|redemptions?|settlements?|restructuring|interest)\b"
+    r"|亏损|损失|流出|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|赤字|负数",
+    re.IGNORECASE,
+)
+_NEUTRAL = re.compile(r"\b(?:chang\w*|variation|variance|movement|growth rate)\b|变动|变化|增速|增长率", re.IGNORECASE)
+_OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
+    (operation, re.compile(pattern, re.IGNORECASE))  # type: ignore[misc]  # the first of each pair is an Operation
+    for operation, pattern in (
+        ("average", r"\b(?:average|averaging|mean)\b|平均|均值"),
+        ("sum", r"\b(?:total\w*|sum|combined|together|altogether|aggregate|overall|in all|cumulative)\b|合计|总计|总和|总额|共计|一共|累计|总共|之和"),
+        ("share", r"\b(?:share|proportion|portion|percentage|percent|fraction|represent\w*|account\w* for|made up|makes? up|comprised?|as a % of|% of|margin|rate)\b|占|比重|比例|份额|率"),
+        ("ratio", r"\b(?:ratio|times|multiple|per|relative to|divided|turnover)\b|倍|比率|之比|每"),
+        ("growth", rf"\b(?:chang\w*|growth|rate|percent\w*|year-over-year|yoy|variance|compared|versus)\b|{_UP}|{_DOWN}|同比|环比|变动|变化|增速|增幅|降幅"),
+        ("change", rf"\b(?:chang\w*|differ\w*|variance|variation|gap|more|less|compared|versus|exceed\w*|net|remaining|excluding|un\w+ed|from|between|before)\b|{_UP}|{_DOWN}|差|变动|变化|相比|较|超过|多|少|同比|环比|净"),
+    )
+)  # fmt: skip
+
+
+def clause(text: str, start: int, end: int) -> tuple[int, int]:
+    """The clause of text[start:end]: between commas, conjunctions and full stops."""
+    first, last = 0, len(text)
+    for match in _CLAUSE.finditer(text):
+        if match.end() <= start:
+            first = match.end()
+        elif match.start() >= end:
+            last = match.start()
+            break
+    return first, last
+
+
+def direction(text: str, start: int, end: int) -> int:
+    """1 when the words about text[start:end] say that it is upwards, -1 downwards, 0 when they say neither.
+
+    The nearest word before it in its clause decides, else the nearest behind it.
+    """
+    first, last = clause(text, start, end)
+    part = _BOTH.sub(lambda m: " " * len(m.group()), text[first:last])
+    before = after = 0
+    for match in DIRECTION.finditer(part):
+        sign = 1 if match["up"] else -1
+        if match.end() + first <= start:
+            before = sign
+        elif match.start() + first >= end:
+            after = sign
+            break
+    return before or (after if after and len(text[end:last]) < 60 else 0)
+
+
+def is_both(text: str) -> bool:
+    """ "Increase / (decrease)": the sign tells which."""
+    return bool(_BOTH.search(text))
+
+
+def is_neutral(text: str) -> bool:
+    """It speaks of a change without saying which way."""
+    return bool(_NEUTRAL.search(text))
+
+
+def is_negative(text: str) -> bool:
+    """It speaks of what is counted as negative, or goes down: a loss, an outflow, an expense."""
+    return bool(_NEGATIVE.search(_BOTH.sub(" ", text)))
+
+
+def operations(text: str) -> tuple[Operation, ...]:
+    """The computations that the wording asks for."""
+    return tuple(operation for operation, words in _OPERATIONS if words.search(text))
+
+
+def leaning(text: str) -> int:
+    """1 when all words of direction in a text say upwards, -1 when all say downwards, else 0."""
+    part = _BOTH.sub(" ", text)
+    signs = {1 if match["up"] else -1 for match in DIRECTION.finditer(part)}
+    return signs.pop() if len(signs) == 1 else 0
