@@ -15,7 +15,7 @@ PROVIDER_CALLS = Counter(
     ["provider", "outcome"],
 )
 PAGES = Counter(
-    "quelea_search_web_pages", "Pages by outcome: read, cached, newer, denied, duplicate, or why not.", ["outcome"]
+    "quelea_search_web_page_reads", "Pages by outcome: read, cached, newer, denied, duplicate, or why not.", ["outcome"]
 )
 STAGE_SECONDS = Histogram(
     "quelea_search_web_seconds",

@@ -1,10 +1,11 @@
-"""Which paragraphs of the pages that were read are worth encoding: BM25 over all of them.
+"""Which paragraphs of the pages that were read are worth encoding: BM25 of words and phrases over all of them.
 
 On a CPU the encoder is the bottleneck of the web route, so only the lexically best go on; it decides among those.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -12,14 +13,18 @@ from dataclasses import dataclass
 
 from quelea_kit.text import terms
 
+_Term = str | tuple[str, str]
+"""A word, or two side by side."""
 _K1 = 1.2
 _B = 0.75
 _SHINGLE = 4
 """Words of a shingle, by whose shares near-duplicates are known."""
 _SAME = 0.8
 """Containment of the smaller one's shingles from which on two passages say the same."""
-_CONTEXT_WEIGHT = 0.5
-"""Of a word that stands only in the page's title, the headings or the table's head, against one of the text."""
+_CONTEXT_TIMES = 1.0
+"""As how many occurrences in the text a word of the page's title, the headings or the table's head counts."""
+_PHRASE_WEIGHT = 0.5
+"""Of two words of the query that stand side by side ("net sales"), against each alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +64,8 @@ def preselect(query: str, paragraphs: Sequence[Paragraph], limit: int) -> list[S
     paragraphs that say the same only the better one. When the query has no term that is anywhere, the first
     paragraphs of the pages, in turn.
     """
-    wanted = list(dict.fromkeys(terms(query)))
     said = [terms(paragraph.text) for paragraph in paragraphs]
-    around = _contexts(paragraphs)
-    ranked = _rank(wanted, said, around)
+    ranked = _rank(terms(query), said, _contexts(paragraphs))
     if not ranked:
         return [Selected(index, 0.0, 0.0) for index in _in_turn(paragraphs)[:limit]]
     firsts: dict[int, Selected] = {}
@@ -86,38 +89,64 @@ def preselect(query: str, paragraphs: Sequence[Paragraph], limit: int) -> list[S
     return taken
 
 
-def _rank(wanted: Sequence[str], said: Sequence[list[str]], around: Sequence[frozenset[str]]) -> list[Selected]:
-    """Every paragraph that shares a term with the query, best first."""
+def _rank(wanted: Sequence[str], said: Sequence[list[str]], around: Sequence[list[str]]) -> list[Selected]:
+    """Every paragraph that shares a word with the query, best first.
+
+    Args:
+        wanted: The query's words, in order.
+        said: The words of each paragraph.
+        around: The words of its context.
+    """
     total = len(said)
     if not total or not wanted:
         return []
-    vocabulary = frozenset(wanted)
-    counts = [Counter(term for term in words if term in vocabulary) for words in said]
-    present: Counter[str] = Counter()
-    for count, context in zip(counts, around, strict=True):
-        present.update(count.keys() | (context & vocabulary))
-    weight = {term: math.log(1 + (total - present[term] + 0.5) / (present[term] + 0.5)) for term in wanted}
-    whole = sum(weight.values())
+    single = list(dict.fromkeys(wanted))
+    phrases = list(dict.fromkeys(_pairs(wanted)))
+    both: list[_Term] = [*single, *phrases]
+    names = frozenset(both)
+    counts = [_times(words, names) for words in said]
+    contexts = [frozenset(_times(words, names)) for words in around]
+    present: Counter[_Term] = Counter()
+    for count, context in zip(counts, contexts, strict=True):
+        present.update(count.keys() | context)
+    rarity = {term: math.log(1 + (total - present[term] + 0.5) / (present[term] + 0.5)) for term in names}
+    whole = sum(rarity[word] for word in single)
     average = sum(len(words) for words in said) / total or 1.0
     found: list[Selected] = []
-    for index, (count, context, words) in enumerate(zip(counts, around, said, strict=True)):
+    for index, (count, context, words) in enumerate(zip(counts, contexts, said, strict=True)):
         score = covered = 0.0
         norm = _K1 * (1 - _B + _B * len(words) / average)
-        for term in wanted:
-            times = count[term] + (_CONTEXT_WEIGHT if term in context else 0.0)
-            if times:
-                score += weight[term] * times * (_K1 + 1) / (times + norm)
-                covered += weight[term]
+        for term in both:
+            times = count[term] + (_CONTEXT_TIMES if term in context else 0.0)
+            if not times:
+                continue
+            gain = rarity[term] * times * (_K1 + 1) / (times + norm)
+            if isinstance(term, str):
+                score += gain
+                covered += rarity[term]
+            else:
+                score += _PHRASE_WEIGHT * gain
         if score > 0:
             found.append(Selected(index, score, min(1.0, covered / whole)))
     return sorted(found, key=lambda one: (-one.score, one.index))
 
 
-def _contexts(paragraphs: Sequence[Paragraph]) -> list[frozenset[str]]:
-    known: dict[str, frozenset[str]] = {}
+def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Neighbouring words; figures are no part of a phrase."""
+    return [(one, other) for one, other in itertools.pairwise(words) if not one[0].isdigit() and not other[0].isdigit()]
+
+
+def _times(words: Sequence[str], names: frozenset[_Term]) -> Counter[_Term]:
+    counted: Counter[_Term] = Counter(word for word in words if word in names)
+    counted.update(pair for pair in itertools.pairwise(words) if pair in names)
+    return counted
+
+
+def _contexts(paragraphs: Sequence[Paragraph]) -> list[list[str]]:
+    known: dict[str, list[str]] = {}
     for paragraph in paragraphs:
         if paragraph.context not in known:
-            known[paragraph.context] = frozenset(terms(paragraph.context))
+            known[paragraph.context] = terms(paragraph.context)
     return [known[paragraph.context] for paragraph in paragraphs]
 
 

@@ -425,8 +425,8 @@ async def test_what_happened_is_counted(web_room) -> None:
     def counts() -> list[float]:
         return [
             value("quelea_search_web_searches_total", outcome="partial"),
-            value("quelea_search_web_pages_total", outcome="read"),
-            value("quelea_search_web_pages_total", outcome="gone"),
+            value("quelea_search_web_page_reads_total", outcome="read"),
+            value("quelea_search_web_page_reads_total", outcome="gone"),
             value("quelea_search_web_cache_total", cache="results", found="hit"),
             value("quelea_search_web_cache_total", cache="results", found="miss"),
             value("quelea_search_web_seconds_count", stage="fetch"),

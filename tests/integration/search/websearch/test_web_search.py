@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+from quelea.search.v1 import search_pb2 as pb
+from quelea.search.v1 import search_pb2_grpc
+from quelea_kit.client import channel, unary
+from quelea_kit.testing import free_port, wait_until
 from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.redis_base import connect
 from quelea_search.adapters.web_pages_redis import WebPages
+from quelea_search.service import SERVICE
 from quelea_search.settings import SearchSettings
 from quelea_search.web_build import make_providers, make_web
 from quelea_search.websearch import WebSearch
@@ -96,6 +109,54 @@ async def test_a_question_about_an_earlier_day_gets_nothing_later(real_web, web_
     found(web_pages, "/early", article("Early", "2023-08-03", SALES, FILLER))
     answer = await web.search("iPhone net sales", as_of=datetime(2023, 9, 1, tzinfo=UTC).date())
     assert [page.page.document.facts.title for page in answer.pages] == ["Early"]
+
+
+async def test_a_server_answers_and_leaves_no_process_behind(web_redis, web_pages, tmp_path) -> None:
+    found(web_pages, "/a", article("iPhone sales fall", "2023-08-03", FILLER, SALES, FILLER))
+    port = free_port()
+    given = {
+        "WEB": "true",
+        "ENVIRONMENT": "test",
+        "LISTEN": f"127.0.0.1:{port}",
+        "WEB_PROVIDERS": '["searxng"]',
+        "SEARXNG_URL": f"http://127.0.0.1:{web_pages.port}",
+        "WEB_TEST_HOSTS": json.dumps({"news.example.com": f"127.0.0.1:{web_pages.port}"}),
+        "REDIS_URL": web_redis.url,
+        "BLOBS_URL": str(tmp_path / "blobs"),
+        "RETRIEVER": f"127.0.0.1:{free_port()}",
+    }
+    environment = {**os.environ, **{f"QUELEA_SEARCH_{name}": value for name, value in given.items()}}
+    command = [sys.executable, "-m", "quelea_search"]
+    server = subprocess.Popen(command, env=environment, start_new_session=True)  # noqa: ASYNC220  # returns at once
+    try:
+        async with channel(f"127.0.0.1:{port}", SERVICE) as line:
+            stub = search_pb2_grpc.SearchServiceStub(line)
+            request = pb.SearchWebRequest(query="iPhone net sales in the third quarter")
+            answer = await unary(stub.SearchWeb(request, timeout=60, wait_for_ready=True))
+            assert "39,669" in answer.pages[0].passages[0].passage.text
+            page = await unary(
+                stub.GetPage(pb.GetPageRequest(document_id=answer.pages[0].document_id, page=1), timeout=10)
+            )
+            assert "39,669" in page.text
+            info = await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=10))
+            assert list(info.web_providers) == ["searxng"]
+        server.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(server.wait, 60) == 0
+        wait_until(lambda: not _of_session(server.pid), what="no process is left")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+
+
+def _of_session(session: int) -> list[str]:
+    """Processes that the server started and that still run."""
+    left = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                left.append(stat.parent.name)
+    return left
 
 
 def test_providers_without_an_address_or_a_key_are_left_out() -> None:
