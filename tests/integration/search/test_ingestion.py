@@ -132,7 +132,7 @@ async def test_kill_9_of_the_whole_worker(search_whole) -> None:
     search_whole.kill("worker")
     search_whole.index.gate.set()
     await wait_until_async(lambda: search_whole.index.waiting == 0, seconds=60, what="the child ends with its parent")
-    search_whole.start_worker("crashing_worker.py")
+    search_whole.start_crashing_worker()
     job = await search_whole.ended(submitted.id)
     assert (job.state, job.attempts) == (pb.JOB_STATE_SUCCEEDED, 2)
     commits = [d for d, _, commit in search_whole.index.upserts if commit and d == job.document_id]
@@ -152,7 +152,7 @@ async def test_a_worker_that_is_told_to_stop_gives_its_job_back_at_once(search_w
         waiting = await search_whole.job(submitted.id)
     assert "worker" in waiting.stage
     search_whole.index.gate.set()
-    search_whole.start_worker("crashing_worker.py")
+    search_whole.start_crashing_worker()
     job = await search_whole.ended(submitted.id)
     assert (job.state, job.attempts) == (pb.JOB_STATE_SUCCEEDED, 1)
 
@@ -201,7 +201,7 @@ async def test_a_lost_message_is_sent_again(search_whole) -> None:
     submitted = await search_whole.submit(text())
     client = redis.Redis(unix_socket_path=str(search_whole.socket))
     assert client.delete("quelea:search:messages:upload") == 1
-    search_whole.start_worker("crashing_worker.py")
+    search_whole.start_crashing_worker()
     assert (await search_whole.ended(submitted.id)).state == pb.JOB_STATE_SUCCEEDED
 
 
