@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -76,6 +77,10 @@ def _rounds(rounds: list[dict[str, Any]]) -> list[str]:
     lines += ["", f"Time of the web route against the same question again, medians: {ratio:.1f} : 1", ""]
     lines += ["| stage of the web route | p50 ms | share of the time |", "|---|---|---|"]
     lines += [f"| {name} | {s['p50 ms']:.0f} | {s['share']:.2f} |" for name, s in rounds[0]["stages"].items()]
+    problems = Counter[str]()
+    for one in rounds:
+        problems.update(one["problems"])
+    lines += [f"\n{count} × {problem}" for problem, count in problems.most_common()]
     return lines
 
 

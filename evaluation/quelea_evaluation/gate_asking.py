@@ -17,7 +17,7 @@ from typing import Any
 
 from quelea_evaluation.figures import holds_rounded
 from quelea_evaluation.model import EvaluationSet, Question
-from quelea_evaluation.services import Embedder
+from quelea_evaluation.services import encoder_of
 from quelea_evaluation.stack import Stack, running_stack
 
 _CALLERS = 2
@@ -112,7 +112,7 @@ def _asked(
     folder, group = home / one.name, groups_of(questions)
     with running_stack(folder) as stack:
         ids = stack.ingest(one.documents, say)
-        encoder = asyncio.run(Embedder(stack.address("embedder")).model())
+        encoder = asyncio.run(encoder_of(stack.address("embedder")))
         keys = {document_id: key for key, document_id in ids.items()}
         say(f"{one.name}: {len(questions)} questions, every document there")
         found = list(_judged(one, questions, _ask_all(stack, questions), keys, group, answerable=True))

@@ -62,3 +62,8 @@ class Embedder:
         """The encoder's name."""
         answer = await unary(self._stub.GetModel(embedder_pb2.GetModelRequest(), timeout=30))
         return str(answer.model)
+
+
+async def encoder_of(address: str) -> str:
+    """The name of an embedder's encoder."""
+    return await Embedder(address).model()

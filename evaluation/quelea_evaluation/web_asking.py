@@ -6,6 +6,7 @@ import json
 import math
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -17,6 +18,7 @@ from quelea_evaluation.model import EvaluationSet
 from quelea_evaluation.stack import Stack, running_stack
 
 _SETTLE_SECONDS = 900.0
+_MOST_PROBLEMS = 10
 _STEADY = 3
 """So many looks in a row must find nothing to do: a page is told of a moment after its answer."""
 FRESH = {"QUELEA_SEARCH_PAGE_FRESH_SECONDS": "0", "QUELEA_SEARCH_PROVIDER_CACHE_SECONDS": "0"}
@@ -77,7 +79,7 @@ class Round:
                 for name, values in self.stages.items()
                 if any(values)
             },
-            "problems": len(self.problems),
+            "problems": dict(Counter(self.problems).most_common(_MOST_PROBLEMS)),
         }
 
 

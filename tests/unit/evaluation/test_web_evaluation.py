@@ -41,7 +41,7 @@ def test_a_round_is_counted() -> None:
     one.add(answer("local", "nothing", 200.0), "Sales of 81,797")
     found = one.summary()
     assert (found["questions"], found["answered locally"], found["the page's words in a quote"]) == (2, 0.5, 0.5)
-    assert (found["p50 ms"], found["p95 ms"], found["problems"]) == (200.0, 1000.0, 1)
+    assert (found["p50 ms"], found["p95 ms"], found["problems"]) == (200.0, 1000.0, {"x": 1})
     assert found["stages"]["web"] == {"p50 ms": 0.0, "share": 0.5}
     assert "rank" not in found["stages"]
 
@@ -92,6 +92,7 @@ def test_tables_are_markdown() -> None:
         }
     )
     assert "30.0 : 1" in text
+    assert "1 × x" in text
     assert "| hit_all | 0.900 |" in text
     assert "| rank_ms_all | 1234 |" in text
     assert "documents 20 → 22" in text
