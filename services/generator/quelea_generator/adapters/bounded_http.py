@@ -8,8 +8,10 @@ import httpx2
 
 _LINE_BYTES = 1 << 20
 """Longest line of an event stream."""
+_STREAM_BYTES = 8 << 20
+"""Largest event stream: some thirty thousand tokens."""
 _BODY_BYTES = 32 << 20
-"""Largest body of any answer: a prompt's tokens as JSON, or a stream of some ten thousand events."""
+"""Largest other body: a long prompt's tokens as JSON."""
 
 HEADERS = {"accept-encoding": "identity"}
 """For every request of a client that has bound_response among its hooks."""
@@ -28,6 +30,7 @@ class _Bounded(httpx2.AsyncByteStream):
     def __init__(self, inner: httpx2.AsyncByteStream, *, lines: bool) -> None:
         self._inner = inner
         self._lines = lines
+        self._most = _STREAM_BYTES if lines else _BODY_BYTES
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         body = line = 0
@@ -35,8 +38,8 @@ class _Bounded(httpx2.AsyncByteStream):
             body += len(chunk)
             end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
             line = line + len(chunk) if end < 0 else len(chunk) - end - 1
-            if body > _BODY_BYTES:
-                raise httpx2.ReadError(f"The server's answer is larger than {_BODY_BYTES} bytes.")
+            if body > self._most:
+                raise httpx2.ReadError(f"The server's answer is larger than {self._most} bytes.")
             if self._lines and line > _LINE_BYTES:
                 raise httpx2.ReadError(f"A line of the server's stream is longer than {_LINE_BYTES} bytes.")
             yield chunk

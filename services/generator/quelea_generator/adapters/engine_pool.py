@@ -20,8 +20,8 @@ from quelea_generator.core.routing import Policy, affinity_key, by_affinity
 
 log = get_logger(__name__)
 
-_READY_SECONDS = 8.0
-"""How long a readiness check waits for the first completion; it goes on being awaited behind it."""
+_READY_SECONDS = 1.0
+"""How long a readiness check waits for a completion of one token; it goes on being awaited behind it."""
 _FIRST_PROBE_SECONDS = 0.2
 
 
