@@ -234,7 +234,7 @@ class Refresh:
         )
         try:
             job = self._store.submit(new, stored_pages=None, max_queued=self._settings.max_queued_jobs)
-        except (Overloaded, Unavailable):
+        except Overloaded:  # after Unavailable the record may be there all the same, and its job needs the bytes
             if page:
                 self._blobs.delete_incoming(job_id)
             raise

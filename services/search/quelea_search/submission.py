@@ -74,6 +74,10 @@ class Submission:
         try:
             pages = await self._stored_pages(document_id)
             job = await asyncio.to_thread(self._store.submit, new, stored_pages=pages, max_queued=most)
+        except Unavailable:
+            # The record may have been written although the answer was lost: then its job needs the bytes. Otherwise
+            # the reaper removes them.
+            raise
         except QueleaError:
             await asyncio.to_thread(self._blobs.delete_incoming, job_id)
             raise

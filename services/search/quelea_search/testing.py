@@ -32,9 +32,12 @@ class Site:
     """A web site on loopback, in a thread; every page has an ETag.
 
     Attributes:
+        HOST: A name for it, to be mapped to `address` by the setting web_test_hosts.
         pages: Path -> HTML; a test may change it at any time.
         asked: Every path that was asked for.
     """
+
+    HOST = "site.example.com"
 
     def __init__(self, pages: Mapping[str, bytes] | None = None) -> None:
         site = self

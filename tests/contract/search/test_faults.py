@@ -156,3 +156,23 @@ def _upsert(document_id: str):
     request.document.metadata.uri = "u"
     request.passages.add(id="p")
     return request
+
+
+async def test_a_submission_whose_answer_was_lost_keeps_its_bytes(search_room) -> None:
+    submit = search_room.store.submit
+
+    def answer_lost(*args, **options):
+        submit(*args, **options)
+        raise Unavailable("Redis was killed after it had written the record")
+
+    search_room.store.submit = answer_lost
+    with pytest.raises(Unavailable):
+        await search_room.submit(TEXT)
+    search_room.store.submit = submit
+    again = await search_room.submit(TEXT)  # as the caller does
+    await search_room.reaper.trim()
+    search_room.sent[:] = [again.id]
+    await search_room.work()
+    assert (await search_room.job(again.id)).state == pb.JOB_STATE_SUCCEEDED
+    await search_room.reaper.trim()
+    assert not [name for name in search_room.files() if name.startswith("incoming")]

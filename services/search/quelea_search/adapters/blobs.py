@@ -123,6 +123,9 @@ class Blobs:
         """Store a document for good: its pages, then its bytes. The incoming copy stays until the job has ended."""
         folder = self._folder(document_id)
         self._fs.makedirs(folder, exist_ok=True)
+        # Of a worker that was killed at this very place: nobody else is at this document now.
+        for broken in self._fs.glob(f"{folder}/*.part"):
+            self._remove(broken)
         self._write(f"{folder}/pages.gz", _pack(header, pages))
         self._write(f"{folder}/original", self.read_incoming(job_id))
 
