@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from quelea_cli.commands.stack import CHECKOUT, serve
+from quelea_cli.commands.stack import CHECKOUT, sample_folder, serve
 from quelea_cli.demo import QUESTIONS, show
 from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.gateway import Gateway
@@ -25,7 +25,7 @@ def demo(
     samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = CHECKOUT / "samples",
     once: Annotated[bool, typer.Option(help="Stop after the questions; exit code 0 when all went well.")] = False,
 ) -> None:
-    """Start a stack, ingest the samples, ask three questions, and keep serving until Ctrl-C."""
+    """Start a stack with the sample web, ingest the samples, ask questions, and keep serving until Ctrl-C."""
     if not (samples / QUESTIONS).is_file():
         raise CliError(f"There are no samples in {samples}; name their folder with --samples.", EXIT_USAGE)
     out, _ = consoles()
@@ -40,7 +40,7 @@ def demo(
             say(out, f"\nopen {url} · Ctrl-C to stop", "bold green")
             await asyncio.Event().wait()
 
-    options = Options(host="127.0.0.1", port=port, auth=False, model="", reader={})
+    options = Options(host="127.0.0.1", port=port, auth=False, model="", reader={}, sample_web=sample_folder(samples))
     finished = serve(Home(home), options, Policy(), terminal_level=None, work=work)
     if once and not finished:
         raise CliError("The demo was stopped before it had finished.")

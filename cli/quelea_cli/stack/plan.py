@@ -6,7 +6,6 @@ import secrets
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from quelea_kit.redis_server import find_redis_server
@@ -16,6 +15,8 @@ from quelea_cli.stack.model import Service
 from quelea_cli.stack.ports import free_ports
 from quelea_cli.stack.probes import grpc_probe, http_probe, redis_probe
 from quelea_cli.stack.web import LOOPBACK, is_on, sample_port, sample_service, sample_settings
+
+_READY_LINES = {"worker": "worker_ready", "beat": "beat_starts"}
 
 
 @dataclass(frozen=True)
@@ -81,15 +82,14 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
             command=(sys.executable, "-m", module or f"quelea_{name}"),
             env={**usual, **environment, **ours, "PYTHONUNBUFFERED": "1"},
             probe=probe,
-            ready_line="" if probe else f"{name}_ready",
+            ready_line="" if probe else _READY_LINES[name],
             port=options.port if name == "gateway" else port.get(name, 0),
             start_group=2,
             stop_group=stop_group,
         )
 
-    beat: list[Service] = []
-    if is_on(options.web or bool(sample), environment) and find_spec("quelea_search.beat"):
-        beat = [service("beat", search, module="quelea_search.beat", stop_group=2)]
+    web = is_on(options.web or bool(sample), environment)
+    beat = [service("beat", search, module="quelea_search.beat", stop_group=2)] if web else []
     return [
         _redis(home, port["redis"], password, environment),
         *sample,

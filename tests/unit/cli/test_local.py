@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import socket
@@ -187,7 +186,8 @@ def test_no_question_leaves_the_machine_unasked(tmp_path: Path) -> None:
     assert planned(Home(tmp_path), web=True)["search"].env["QUELEA_SEARCH_WEB"] == "true"
     kept = planned(Home(tmp_path), {"QUELEA_SEARCH_WEB": "1"})
     assert kept["worker"].env["QUELEA_SEARCH_WEB"] == "1"
-    assert ("beat" in kept) == (importlib.util.find_spec("quelea_search.beat") is not None)
+    assert kept["beat"].command[-1] == "quelea_search.beat"
+    assert kept["beat"].ready_line
 
 
 def test_the_sample_web_is_all_that_a_stack_with_it_can_read(tmp_path: Path) -> None:
