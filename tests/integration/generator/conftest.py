@@ -33,6 +33,7 @@ class FakeEngine:
         gate: Held answers go on when it is set.
         context: As /v1/models tells it; 0: it does not.
         rate: Tokens per word for /tokenize; 0: there is no such path.
+        cached: Whole prefixes seen so far, as its prefix cache: what /metrics counts.
     """
 
     def __init__(self) -> None:
@@ -50,6 +51,8 @@ class FakeEngine:
         self.context, self.rate = 4096, 1.5
         self.bodies: list[dict[str, Any]] = []
         self.probes = self.counts = self.sent = self.left = 0
+        self.cached: set[str] = set()
+        self.looked_up = self.found = 0
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
 
@@ -83,6 +86,15 @@ class FakeEngine:
             told = {"max_model_len": self.context} if self.context else {}
             return JSONResponse({"object": "list", "data": [{"id": "tiny", "object": "model", **told}]})
 
+        @app.get("/metrics")
+        async def metrics() -> Response:
+            lines = (
+                f'vllm:prefix_cache_queries_total{{engine="0"}} {float(self.looked_up)}',
+                f'vllm:prefix_cache_hits_total{{engine="0"}} {float(self.found)}',
+                'vllm:prefix_cache_hits_created{engine="0"} 1.7e9',
+            )
+            return Response("\n".join(lines), media_type="text/plain")
+
         @app.post("/tokenize")
         async def tokenize(request: Request) -> JSONResponse:
             self.counts += 1
@@ -102,6 +114,10 @@ class FakeEngine:
                 choice = {"index": 0, "message": message, "finish_reason": "length"}
                 return JSONResponse({"id": "c", "object": "chat.completion", "model": "tiny", "choices": [choice]})
             self.bodies.append(body)
+            prefix = body["messages"][-1]["content"].splitlines()[0]
+            self.looked_up += len(prefix.split())
+            self.found += len(prefix.split()) if prefix in self.cached else 0
+            self.cached.add(prefix)
             if self.statuses:
                 status = self.statuses.pop(0)
                 return JSONResponse({"error": {"message": f"status {status}"}}, status_code=status)

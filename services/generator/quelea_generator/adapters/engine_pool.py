@@ -114,6 +114,15 @@ class EnginePool:
         if not self._places.some_up():
             raise next(iter(self._engines.values())).trouble
 
+    async def wait_until_all_up(self, seconds: float) -> None:
+        """Until every replica has completed one token; Unavailable, with its trouble, when one takes longer."""
+        tasks = [self._revive(engine) for engine in self._engines.values() if not engine.up]
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+        for engine in self._engines.values():
+            if not engine.up:
+                raise engine.trouble
+
     async def close(self) -> None:
         """Stop asking failed replicas, and give back connections."""
         for task in self._reviving.values():
