@@ -100,9 +100,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def product(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The product with the engine as its reader, and a Chinese news item and a filing's page in it."""
     small = {
-        # The model's context has 2,048 tokens.
-        "QUELEA_GENERATOR_EVIDENCE_TOKENS": "800",
+        # The model's context has 2,048 tokens: prompts have to be cut to it.
+        "QUELEA_GENERATOR_EVIDENCE_TOKENS": "6000",
         "QUELEA_GENERATOR_HISTORY_TOKENS": "150",
+        "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": "16",
+        "QUELEA_GENERATOR_COMEBACK_SECONDS": "5",
         "QUELEA_GENERATOR_MAX_TOKENS": "250",
         "QUELEA_GENERATOR_ATTEMPTS": "2",
     }

@@ -21,6 +21,23 @@ def test_the_environment_sets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert GeneratorSettings().evidence_tokens == 1234
 
 
+def test_several_replicas_are_separated_by_commas() -> None:
+    settings = GeneratorSettings(endpoint=" http://a/v1, http://b/v1/,http://a/v1 ,", model="m")
+    assert settings.endpoints == ("http://a/v1", "http://b/v1")
+    with pytest.raises(ValidationError, match="no address"):
+        GeneratorSettings(endpoint=" , ", model="m")
+
+
+def test_there_is_room_here_for_all_that_the_engines_and_their_queue_hold() -> None:
+    assert GeneratorSettings(max_in_flight=3).most_in_flight == 3
+    told = {"max_in_flight_per_engine": 10, "queue_length": 5, "max_in_flight": 1}
+    settings = GeneratorSettings(endpoint="http://a/v1,http://b/v1", model="m", **told)
+    assert settings.most_in_flight > 2 * 10 + 5
+    assert (
+        GeneratorSettings().max_concurrent_calls > GeneratorSettings(endpoint="http://a/v1", model="m").most_in_flight
+    )
+
+
 def test_the_endpoint_chooses_the_reader() -> None:
     assert build(GeneratorSettings()).name == "extractive"
     reader = build(GeneratorSettings(endpoint="http://127.0.0.1:9/v1", model="m"))
