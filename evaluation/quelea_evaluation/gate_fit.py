@@ -145,15 +145,20 @@ def gate_file(asked: Sequence[Asked], calibrated: Values, encoder: str, cosine: 
         "note": "Written by `quelea eval gate --fit`.",
         "features": {
             name: {
-                "mean": round(float(model.mean[i]), _DIGITS),
-                "scale": max(round(float(model.scale[i]), _DIGITS), 10.0**-_DIGITS),
-                "weight": round(float(model.weight[i]), _DIGITS),
+                "mean": _rounded(model.mean[i], _DIGITS + 1),
+                "scale": _rounded(model.scale[i], _DIGITS + 1),
+                "weight": _rounded(model.weight[i], _DIGITS),
             }
             for i, name in enumerate(model.names)
         },
-        "intercept": round(model.intercept, _DIGITS),
+        "intercept": _rounded(model.intercept, _DIGITS),
         "threshold": round(min(1.0, threshold(calibrated[~labels])), _DIGITS),
     }
     if cosine is not None:
         found["cosine"] = cosine
     return found
+
+
+def _rounded(value: float, digits: int) -> float:
+    """To so many significant digits: cosines differ in the third place after the point."""
+    return float(f"{value:.{digits}g}")
