@@ -14,6 +14,7 @@ from quelea_cli.gateway import Json
 
 QUOTE_SHOWN = 400
 FURTHER_SHOWN = 5
+PROBLEMS_SHOWN = 3
 
 
 def consoles() -> tuple[Console, Console]:
@@ -100,8 +101,11 @@ def show_web(console: Console, answer: Json) -> None:
         job = f" (job {page['job_id']})" if page.get("job_id") else ""
         waits = "; `quelea docs approve URL` lets it in" if page["state"] == "pending" else ""
         say(console, f"  {page['state']}: {page['url']}{job}{waits}", "dim")
-    for problem in web.get("problems", []):
+    problems = web.get("problems", [])
+    for problem in problems[:PROBLEMS_SHOWN]:
         say(console, f"note: web: {problem}", "yellow")
+    if len(problems) > PROBLEMS_SHOWN:
+        say(console, f"note: web: and {len(problems) - PROBLEMS_SHOWN} more; --json has them all", "yellow")
 
 
 def show_sources(console: Console, answer: Json, page_url: Callable[[Json], str]) -> None:

@@ -45,7 +45,7 @@ def sample_settings(port: int) -> dict[str, str]:
         "QUELEA_SEARCH_ENVIRONMENT": "test",
         "QUELEA_SEARCH_WEB_PROVIDERS": json.dumps(["searxng"]),
         "QUELEA_SEARCH_SEARXNG_URL": f"http://{LOOPBACK}:{port}",
-        "QUELEA_SEARCH_WEB_TEST_HOSTS": json.dumps(dict.fromkeys(HOSTS, f"{LOOPBACK}:{port}")),
+        "QUELEA_SEARCH_WEB_TEST_HOSTS": json.dumps({f"{host}:{port}": f"{LOOPBACK}:{port}" for host in HOSTS}),
         "QUELEA_SEARCH_PAGE_PORTS": json.dumps([port]),
         "QUELEA_SEARCH_ALLOW_HOSTS": json.dumps(TRUSTED),
     }

@@ -203,6 +203,7 @@ def test_the_sample_web_is_all_that_a_stack_with_it_can_read(tmp_path: Path) -> 
         assert json.loads(env["QUELEA_SEARCH_WEB_PROVIDERS"]) == ["searxng"]
         assert env["QUELEA_SEARCH_SEARXNG_URL"] == f"http://127.0.0.1:{sample.port}"
         assert set(json.loads(env["QUELEA_SEARCH_WEB_TEST_HOSTS"]).values()) == {f"127.0.0.1:{sample.port}"}
+        assert f"news.localhost:{sample.port}" in json.loads(env["QUELEA_SEARCH_WEB_TEST_HOSTS"])
         assert json.loads(env["QUELEA_SEARCH_PAGE_PORTS"]) == [sample.port]
         allowed = json.loads(env["QUELEA_SEARCH_ALLOW_HOSTS"])
         assert 0 < len(allowed) < len(json.loads(env["QUELEA_SEARCH_WEB_TEST_HOSTS"]))
