@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import httpcore2
 
+from quelea_search.adapters.web.guard import SocketOption
 from quelea_search.core.addresses import is_public, parse_address
 
 
@@ -54,7 +55,7 @@ class RecordingDial(httpcore2.AsyncNetworkBackend):
         port: int,
         timeout: float | None = None,  # noqa: ASYNC109  the signature is httpcore2's
         local_address: str | None = None,
-        socket_options: Iterable[tuple[int, int, int]] | None = None,  # type: ignore[override]  no others are used
+        socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         """Record, then fail or connect."""
         self.dialled.append((host, port))
@@ -78,7 +79,7 @@ class TlsWitness(httpcore2.AsyncNetworkBackend):
         port: int,
         timeout: float | None = None,  # noqa: ASYNC109  the signature is httpcore2's
         local_address: str | None = None,
-        socket_options: Iterable[tuple[int, int, int]] | None = None,  # type: ignore[override]  no others are used
+        socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         """A connection on which only TLS can be begun."""
         self.dialled.append(host)

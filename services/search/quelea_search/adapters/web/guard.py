@@ -27,7 +27,7 @@ _RESOLVER_THREADS = 8
 _INSIDE = """localhost local internal intranet lan home corp private arpa onion test example invalid alt kubernetes
     cluster svc consul""".split()
 """Last labels of names that are not of the public internet (RFC 6761, 6762, 8375, ICANN's reserved ones)."""
-_SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
+SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
 
 class Resolver(Protocol):
@@ -153,7 +153,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         port: int,
         timeout: float | None = None,  # noqa: ASYNC109  the signature is httpcore2's
         local_address: str | None = None,
-        socket_options: Iterable[_SocketOption] | None = None,
+        socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         """A connection to the first of the host's checked addresses that answers."""
         failure: Exception = httpcore2.ConnectError(f"{host} has no address")
@@ -168,7 +168,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         self,
         path: str,
         timeout: float | None = None,  # noqa: ASYNC109  the signature is httpcore2's
-        socket_options: Iterable[_SocketOption] | None = None,
+        socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         """Never."""
         raise RefusedAddress("Pages are not read from sockets of this machine.")
