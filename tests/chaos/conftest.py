@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import tempfile
@@ -18,6 +19,8 @@ from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_search.testing import Site, Stack
 
 EMBEDDER = "quelea.embedder.v1.EmbedderService"
+EMBED_SECONDS = 0.1
+"""One call; it keeps the workers busy while they are killed."""
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -31,6 +34,7 @@ class CheapEmbedder(embedder_pb2_grpc.EmbedderServiceServicer):
         embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(self, server)
 
     async def Embed(self, request: pb.EmbedRequest, context: Context) -> pb.EmbedResponse:  # noqa: N802  # gRPC name
+        await asyncio.sleep(EMBED_SECONDS)
         found = await self._fake.embed(request.texts, "passage", 10.0)
         count, dimension = found.vectors.shape
         return pb.EmbedResponse(

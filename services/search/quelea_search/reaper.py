@@ -24,7 +24,8 @@ from quelea_search.tidy import tidy
 log = get_logger(__name__)
 _TIDY_SECONDS = 30.0
 _TRIM_SECONDS = 60.0
-_ABANDONED_SECONDS = 3600.0
+_ABANDONED_SECONDS = 600.0
+"""Complete bytes get their record within seconds; those that have none after this were given up."""
 _HOUR = 3600.0
 
 

@@ -14,12 +14,11 @@ from collections.abc import AsyncIterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import grpc
 import redis
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.client import channel, stream, unary
+from quelea_kit.errors import QueleaError
 from quelea_kit.redis_server import redis_command, redis_url
 from quelea_kit.testing import free_port, wait_until_async
 
@@ -166,15 +165,13 @@ class Stack:
             yield search_pb2_grpc.SearchServiceStub(line)
 
     async def healthy(self) -> bool:
-        """Whether the server says so."""
-        async with channel(f"127.0.0.1:{self.port}", SERVICE) as line:
+        """Whether the server answers what needs Redis."""
+        async with self.line() as stub:
             try:
-                answer = await health_pb2_grpc.HealthStub(line).Check(
-                    health_pb2.HealthCheckRequest(service=SERVICE), timeout=2
-                )
-            except grpc.RpcError:  # the server is not there
+                await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=2))
+            except QueleaError:
                 return False
-        return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+        return True
 
     async def until_healthy(self, wanted: bool = True) -> None:
         """Wait until the server is healthy, or is not; at once when its process has ended."""

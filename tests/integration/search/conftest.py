@@ -7,13 +7,16 @@ import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import grpc
 import pytest_asyncio
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from quelea_kit.client import channel
 from quelea_kit.server import Server
 from quelea_kit.settings import ServiceSettings
 from quelea_kit.testing import wait_until_async
 from quelea_search.adapters.fake_retriever import SERVICE as RETRIEVER
 from quelea_search.adapters.fake_retriever import FakeRetriever
-from quelea_search.testing import SECONDS, Site, Stack
+from quelea_search.testing import SECONDS, SERVICE, Site, Stack
 
 CRASHING = Path(__file__).parent / "crashing_worker.py"
 
@@ -56,6 +59,16 @@ class FakedStack(Stack):
         if self._retriever:
             await self._retriever.stop()
             self._retriever = None
+
+    async def healthy(self) -> bool:
+        async with channel(f"127.0.0.1:{self.port}", SERVICE) as line:
+            try:
+                answer = await health_pb2_grpc.HealthStub(line).Check(
+                    health_pb2.HealthCheckRequest(service=SERVICE), timeout=2
+                )
+            except grpc.RpcError:  # the server is not there
+                return False
+        return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
 
     async def until_indexing(self, document_id: str) -> None:
         """The job is in its long part, and held there when the gate is shut."""
