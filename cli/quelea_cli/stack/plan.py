@@ -14,7 +14,7 @@ from quelea_cli.stack.home import Home
 from quelea_cli.stack.model import Service
 from quelea_cli.stack.ports import free_ports
 from quelea_cli.stack.probes import grpc_probe, http_probe, redis_probe
-from quelea_cli.stack.web import LOOPBACK, is_on, sample_port, sample_service, sample_settings
+from quelea_cli.stack.web import LOOPBACK, PATIENCE, is_on, sample_port, sample_service, sample_settings
 
 _READY_LINES = {"worker": "worker_ready", "beat": "beat_starts"}
 
@@ -72,6 +72,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
             "OPENBLAS_NUM_THREADS": "1",
             "TOKENIZERS_PARALLELISM": "false",
             "MALLOC_ARENA_MAX": "4",
+            **(PATIENCE if options.sample_web else {}),
         }
         probe = grpc_probe(at[name]) if name in at else None
         if name == "gateway":

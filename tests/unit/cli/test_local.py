@@ -208,6 +208,10 @@ def test_the_sample_web_is_all_that_a_stack_with_it_can_read(tmp_path: Path) -> 
         allowed = json.loads(env["QUELEA_SEARCH_ALLOW_HOSTS"])
         assert 0 < len(allowed) < len(json.loads(env["QUELEA_SEARCH_WEB_TEST_HOSTS"]))
     assert "QUELEA_SEARCH_ENVIRONMENT" not in services["gateway"].env
+    assert float(services["gateway"].env["QUELEA_GATEWAY_RANK_SECONDS"]) > 15
+    own = planned(home, {"QUELEA_GATEWAY_RANK_SECONDS": "3"}, sample_web=tmp_path / "web")
+    assert own["gateway"].env["QUELEA_GATEWAY_RANK_SECONDS"] == "3"
+    assert "QUELEA_GATEWAY_RANK_SECONDS" not in planned(home)["gateway"].env
     assert planned(home, sample_web=tmp_path / "web")["sample-web"].port == sample.port
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
