@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import uuid
 from enum import StrEnum
 
 from quelea_kit.errors import Conflict, InvalidInput, Overloaded, QueleaError
@@ -59,17 +60,20 @@ class Removals:
         found = {removal.document_id, await asyncio.to_thread(self._ledger.stored_under, url)}
         for document_id in found - {""}:
             try:
-                await self._remove(url, document_id)
+                await self._remove(removal, document_id)
             except Conflict:  # another job is at the same bytes
                 return False
         await asyncio.to_thread(self._pages.taken_out, removal)
         log.info("page_taken_out", url=url, documents=sorted(found - {""}))
         return True
 
-    async def _remove(self, url: str, document_id: str) -> None:
-        token = f"take out {url}"
+    async def _remove(self, removal: Removal, document_id: str) -> None:
+        url = removal.canonical_url
+        token = f"take out {url} {uuid.uuid4().hex}"
         await asyncio.to_thread(self._ledger.hold, document_id, token)
         try:
+            if not await asyncio.to_thread(self._pages.is_noted, removal):
+                return
             document = await self._retriever.get(document_id)
             # The same bytes may also have come in under another name, which stays.
             if document is None or document.metadata.uri == url:

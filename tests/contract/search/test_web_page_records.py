@@ -86,12 +86,19 @@ def test_a_page_that_is_taken_out_is_noted_until_it_is_gone(pages: WebPages, sea
     assert pages.is_leaving(rejected)
     assert pages.is_leaving(rolled_back)
     assert pages.due(10) == []
-    for removal in pages.removals():
+    noted = pages.removals()
+    for removal in noted:
         pages.taken_out(removal)
     assert pages.removals() == []
+    assert not any(pages.is_noted(removal) for removal in noted)
     assert pages.find(rolled_back) is None
     assert not pages.is_leaving(rolled_back)
     assert pages.find(rejected).state is PageState.REJECTED
+    put(pages, 2, host="c.example")  # it came back
+    for removal in noted:
+        pages.taken_out(removal)  # as a second process would, late
+    assert pages.find(rolled_back) is not None
+    pages.forget(rolled_back, "d2")
     # forgotten whole
     pages.take_out(rejected, reject=False, reason="")
     pages.trim()

@@ -56,6 +56,9 @@ class WebPages(RedisBase):
         super().__init__(client, prefix)
         self._max_pending = max_pending
         self._now = clock
+        self._all = self._key("webpages")
+        self._hosts, self._due = self._key("webpages", "hosts"), self._key("webpages", "due")
+        self._removals = self._key("webpages", "removals")
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -191,37 +194,29 @@ class WebPages(RedisBase):
                 return True
         return bool(self.rejected([canonical_url]))
 
+    def is_noted(self, removal: Removal) -> bool:
+        """Whether it is still to be done; another process may have done it."""
+        with self._answering():
+            return bool(self._redis.hexists(self._removals, removal.canonical_url))
+
     def taken_out(self, removal: Removal) -> None:
         """Nothing is left of it."""
         key = self._record(removal.canonical_url)
 
         def change(pipe: Any) -> None:
+            noted = pipe.hexists(self._removals, removal.canonical_url)
             page = self._parse(pipe.get(key))
             pipe.multi()
+            if not noted:  # done by another process, and the page may have come back since
+                return
             pipe.hdel(self._removals, removal.canonical_url)
             # A job that was just ending may have written it once more.
             if page is not None and page.state in (PageState.KEPT, PageState.VANISHED):
                 self._forget(pipe, page)
 
-        self._transact([key], change)
+        self._transact([key, self._removals], change)
 
     # -- inside ----------------------------------------------------------------------------------------------------
-
-    @property
-    def _all(self) -> str:
-        return self._key("webpages")
-
-    @property
-    def _hosts(self) -> str:
-        return self._key("webpages", "hosts")
-
-    @property
-    def _due(self) -> str:
-        return self._key("webpages", "due")
-
-    @property
-    def _removals(self) -> str:
-        return self._key("webpages", "removals")
 
     def _state(self, state: PageState) -> str:
         return self._key("webpages", state.value)
