@@ -117,6 +117,30 @@ async def test_an_answer_without_text_waits_for_the_only_engine_to_come_back(eng
         await one.until(SERVING)
 
 
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+async def test_failures_that_may_pass_are_tried_elsewhere(engines: list[Any], status: int) -> None:
+    async with served(*engines) as one:
+        for engine in engines:
+            engine.statuses = [status]
+        text, _ = await one.ask()
+        assert text == "Sales rose [1]."
+        assert sum(len(engine.bodies) for engine in engines) == 3
+        assert min(len(engine.bodies) for engine in engines) == 1
+        await one.until(SERVING)
+
+
+async def test_engines_that_are_all_full_are_told_with_their_time_and_stay_serving(engines: list[Any]) -> None:
+    async with served(*engines) as one:
+        for engine in engines:
+            engine.statuses = [429]
+        with pytest.raises(Overloaded) as caught:
+            await one.ask()
+        assert caught.value.retry_after == 1.0
+        assert [len(engine.bodies) for engine in engines] == [1, 1]
+        assert (await one.ask())[0] == "Sales rose [1]."  # it waits until one may be asked again
+        assert await one.health() == SERVING
+
+
 async def test_an_answer_with_text_ends_with_a_clear_error(engines: list[Any]) -> None:
     hold(*engines, before_text=False)
     async with served(*engines) as one:

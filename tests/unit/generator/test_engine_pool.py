@@ -167,6 +167,22 @@ async def test_an_answer_without_text_begins_again_at_another_engine() -> None:
         assert len(bad.seen) == 2
 
 
+async def test_a_retry_goes_elsewhere_even_when_the_failed_engine_seems_to_work_again() -> None:
+    a, b = engine("a", (), error=AWAY), engine("b", (), error=AWAY)  # the probes of both succeed
+    async with pooled(a, b, circuit_seconds=0.01) as pool:
+        first = ranked(affinity_key("m", [Message("user", "q")]), ["a", "b"])[0]
+        bad, good = (a, b) if first == "a" else (b, a)
+        good.error, good._pieces = None, ("fine",)
+        for _ in range(5):
+            assert await ask(pool) == "fine"
+        assert len(good.seen) == 5
+        assert pool._engines[bad.name].strikes == len(bad.seen) > 0
+        bad.error = None
+        await wait_until_async(lambda: pool._engines[bad.name].up, seconds=5)
+        await ask(pool)
+        assert pool._engines[bad.name].strikes == 0
+
+
 async def test_an_answer_with_text_ends_with_the_error() -> None:
     a, b = engine("a", ("half ",), error=AWAY), engine("b", ("half ",), error=AWAY)
     async with pooled(a, b) as pool:

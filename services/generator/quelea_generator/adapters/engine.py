@@ -64,6 +64,7 @@ class Engine:
         in_flight: Requests that it works on for us.
         outstanding: Tokens of them that are still to be read or written, estimated.
         trouble: Why it is not up.
+        strikes: Failures since an answer last came to its end.
         down_since: When it last stopped being up, seconds of time.monotonic().
     """
 
@@ -75,6 +76,7 @@ class Engine:
     outstanding: int = 0
     trouble: QueleaError = field(default_factory=lambda: Unavailable("No completion has come back yet."))
     down_since: float = field(default_factory=time.monotonic)
+    strikes: int = 0
     refuses_until: float = 0.0
     last_text: float = float("-inf")
 
@@ -109,6 +111,7 @@ class Engine:
         """It is left alone until a completion has come back."""
         if self.up:
             self.up, self.down_since = False, time.monotonic()
+            self.strikes += 1
         self.trouble = error
 
     async def recheck(self) -> None:

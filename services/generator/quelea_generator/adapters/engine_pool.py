@@ -59,8 +59,9 @@ class EnginePool:
         self._refuse_when_gone()
         prompt_tokens = prompt_tokens or sum(estimate_tokens(message.content) for message in messages)
         key = affinity_key(model, messages)
+        failed: set[str] = set()
         for attempt in range(1, self._limits.attempts + 1):
-            ticket = Ticket(tenant, prompt_tokens + max_tokens, key, max_tokens)
+            ticket = Ticket(tenant, prompt_tokens + max_tokens, key, max_tokens, failed)
             has_text = False
             async with self._places.place(ticket, again=attempt > 1) as engine:
                 try:
@@ -75,11 +76,13 @@ class EnginePool:
                                     has_text = True
                                     self._places.owe(engine, ticket, ticket.answer_tokens)
                             yield piece
+                    engine.strikes = 0
                     return
                 except QueleaError as error:
                     again = self._blame(engine, error)
                     if has_text or not again or attempt == self._limits.attempts:
                         raise
+                    failed.add(engine.name)
                     metrics.RETRIED.labels(engine.name).inc()
                     log.info("answer_begun_again", engine=engine.name, why=str(error))
 
@@ -138,10 +141,9 @@ class EnginePool:
         if isinstance(error, Overloaded):
             asyncio.get_running_loop().call_later(engine.refuse(error) + 0.01, self._places.dispatch)
             return self._places.some_take()
-        if not engine.is_failure(error):
-            return False
-        self._fail(engine, error)
-        return isinstance(error, Unavailable)
+        if engine.is_failure(error):
+            self._fail(engine, error)
+        return isinstance(error, Unavailable) or error.details.get("endpoint_status") == "504"
 
     def _fail(self, engine: Engine, error: QueleaError) -> None:
         engine.fail(error)
@@ -164,7 +166,10 @@ class EnginePool:
         return task
 
     async def _ask_until_up(self, engine: Engine) -> None:
+        # At once the first time, later when it fails again and again although single tokens come.
         pause = 0.0
+        if engine.strikes > 1:
+            pause = min(self._limits.circuit_seconds, _FIRST_PROBE_SECONDS * 2.0 ** min(engine.strikes, 16))
         while not engine.up:
             await asyncio.sleep(pause)
             pause = min(self._limits.circuit_seconds, max(_FIRST_PROBE_SECONDS, 2 * pause))

@@ -41,6 +41,8 @@ class Ticket:
     cost: int
     key: bytes
     answer_tokens: int
+    avoid: set[str] = field(default_factory=set)
+    """Engines that failed at it: asked again only when no other takes it."""
     granted: asyncio.Future[Engine] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     owed: int = 0
     """Tokens that its engine's account still has of it."""
@@ -124,7 +126,11 @@ class Places:
             ticket = self._queue.pop()
             if ticket is None or ticket.granted.done():
                 continue
-            name = self._policy([one.load for one in self._engines.values() if one.up], ticket.key, ticket.cost)
+            up = [one for one in self._engines.values() if one.up]
+            others = [one for one in up if one.name not in ticket.avoid]
+            if any(one.takes for one in others):
+                up = others
+            name = self._policy([one.load for one in up], ticket.key, ticket.cost)
             assert name is not None  # noqa: S101  # some_take() said that there is a place
             engine = self._engines[name]
             engine.in_flight += 1
