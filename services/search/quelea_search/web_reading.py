@@ -20,7 +20,16 @@ from quelea_search.core.suspicious import reads_like_instructions
 from quelea_search.core.urls import host_of
 from quelea_search.core.web import Fetched, WebDocument
 from quelea_search.core.web_dates import FIRST_LINES, plausible, text_date, url_date
-from quelea_search.core.web_facts import FILING_TYPES, PageFacts, is_barrier, page_kind, page_title, without_site
+from quelea_search.core.web_facts import (
+    FILING_TYPES,
+    FORMS,
+    PageFacts,
+    is_barrier,
+    is_told,
+    page_kind,
+    page_title,
+    without_site,
+)
 
 _NAME = re.compile(r"[^\w.-]+")
 _NAME_CHARACTERS = 80
@@ -66,8 +75,14 @@ def read_web_page(
     own = page_title(markup, host) or parsed.stated.get("title", "") or without_site(title, "", host)
     said = {key: value for key, value in parsed.stated.items() if key not in ("title", "published")}
     day = plausible(markup.published or parsed.stated.get("published", ""), today)
-    parsed = replace(parsed, stated=said | {k: v for k, v in (("title", own), ("published", day)) if v})
+    said |= {key: value for key, value in (("title", own), ("published", day)) if value}
+    parsed = replace(parsed, stated=said)
     facts = read_metadata(parsed, filename, None)
+    dated_path = bool(url_date(fetched.final_url))
+    if facts.document_type in FORMS and is_told(
+        fetched.final_url, host, is_article=markup.is_article, dated_path=dated_path
+    ):  # news that only mentions a form: "see our Form 10-K"
+        facts = read_metadata(replace(parsed, stated={**said, "document_type": "news"}), filename, None)
     dated = _dated(parsed, facts, day, fetched, published, today)
     kind = page_kind(
         fetched.final_url,
@@ -75,7 +90,7 @@ def read_web_page(
         facts.document_type,
         published=dated.day,
         is_article=markup.is_article,
-        dated_path=bool(url_date(fetched.final_url)),
+        dated_path=dated_path,
     )
     chunks = tuple(chunk(parsed))
     if not chunks:

@@ -222,6 +222,16 @@ def test_a_filing_is_dated_by_its_signature_not_by_its_address() -> None:
     assert document.facts.period.end_date == "2023-07-01"
 
 
+def test_news_that_mentions_a_form_is_no_filing() -> None:
+    body = BODY + "<p>For risks see the Form 10-K of Acme Corp for the fiscal year ended December 31, 2022.</p>"
+    document = read(english(ARTICLE % "2023-10-21", body=body))
+    assert (document.kind, document.facts.document_type) == ("news", "news")
+    assert document.facts.title == "Acme Corp raises full-year outlook"
+    title = "山西汾酒2022年年报点评：开门红业绩超预期"
+    comment = english(ARTICLE % "2023-04-28", body=f"<p>{'公司发布2022年年度报告，营收同比增长。' * 20}</p>")
+    assert read(comment.replace("Acme Corp raises full-year outlook", title)).kind == "news"
+
+
 def test_instructions_are_flagged_where_they_stand() -> None:
     long = "".join(f"<p>{'Acme sold more anvils in the north than in the south this year. ' * 6}</p>" for _ in range(6))
     page = english(

@@ -27,9 +27,8 @@ class PageFacts:
     """Whether it calls itself an article or news."""
 
 
-FILING_TYPES = frozenset(
-    """10-Q 10-K 8-K 20-F 6-K 40-F S-1 S-3 S-4 F-1 N-CSR 11-K prospectus announcement""".split()
-) | {"DEF 14A", "DEF14A", "annual report", "half-year report", "quarterly report"}
+FORMS = frozenset("10-Q 10-K 8-K 20-F 6-K 40-F S-1 S-3 S-4 F-1 N-CSR 11-K DEF14A".split()) | {"DEF 14A"}
+FILING_TYPES = FORMS | {"prospectus", "announcement", "annual report", "half-year report", "quarterly report"}
 _FILING_HOSTS = (
     "sec.gov", "cninfo.com.cn", "sse.com.cn", "szse.cn", "bse.cn", "hkexnews.hk", "sedarplus.ca",
     "find-and-update.company-information.service.gov.uk", "edinet-fsa.go.jp", "disclosure.edinet-fsa.go.jp",
@@ -116,6 +115,19 @@ def _is_site(tail: str, separator: str, site: str, host: str) -> bool:
     return separator in _SURE or _SITE_LIKE.search(tail) is not None
 
 
+def is_told(url: str, host: str, *, is_article: bool, dated_path: bool) -> bool:
+    """Whether a page tells of something, as news and comments do, and is not the thing itself: where filings are kept
+    it is, elsewhere a page that calls itself an article, stands among news or under a date is not."""
+    path = urlsplit(url).path
+    if _FILING_PATHS.search(path) or host_matches(host, _FILING_HOSTS):
+        return False
+    return is_article or dated_path or _says_news(host, path)
+
+
+def _says_news(host: str, path: str) -> bool:
+    return host_matches(host, _NEWS_HOSTS) or _NEWS_WORDS.search(f"{host}{path}".lower()) is not None
+
+
 def page_kind(url: str, host: str, document_type: str, *, published: str, is_article: bool, dated_path: bool) -> str:
     """ "filing", "reference", "news" or "page".
 
@@ -125,16 +137,14 @@ def page_kind(url: str, host: str, document_type: str, *, published: str, is_art
         dated_path: Whether the address names a day.
     """
     path = urlsplit(url).path
-    if document_type in FILING_TYPES or _FILING_PATHS.search(path):
+    told = is_told(url, host, is_article=is_article, dated_path=dated_path)
+    if _FILING_PATHS.search(path) or (document_type in FILING_TYPES and not told):
         return "filing"
     if document_type == "regulation" or host_matches(host, _REFERENCE_HOSTS):
         return "reference"
     if host_matches(host, _FILING_HOSTS) and path.lower().endswith((".pdf", ".htm", ".html")):
         return "filing" if "news" not in path.lower() else "news"
-    says_news = host_matches(host, _NEWS_HOSTS) or _NEWS_WORDS.search(f"{host}{path}".lower()) is not None
-    if published and (says_news or is_article or dated_path or document_type in _NEWS_TYPES):
-        return "news"
-    if document_type == "press release":
+    if document_type == "press release" or (published and (told or document_type in _NEWS_TYPES)):
         return "news"
     return "reference" if _REFERENCE_PATHS.search(path) else "page"
 
