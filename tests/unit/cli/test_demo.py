@@ -54,7 +54,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_first_the_web_then_the_knowledge_base(gateway: FakeGateway, capsys: pytest.CaptureFixture[str]) -> None:
     on_its_way = [{**JOB, "state": state} for state in ("queued", "running", "running", "succeeded")]
     asked = ready(gateway, answer("local+web", "web"), answer("local", "local"), jobs=on_its_way)
-    assert through_the_web(asked, QUESTION, Console(), 3) == []
+    assert through_the_web(asked, QUESTION, Console()) == []
     out = capsys.readouterr().out
     assert "kept: 10-Q · http://filings.localhost:1/a.pdf (host on the allow-list)" in out
     assert "through the web 2.00 s, from the knowledge base 0.10 s" in out
@@ -74,7 +74,7 @@ def test_first_the_web_then_the_knowledge_base(gateway: FakeGateway, capsys: pyt
 def test_what_does_not_go_as_it_should_is_a_fault(
     gateway: FakeGateway, answers: list[dict[str, Any]], page: dict[str, Any], fault: str
 ) -> None:
-    faults = through_the_web(ready(gateway, *answers, page=page), QUESTION, Console(quiet=True), 3)
+    faults = through_the_web(ready(gateway, *answers, page=page), QUESTION, Console(quiet=True))
     assert any(fault in one for one in faults), faults
 
 
