@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from quelea_gateway.adapters.fake_services import FakeServices
+from quelea_gateway.adapters.fake_services import GATE_FILE, FakeServices
 from quelea_gateway.adapters.fake_world import World
 from quelea_gateway.gateway import Gateway, build
 from quelea_gateway.runner import Running
@@ -32,7 +32,8 @@ async def standing(world: World | None = None, **settings: Any) -> AsyncIterator
     world = world or World.with_samples()
     services = FakeServices(world)
     await services.start()
-    given = {"auth": "off", "http_listen": "127.0.0.1:0", "drain_seconds": 1.0, **services.addresses, **settings}
+    usual = {"auth": "off", "http_listen": "127.0.0.1:0", "drain_seconds": 1.0, "gate_file": str(GATE_FILE)}
+    given = {**usual, **services.addresses, **settings}
     gateway = build(Settings(**given))
     running = Running(gateway)
     await running.start()

@@ -7,6 +7,7 @@ from importlib import resources
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quelea_gateway.adapters.fake_services import GATE_FILE
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate
 from quelea_gateway.core.gate_features import FEATURES, features, measure, newest_day
 from quelea_gateway.core.model import Passage, Question, Reading, Retrieved, Turn
@@ -15,7 +16,9 @@ from quelea_kit.errors import InvalidInput
 PACKAGED = Calibration.parse(
     resources.files("quelea_gateway.core").joinpath("gate.json").read_text("utf-8"), name="gate.json"
 )
-GATE = CalibratedGate(PACKAGED)
+BY_HAND = Calibration.parse(GATE_FILE.read_text("utf-8"), name="fake_gate.json", base=PACKAGED)
+"""Whatever the packaged one is fitted to."""
+GATE = CalibratedGate(BY_HAND)
 TODAY = "2024-02-01"
 
 
@@ -86,6 +89,13 @@ def test_a_company_that_was_recognised_by_another_name_is_not_missing():
     card = passage("Card member spending rose.", company="American Express", header="American Express")
     retrieved = found(card, companies=("American Express",))
     assert measure("What was AMEX card spending?", retrieved, TODAY).missing_names == ()
+
+
+def test_the_sparse_score_by_word_and_the_passage_with_most_words_wherever_it_stands():
+    last = passage("Lithium exports rose in 2021.", sparse=12.0)
+    retrieved = found(*(passage("Other.", header="") for _ in range(9)), last)
+    measured = features("lithium exports in 2021", retrieved, TODAY)
+    assert (measured["sparse_per_term"], measured["words_best"]) == (4.0, 1.0)
 
 
 def test_years_and_numbers_apart_from_terms():
@@ -166,7 +176,7 @@ def test_the_age_of_the_evidence_is_told():
 )
 def test_fresh_evidence_is_good_enough_for_the_latest(fields, fresh):
     latest = found(passage(cosine=0.93, **fields), asks_latest=True)
-    assert CalibratedGate(PACKAGED, threshold=0.3).judge(asked(), latest).passed is fresh
+    assert CalibratedGate(BY_HAND, threshold=0.3).judge(asked(), latest).passed is fresh
 
 
 def test_a_question_that_leans_is_judged_with_the_one_before():

@@ -6,6 +6,7 @@ python -m quelea_gateway.adapters.fake_services      a gateway on them, at http:
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -21,6 +22,9 @@ from quelea_gateway.adapters.fake_generator import FakeGenerator
 from quelea_gateway.adapters.fake_retriever import FakeRetriever
 from quelea_gateway.adapters.fake_search import FakeSearch
 from quelea_gateway.adapters.fake_world import World
+
+GATE_FILE = Path(__file__).with_name("fake_gate.json")
+"""The gate's calibration for the scores of the fake retriever."""
 
 
 class FakeServices:
@@ -77,6 +81,7 @@ async def _main() -> None:
     settings = Settings(
         auth="off",
         http_listen="127.0.0.1:8089",
+        gate_file=str(GATE_FILE),
         retriever=at["retriever"],
         search=at["search"],
         generator=at["generator"],

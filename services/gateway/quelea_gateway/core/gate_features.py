@@ -23,6 +23,8 @@ FEATURES = {
     "score": "fused score of the best passage",
     "score_margin": "fused score of the best passage less the mean of the next ones'",
     "sparse": "log(1 + best sparse (BM25) score)",
+    "sparse_per_term": "best sparse score by the number of the question's words",
+    "words_best": "share of all words of the question, names and numbers too, in the one passage that has most of them",
     "terms_covered": "share of the key terms that the best passages have, longer terms weighing more",
     "terms_best": "the same for the one passage that has most of them",
     "pairs_covered": "share of the pairs of neighbouring key terms that stand side by side in a best passage",
@@ -98,7 +100,9 @@ def features(question: str, retrieved: Retrieved, as_of: str) -> dict[str, float
 def measure(question: str, retrieved: Retrieved, as_of: str) -> Measured:
     """The features and what they were made of."""
     passages, reading = retrieved.passages, retrieved.reading
-    best = [_text_of(passage) for passage in passages[:BEST]]
+    texts = [_text_of(passage) for passage in passages]
+    best = texts[:BEST]
+    every = list(dict.fromkeys(terms(question)))
     names = _names(question)
     wanted, order, numbers = _key_terms(question, names)
     there = frozenset().union(*(text.terms for text in best))
@@ -113,6 +117,8 @@ def measure(question: str, retrieved: Retrieved, as_of: str) -> Measured:
     age = max(0, (today - newest).days) if newest and today else None
     found = {
         **_scores(retrieved),
+        "sparse_per_term": max([0.0, *(passage.sparse for passage in passages)]) / max(1, len(every)),
+        "words_best": max((_share(every, text.terms) for text in texts), default=0.0),
         "terms_covered": _share(wanted, there),
         "terms_best": max((_share(wanted, text.terms) for text in best), default=0.0),
         "pairs_covered": _pairs(order, best),
