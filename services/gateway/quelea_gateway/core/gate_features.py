@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from quelea_kit.dates import parse_iso
 from quelea_kit.text import CJK, STOP_WORDS, normalise, stem, terms, words
@@ -171,9 +172,14 @@ def _scores(retrieved: Retrieved) -> dict[str, float]:
 
 def _text_of(passage: Passage) -> _Text:
     about = (passage.header, passage.title, passage.company, passage.ticker, passage.period, passage.period_end)
-    beside = "\n".join((*about, passage.published, passage.table_head))
-    sequence = tuple(terms(f"{passage.table_head}\n{passage.text}"))
-    return _Text(sequence, frozenset(sequence) | set(terms(beside)), normalise(f"{beside}\n{passage.text}"))
+    return _read("\n".join((*about, passage.published, passage.table_head)), f"{passage.table_head}\n{passage.text}")
+
+
+@lru_cache(maxsize=2000)
+def _read(beside: str, text: str) -> _Text:
+    """Passages come again and again, and cutting them into words is what takes the gate's time."""
+    sequence = tuple(terms(text))
+    return _Text(sequence, frozenset(sequence) | set(terms(beside)), normalise(f"{beside}\n{text}"))
 
 
 def _key_terms(question: str, names: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:
