@@ -121,7 +121,7 @@ def test_an_unchanged_page_is_not_sent_again_and_a_changed_one_is(web: SampleWeb
 
 
 def test_the_later_filing_is_a_pdf(web: SampleWeb) -> None:
-    found = get(web, "filings.localhost", "/edgar/data/1045810/nvda-20230730.pdf")
+    found = get(web, "filings.localhost", "/Archives/edgar/data/1045810/000104581023000175/nvda-20230730.pdf")
     assert found.headers["content-type"] == "application/pdf"
     assert found.content.startswith(b"%PDF-")
     assert len(found.content) == int(found.headers["content-length"])
@@ -130,7 +130,11 @@ def test_the_later_filing_is_a_pdf(web: SampleWeb) -> None:
 @pytest.mark.parametrize(
     ("query", "host", "path"),
     [
-        ("NVIDIA revenue second quarter of fiscal 2024", "filings.localhost", "/edgar/data/1045810/nvda-20230730.pdf"),
+        (
+            "NVIDIA revenue second quarter of fiscal 2024",
+            "filings.localhost",
+            "/Archives/edgar/data/1045810/000104581023000175/nvda-20230730.pdf",
+        ),
         ("Stellantis集团计划向零跑汽车投资多少？", *LEAPMOTOR),
         ("九阳股份2023年一季度的收入", "reports.localhost", "/research/002242.html"),
         ("How many passengers did Harbourline Ferries carry?", "news.localhost", "/article/harbourline.html"),
