@@ -55,6 +55,7 @@ _EN = re.compile(
     r"[ -](?P<unit>percent\b|per cent\b|percentage points?\b|basis points?\b|(?:thousand|million|billion|trillion)\b)",
     re.IGNORECASE,
 )
+_SOME = re.compile(r"\d|[零一二三四五六七八九十百千万亿两半]|percent|points?\b|illion|thousand|per cent", re.IGNORECASE)
 _ABOUT = re.compile(
     r"(?:\b(?:about|approximately|approx\.?|around|nearly|roughly|almost|over|(?:more|less|fewer) than|at least"
     r"|some|circa|close to|in excess of)\s*|[约近逾超]|大约|超过|将近|不足|高达|[>~≈<])\s*$",
@@ -72,9 +73,11 @@ def parse_amounts(text: str, *, cell: bool = False) -> list[Figure]:
         text: As written; full-width characters are understood.
         cell: It is a table's cell: parentheses make negative.
     """
+    if not _SOME.search(text):
+        return []
     flat = plain(text)
-    mask = hidden(flat) if not cell else bytearray(len(flat))
-    for period in find_periods(flat):
+    mask = bytearray(len(flat)) if cell else hidden(flat)
+    for period in [] if cell else find_periods(flat):
         mask[period.start : period.end] = b"\1" * (period.end - period.start)
     found: list[Figure] = []
     for match in _EN.finditer(flat):
@@ -229,7 +232,13 @@ def _compounds(text: str, found: list[Figure]) -> list[Figure]:
     joined: list[Figure] = []
     for figure in found:
         last = joined[-1] if joined else None
-        if last and last.end == figure.start and last.scale and last.scale >= 10**4 and last.kind == figure.kind == "number":
+        if (
+            last
+            and last.end == figure.start
+            and last.scale
+            and last.scale >= 10**4
+            and last.kind == figure.kind == "number"
+        ):
             smaller = figure.scale or ONE
             if smaller < last.scale and text[last.end - 1] in "亿万" and figure.size < last.scale:
                 unit = smaller
@@ -275,7 +284,8 @@ def _times(text: str, figure: Figure) -> Decimal:
 def parse(text: str) -> list[Figure]:
     """Every figure of a text, amounts and times, in order."""
     times = [
-        Figure(text[p.start : p.end], p.start, p.end, "period", Decimal(0), period=p) for p in find_periods(_masked(text))
+        Figure(text[p.start : p.end], p.start, p.end, "period", Decimal(0), period=p)
+        for p in find_periods(_masked(text))
     ]
     return sorted([*parse_amounts(text), *times], key=lambda figure: figure.start)
 

@@ -81,7 +81,9 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget) -> l
         blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "unsupported", None, "")
         if figure.period is not None:
             numbers = evidence.calendar.passages(figure.period)
-            found.append(replace(blank, verdict="supported", passage=numbers[0], passages=numbers) if numbers else blank)
+            found.append(
+                replace(blank, verdict="supported", passage=numbers[0], passages=numbers) if numbers else blank
+            )
             continue
         claim = Claim(figure, sentence, question, terms, allowed[figure.start], tuple(periods) or asked)
         cited = {number for number, _, _ in said.marks}
@@ -89,9 +91,7 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget) -> l
     return found
 
 
-def _amount(
-    claim: Claim, blank: CheckedFigure, cited: set[int], evidence: Evidence, budget: Budget
-) -> CheckedFigure:
+def _amount(claim: Claim, blank: CheckedFigure, cited: set[int], evidence: Evidence, budget: Budget) -> CheckedFigure:
     best: dict[int, int] = {}
     for fact in supporting(claim, evidence):
         number = fact.passage + 1

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import combinations
 
 from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.facts import Evidence, Fact, Group
-from quelea_gateway.core.checking.matching import Claim, same_currency, sizes
-from quelea_gateway.core.checking.model import Period
+from quelea_gateway.core.checking.matching import Claim, same_currency, sizes, unheard
+from quelea_gateway.core.checking.model import ONE, Period
 from quelea_gateway.core.checking.times import contradict, fits
 from quelea_gateway.core.checking.wording import Operation
 
@@ -26,6 +26,10 @@ BUDGET = 300_000
 _HUNDRED = Decimal(100)
 _TOTAL = re.compile(r"\btotals?\b|合计|总计|总额|小计", re.IGNORECASE)
 _RANGE = re.compile(r"\bfrom\b.*\bto\b|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b", re.IGNORECASE)
+_BASE = re.compile(
+    r"(?:\bfrom|\bsince|\bthan|\bversus|\bvs\.?|\bcompared (?:to|with)|\bover|\bagainst|\bbetween|较|比|相比|自)\s[^.;]{0,60}(?:19|20)\d\d",
+    re.IGNORECASE,
+)
 _ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|差", re.IGNORECASE)
 
 
@@ -43,7 +47,8 @@ class _Try:
     operands: tuple[Fact, ...]
     formula: str
     percent: bool
-    ordered: bool
+    ordered: bool | None
+    """True: its sign says which way; None: it may be turned round; False: its sign is its own."""
 
 
 class Budget:
@@ -64,15 +69,17 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     asked = wording.operations(said)
     if not asked and claim.figure.digits < 3:
         return None
+    if claim.figure.kind == "percent" and "change" in asked and "growth" not in asked:
+        asked = ("growth", *asked)
     for attempt in _tries(claim, evidence, asked or ("growth", "change"), said):
         if not budget.take():
             return None
-        if _is(claim, attempt):
+        if _is(claim, attempt, evidence):
             return Derived(attempt.formula, attempt.operands)
     return None
 
 
-def _is(claim: Claim, attempt: _Try) -> bool:
+def _is(claim: Claim, attempt: _Try, evidence: Evidence) -> bool:
     figure = claim.figure
     size = abs(attempt.value)
     if attempt.percent:
@@ -80,7 +87,7 @@ def _is(claim: Claim, attempt: _Try) -> bool:
             return False
         if abs(figure.size - size) > claim.tolerance:
             return False
-    elif attempt.operands and sizes(claim, attempt.operands[0], size) is None:
+    elif unheard(claim, attempt.operands[0], evidence) or sizes(claim, attempt.operands[0], size) is None:
         return False
     return _sign_fits(claim, attempt)
 
@@ -88,8 +95,14 @@ def _is(claim: Claim, attempt: _Try) -> bool:
 def _sign_fits(claim: Claim, attempt: _Try) -> bool:
     figure = claim.figure
     negative = figure.negative and not figure.loose
-    if not attempt.ordered:
+    if attempt.ordered is None:
         return True
+    if not attempt.ordered:
+        return (
+            negative == (attempt.value < 0)
+            or attempt.value == 0
+            or (not negative and wording.is_negative(f"{claim.sentence} {claim.question}"))
+        )
     if negative:
         return attempt.value <= 0
     direction = claim.direction or wording.leaning(claim.sentence) or wording.leaning(claim.question)
@@ -109,6 +122,10 @@ def _relevant(claim: Claim, evidence: Evidence) -> list[Group]:
     for group in evidence.groups:
         shared = group.terms & claim.terms
         if group.facts and (shared or not claim.terms):
+            least = 3 if claim.figure.digits <= 2 else 2
+            named = len(group.name & claim.terms) * 5 >= len(group.name) * least
+            if group.table >= 0 and claim.terms and not named and not _TOTAL.search(group.label):
+                continue
             score = sum((weights.get(term, Decimal(0)) for term in shared), Decimal(0))
             cover = Decimal(len(shared)) / (len(group.terms) or 1)
             scored.append((-(score + cover), group.label, len(scored), group))
@@ -122,12 +139,16 @@ def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: s
     for group in groups:
         yield from _within(claim, group, asked, said, percent)
     yield from _across(claim, groups, evidence, asked, percent)
-    if {"sum", "average"} & set(asked):
+    if {"sum", "average"} & set(asked) and claim.figure.digits > 2:
         yield from _blocks(claim, evidence, asked)
 
 
 def _usable(claim: Claim, facts: Sequence[Fact], *, percent: bool) -> list[Fact]:
-    return [f for f in facts if not f.change and same_currency(claim.figure, f) and (percent or f.unit.percent is not True or _bare(claim))]
+    return [
+        f
+        for f in facts
+        if not f.change and same_currency(claim.figure, f) and (percent or f.unit.percent is not True or _bare(claim))
+    ]
 
 
 def _bare(claim: Claim) -> bool:
@@ -146,10 +167,13 @@ def _within(claim: Claim, group: Group, asked: Sequence[Operation], said: str, p
     facts = _usable(claim, group.facts, percent=percent)[:14]
     for one, other in combinations(facts, 2):
         for new, old in _pairs(claim, one, other):
-            yield from _two(new, old, asked, percent=percent, ordered=_is_ordered(new, old))
+            yield from _two(new, old, asked, percent=percent, ordered=_is_ordered(new, old) or None)
     chosen = _chosen(claim, facts, said)
     if len(chosen) > 1:
         yield from _many(chosen, asked)
+        latest = {_when(f)[0]: f for f in sorted(chosen, key=_when)}
+        if 1 < len(latest) < len(chosen):  # two dates in a year: the later ends it
+            yield from _many(list(latest.values()), asked)
 
 
 def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
@@ -161,6 +185,9 @@ def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
             return
         if len(years) > 1 and not (a and b and len(a | b) > 1):
             return
+        if len(years) == 1 and _is_ordered(one, other) and not _BASE.search(claim.sentence):
+            if not (a if _when(one) > _when(other) else b):
+                return  # "the change in 2018" is the one from 2017
     if _is_ordered(one, other):
         yield (one, other) if _when(one) > _when(other) else (other, one)
     else:
@@ -169,7 +196,9 @@ def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
 
 
 def _is_ordered(one: Fact, other: Fact) -> bool:
-    return bool(one.periods and other.periods) and _when(one) != _when(other) and 0 not in (_when(one)[0], _when(other)[0])
+    return (
+        bool(one.periods and other.periods) and _when(one) != _when(other) and 0 not in (_when(one)[0], _when(other)[0])
+    )
 
 
 def _when(fact: Fact) -> tuple[int, int, int]:
@@ -177,10 +206,18 @@ def _when(fact: Fact) -> tuple[int, int, int]:
     return period.year, period.month or 3 * period.quarter, period.day
 
 
-def _two(new: Fact, old: Fact, asked: Sequence[Operation], *, percent: bool, ordered: bool) -> Iterator[_Try]:
+def _two(new: Fact, old: Fact, asked: Sequence[Operation], *, percent: bool, ordered: bool | None) -> Iterator[_Try]:
     a, b = new.value, old.value
-    pair = (new, old)
-    if ("growth" in asked or "share" in asked) and b:
+    yield from _computed(a, b, (new, old), asked, percent=percent, ordered=ordered)
+    if a < 0 and b < 0:  # bookkeepers' brackets: expenses and payables are spoken of without them
+        yield from _computed(-a, -b, (new, old), asked, percent=percent, ordered=ordered)
+
+
+def _computed(
+    a: Decimal, b: Decimal, pair: tuple[Fact, Fact], asked: Sequence[Operation], *, percent: bool, ordered: bool | None
+) -> Iterator[_Try]:
+    new, old = pair
+    if "growth" in asked and b:
         yield _Try((a - b) / abs(b) * _HUNDRED, pair, f"= ({_show(new)} − {_show(old)}) ÷ {_show(old)}", True, ordered)
     if "change" in asked or "growth" in asked:
         points = percent and _is_percent(new) and _is_percent(old)
@@ -223,18 +260,32 @@ def _many(facts: Sequence[Fact], asked: Sequence[Operation]) -> Iterator[_Try]:
 
 
 def _across(
-    claim: Claim, groups: Sequence[Group], evidence: Evidence, asked: Sequence[Operation], percent: bool  # noqa: FBT001  # a private step
+    claim: Claim,
+    groups: Sequence[Group],
+    evidence: Evidence,
+    asked: Sequence[Operation],
+    percent: bool,  # noqa: FBT001  # a private step
 ) -> Iterator[_Try]:
     """Rows with one another, column by column; parts with totals; sentences with one another."""
     rows = groups[:_ROWS]
+    unlike = [operation for operation in asked if operation != "growth"]
+    several = len({p.year for p in claim.every if p.year}) > 1 and "share" not in asked and "ratio" not in asked
     tables = sorted({g.table for g in rows if g.table >= 0})
-    totals = [g for g in evidence.groups if g.table in tables and (_TOTAL.search(g.label) or not g.label) and g not in rows]
+    totals = [
+        g for g in evidence.groups if g.table in tables and (_TOTAL.search(g.label) or not g.label) and g not in rows
+    ]
     for one, other in combinations([*rows, *totals[:6]], 2):
         if one in totals and other in totals:
             continue
         for a, b in _side_by_side(claim, one, other, percent=percent):
+            if several and a.periods and b.periods and a.column == b.column:
+                continue  # a change between two times is none between two rows
+            if _is_ordered(a, b):
+                new, old = (a, b) if _when(a) > _when(b) else (b, a)
+                yield from _two(new, old, asked, percent=percent, ordered=True)
+                continue
             for new, old in ((a, b), (b, a)):
-                yield from _two(new, old, [o for o in asked if o != "growth"], percent=percent, ordered=False)
+                yield from _two(new, old, unlike, percent=percent, ordered=None)
     if {"sum", "average"} & set(asked):
         for size in (2, 3, 4):
             for some in combinations(rows, size):
@@ -247,11 +298,21 @@ def _side_by_side(claim: Claim, one: Group, other: Group, *, percent: bool) -> I
     for a in first:
         for b in second:
             same = a.table == b.table
+            if not same:
+                a, b = _absolute(a), _absolute(b)  # noqa: PLW2901  # the same figures, their scale spelled out
+            if a.figure.scale != b.figure.scale or (same and a.unit.scales != b.unit.scales):
+                continue  # amounts of different units
             if (same and a.table >= 0 and a.column == b.column and len(one.facts) == len(other.facts)) or (
                 not same or a.table < 0
             ):
                 if fits(claim.every, a.periods, a.years) and fits(claim.every, b.periods, b.years):
                     yield a, b
+
+
+def _absolute(fact: Fact) -> Fact:
+    if fact.figure.scale is not None or len(fact.unit.scales) != 1 or fact.unit.scales[0] == ONE:
+        return fact
+    return replace(fact, figure=replace(fact.figure, scale=fact.unit.scales[0]))
 
 
 def _columns_of(claim: Claim, groups: Sequence[Group]) -> Iterator[list[Fact]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from quelea_kit.text import terms
+from quelea_kit.text import STOP_WORDS, stem, words
 
 from quelea_gateway.core.checking import sentences, tables, wording
 from quelea_gateway.core.checking.amounts import parse_amounts
@@ -20,6 +20,11 @@ from quelea_gateway.core.checking.units import STATEMENT, Unit, stated, unit_of
 
 MOST_FACTS = 60_000
 """Figures of the evidence that are read; a request's limits allow about as many."""
+
+_BRACKETS = re.compile(r"\([^()]*(?:\([^()]*\))?[^()]*\)")
+_THOUSAND = Decimal(1000)
+_TELLING = 3
+"""Digits of a figure that tells a table's unit by being repeated with one."""
 
 _WORD = re.compile(r"[A-Za-z\u3400-\u9fff]")
 
@@ -69,6 +74,7 @@ class Group:
     table: int
     block: int
     terms: frozenset[str]
+    name: frozenset[str]
     facts: list[Fact] = field(default_factory=list)
 
 
@@ -87,6 +93,7 @@ class Evidence:
         named: list[list[Period]] = []
         self._tables = 0
         self._loose: list[tuple[tuple[Decimal, ...], str]] = []
+        self._spoken: dict[str, set[Decimal]] = {}
         self._headers = [passage.header for passage in passages]
         for number, passage in enumerate(passages):
             named.append(self._read(number, passage))
@@ -112,8 +119,15 @@ class Evidence:
         for row in rows:
             self._row(number, row, base, frozenset(years[row.table]))
         for piece in prose:
-            self._prose(number, text, passage.text, piece)
-        self.terms.append(frozenset(terms(f"{passage.header}\n{passage.table_head}\n{passage.text}")))
+            self._prose(number, text[piece.start : piece.end], passage.text[piece.start : piece.end])
+        for row in rows:
+            if any(c.isdigit() for c in row.label):
+                self._prose(number, row.label, row.label)
+        if head:
+            self._prose(number, head, passage.table_head)
+        if passage.header:
+            self._prose(number, plain(passage.header), passage.header)
+        self.terms.append(content(f"{passage.header}\n{passage.table_head}\n{passage.text}"))
         if not rows:
             said = [s for m in STATEMENT.finditer(text) if "in " in m.group().lower() or "单位" in m.group()
                     for s in [stated(text[max(0, m.start() - 6) : m.end()])] if s[0]]  # fmt: skip
@@ -122,9 +136,10 @@ class Evidence:
         return periods + [p for row in rows for c in row.cells for p in merged(c.column.periods, row.periods)]
 
     def _row(self, number: int, row: tables.Row, base: int, years: frozenset[int]) -> None:
-        spoken = f"{row.label} {row.section}"
-        own = frozenset(terms(spoken))
-        group = Group(number, row.label, row.section, base + row.table, base + row.block, own)
+        spoken = f"{row.label or 'total'} {row.section}"
+        own = content(spoken)
+        name = content(_BRACKETS.sub(" ", row.label)) or content(row.label)
+        group = Group(number, row.label, row.section, base + row.table, base + row.block, own, name)
         place = len(self.groups)
         for at, cell in enumerate(row.cells):
             figures = (
@@ -139,7 +154,7 @@ class Evidence:
                 fact = Fact(
                     passage=number, figure=figure, unit=unit, periods=merged(cell.column.periods, row.periods),
                     group=place, column=at, table=group.table, words=f"{spoken} {cell.column.text}",
-                    terms=own | frozenset(terms(cell.column.text)), years=years,
+                    terms=own | content(cell.column.text), years=years,
                     direction=-1 if figure.negative else 1, change=cell.column.change,
                 )  # fmt: skip
                 group.facts.append(fact)
@@ -147,12 +162,11 @@ class Evidence:
                     self.facts.append(fact)
         self.groups.append(group)
 
-    def _prose(self, number: int, text: str, original: str, piece: tables.Prose) -> None:
-        part, written = text[piece.start : piece.end], original[piece.start : piece.end]
+    def _prose(self, number: int, part: str, written: str) -> None:
         for start, end in sentences.cut(part):
             sentence = part[start:end]
-            words = frozenset(terms(sentence))
-            group = Group(number, sentence, "", -1, -1, words)
+            about = content(sentence)
+            group = Group(number, sentence, "", -1, -1, about, about)
             periods = find_periods(sentence)
             figures = parse_amounts(written[start:end])
             allowed = attached(sentence, figures, periods)
@@ -161,7 +175,7 @@ class Evidence:
                 unit = Unit((ONE, *scales), "", figure.kind in {"percent", "points"})
                 fact = Fact(
                     passage=number, figure=figure, unit=unit, periods=allowed[at], group=len(self.groups), column=-1,
-                    table=-1, words=sentence, terms=words,
+                    table=-1, words=sentence, terms=about,
                     direction=wording.direction(sentence, figure.start, figure.end),
                 )  # fmt: skip
                 group.facts.append(fact)
@@ -169,19 +183,40 @@ class Evidence:
                     self.facts.append(fact)
             self.groups.append(group)
 
+    def spoken(self, passage: int) -> frozenset[Decimal]:
+        """The scale words, from a thousand up, that the prose of a passage's document uses."""
+        return frozenset(self._spoken.get(self._headers[passage], ()))
+
     def _hint(self) -> None:
         """A table that states no unit takes those that a passage without a table states: "as follows (in millions):".
 
-        Of another document's passages nothing is taken, where headers tell documents apart.
+        Else the one by which prose repeats a figure of the table: "$1,145 million" and 1,145. Of another document's
+        passages nothing is taken, where headers tell documents apart.
         """
+        told: dict[str, dict[Decimal, set[Decimal]]] = {}
+        for fact in self.facts:
+            scale = fact.figure.scale
+            if fact.table < 0 and scale and scale >= _THOUSAND and fact.figure.kind == "number":
+                header = self._headers[fact.passage]
+                self._spoken.setdefault(header, set()).add(scale)
+                if fact.figure.digits >= _TELLING:
+                    told.setdefault(header, {}).setdefault(fact.figure.number, set()).add(scale)
+        for scales, header in self._loose:
+            self._spoken.setdefault(header, set()).update(s for s in scales if s >= _THOUSAND)
+        votes: dict[int, set[Decimal]] = {}
+        for fact in self.facts:
+            if fact.table >= 0 and not fact.unit.scales:
+                found = told.get(self._headers[fact.passage], {}).get(fact.figure.number, set())
+                votes.setdefault(fact.table, set()).update(found)
         for group in self.groups:
             for at, fact in enumerate(group.facts):
                 if fact.unit.scales or fact.table < 0:
                     continue
                 header = self._headers[fact.passage]
-                scales = {s for scales, other in self._loose if other == header for s in scales}
-                if scales:
-                    group.facts[at] = _scaled(fact, tuple(sorted(scales)))
+                scales = {s for said, other in self._loose if other == header for s in said}
+                voted = votes.get(fact.table, set())
+                if scales or len(voted) == 1:
+                    group.facts[at] = _scaled(fact, tuple(sorted(scales or voted)))
         by_place = {(f.group, f.column, f.figure.start): f for g in self.groups for f in g.facts}
         self.facts = [by_place.get((f.group, f.column, f.figure.start), f) for f in self.facts]
 
@@ -204,6 +239,9 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
     listed = len(figures) == len(periods) and re.search(r"respectively|分别", sentence, re.IGNORECASE)
     if turns or listed:
         return [(period,) for period in periods]
+    apart = max(p.start for p in periods) < figures[0].start or figures[-1].start < periods[0].start
+    if apart:
+        return [every] * len(figures)
     found = []
     for figure in figures:
         first, last = wording.clause(sentence, figure.start, figure.end)
@@ -213,5 +251,5 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
 
 
 def content(text: str) -> frozenset[str]:
-    """Terms with letters: what a sentence is about, without its figures."""
-    return frozenset(term for term in terms(text) if _WORD.search(term))
+    """Terms with letters: what a text is about, without its figures. "Other" is the name of many a row."""
+    return frozenset(stem(w) for w in words(text) if (w not in STOP_WORDS or w == "other") and _WORD.search(w))

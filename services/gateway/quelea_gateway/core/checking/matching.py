@@ -20,7 +20,10 @@ _FAMILIES = (
 _MOST = 400
 """Facts of the right size that are looked at for one figure and multiplier."""
 _TO = re.compile(r"(?:\bto|[至到])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
-_YEAR_OVER_YEAR = re.compile(r"\byear[- ]over[- ]year|\byear[- ]on[- ]year|\byoy\b|\b(?:prior|previous|last) year|year[- ]ago|同比|上年", re.IGNORECASE)
+_YEAR_OVER_YEAR = re.compile(
+    r"\byear[- ]over[- ]year|\byear[- ]on[- ]year|\byoy\b|\b(?:prior|previous|last) year|year[- ]ago|同比|上年",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,15 @@ def same_currency(figure: Figure, fact: Fact) -> bool:
     return any(said in one and found in one and one & {said, found} & {"$", "¥"} for one in _FAMILIES)
 
 
+def unheard(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
+    """The table states no unit, and the scale of the figure is not among those that its document speaks of."""
+    figure = claim.figure
+    if figure.scale is None or fact.unit.scales or fact.figure.scale is not None or figure.kind != "number":
+        return False
+    spoken = evidence.spoken(fact.passage)
+    return bool(spoken) and figure.scale not in spoken
+
+
 def sizes(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | None:
     """The multiplier with which the fact's size (or another in its unit) is what the figure says; None if none does."""
     figure = claim.figure
@@ -105,7 +117,7 @@ def sizes(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | No
     return None
 
 
-def sign_fits(claim: Claim, fact: Fact) -> bool:
+def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
     """Neither the signs nor the directions contradict each other."""
     figure, found = claim.figure, fact.figure
     down = figure.negative and not figure.loose
@@ -125,7 +137,7 @@ def sign_fits(claim: Claim, fact: Fact) -> bool:
         return not (negative and not figure.negative) or direction == -1 or wording.is_negative(claim.sentence)
     moves = fact.change or wording.is_both(fact.words)
     if down and not negative:
-        return wording.is_negative(fact.words)
+        return wording.is_negative(label)
     if negative and not figure.negative:
         if moves and direction == 1:
             return False
@@ -165,7 +177,10 @@ def is_luck(claim: Claim, fact: Fact, times: Decimal) -> bool:
         return False
     if figure.digits >= 3 and not guessed:
         return False
-    return not claim.terms & fact.terms
+    shared = claim.terms & fact.terms
+    if figure.digits <= 2 and fact.table >= 0 and not exact:
+        return len(shared) * 2 < len(fact.terms)
+    return not shared
 
 
 def supporting(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
@@ -185,8 +200,9 @@ def supporting(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
                 if (
                     found is not None
                     and fits(claim.periods, fact.periods, fact.years)
-                    and sign_fits(claim, fact)
+                    and sign_fits(claim, fact, evidence.groups[fact.group].label)
                     and level_fits(claim, fact, evidence)
                     and not is_luck(claim, fact, found)
+                    and not unheard(claim, fact, evidence)
                 ):
                     yield fact

@@ -26,6 +26,7 @@ _PLAIN = re.compile(
     r"|(?P<file>[\"“(]?[\w .&-]{1,60}\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b)"
     r"|(?P<url>https?://\S+|\bwww\.\S+)"
     r"|(?P<ordinal>\b\d+(?:st|nd|rd|th)\b)"
+    r"|(?P<stretch>\b\d{1,2}[- ](?:years?|quarters?|months?) (?:period|span)\b|\b(?:all|both|across|over) (?:the )?(?:last |past )?\d (?:years|quarters|months)\b)"
     r"|(?P<number_sign>(?:\bNos?\.\s?|#)\d+)"
     r"|(?P<clock>\b\d{1,2}:\d\d(?::\d\d)?\s?(?:[ap]\.?m\.?)?\b|\b24/7\b)"
     r"|(?P<code>\b(?:COVID|SARS|GPT|Web|Level|Tier|MI|RTX)-\d+\b|\b401\(k\)|\b403\(b\))"

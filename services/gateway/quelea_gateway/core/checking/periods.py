@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from quelea_kit.dates import find_dates
 
@@ -25,14 +26,16 @@ _SPAN_BEFORE = re.compile(
     rf"(?:ly periods?)?)|(?P<half>half[- ]years?))(?: periods?)?,? (?:then )?(?:ended|ending)(?: on)?\s*(?:as of )?$",
     re.IGNORECASE,
 )
-_MORE_YEARS = re.compile(rf"\s*(?:,? and|,|/|;|&|or|to|和|及|、)\s*(?P<y>{_Y})(?![\d%]|,\d|\.\d|年)", re.IGNORECASE)
+_MORE_YEARS = re.compile(rf"\s*(?:,? and|,|&|or|和|及|、)\s*(?P<y>{_Y})(?![\d%]|,\d|\.\d|年)", re.IGNORECASE)
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
         (
             "month_days",
-            rf"(?<![A-Za-z]){_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d.]\d|\d)(?:,? (?:and|to|-) {_MONTH}\s+\d{{1,2}}(?!\d))?",
+            rf"(?<![A-Za-z])(?P<m>(?-i:{_MONTH}))\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"
+            r"(?![\d%]|\.\d|,\d{3}|\s?(?:percent|million|billion))",
         ),
+        ("month_days", rf"(?<![\d.,$])(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?P<m>(?-i:{_MONTH}))(?![A-Za-z])"),
         ("zh_month_days", r"(?<!年)(?<!\d)(?P<m>\d{1,2})月(?P<d>\d{1,2})日"),
         ("month", rf"(?<![A-Za-z])(?P<m>{_MONTH}),?\s+(?:of )?(?P<y>{_Y})(?!\d)"),
         (
@@ -81,16 +84,37 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )
 
 
+_ANY = re.compile(
+    rf"{_Y}|[Qq][1-4]|[1-4][Qq]|FY|quarter|half|季|半年|month|月|[一二][〇零一二三四五六七八九]{{3}}|{_MONTH}\s+\d|\d {_MONTH}",
+    re.IGNORECASE,
+)
+_NEEDS = {
+    "month_days": re.compile(rf"{_MONTH}\s+\d|\d(?:st|nd|rd|th)? {_MONTH}", re.IGNORECASE), "zh_month_days": re.compile("日"),
+    "month": re.compile(rf"{_MONTH},?\s+(?:of )?{_Y}", re.IGNORECASE), "quarter": re.compile("q|季", re.IGNORECASE),
+    "half": re.compile("h[12]|[12]h|half|半|中期", re.IGNORECASE), "first_months": re.compile("months", re.IGNORECASE),
+    "zh_months": re.compile("年"), "zh_month": re.compile("月"), "years": re.compile(rf"{_Y}\s?/"),
+    "fiscal": re.compile("f|财|calendar", re.IGNORECASE), "zh_year": re.compile("年"), "zh_words": re.compile("年"),
+    "whole_year": re.compile("year", re.IGNORECASE), "year": re.compile(_Y),
+    "bare_quarter": re.compile("q|季", re.IGNORECASE), "bare_half": re.compile("half|半年", re.IGNORECASE),
+    "bare_months": re.compile("month", re.IGNORECASE),
+}  # fmt: skip
+"""A cheap look for each form: most texts have few of them."""
+
+
 def find_periods(text: str) -> list[Period]:
     """Every time that the text names, in order. The text has been through plain(), or has ordinary digits."""
+    return list(_found(text)) if _ANY.search(text) else []
+
+
+@lru_cache(maxsize=8192)
+def _found(text: str) -> tuple[Period, ...]:
     found: list[Period] = []
     taken = bytearray(len(text))
 
-    def take(period: Period, *, hidden: bool = False) -> None:
+    def take(period: Period) -> None:
         if not any(taken[period.start : period.end]):
             taken[period.start : period.end] = b"\1" * (period.end - period.start)
-            if not hidden:
-                found.append(period)
+            found.append(period)
 
     for date in find_dates(text):
         whole = Period(date.start, date.end, date.day.year, month=date.day.month, day=date.day.day)
@@ -103,14 +127,16 @@ def find_periods(text: str) -> list[Period]:
     for name, form in _FORMS:
         if name == "year":
             _expand(text, found, take)
+        if not _NEEDS[name].search(text):
+            continue
         for match in form.finditer(text):
             period = _read(name, match)
             if period is None:
                 continue
-            take(period, hidden=name in {"month_days", "zh_month_days"})
+            take(period)
             if name in {"month", "quarter"}:
                 _take_more(text, period, take)
-    return sorted(found, key=lambda period: period.start)
+    return tuple(sorted(found, key=lambda period: period.start))
 
 
 def _take_more(text: str, first: Period, take) -> None:  # type: ignore[no-untyped-def]  # a closure of find_periods
@@ -154,7 +180,8 @@ def _read(name: str, match: re.Match[str]) -> Period | None:
     if name == "month":
         return Period(start, end, year, month=_MONTHS.index(got["m"][:3].lower()) + 1)
     if name in {"month_days", "zh_month_days"}:
-        return Period(start, end)
+        month = int(got["m"]) if got["m"].isdigit() else _MONTHS.index(got["m"][:3].lower()) + 1
+        return Period(start, end, month=month, day=int(got["d"])) if 1 <= month <= 12 else None
     if name == "first_months":
         return Period(start, end, year, months=_LENGTHS[got["n"].lower()], fiscal=fiscal)
     if name == "bare_months":

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from quelea_gateway.core.checking.model import Period
 from quelea_gateway.core.checking.periods import find_periods
+from quelea_gateway.core.checking.times import merged
 
 _NUMERIC = re.compile(
     r"[\s(]*[-–+△▲]?\s*(?:US\$|HK\$|RMB|[$€£¥₹])?\s*\(?\s*[-–]?\s*(?:[$€£¥])?\d[\d,]*(?:\.\d+)?\s*"
@@ -21,9 +22,13 @@ _TAIL = re.compile(
     r"(?:\s+(?:(?:[$€£¥(]\s?)*[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*|[-–—]+))*)\s*"
 )
 _CELL = re.compile(r"(?:[$€£¥(]\s?)*[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*|[-–—]+")
-_ORDINAL = re.compile(r"(?:1st|2nd|3rd|4th|first|second|third|fourth)", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?:^|\d )(?:1st|2nd|3rd|4th|first|second|third|fourth)$", re.IGNORECASE)
+_MONTH_DAY = re.compile(
+    r"\b(January|February|March|April|May|June|July|August|September|October|November|December)(\d{1,2},)"
+)
 _CHANGE = re.compile(
-    r"\bchange|\bvariance|\bover\b|\bvs\b|\bversus\b|\bincrease|\bdecrease|\bgrowth|\by/y\b|\byoy\b|增减|变动|同比|环比|增幅", re.IGNORECASE
+    r"\bchange|\bvariance|\bover\b|\bvs\b|\bversus\b|\bincrease|\bdecrease|\bgrowth|\by/y\b|\byoy\b|增减|变动|同比|环比|增幅",
+    re.IGNORECASE,
 )
 _HEADS = 7
 
@@ -117,7 +122,9 @@ def read(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
     rows: list[Row] = []
     prose: list[Prose] = []
     state = _State()
-    pending: list[tuple[str, ...]] = [tuple(p for p, _ in (_parts(x) or [(x.strip(), 0)])) for x in head.splitlines() if x.strip()]
+    pending: list[tuple[str, ...]] = [
+        tuple(p for p, _ in (_parts(x) or [(x.strip(), 0)])) for x in head.splitlines() if x.strip()
+    ]
     above = head
     at = 0
     for line in text.splitlines(keepends=True):
@@ -136,9 +143,14 @@ def read(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
         pending.append(pieces)
         if len(bare) < 400 or "(in " in bare.lower():
             above = f"{above}\n{bare}"[-1500:]
-        if parts is None or len([p for p in pieces if p]) == 1:
+        if re.search(r"\w", bare):
             last = prose[-1] if prose else None
-            joins = last and not text[last.end : start].strip() and not re.search(r"[.。:：!?！？]\s*$", text[last.start : last.end])
+            joins = (
+                parts is None
+                and last
+                and not text[last.end : start].strip()
+                and not re.search(r"[.。:：!?！？]\s*$", text[last.start : last.end])
+            )
             if last and joins and len(bare) > 60:
                 prose[-1] = Prose(last.start, start + len(bare))
             else:
@@ -157,9 +169,11 @@ def _data(parts: Sequence[tuple[str, int]]) -> list[int] | None:
     if _is_cell(label) and not _YEAR.fullmatch(label):
         cells = [begins, *cells]
     figures = [i for i in cells if _NUMERIC.fullmatch(parts[i][0])]
+    if cells and not figures and all(_DASH.fullmatch(parts[i][0]) for i in cells) and re.search(r"\w", label):
+        return cells  # nothing in any column
     if not figures or all(_YEAR.fullmatch(parts[i][0]) for i in figures):
         return None
-    if len(figures) * 2 < len([i for i in cells if parts[i][0]]) and len(figures) < 2:
+    if len([i for i in cells if not _is_cell(parts[i][0])]) > len(figures):
         return None
     return cells
 
@@ -188,9 +202,7 @@ def _settle(state: _State, pending: list[tuple[str, ...]]) -> None:
                     state.table += 1
 
 
-def _row(
-    state: _State, parts: Sequence[tuple[str, int]], cells: list[int], start: int, end: int, above: str
-) -> Row:
+def _row(state: _State, parts: Sequence[tuple[str, int]], cells: list[int], start: int, end: int, above: str) -> Row:
     first = cells[0]
     label = " ".join(part for part, _ in parts[:first] if part)
     percents = tuple("%" in parts[i][0] for i in cells)
@@ -250,6 +262,9 @@ def _spread(
             texts[n].append(filled[at])
             if n + 1 < count and percents[n + 1]:
                 texts[n + 1].append(filled[at])
+    elif size == count - 1 and size > 1:
+        for n, loose in enumerate(unsure):
+            loose.extend(filled[max(0, n - 1) : n + 1])
     elif size > count:
         for n, loose in enumerate(unsure):
             loose.extend(filled[n : n + size - count + 1])
@@ -261,7 +276,15 @@ def _dated(text: str) -> str:
 
 
 def _column(text: str, unsure: str) -> Column:
-    said = text or unsure
-    ordinal = _ORDINAL.fullmatch(text.strip())
-    periods = tuple(find_periods(f"{text} quarter" if ordinal else said))
+    signs = " ".join(part for part in text.split() if not re.search(r"\w", part))
+    if signs:  # "2019 %": the sign is no unit of the year
+        words = " ".join(part for part in text.split() if re.search(r"\w", part))
+        text = f"{words} ; {signs}"
+    periods = merged(find_periods(_spelled(text)), find_periods(_spelled(unsure)))
     return Column(text, periods, bool(_CHANGE.search(text)))
+
+
+def _spelled(text: str) -> str:
+    """ "First" heads a first quarter, and "December31," a day."""
+    text = _MONTH_DAY.sub(r"\1 \2", text)
+    return " ; ".join(f"{part} quarter" if _ORDINAL.search(part.strip()) else part for part in text.split(" ; "))

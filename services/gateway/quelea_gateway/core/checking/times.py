@@ -78,7 +78,8 @@ class Calendar:
             return True
         years = {p.year for p in periods}
         if said.day:
-            return any((p.year, p.month, p.day) == (said.year, said.month, said.day) for p in periods)
+            days = [p for p in periods if (p.month, p.day) == (said.month, said.day)]
+            return any(p.year == said.year or not said.year for p in days)
         if said.month:
             return any((p.year, p.month) == (said.year, said.month) for p in periods)
         if said.quarter:

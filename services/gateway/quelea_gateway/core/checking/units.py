@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from quelea_gateway.core.checking.amounts import SCALES
 from quelea_gateway.core.checking.model import ONE
@@ -18,10 +19,10 @@ _CURRENCY = {
 }  # fmt: skip
 _MONEY = r"US\$|HK\$|A\$|C\$|\$|€|£|¥|RMB|USD|EUR|CNY|SEK|NOK|CHF|U\.S\. dollars|dollars|euros"
 STATEMENT = re.compile(
-    rf"(?:(?P<cur>{_MONEY})[ ,]*(?:amounts )?)?\bin (?:(?P<cur2>{_MONEY}) ?)?(?P<word>thousands|millions|billions)\b(?: of (?P<cur3>{_MONEY}|[A-Za-z.]+ dollars))?"
-    rf"|(?P<cur4>{_MONEY})\s?(?P<word2>millions?|billions?|thousands?|'?000s?\b)(?!\d)"
+    rf"(?:(?P<cur>{_MONEY})[ ,]*(?:amounts )?)?\bin (?:(?P<cur2>{_MONEY}) ?)?(?P<word>thousands?|millions?|billions?)\b(?: of (?P<cur3>{_MONEY}|[A-Za-z.]+ dollars))?"
+    rf"|(?P<cur4>{_MONEY})\s?(?:in )?(?P<word2>'?(?:millions?|billions?|thousands?)\b|'?000s?\b)(?!\d)"
     rf"|(?:\(|\b|^)(?P<word3>millions|thousands|billions) of (?P<cur5>{_MONEY}|[A-Za-z.]+)"
-    rf"|(?<![A-Za-z])(?P<cur6>\$|€|£|US\$|HK\$|A\$|C\$|RMB|¥)\s?(?P<letter>m|M|bn|k|mn|mm|MM|B)(?![A-Za-z0-9])"
+    rf"|(?<![A-Za-z])(?P<cur6>US\$|HK\$|A\$|C\$|\$|€|£|RMB|¥|USD|EUR|GBP|SEK|NOK|CHF)\s?(?P<letter>m|M|bn|k|mn|mm|MM|B)(?![A-Za-z0-9])"
     r"|单位[:：是为]?\s*(?P<cur7>人民币|美元|港元)?\s*(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万|千)?(?P<cur8>元|美元|港元|股|吨|台|人)"
     r"|[(（](?P<cur9>人民币)?(?P<zh2>万亿|十亿|亿|千万|百万|万|千)(?P<cur10>元|美元|港元)[)）]"
     r"|(?P<cur11>人民币)(?P<zh3>百万|千|万|亿)元",
@@ -33,9 +34,16 @@ _COUNTS = re.compile(
     re.IGNORECASE,
 )
 _PER = re.compile(r"\bper\b|\beach\b|每股|元/股|\bEPS\b|\bpar value\b", re.IGNORECASE)
-_MAY_BE_PER = re.compile(r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b", re.IGNORECASE)
-_PERCENT = re.compile(r"[%％]|\bpercent(?:age)?s?\b|百分比|占比|比例|比重|增减幅度|增长率|收益率|毛利率|净利率|利率|税率", re.IGNORECASE)
-_RATE = re.compile(r"\b(?:rates?|margins?|yields?|ratios?|return|growth|volatility|change)\b|率|增减|变动", re.IGNORECASE)
+_MAY_BE_PER = re.compile(
+    r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(
+    r"[%％]|\bpercent(?:age)?s?\b|百分比|占比|比例|比重|增减幅度|增长率|收益率|毛利率|净利率|利率|税率", re.IGNORECASE
+)
+_RATE = re.compile(
+    r"\b(?:rates?|margins?|yields?|ratios?|return|growth|volatility|change)\b|率|增减|变动", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,7 @@ class Unit:
     percent: bool | None = False
 
 
+@lru_cache(maxsize=8192)
 def stated(text: str) -> tuple[tuple[Decimal, ...], str]:
     """The scales and the currency that a text states for figures: ((10**6,), "$") for "($ in millions)".
 
@@ -63,7 +72,7 @@ def stated(text: str) -> tuple[tuple[Decimal, ...], str]:
     for match in STATEMENT.finditer(text):
         got = {key: value for key, value in match.groupdict().items() if value}
         word = next((got[k].lower() for k in ("word", "word2", "word3") if k in got), "")
-        scale = _WORDS.get(word, 0)
+        scale = _WORDS.get(word, 0) or _WORDS.get(word.lstrip("'"), 0)
         if "letter" in got:
             scale = SCALES.get(got["letter"].lower(), 0)
         chinese = next((got[k] for k in ("zh", "zh2", "zh3") if k in got), "")
@@ -77,6 +86,7 @@ def stated(text: str) -> tuple[tuple[Decimal, ...], str]:
     return tuple(scales), currency
 
 
+@lru_cache(maxsize=8192)
 def unit_of(label: str, column: str, table: str) -> Unit:
     """The unit of a cell from its row's label, its column's head and its table's statement (head and lines above)."""
     own, own_currency = stated(label)

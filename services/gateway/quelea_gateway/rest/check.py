@@ -1,0 +1,172 @@
+"""POST /v1/check: the figures and citations of any answer against any passages."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field
+from quelea_kit.errors import InvalidInput, TooLarge
+
+from quelea_gateway.core import checking
+from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.streams import while_there
+
+router = APIRouter(tags=["check"])
+
+MOST_ANSWER = 20_000
+MOST_PASSAGES = 50
+MOST_CHARACTERS = 400_000
+_MOST_QUESTION = 8000
+_AT_ONCE = 2
+"""Checks under way at once; they are computation, and more would only share the processor. Others wait their turn."""
+_turns = asyncio.Semaphore(_AT_ONCE)
+
+
+class CheckPassageIn(BaseModel):
+    """Evidence, with what stands around it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    table_head: str = Field(default="", description="Lines that head the table of the text: title, unit, column heads.")
+    header: str = Field(default="", description="What it is from: company, form, period.")
+    published: str = Field(default="", pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD.")
+
+
+class CheckIn(BaseModel):
+    """POST /v1/check."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    answer: str = Field(min_length=1, description=f"At most {MOST_ANSWER:,} characters.")
+    passages: list[str | CheckPassageIn] = Field(
+        description=f"At most {MOST_PASSAGES}, and {MOST_CHARACTERS:,} characters in all. Markers [n] count from 1."
+    )
+    question: str = Field(default="", description="What was asked: which computations, of which times.")
+
+
+class SentenceOut(BaseModel):
+    """A sentence of the answer: answer[start:end], in code points."""
+
+    text: str
+    start: int
+    end: int
+    verdict: Literal["supported", "partly", "unsupported", "no_claim"]
+    passages: list[int] = Field(description="Those that support it, the best first, numbered from 1.")
+
+
+class FigureOut(BaseModel):
+    """A figure of the answer: answer[start:end], in code points."""
+
+    text: str
+    start: int
+    end: int
+    verdict: Literal["supported", "derived", "unsupported"]
+    passage: int | None = Field(description="Where it stands, or its formula's first operand does; numbered from 1.")
+    formula: str = Field(description='Of a derived figure: "= 1,496.5 − 1,202.9".')
+
+
+class MarkerOut(BaseModel):
+    """A wrong marker: answer[start:end]."""
+
+    number: int
+    start: int
+    end: int
+    suggested: int | None = Field(description="The passage that it should name.")
+
+
+class MissingOut(BaseModel):
+    """A sentence without a marker, and the passage that supports it."""
+
+    sentence: int = Field(description="Its place in `sentences`, from 0.")
+    at: int = Field(description="Where in the answer the marker belongs.")
+    suggested: int
+
+
+class MarkersOut(BaseModel):
+    """What is wrong with the markers."""
+
+    unresolved: list[MarkerOut] = Field(description="They name no passage.")
+    corrections: list[MarkerOut] = Field(description="Another passage supports the sentence, the named one does not.")
+    missing: list[MissingOut]
+
+
+class CheckOut(BaseModel):
+    """The verdicts, each list in the answer's order."""
+
+    sentences: list[SentenceOut]
+    figures: list[FigureOut]
+    markers: MarkersOut
+
+
+@router.post("/v1/check", response_model=CheckOut, responses=ERRORS, summary="Check an answer")
+async def check(body: CheckIn, request: Request) -> CheckOut:
+    """Whether each figure and sentence of an answer is supported by the passages; for answers of any generator.
+
+    A figure is `supported` when the evidence has it, allowing for scale and rounding at the precision shown, with
+    nothing that contradicts its unit, sign, direction or period; `derived` when it is the sum, difference, growth,
+    ratio, average or share of figures of the evidence; else `unsupported`. Dates and periods are figures too.
+    """
+    passages = _passages(body)
+    report = await while_there(request, _run(body.answer, passages, body.question))
+    return _out(report)
+
+
+async def _run(answer: str, passages: list[checking.CheckPassage], question: str) -> checking.Report:
+    async with _turns:
+        return await asyncio.to_thread(partial(checking.check_answer, answer, passages, question=question))
+
+
+def _passages(body: CheckIn) -> list[checking.CheckPassage]:
+    """The passages within the limits. Raises InvalidInput, TooLarge."""
+    if not body.answer.strip():
+        raise InvalidInput("answer is empty; send the text to check.", details={"field": "answer"})
+    if len(body.answer) > MOST_ANSWER:
+        raise _too_large(f"answer has {len(body.answer):,} characters", MOST_ANSWER, "answer")
+    if len(body.question) > _MOST_QUESTION:
+        raise _too_large(f"question has {len(body.question):,} characters", _MOST_QUESTION, "question")
+    if not body.passages:
+        raise InvalidInput(
+            "passages is empty; send the evidence that the answer rests on.", details={"field": "passages"}
+        )
+    if len(body.passages) > MOST_PASSAGES:
+        raise _too_large(f"There are {len(body.passages):,} passages", MOST_PASSAGES, "passages")
+    passages = [
+        checking.CheckPassage(one)
+        if isinstance(one, str)
+        else checking.CheckPassage(one.text, one.table_head, one.header, one.published)
+        for one in body.passages
+    ]
+    size = sum(len(p.text) + len(p.table_head) + len(p.header) for p in passages)
+    if size > MOST_CHARACTERS:
+        raise _too_large(f"The passages have {size:,} characters", MOST_CHARACTERS, "passages")
+    return passages
+
+
+def _too_large(what: str, limit: int, field: str) -> TooLarge:
+    return TooLarge(f"{what}; the limit is {limit:,}.", details={"field": field, "limit": str(limit)})
+
+
+def _out(report: checking.Report) -> CheckOut:
+    def fault(one: checking.MarkerFault) -> MarkerOut:
+        return MarkerOut(number=one.number, start=one.start, end=one.end, suggested=one.suggested)
+
+    markers = report.markers
+    return CheckOut(
+        sentences=[
+            SentenceOut(text=s.text, start=s.start, end=s.end, verdict=s.verdict, passages=list(s.passages))
+            for s in report.sentences
+        ],
+        figures=[
+            FigureOut(text=f.text, start=f.start, end=f.end, verdict=f.verdict, passage=f.passage, formula=f.formula)
+            for f in report.figures
+        ],
+        markers=MarkersOut(
+            unresolved=[fault(one) for one in markers.unresolved],
+            corrections=[fault(one) for one in markers.corrections],
+            missing=[MissingOut(sentence=m.sentence, at=m.at, suggested=m.suggested) for m in markers.missing],
+        ),
+    )

@@ -1,0 +1,81 @@
+"""POST /v1/check: the checker alone, its limits, and the one shape of errors."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+TABLE = {
+    "text": "Three Months Ended\nJuly 1, 2023\tJune 25, 2022\nTotal net sales\t$ 81,797\t$ 82,959",
+    "table_head": "(In millions)",
+    "header": "Apple, Form 10-Q, FY2023 Q3",
+    "published": "2023-08-03",
+}
+
+
+async def test_the_verdicts_of_an_answer(web):
+    answer = (
+        "Total net sales were $81.8 billion in the three months ended July 1, 2023 [1], 1.4% less than $82.0 billion."
+    )
+    body = {"answer": answer, "passages": ["Risks of the market.", TABLE], "question": "What were the net sales?"}
+    found = (await web.post("/v1/check", json=body)).raise_for_status().json()
+    assert [(f["text"], f["verdict"], f["passage"]) for f in found["figures"]] == [
+        ("$81.8 billion", "supported", 2),
+        ("three months ended July 1, 2023", "supported", 2),
+        ("1.4%", "derived", 2),
+        ("$82.0 billion", "unsupported", None),
+    ]
+    assert found["figures"][2]["formula"] == "= (81,797 − 82,959) ÷ 82,959"
+    assert [(s["verdict"], s["passages"]) for s in found["sentences"]] == [("partly", [2])]
+    (wrong,) = found["markers"]["corrections"]
+    assert (wrong["number"], wrong["suggested"], answer[wrong["start"] : wrong["end"]]) == (1, 2, "[1]")
+    for figure in found["figures"]:
+        assert answer[figure["start"] : figure["end"]] == figure["text"]
+
+
+async def test_a_marker_is_suggested_where_it_belongs(web):
+    answer = "Total net sales were $81,797 million."
+    found = (await web.post("/v1/check", json={"answer": answer, "passages": [TABLE]})).json()
+    (missing,) = found["markers"]["missing"]
+    assert (missing["sentence"], missing["suggested"], answer[missing["at"] :]) == (0, 1, ".")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, [], {"answer": "1"}, {"answer": "", "passages": ["a"]}, {"answer": "  ", "passages": ["a"]},
+        {"answer": "1", "passages": []}, {"answer": "1", "passages": "a"}, {"answer": "1", "passages": [3]},
+        {"answer": "1", "passages": [{"txt": "a"}]}, {"answer": "1", "passages": [{"text": "a", "more": 1}]},
+        {"answer": "1", "passages": [{"text": "a", "published": "soon"}]}, {"answer": "1", "passages": ["a"], "k": 1},
+    ],
+)  # fmt: skip
+async def test_what_is_malformed_is_refused(web, body):
+    response = await web.post("/v1/check", json=body)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "INVALID_INPUT")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"answer": "1" * 20_001, "passages": ["a"]}, {"answer": "1", "passages": ["a"] * 51},
+        {"answer": "1", "passages": ["a" * 200_001, {"text": "b" * 200_000}]},
+        {"answer": "1", "passages": ["a"], "question": "q" * 8001},
+    ],
+)  # fmt: skip
+async def test_what_is_too_much_says_the_limit(web, body):
+    response = await web.post("/v1/check", json=body)
+    error = response.json()["error"]
+    assert response.status_code == 413
+    assert f"{int(error['details']['limit']):,}" in error["message"]
+
+
+async def test_the_largest_check_leaves_the_gateway_answering(web):
+    rows = "\n".join(f"Row {n} of things\t{n * 7919 % 99991:,}\t{n * 104729 % 99991:,}" for n in range(10_500))
+    answer = " ".join(f"The change of things was {n:,}.5 million." for n in range(1000, 1500))
+    body = {"answer": answer[:20_000], "passages": [rows[:399_000]]}
+    check = asyncio.create_task(web.post("/v1/check", json=body, timeout=120))
+    health = await web.get("/healthz", timeout=20)
+    assert health.status_code == 200
+    assert not check.done()
+    assert (await check).status_code == 200
