@@ -16,7 +16,7 @@ from quelea_search.core.web_pages import PageState
 
 
 class IngestionCollector(Collector):
-    """quelea_search_*: jobs, lanes, dead letters, pages, passages, seconds of stages, workers. Nothing without Redis."""
+    """quelea_search_*: jobs, lanes, dead letters, pages, passages, stages, workers; nothing while Redis is away."""
 
     def __init__(self, store: JobStore, ledger: Ledger, pages: WebPages) -> None:
         self._store = store
