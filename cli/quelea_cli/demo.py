@@ -113,11 +113,13 @@ def refreshed(gateway: Gateway, question: str) -> list[Json]:
         pages = gateway.request("GET", "/v1/web/pages", params={"limit": 1000})["pages"]
         mine = [page for page in pages if question in page["queries"]]
         jobs = gateway.request("GET", "/v1/jobs", params={"limit": 200})["jobs"]
-        going = [job for job in jobs if job["lane"] == "refresh" and job["state"] in ("queued", "running")]
-        if mine and not going:
-            failed = [job for job in jobs if job["lane"] == "refresh" and job["state"] == "failed"]
-            if failed:
-                raise CliError(f"The page {failed[0]['url']} could not be taken in: {failed[0]['error']}")
+        # The newest job of each page; older ones are those of an earlier run.
+        newest = {job["url"]: job for job in reversed(jobs) if job["lane"] == "refresh"}
+        work = [newest.get(page["url"]) for page in mine if page["state"] == "kept"]
+        failed = next((job for job in work if job and job["state"] == "failed"), None)
+        if failed:
+            raise CliError(f"The page {failed['url']} could not be taken in: {failed['error']}")
+        if mine and all(job and job["state"] == "succeeded" for job in work):
             return mine
         time.sleep(_POLL_SECONDS)
     raise CliError(f"No page had flowed back after {_REFRESH_SECONDS:.0f} s; `quelea jobs` says what waits.")

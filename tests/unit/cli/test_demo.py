@@ -84,6 +84,13 @@ def test_a_page_that_cannot_be_taken_in_ends_the_demo(gateway: FakeGateway) -> N
         refreshed(asked, QUESTION.question)
 
 
+def test_a_job_of_an_earlier_run_is_none_of_ours(gateway: FakeGateway) -> None:
+    asked = ready(gateway)
+    earlier = [{**JOB, "state": "failed", "error": "rolled back"}, {**JOB, "url": "http://other/", "state": "failed"}]
+    gateway.answer("/v1/jobs", (200, {"jobs": [JOB, *earlier]}))
+    assert refreshed(asked, QUESTION.question) == [PAGE]
+
+
 def test_a_refresh_that_never_comes_ends_the_demo(gateway: FakeGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "_REFRESH_SECONDS", 0.2)
     asked = ready(gateway, jobs=[{**JOB, "state": "running"}])
