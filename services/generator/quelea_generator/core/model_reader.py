@@ -128,7 +128,7 @@ class ModelReader:
         raise AssertionError("the last round returns or raises")
 
     async def ready(self) -> None:
-        """The endpoint lists the model."""
+        """The model answers somewhere."""
         await self._chat.check()
 
     async def close(self) -> None:
