@@ -85,7 +85,8 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget) -> l
                 replace(blank, verdict="supported", passage=numbers[0], passages=numbers) if numbers else blank
             )
             continue
-        claim = Claim(figure, sentence, question, terms, allowed[figure.start], tuple(periods) or asked)
+        claim = Claim(figure, sentence, question, terms, allowed[figure.start], tuple(periods) or asked,
+                      wording.direction(sentence, figure.start, figure.end))  # fmt: skip
         cited = {number for number, _, _ in said.marks}
         found.append(blank if figure.start in broken else _amount(claim, blank, cited, evidence, budget))
     return found

@@ -19,9 +19,12 @@ _GROUPS = 12
 """Rows and sentences that are looked at for one figure: those that share most with the sentence."""
 _ROWS = 7
 """Rows of a table that are combined with one another."""
+_LOOKED = 3000
+"""Rows and sentences that are weighed for one figure."""
 _BLOCK = 16
 """Longest run of rows that is summed."""
-BUDGET = 300_000
+_BLOCKS = 40
+BUDGET = 150_000
 """Computations for one answer. What is left when they are used up is not derived."""
 _HUNDRED = Decimal(100)
 _TOTAL = re.compile(r"\btotals?\b|合计|总计|总额|小计", re.IGNORECASE)
@@ -45,7 +48,7 @@ class Derived:
 class _Try:
     value: Decimal
     operands: tuple[Fact, ...]
-    formula: str
+    form: str
     percent: bool
     ordered: bool | None
     """True: its sign says which way; None: it may be turned round; False: its sign is its own."""
@@ -75,7 +78,7 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
         if not budget.take():
             return None
         if _is(claim, attempt, evidence):
-            return Derived(attempt.formula, attempt.operands)
+            return Derived(_formula(attempt), attempt.operands)
     return None
 
 
@@ -97,6 +100,8 @@ def _sign_fits(claim: Claim, attempt: _Try) -> bool:
     negative = figure.negative and not figure.loose
     if attempt.ordered is None:
         return True
+    if attempt.form == "ratio" and not negative:
+        return True
     if not attempt.ordered:
         return (
             negative == (attempt.value < 0)
@@ -112,25 +117,32 @@ def _sign_fits(claim: Claim, attempt: _Try) -> bool:
 
 
 def _relevant(claim: Claim, evidence: Evidence) -> list[Group]:
-    """Groups with facts that share words with the sentence, those that share the rarest first."""
-    weights: dict[str, Decimal] = {}
-    for term in claim.terms:
-        count = sum(1 for group in evidence.groups if group.facts and term in group.terms)
-        if count:
-            weights[term] = Decimal(1) / count
-    scored = []
-    for group in evidence.groups:
-        shared = group.terms & claim.terms
-        if group.facts and (shared or not claim.terms):
-            least = 3 if claim.figure.digits <= 2 else 2
-            named = len(group.name & claim.terms) * 5 >= len(group.name) * least
-            if group.table >= 0 and claim.terms and not named and not _TOTAL.search(group.label):
-                continue
-            score = sum((weights.get(term, Decimal(0)) for term in shared), Decimal(0))
-            cover = Decimal(len(shared)) / (len(group.terms) or 1)
-            scored.append((-(score + cover), group.label, len(scored), group))
-    scored.sort(key=lambda one: one[:2])
-    return [group for *_, group in scored[:_GROUPS]]
+    """Groups with facts that share words with the sentence, those that share the rarest first.
+
+    Terms are taken from the rarest on until _LOOKED groups have been seen: what half the evidence says tells nothing.
+    """
+    scores: dict[int, tuple[Decimal, Group]] = {}
+    looked = 0
+    for term in sorted(claim.terms, key=lambda t: (len(evidence.by_term.get(t, ())), t)):
+        groups = evidence.by_term.get(term, [])
+        looked += len(groups)
+        if looked > _LOOKED:
+            break
+        for group in groups:
+            score, _ = scores.get(id(group), (Decimal(0), group))
+            scores[id(group)] = (score + Decimal(1) / len(groups), group)
+    precise = claim.figure.digits > 2
+    found = []
+    for score, group in scores.values():
+        shared = len(group.name & claim.terms)
+        named = shared * 3 >= len(group.name) or shared > 1 if precise else shared * 5 >= len(group.name) * 3
+        if group.table < 0 or named or _TOTAL.search(group.label):
+            cover = Decimal(len(group.terms & claim.terms)) / (len(group.terms) or 1)
+            found.append((-(score + cover), group.label, [fact.figure.text for fact in group.facts], group))
+    if not claim.terms and len(evidence.groups) <= _GROUPS:
+        found = [(Decimal(0), g.label, [f.figure.text for f in g.facts], g) for g in evidence.groups if g.facts]
+    found.sort(key=lambda one: one[:3])
+    return [group for *_, group in found[:_GROUPS]]
 
 
 def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: str) -> Iterator[_Try]:
@@ -218,16 +230,16 @@ def _computed(
 ) -> Iterator[_Try]:
     new, old = pair
     if "growth" in asked and b:
-        yield _Try((a - b) / abs(b) * _HUNDRED, pair, f"= ({_show(new)} − {_show(old)}) ÷ {_show(old)}", True, ordered)
+        yield _Try((a - b) / abs(b) * _HUNDRED, pair, "growth", True, ordered)
     if "change" in asked or "growth" in asked:
         points = percent and _is_percent(new) and _is_percent(old)
         if points or not percent:
-            yield _Try(a - b, pair, f"= {_show(new)} − {_show(old)}", points, ordered)
+            yield _Try(a - b, pair, "difference", points, ordered)
     if "share" in asked and b and percent:
-        yield _Try(a / b * _HUNDRED, pair, f"= {_show(new)} ÷ {_show(old)}", True, False)
+        yield _Try(a / b * _HUNDRED, pair, "ratio", True, False)
     if "ratio" in asked and b:
-        yield _Try(a / b, pair, f"= {_show(new)} ÷ {_show(old)}", False, False)
-        yield _Try(a / b * _HUNDRED, pair, f"= {_show(new)} ÷ {_show(old)}", True, False)
+        yield _Try(a / b, pair, "ratio", False, False)
+        yield _Try(a / b * _HUNDRED, pair, "ratio", True, False)
 
 
 def _is_percent(fact: Fact) -> bool:
@@ -251,12 +263,11 @@ def _chosen(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact]:
 
 def _many(facts: Sequence[Fact], asked: Sequence[Operation]) -> Iterator[_Try]:
     total = sum((f.value for f in facts), Decimal(0))
-    terms = " + ".join(_show(f) for f in facts)
     percent = all(f.figure.kind == "percent" for f in facts)
     if "sum" in asked:
-        yield _Try(total, tuple(facts), f"= {terms}", percent, False)
+        yield _Try(total, tuple(facts), "sum", percent, False)
     if "average" in asked:
-        yield _Try(total / len(facts), tuple(facts), f"= ({terms}) ÷ {len(facts)}", percent, False)
+        yield _Try(total / len(facts), tuple(facts), "average", percent, False)
 
 
 def _across(
@@ -271,9 +282,7 @@ def _across(
     unlike = [operation for operation in asked if operation != "growth"]
     several = len({p.year for p in claim.every if p.year}) > 1 and "share" not in asked and "ratio" not in asked
     tables = sorted({g.table for g in rows if g.table >= 0})
-    totals = [
-        g for g in evidence.groups if g.table in tables and (_TOTAL.search(g.label) or not g.label) and g not in rows
-    ]
+    totals = [g for table in tables for g in evidence.totals.get(table, [])[:_ROWS] if g not in rows]
     for one, other in combinations([*rows, *totals[:6]], 2):
         if one in totals and other in totals:
             continue
@@ -327,18 +336,25 @@ def _columns_of(claim: Claim, groups: Sequence[Group]) -> Iterator[list[Fact]]:
 
 def _blocks(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Iterator[_Try]:
     """All rows of a block, and the runs that begin or end it, for columns or rows that share the claim's terms."""
-    blocks: dict[int, list[Group]] = {}
-    for group in evidence.groups:
-        if group.table >= 0 and group.facts and not _TOTAL.search(group.label) and group.label:
-            blocks.setdefault(group.block, []).append(group)
-    for _, block in sorted(blocks.items(), key=lambda item: [g.label for g in item[1]]):
-        shared = any((f.terms | g.terms) & claim.terms for g in block for f in g.facts)
-        if len(block) < 2 or len(block) > _BLOCK or (claim.terms and not shared):
+    near = {g.block for term in claim.terms for g in evidence.by_term.get(term, ())[:_LOOKED] if g.block >= 0}
+    chosen = [evidence.blocks[b] for b in near if b in evidence.blocks and len(evidence.blocks[b]) <= _BLOCK]
+    for block in sorted(chosen, key=lambda block: [g.label for g in block])[:_BLOCKS]:
+        if len(block) < 2:
             continue
         for size in range(len(block), 1, -1):
             for some in {tuple(range(size)), tuple(range(len(block) - size, len(block)))}:
                 for column in _columns_of(claim, [block[i] for i in some]):
                     yield from _many(column, asked)
+
+
+def _formula(attempt: _Try) -> str:
+    shown = [_show(fact) for fact in attempt.operands]
+    if attempt.form == "growth":
+        return f"= ({shown[0]} − {shown[1]}) ÷ {shown[1]}"
+    if attempt.form in {"sum", "average"}:
+        terms = " + ".join(shown)
+        return f"= {terms}" if attempt.form == "sum" else f"= ({terms}) ÷ {len(shown)}"
+    return f"= {shown[0]} {'−' if attempt.form == 'difference' else '÷'} {shown[1]}"
 
 
 def _show(fact: Fact) -> str:

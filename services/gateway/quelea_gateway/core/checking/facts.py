@@ -22,6 +22,7 @@ MOST_FACTS = 60_000
 """Figures of the evidence that are read; a request's limits allow about as many."""
 
 _BRACKETS = re.compile(r"\([^()]*(?:\([^()]*\))?[^()]*\)")
+_TOTAL = re.compile(r"\btotals?\b|合计|总计|总额|小计", re.IGNORECASE)
 _THOUSAND = Decimal(1000)
 _TELLING = 3
 """Digits of a figure that tells a table's unit by being repeated with one."""
@@ -103,11 +104,28 @@ class Evidence:
             {(size, at) for at, fact in enumerate(self.facts) for size in (fact.figure.size, fact.figure.number)}
         )
         self._keys = [size for size, _ in self._sizes]
+        self.by_term: dict[str, list[Group]] = {}
+        self.blocks: dict[int, list[Group]] = {}
+        self.totals: dict[int, list[Group]] = {}
+        for group in self.groups:
+            self._index(group)
 
     def near(self, low: Decimal, high: Decimal, most: int) -> list[Fact]:
         """Facts whose printed size is in [low, high], the smallest first; at most `most`."""
         first, last = bisect_left(self._keys, low), bisect_right(self._keys, high)
         return [self.facts[at] for _, at in self._sizes[first : min(last, first + most)]]
+
+    def _index(self, group: Group) -> None:
+        if not group.facts:
+            return
+        for term in group.terms:
+            self.by_term.setdefault(term, []).append(group)
+        if group.table < 0:
+            return
+        if not group.label or _TOTAL.search(group.label):
+            self.totals.setdefault(group.table, []).append(group)
+        else:
+            self.blocks.setdefault(group.block, []).append(group)
 
     def _read(self, number: int, passage: CheckPassage) -> list[Period]:
         text, head = plain(passage.text), plain(passage.table_head)

@@ -17,7 +17,7 @@ _FAMILIES = (
     frozenset({"$", "USD", "HKD", "CAD", "AUD", "TWD", "SGD"}),
     frozenset({"¥", "CNY", "JPY"}),
 )
-_MOST = 400
+_MOST = 120
 """Facts of the right size that are looked at for one figure and multiplier."""
 _TO = re.compile(r"(?:\bto|[至到])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
 _YEAR_OVER_YEAR = re.compile(
@@ -36,6 +36,7 @@ class Claim:
         terms: Of both, without figures.
         periods: Times that it may be of, from its sentence.
         every: All times of the sentence, or of the question when the sentence names none.
+        direction: What the words about it say.
     """
 
     figure: Figure
@@ -44,11 +45,7 @@ class Claim:
     terms: frozenset[str]
     periods: tuple[Period, ...]
     every: tuple[Period, ...]
-
-    @property
-    def direction(self) -> int:
-        """What the words about it say."""
-        return wording.direction(self.sentence, self.figure.start, self.figure.end)
+    direction: int
 
     @property
     def tolerance(self) -> Decimal:

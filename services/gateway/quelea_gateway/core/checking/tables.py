@@ -262,6 +262,9 @@ def _spread(
             texts[n].append(filled[at])
             if n + 1 < count and percents[n + 1]:
                 texts[n + 1].append(filled[at])
+    elif size == count - 1 and size > 1 and _CHANGE.search(filled[-1]):
+        for n, words in enumerate(texts):
+            words.append(filled[min(n, size - 1)])  # a change in money and in percent
     elif size == count - 1 and size > 1:
         for n, loose in enumerate(unsure):
             loose.extend(filled[max(0, n - 1) : n + 1])
@@ -272,6 +275,7 @@ def _spread(
 
 def _dated(text: str) -> str:
     """ "Years Ended September 30," names a time only with the year below it."""
+    text = _MONTH_DAY.sub(r"\1 \2", text)
     return f"{text.rstrip(' ,')}, 2000" if re.search(r"[a-z] \d{1,2},?\s*$", text) else text
 
 

@@ -1,0 +1,166 @@
+"""`quelea eval figures`: what POST /v1/check of a running gateway catches of corrupted answers, and flags of true ones.
+
+The answers are TAT-QA's and docugami's, true and corrupted (figure_items.py, figure_corruption.py). Rules were tuned on
+the development half; the frozen half is the measure.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx2
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from quelea_evaluation.figure_corruption import KINDS, corrupted
+from quelea_evaluation.figure_items import Item, docugami, tatqa
+from quelea_evaluation.sets import SETS
+from quelea_evaluation.stack import Stack, running_stack
+
+_CALLERS = 2
+GROUPS = ("tatqa", "docugami")
+HALVES = ("development", "frozen")
+
+Check = Callable[[Item], Mapping[str, Any]]
+"""What POST /v1/check answers for an item."""
+
+
+@dataclass
+class Outcome:
+    """How many items of one kind there were, and how many the checker flagged."""
+
+    items: int = 0
+    flagged: int = 0
+    figures: int = 0
+    flagged_figures: int = 0
+
+    @property
+    def share(self) -> float:
+        """Of the items, those that were flagged."""
+        return self.flagged / self.items if self.items else float("nan")
+
+    def add(self, other: Outcome) -> None:
+        """Count another's in."""
+        self.items += other.items
+        self.flagged += other.flagged
+        self.figures += other.figures
+        self.flagged_figures += other.flagged_figures
+
+
+@dataclass
+class Report:
+    """Outcomes by (half, group, kind), kind being "true" or the corruption's; and what went wrong."""
+
+    outcomes: dict[tuple[str, str, str], Outcome] = field(default_factory=dict)
+    misses: list[dict[str, Any]] = field(default_factory=list)
+    left_out: int = 0
+
+    def total(self, half: str, kinds: Sequence[str], groups: Sequence[str] = GROUPS) -> Outcome:
+        """The outcomes of a half, of these kinds and groups together."""
+        whole = Outcome()
+        for (one, group, kind), outcome in self.outcomes.items():
+            if one == half and kind in kinds and group in groups:
+                whole.add(outcome)
+        return whole
+
+    def summary(self) -> dict[str, Any]:
+        """Catch rates by kind, and the false-flag rates by set, of each half; shares, 0 to 1."""
+        return {
+            half: {
+                "caught": _shown(self.total(half, KINDS)),
+                **{f"caught, {kind}": _shown(self.total(half, (kind,))) for kind in KINDS},
+                **{f"caught, {group}": _shown(self.total(half, KINDS, (group,))) for group in GROUPS},
+                "flagged though true": _shown(self.total(half, ("true",))),
+                **{f"flagged though true, {group}": _shown(self.total(half, ("true",), (group,))) for group in GROUPS},
+            }
+            for half in HALVES
+        }
+
+
+def _shown(outcome: Outcome) -> dict[str, float]:
+    return {"items": outcome.items, "share": outcome.share}
+
+
+def judge(item: Item, checked: Mapping[str, Any]) -> Outcome:
+    """A true answer is flagged when any figure is unsupported; a corrupted one when one in the changed sentence is."""
+    bad = [figure for figure in checked["figures"] if figure["verdict"] == "unsupported"]
+    if not item.corruption:
+        return Outcome(1, bool(bad), len(checked["figures"]), len(bad))
+    own = [s for s in checked["sentences"] if s["start"] <= item.spot < s["end"]]
+    caught = any(s["start"] <= figure["start"] < s["end"] for s in own for figure in bad)
+    return Outcome(1, caught)
+
+
+def evaluate_items(items: Sequence[Item], check: Check, say: Callable[[str], None]) -> Report:
+    """Check every item, and each of its corruptions."""
+    report = Report()
+    every = [one for item in items for one in (item, *corrupted(item))]
+    say(f"{len(items)} true answers, {len(every) - len(items)} corrupted ones")
+    with ThreadPoolExecutor(_CALLERS) as pool:
+        for item, checked in zip(every, pool.map(check, every), strict=True):
+            kind = item.corruption or "true"
+            outcome = judge(item, checked)
+            report.outcomes.setdefault((item.half, item.group, kind), Outcome()).add(outcome)
+            if bool(outcome.flagged) != bool(item.corruption):
+                unsupported = [f["text"] for f in checked["figures"] if f["verdict"] == "unsupported"]
+                report.misses.append(
+                    {"id": item.id, "half": item.half, "kind": kind, "question": item.question,
+                     "answer": item.answer, "unsupported": unsupported}
+                )  # fmt: skip
+    return report
+
+
+def evaluate_figures(data: Path, home: Path, say: Callable[[str], None]) -> Report:
+    """On the docugami stack, whose pages are the evidence of the docugami answers."""
+    one = SETS["docugami"](data)
+    with running_stack(home / one.name) as stack:
+        ids = stack.ingest(one.documents, say)
+        pages = {key: _pages(stack, document_id) for key, document_id in ids.items()}
+        own, left_out = docugami(data, pages)
+        report = evaluate_items([*tatqa(data), *own], lambda item: _check(stack.http, item), say)
+    report.left_out = left_out
+    return report
+
+
+def _pages(stack: Stack, document_id: str) -> list[str]:
+    first, count = stack.page(document_id, 1)
+    return [first, *(stack.page(document_id, number)[0] for number in range(2, count + 1))]
+
+
+def _check(http: httpx2.Client, item: Item) -> Mapping[str, Any]:
+    body = {"answer": item.answer, "passages": list(item.passages), "question": item.question}
+    checked: Mapping[str, Any] = http.post("/v1/check", json=body).raise_for_status().json()
+    return checked
+
+
+def figures(
+    data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
+    home: Annotated[Path, typer.Option(help="Where the stack keeps its data between runs.")] = Path(".quelea/eval"),
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    misses: Annotated[bool, typer.Option(help="Show what was missed, development half only.")] = False,
+) -> None:
+    """Figures checked: how many corrupted answers are caught, by kind, and how many true ones are flagged."""
+    report = evaluate_figures(data, home, lambda line: sys.stderr.write(line + "\n") and None)
+    console = Console()
+    if as_json:
+        console.print_json(json.dumps({**report.summary(), "misses": report.misses}, ensure_ascii=False))
+        return
+    for half, rows in report.summary().items():
+        table = Table(title=half)
+        for head in ("what", "answers", "share"):
+            table.add_column(head, justify="left" if head == "what" else "right")
+        for name, row in rows.items():
+            table.add_row(name, str(row["items"]), f"{row['share']:.3f}")
+        console.print(table)
+    console.print(f"docugami answers left out, for their figures are not in the filing: {report.left_out}")
+    if misses:
+        for miss in report.misses:
+            if miss["half"] == "development":
+                console.print_json(json.dumps(miss, ensure_ascii=False))

@@ -1,0 +1,152 @@
+"""True answers of TAT-QA and docugami with the passages they rest on, for `quelea eval figures`."""
+
+from __future__ import annotations
+
+import csv
+import fnmatch
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from quelea_evaluation.figures import amounts_of, figures_of, holds_rounded
+
+_PLAIN = re.compile(r"(?:What|How much) (?P<be>is|was|are|were) (?P<what>the .{5,200}?)\s*\?", re.IGNORECASE)
+_SOURCES = re.compile(r"\n*\(?SOURCE\(?S?\)?:.*?(?:\)|$)", re.IGNORECASE | re.MULTILINE)
+_MOST_PAGES = 12
+_FEWEST_PAGES = 4
+
+
+@dataclass(frozen=True)
+class Item:
+    """An answer and its evidence.
+
+    Args:
+        id: Unique; a corrupted one has its original's, with the kind of corruption behind it.
+        group: "tatqa" or "docugami".
+        half: "development" or "frozen"; all that belongs to one table or filing question is in the same half.
+        passages: As POST /v1/check takes them.
+        corruption: digit, scale, period or sign; empty: a true answer.
+        spot: Where the answer was corrupted; a code point of it.
+        operands: Of a computed answer, the numbers that it was computed from, as the set says.
+    """
+
+    id: str
+    group: str
+    half: str
+    question: str
+    answer: str
+    passages: tuple[dict[str, str], ...]
+    corruption: str = ""
+    spot: int = 0
+    operands: tuple[str, ...] = ()
+    table: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+
+
+def half_of(key: str) -> str:
+    """Half of a key, always the same."""
+    return "frozen" if hashlib.sha256(key.encode()).digest()[0] % 2 else "development"
+
+
+def tatqa(data: Path) -> list[Item]:
+    """Every question of TAT-QA dev whose answer has a figure, but for those that count things.
+
+    The passages are the table, its rows as lines with tabs between the cells as Quelea's own parser gives them, and
+    each paragraph. The answer is put into the question's words where it begins "What was the …".
+    """
+    contexts = json.loads((data / "tatqa" / "tatqa_dataset_dev.json").read_text(encoding="utf-8"))
+    items = []
+    for number, context in enumerate(contexts):
+        table = tuple(tuple(cell.strip() for cell in row) for row in context["table"]["table"])
+        rows = ["\t".join(cell for cell in row if cell) for row in table]
+        paragraphs = sorted(context["paragraphs"], key=lambda p: p["order"])
+        passages = ({"text": "\n".join(row for row in rows if row)}, *({"text": p["text"]} for p in paragraphs))
+        for asked in context["questions"]:
+            answer = _answer(asked)
+            if asked["answer_type"] == "count" or not re.search(r"\d", answer):
+                continue
+            operands = tuple(re.findall(r"\d[\d,]*(?:\.\d+)?", asked["derivation"]))
+            items.append(
+                Item(
+                    asked["uid"],
+                    "tatqa",
+                    half_of(f"tatqa-{number}"),
+                    asked["question"].strip(),
+                    _said(asked["question"].strip(), answer),
+                    passages,
+                    operands=operands,
+                    table=table,
+                )  # fmt: skip
+            )
+    return items
+
+
+def _answer(asked: Mapping[str, Any]) -> str:
+    scale = str(asked["scale"])
+    given = asked["answer"] if isinstance(asked["answer"], list) else [asked["answer"]]
+    parts = []
+    for one in given:
+        text = f"{one:,}" if isinstance(one, (int, float)) else str(one).strip()
+        plain = re.search(r"\d", text) and len(text) < 30 and not re.search(r"%|illion|thousand", text)
+        if scale == "percent" and plain:
+            text += "%"
+        elif scale and plain and not re.fullmatch(r"(?:19|20)\d\d", text):
+            text += f" {scale}"
+        parts.append(text)
+    return ", ".join(parts[:-1]) + f" and {parts[-1]}" if len(parts) > 1 else parts[0]
+
+
+def _said(question: str, answer: str) -> str:
+    match = _PLAIN.fullmatch(question)
+    if match is None or len(answer) > 80:
+        return answer if answer.rstrip().endswith(".") else f"{answer}."
+    what = re.sub(r",? respectively$", "", match["what"])
+    return f"{what[0].upper()}{what[1:]} {match['be']} {answer}."
+
+
+def docugami(data: Path, pages: Mapping[str, Sequence[str]]) -> tuple[list[Item], int]:
+    """Answers about one filing, all of whose figures its pages hold, as written or rounded; and how many do not.
+
+    Args:
+        pages: Text of every page, by the filing's file name without .pdf.
+    """
+    items, left_out = [], 0
+    with (data / "docugami_sec10q" / "qna_data.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for number, row in enumerate(rows):
+        documents = [key for key in sorted(pages) if fnmatch.fnmatch(key, row["Source Docs"].strip())]
+        answer = _SOURCES.sub("", row["Answer"]).strip()
+        if len(documents) != 1 or not figures_of(answer):
+            continue
+        chosen = _pages_for(answer, pages[documents[0]])
+        if chosen is None:
+            left_out += 1
+            continue
+        header = f"{documents[0]}, Form 10-Q"
+        passages = tuple({"text": pages[documents[0]][n], "header": header} for n in chosen)
+        half = half_of(f"docugami-{number}")
+        items.append(Item(f"docugami-{number}", "docugami", half, row["Question"].strip(), answer, passages))
+    return items, left_out
+
+
+def _pages_for(answer: str, pages: Sequence[str]) -> list[int] | None:
+    """The pages that hold the answer's figures, those with most first; None when one stands nowhere."""
+    figures, amounts = figures_of(answer), amounts_of(answer)
+    held: dict[int, set[str]] = {}
+    for n, text in enumerate(pages):
+        for figure in figures:
+            own = frozenset(a for a in amounts if a[0] == figure)
+            if holds_rounded(text, frozenset({figure}), own):
+                held.setdefault(n, set()).add(figure)
+    if set().union(*held.values()) != figures if held else True:
+        return None
+    order = sorted(held, key=lambda n: (-len(held[n]), n))
+    chosen, covered = [], set[str]()
+    for n in order:
+        if len(chosen) < _FEWEST_PAGES or held[n] - covered:
+            chosen.append(n)
+            covered |= held[n]
+    return sorted(chosen[:_MOST_PAGES]) if covered == figures and len(chosen) <= _MOST_PAGES else None
