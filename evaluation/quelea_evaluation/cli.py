@@ -15,6 +15,7 @@ from rich.table import Table
 from quelea_evaluation.answers import evaluate_answers
 from quelea_evaluation.cli_gate import calibrate, gate
 from quelea_evaluation.cli_web import web
+from quelea_evaluation.figure_checks import figures
 from quelea_evaluation.retrieval import VARIANTS, Row, evaluate
 from quelea_evaluation.sets import SETS
 
@@ -77,6 +78,9 @@ def answers(
     if misses:
         for miss in report.misses:
             console.print_json(json.dumps(miss, ensure_ascii=False))
+
+
+app.command()(figures)
 
 
 def _table(name: str, rows: list[Row]) -> None:
