@@ -16,7 +16,7 @@ from quelea_search.core.jobs import Policy
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.web import Fetched, WebDocument
 from quelea_search.core.web_pages import TimeToLive
-from quelea_search.reading import _clock as reading_clock  # pages are read under the same clock as files
+from quelea_search.reading import clock as reading_clock  # pages are read under the same clock as files
 from quelea_search.settings import SearchSettings
 from quelea_search.web_reading import read_web_page
 

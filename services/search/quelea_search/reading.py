@@ -38,12 +38,12 @@ class Reader:
 
     def parse(self, data: bytes, filename: str) -> ParsedDocument:
         """The pages; raises the errors of core/errors.py."""
-        with _clock(self._seconds):
+        with clock(self._seconds):
             return parse(data, filename, limits=self._limits, on_progress=lambda _done, _total: None)
 
     def cut(self, parsed: ParsedDocument, filename: str, given: DocumentFacts) -> Cut:
         """The facts and the passages; what the uploader gives wins."""
-        with _clock(self._seconds):
+        with clock(self._seconds):
             facts = read_metadata(parsed, filename, given)
             chunks = chunk(parsed)
         if not chunks:
@@ -52,7 +52,7 @@ class Reader:
 
 
 @contextlib.contextmanager
-def _clock(seconds: float) -> Iterator[None]:
+def clock(seconds: float) -> Iterator[None]:
     # Neither a signal handler nor a Python thread runs while C code holds the interpreter; this timer is a C thread
     # and ends the process all the same. The pool replaces the child, and the job's record says what it was doing.
     faulthandler.dump_traceback_later(seconds, exit=True, file=_STDERR)
