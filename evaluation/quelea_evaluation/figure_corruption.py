@@ -67,7 +67,7 @@ def _numbers(answer: str) -> list[re.Match[str]]:
 
 
 def _digit(item: Item, chance: random.Random) -> tuple[str, int] | None:
-    numbers = _numbers(item.answer)
+    numbers = [match for match in _numbers(item.answer) if match.start() >= item.said_at]
     chance.shuffle(numbers)
     there = [Decimal(number) for number in numbers_in(_text(item))]
     for match in numbers:

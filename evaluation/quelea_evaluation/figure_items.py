@@ -31,6 +31,7 @@ class Item:
         passages: As POST /v1/check takes them.
         corruption: digit, scale, period or sign; empty: a true answer.
         spot: Where the answer was corrupted; a code point of it.
+        said_at: Where the answer itself begins, behind the question's words.
         operands: Of a computed answer, the numbers that it was computed from, as the set says.
     """
 
@@ -42,6 +43,7 @@ class Item:
     passages: tuple[dict[str, str], ...]
     corruption: str = ""
     spot: int = 0
+    said_at: int = 0
     operands: tuple[str, ...] = ()
     table: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
@@ -68,18 +70,20 @@ def tatqa(data: Path) -> list[Item]:
             answer = _answer(asked)
             if asked["answer_type"] == "count" or not re.search(r"\d", answer):
                 continue
-            operands = tuple(re.findall(r"\d[\d,]*(?:\.\d+)?", asked["derivation"]))
+            question = asked["question"].strip()
+            said = _said(question, answer)
             items.append(
                 Item(
-                    asked["uid"],
-                    "tatqa",
-                    half_of(f"tatqa-{number}"),
-                    asked["question"].strip(),
-                    _said(asked["question"].strip(), answer),
-                    passages,
-                    operands=operands,
+                    id=asked["uid"],
+                    group="tatqa",
+                    half=half_of(f"tatqa-{number}"),
+                    question=question,
+                    answer=said,
+                    passages=passages,
+                    said_at=said.rindex(answer),
+                    operands=tuple(re.findall(r"\d[\d,]*(?:\.\d+)?", asked["derivation"])),
                     table=table,
-                )  # fmt: skip
+                )
             )
     return items
 
@@ -90,10 +94,11 @@ def _answer(asked: Mapping[str, Any]) -> str:
     parts = []
     for one in given:
         text = f"{one:,}" if isinstance(one, (int, float)) else str(one).strip()
-        plain = re.search(r"\d", text) and len(text) < 30 and not re.search(r"%|illion|thousand", text)
+        year = re.fullmatch(r"(?:19|20)\d\d", text)
+        plain = re.search(r"\d", text) and len(text) < 30 and not year and not re.search(r"%|illion|thousand", text)
         if scale == "percent" and plain:
             text += "%"
-        elif scale and plain and not re.fullmatch(r"(?:19|20)\d\d", text):
+        elif scale and plain:
             text += f" {scale}"
         parts.append(text)
     return ", ".join(parts[:-1]) + f" and {parts[-1]}" if len(parts) > 1 else parts[0]
@@ -132,6 +137,10 @@ def docugami(data: Path, pages: Mapping[str, Sequence[str]]) -> tuple[list[Item]
     return items, left_out
 
 
+_DATE = re.compile(r"\b(?P<m>[A-Z][a-z]{2})[a-z]*\.? (?P<d>\d{1,2}), (?P<y>20\d\d)")
+_SMALL = re.compile(r"(?<![\w.,$-])\$?(\d{1,2}) ?(?:million|billion|%|percent)")
+
+
 def _pages_for(answer: str, pages: Sequence[str]) -> list[int] | None:
     """The pages that hold the answer's figures, those with most first; None when one stands nowhere."""
     figures, amounts = figures_of(answer), amounts_of(answer)
@@ -143,10 +152,24 @@ def _pages_for(answer: str, pages: Sequence[str]) -> list[int] | None:
                 held.setdefault(n, set()).add(figure)
     if set().union(*held.values()) != figures if held else True:
         return None
+    for match in _DATE.finditer(answer):
+        day = re.compile(rf"{match['m']}[a-z]*\.?\s+{match['d']},\s+{match['y']}")
+        _add_best(held, [n for n, text in enumerate(pages) if day.search(text)], match.group())
+    for match in _SMALL.finditer(answer):  # too short to be looked for alone: on a page with another of the figures
+        small = re.compile(rf"(?<![\d.,]){match[1]}(?![\d,]|\.\d)")
+        _add_best(held, [n for n, text in enumerate(pages) if small.search(text)], match.group())
+    wanted = set().union(*held.values())
     order = sorted(held, key=lambda n: (-len(held[n]), n))
     chosen, covered = [], set[str]()
     for n in order:
         if len(chosen) < _FEWEST_PAGES or held[n] - covered:
             chosen.append(n)
             covered |= held[n]
-    return sorted(chosen[:_MOST_PAGES]) if covered == figures and len(chosen) <= _MOST_PAGES else None
+    return sorted(chosen[:_MOST_PAGES]) if covered == wanted and len(chosen) <= _MOST_PAGES else None
+
+
+def _add_best(held: dict[int, set[str]], pages: Sequence[int], what: str) -> None:
+    """Note that the page with most of the figures has this too."""
+    best = max(pages, key=lambda n: (len(held.get(n, ())), -n), default=None)
+    if best is not None:
+        held.setdefault(best, set()).add(what)

@@ -18,6 +18,11 @@ from quelea_gateway.core.checking.normal import plain
 from quelea_gateway.core.checking.not_figures import MARKER
 from quelea_gateway.core.checking.periods import find_periods
 
+_DOCUMENT = re.compile(
+    r"(?:'s)?[\s,]{0,2}(?:quarterly |annual |earnings )?(?:Form )?(?:10-[KQ]|report|filing|release|document|年报|季报|半年报|报告)",
+    re.IGNORECASE,
+)
+"""Behind a time: it names a document, and says nothing of when a figure is from."""
 _FROM = re.compile(r"(?:\bfrom|[从由自])\s*$", re.IGNORECASE)
 _TO = re.compile(r"(?:\bto|[至到])\s*$", re.IGNORECASE)
 
@@ -71,7 +76,7 @@ def _read(answer: str, start: int, end: int) -> Said:
 def _figures(said: Said, question: str, evidence: Evidence, budget: Budget) -> list[CheckedFigure]:
     sentence = plain(said.text)
     amounts = [figure for figure in said.figures if figure.period is None]
-    periods = [figure.period for figure in said.figures if figure.period is not None]
+    periods = [f.period for f in said.figures if f.period is not None and not _DOCUMENT.match(sentence, f.end)]
     allowed = dict(zip([f.start for f in amounts], attached(sentence, amounts, periods), strict=True))
     terms = content(f"{MARKER.sub(' ', said.text)} {question}")
     asked = tuple(find_periods(question)) if not periods else ()

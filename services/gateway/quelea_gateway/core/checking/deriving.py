@@ -70,11 +70,11 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     """The first computation that gives the figure: operations that the wording asks for, rows that share its terms."""
     said = f"{claim.sentence} {claim.question}"
     asked = wording.operations(said)
-    if not asked and claim.figure.digits < 3:
+    if not asked:
         return None
     if claim.figure.kind == "percent" and "change" in asked and "growth" not in asked:
         asked = ("growth", *asked)
-    for attempt in _tries(claim, evidence, asked or ("growth", "change"), said):
+    for attempt in _tries(claim, evidence, asked, said):
         if not budget.take():
             return None
         if _is(claim, attempt, evidence):
@@ -92,10 +92,12 @@ def _is(claim: Claim, attempt: _Try, evidence: Evidence) -> bool:
             return False
     elif unheard(claim, attempt.operands[0], evidence) or sizes(claim, attempt.operands[0], size) is None:
         return False
-    return _sign_fits(claim, attempt)
+    if attempt.form in {"difference", "sum"} and any(sizes(claim, fact) is not None for fact in attempt.operands):
+        return False  # the figure stands there itself, and something spoke against it
+    return _sign_fits(claim, attempt, evidence)
 
 
-def _sign_fits(claim: Claim, attempt: _Try) -> bool:
+def _sign_fits(claim: Claim, attempt: _Try, evidence: Evidence) -> bool:
     figure = claim.figure
     negative = figure.negative and not figure.loose
     if attempt.ordered is None:
@@ -110,6 +112,8 @@ def _sign_fits(claim: Claim, attempt: _Try) -> bool:
         )
     if negative:
         return attempt.value <= 0
+    if any(wording.DIRECTION.search(evidence.groups[fact.group].label) for fact in attempt.operands if fact.table >= 0):
+        return True  # "Reductions": the word is the row's name
     direction = claim.direction or wording.leaning(claim.sentence) or wording.leaning(claim.question)
     if attempt.value < 0:
         return figure.negative or direction == -1 or bool(_ABSOLUTE.search(f"{claim.sentence} {claim.question}"))
@@ -135,7 +139,11 @@ def _relevant(claim: Claim, evidence: Evidence) -> list[Group]:
     found = []
     for score, group in scores.values():
         shared = len(group.name & claim.terms)
-        named = shared * 3 >= len(group.name) or shared > 1 if precise else shared * 5 >= len(group.name) * 3
+        named = (
+            shared * 3 >= len(group.name) or shared > 1
+            if precise
+            else shared == len(group.name) or shared * 5 >= len(group.name) * (2 if shared > 1 else 3)
+        )
         if group.table < 0 or named or _TOTAL.search(group.label):
             cover = Decimal(len(group.terms & claim.terms)) / (len(group.terms) or 1)
             found.append((-(score + cover), group.label, [fact.figure.text for fact in group.facts], group))
@@ -220,9 +228,12 @@ def _when(fact: Fact) -> tuple[int, int, int]:
 
 def _two(new: Fact, old: Fact, asked: Sequence[Operation], *, percent: bool, ordered: bool | None) -> Iterator[_Try]:
     a, b = new.value, old.value
-    yield from _computed(a, b, (new, old), asked, percent=percent, ordered=ordered)
-    if a < 0 and b < 0:  # bookkeepers' brackets: expenses and payables are spoken of without them
+    if a < 0 and b < 0:
+        # Bookkeepers' brackets: expenses and payables are spoken of, and grow, without them; differences go both ways.
+        yield from _computed(a, b, (new, old), ["change"], percent=percent, ordered=ordered)
         yield from _computed(-a, -b, (new, old), asked, percent=percent, ordered=ordered)
+    else:
+        yield from _computed(a, b, (new, old), asked, percent=percent, ordered=ordered)
 
 
 def _computed(
@@ -231,7 +242,7 @@ def _computed(
     new, old = pair
     if "growth" in asked and b:
         yield _Try((a - b) / abs(b) * _HUNDRED, pair, "growth", True, ordered)
-    if "change" in asked or "growth" in asked:
+    if ("change" in asked or "growth" in asked) and (ordered or (a and b)):
         points = percent and _is_percent(new) and _is_percent(old)
         if points or not percent:
             yield _Try(a - b, pair, "difference", points, ordered)
@@ -287,7 +298,7 @@ def _across(
         if one in totals and other in totals:
             continue
         for a, b in _side_by_side(claim, one, other, percent=percent):
-            if several and a.periods and b.periods and a.column == b.column:
+            if several and a.periods and b.periods and a.column == b.column and not _is_ordered(a, b):
                 continue  # a change between two times is none between two rows
             if _is_ordered(a, b):
                 new, old = (a, b) if _when(a) > _when(b) else (b, a)
@@ -298,6 +309,8 @@ def _across(
     if {"sum", "average"} & set(asked):
         for size in (2, 3, 4):
             for some in combinations(rows, size):
+                if size > 2 and len({group.block for group in some}) > 1:
+                    continue
                 for column in _columns_of(claim, some):
                     yield from _many(column, asked)
 

@@ -118,7 +118,7 @@ class Evidence:
     def _index(self, group: Group) -> None:
         if not group.facts:
             return
-        for term in group.terms:
+        for term in group.terms.union(*(fact.terms for fact in group.facts)):
             self.by_term.setdefault(term, []).append(group)
         if group.table < 0:
             return
@@ -147,9 +147,10 @@ class Evidence:
             self._prose(number, plain(passage.header), passage.header)
         self.terms.append(content(f"{passage.header}\n{passage.table_head}\n{passage.text}"))
         if not rows:
-            said = [s for m in STATEMENT.finditer(text) if "in " in m.group().lower() or "单位" in m.group()
-                    for s in [stated(text[max(0, m.start() - 6) : m.end()])] if s[0]]  # fmt: skip
-            self._loose += [(scales, self._headers[number]) for scales, _ in said]
+            for match in STATEMENT.finditer(text):
+                scales, _ = stated(match.group())
+                if any(scale >= _THOUSAND for scale in scales):
+                    self._loose.append((scales, self._headers[number]))
         periods = find_periods(text) + find_periods(head) + find_periods(plain(f"{passage.header} {passage.published}"))
         return periods + [p for row in rows for c in row.cells for p in merged(c.column.periods, row.periods)]
 

@@ -17,6 +17,7 @@ _FAMILIES = (
     frozenset({"$", "USD", "HKD", "CAD", "AUD", "TWD", "SGD"}),
     frozenset({"¥", "CNY", "JPY"}),
 )
+_THOUSAND = Decimal(1000)
 _MOST = 120
 """Facts of the right size that are looked at for one figure and multiplier."""
 _TO = re.compile(r"(?:\bto|[至到])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
@@ -98,7 +99,7 @@ def unheard(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     if figure.scale is None or fact.unit.scales or fact.figure.scale is not None or figure.kind != "number":
         return False
     spoken = evidence.spoken(fact.passage)
-    return bool(spoken) and figure.scale not in spoken
+    return bool(spoken) and figure.scale > _THOUSAND and figure.scale not in spoken
 
 
 def sizes(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | None:

@@ -192,6 +192,8 @@ def _settle(state: _State, pending: list[tuple[str, ...]]) -> None:
         state.section_periods = ()
         if len(last) == 1 and any(len(line) > 1 for line in filled):
             state.section_periods = tuple(find_periods(last[0]))
+            if state.section_periods:
+                state.heads = tuple(pending[-_HEADS:-1])
         return
     for line in filled:
         if len(line) == 1 and len(line[0]) < 160:

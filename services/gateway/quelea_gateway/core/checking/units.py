@@ -11,7 +11,7 @@ from quelea_gateway.core.checking.amounts import SCALES
 from quelea_gateway.core.checking.model import ONE
 
 _WORDS = {"thousands": 10**3, "millions": 10**6, "billions": 10**9, "thousand": 10**3, "million": 10**6,
-          "billion": 10**9, "000s": 10**3, "'000": 10**3, "000": 10**3}  # fmt: skip
+          "billion": 10**9, "000s": 10**3, "000's": 10**3, "000": 10**3}  # fmt: skip
 _CURRENCY = {
     "$": "$", "us$": "USD", "usd": "USD", "u.s. dollars": "USD", "dollars": "$", "€": "EUR", "eur": "EUR", "£": "GBP",
     "rmb": "CNY", "¥": "¥", "hk$": "HKD", "cny": "CNY", "人民币": "CNY", "美元": "USD", "港元": "HKD", "元": "CNY",
@@ -20,7 +20,8 @@ _CURRENCY = {
 _MONEY = r"US\$|HK\$|A\$|C\$|\$|€|£|¥|RMB|USD|EUR|CNY|SEK|NOK|CHF|U\.S\. dollars|dollars|euros"
 STATEMENT = re.compile(
     rf"(?:(?P<cur>{_MONEY})[ ,]*(?:amounts )?)?\bin (?:(?P<cur2>{_MONEY}) ?)?(?P<word>thousands?|millions?|billions?)\b(?: of (?P<cur3>{_MONEY}|[A-Za-z.]+ dollars))?"
-    rf"|(?P<cur4>{_MONEY})\s?(?:in )?(?P<word2>'?(?:millions?|billions?|thousands?)\b|'?000s?\b)(?!\d)"
+    rf"|(?P<cur4>{_MONEY})\s?(?:in )?(?P<word2>'?(?:millions?|billions?|thousands?)\b|'?000'?s?\b)(?!\d)"
+    r"|\bin '?(?P<word4>000'?s?)\b|\((?P<word5>thousands|millions|billions)\)"
     rf"|(?:\(|\b|^)(?P<word3>millions|thousands|billions) of (?P<cur5>{_MONEY}|[A-Za-z.]+)"
     rf"|(?<![A-Za-z])(?P<cur6>US\$|HK\$|A\$|C\$|\$|€|£|RMB|¥|USD|EUR|GBP|SEK|NOK|CHF)\s?(?P<letter>m|M|bn|k|mn|mm|MM|B)(?![A-Za-z0-9])"
     r"|单位[:：是为]?\s*(?P<cur7>人民币|美元|港元)?\s*(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万|千)?(?P<cur8>元|美元|港元|股|吨|台|人)"
@@ -71,7 +72,7 @@ def stated(text: str) -> tuple[tuple[Decimal, ...], str]:
     currency = ""
     for match in STATEMENT.finditer(text):
         got = {key: value for key, value in match.groupdict().items() if value}
-        word = next((got[k].lower() for k in ("word", "word2", "word3") if k in got), "")
+        word = next((got[k].lower() for k in ("word", "word2", "word3", "word4", "word5") if k in got), "")
         scale = _WORDS.get(word, 0) or _WORDS.get(word.lstrip("'"), 0)
         if "letter" in got:
             scale = SCALES.get(got["letter"].lower(), 0)

@@ -30,7 +30,7 @@ _NEGATIVE = re.compile(
     _DOWN
     + r"|\b(?:loss(?:es)?|deficit|negative|outflows?|used|expenses?|costs?|charges?|payments?|paid|repay\w*|repurchase\w*|purchases?"
     r"|dividends?|provision|allowance|less|impairment|amorti[sz]ation|depreciation|eliminations?|write-?offs?|taxes|tax|debit|deductions?"
-    r"|liabilit\w+|acquisition\w*|disposals?|net of|unfavou?rable|treasury|redemptions?|settlements?|restructuring|interest)\b"
+    r"|liabilit\w+|acquisition\w*|disposals?|net of|unfavou?rable|treasury|redemptions?|settlements?|restructuring|interest|vested|forfeit\w*|cancel\w*|expired|released|exercised|lapse[sd]?|matured)\b"
     r"|亏损|损失|流出|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|赤字|负数",
     re.IGNORECASE,
 )
@@ -40,10 +40,10 @@ _OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
     for operation, pattern in (
         ("average", r"\b(?:average|averaging|mean)\b|平均|均值"),
         ("sum", r"\b(?:total\w*|sum|combined|together|altogether|aggregate|overall|in all|cumulative)\b|合计|总计|总和|总额|共计|一共|累计|总共|之和"),
-        ("share", r"\b(?:share|proportion|portion|percentage|percent|fraction|represent\w*|account\w* for|made up|makes? up|comprised?|as a % of|% of|margin|rate)\b|占|比重|比例|份额|率"),
+        ("share", r"\b(?:share|proportion|portion|percent(?:age)?(?! (?:change|increase|decrease|difference|growth|variance|points?))|fraction|represent\w*|account\w* for|made up|makes? up|comprised?|as a % of|% of|margin|rate)\b|占|比重|比例|份额|率"),
         ("ratio", r"\b(?:ratio|times|multiple|per|relative to|divided|turnover)\b|倍|比率|之比|每"),
         ("growth", rf"\b(?:chang\w*|growth|year-over-year|yoy|variance|compared|versus)\b|{_UP}|{_DOWN}|同比|环比|变动|变化|增速|增幅|降幅"),
-        ("change", rf"\b(?:chang\w*|differ\w*|variance|variation|gap|more|less|compared|versus|exceed\w*|net|remaining|excluding|un\w+ed|from|between|before)\b|{_UP}|{_DOWN}|差|变动|变化|相比|较|超过|多|少|同比|环比|净"),
+        ("change", rf"\b(?:chang\w*|differ\w*|variance|variation|gap|more|less|compared|versus|exceed\w*|remaining|excluding)\b|{_UP}|{_DOWN}|差|变动|变化|相比|较|超过|多|少|同比|环比|净"),
     )
 )  # fmt: skip
 
