@@ -53,6 +53,7 @@ class Reader:
 
 @contextlib.contextmanager
 def clock(seconds: float) -> Iterator[None]:
+    """End the process when the body takes longer."""
     # Neither a signal handler nor a Python thread runs while C code holds the interpreter; this timer is a C thread
     # and ends the process all the same. The pool replaces the child, and the job's record says what it was doing.
     faulthandler.dump_traceback_later(seconds, exit=True, file=_STDERR)

@@ -24,6 +24,7 @@ from quelea_search.core.web_facts import (
     FILING_TYPES,
     FORMS,
     PageFacts,
+    has_cover,
     is_barrier,
     is_told,
     page_kind,
@@ -79,19 +80,24 @@ def read_web_page(
     parsed = replace(parsed, stated=said)
     facts = read_metadata(parsed, filename, None)
     dated_path = bool(url_date(fetched.final_url))
-    if facts.document_type in FORMS and is_told(
-        fetched.final_url, host, is_article=markup.is_article, dated_path=dated_path
+    is_form = facts.document_type in FORMS and has_cover(parsed.pages[0].text)
+    if (
+        facts.document_type in FORMS
+        and not is_form
+        and is_told(fetched.final_url, host, is_article=markup.is_article, dated_path=dated_path)
     ):  # news that only mentions a form: "see our Form 10-K"
         facts = read_metadata(replace(parsed, stated={**said, "document_type": "news"}), filename, None)
     dated = _dated(parsed, facts, day, fetched, published, today)
-    kind = page_kind(
-        fetched.final_url,
-        host,
-        facts.document_type,
-        published=dated.day,
-        is_article=markup.is_article,
-        dated_path=dated_path,
-    )
+    kind = "filing"
+    if not is_form:
+        kind = page_kind(
+            fetched.final_url,
+            host,
+            facts.document_type,
+            published=dated.day,
+            is_article=markup.is_article,
+            dated_path=dated_path,
+        )
     chunks = tuple(chunk(parsed))
     if not chunks:
         raise EmptyDocument("The page has no text that could be searched.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from quelea_search.adapters.web.page_text import decode_page
@@ -27,6 +28,7 @@ CHINESE = """<!doctype html><html><head>{head}<title>央行宣布降准0.25个�
 <p>中国人民银行决定下调金融机构存款准备金率0.25个百分点（不含已执行5%存款准备金率的金融机构）。</p></div>
 <div class="related"><h3>相关阅读</h3><ul><li><a href="/1">A股三大指数收涨</a></li></ul></div>
 <div class="footer">关于我们 | 联系我们 | 广告服务</div></body></html>"""
+SAMPLES = Path(__file__).parents[3] / "samples"
 BODY = "<p>Acme Corp raised its full-year revenue forecast to $4.2 billion on Friday.</p>"
 URL = "https://www.example.com/a/1.html"
 
@@ -230,6 +232,21 @@ def test_news_that_mentions_a_form_is_no_filing() -> None:
     title = "山西汾酒2022年年报点评：开门红业绩超预期"
     comment = english(ARTICLE % "2023-04-28", body=f"<p>{'公司发布2022年年度报告，营收同比增长。' * 20}</p>")
     assert read(comment.replace("Acme Corp raises full-year outlook", title)).kind == "news"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://files.example.com/nvidia/10-q-2023-07-30.pdf",
+        "https://www.example.com/news/2023/08/28/nvda-20230730.pdf",
+    ],
+)
+def test_a_form_with_its_cover_is_the_form_wherever_it_is_kept(url: str) -> None:
+    data = (SAMPLES / "filings" / "2023 Q1 NVDA.pdf").read_bytes()
+    document = read(data, url=url, media_type="application/pdf")
+    assert (document.kind, document.facts.document_type, document.facts.company) == ("filing", "10-Q", "NVIDIA")
+    assert document.facts.ticker == "NVDA"
+    assert document.facts.period.end_date == "2023-04-30"
 
 
 def test_instructions_are_flagged_where_they_stand() -> None:

@@ -34,6 +34,9 @@ _FILING_HOSTS = (
     "find-and-update.company-information.service.gov.uk", "edinet-fsa.go.jp", "disclosure.edinet-fsa.go.jp",
 )  # fmt: skip
 _FILING_PATHS = re.compile(r"/archives/edgar/data/|/listedco/|/disclosure/|/finalpage/|/sec-filings?/", re.I)
+_COVER = re.compile(r"securities\s+and\s+exchange\s+commission", re.I)
+_REGISTRANT = re.compile(r"exact\s+name\s+of\s+registrant|commission\s+file\s+(?:number|no)", re.I)
+_COVER_CHARACTERS = 6000
 _REFERENCE_HOSTS = (
     "wikipedia.org", "investopedia.com", "ecfr.gov", "federalregister.gov", "law.cornell.edu", "govinfo.gov",
     "legislation.gov.uk", "eur-lex.europa.eu", "elegislation.gov.hk", "flk.npc.gov.cn", "ifrs.org", "fasb.org",
@@ -113,6 +116,12 @@ def _is_site(tail: str, separator: str, site: str, host: str) -> bool:
     if len(tail) > 40:
         return False
     return separator in _SURE or _SITE_LIKE.search(tail) is not None
+
+
+def has_cover(text: str) -> bool:
+    """Whether a text begins with the cover page of a form of the SEC: then it is the form, wherever it is kept."""
+    first = text[:_COVER_CHARACTERS]
+    return bool(_COVER.search(first) and _REGISTRANT.search(first))
 
 
 def is_told(url: str, host: str, *, is_article: bool, dated_path: bool) -> bool:
