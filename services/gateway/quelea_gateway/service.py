@@ -97,14 +97,14 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         self._gateway = gateway
 
     @contextlib.contextmanager
-    def _admitted(self, context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[None]:
+    def _admitted(self, context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[str]:
         metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
         given = next((value for key, value in metadata if key == "authorization"), None)
         name = self._gateway.access.admit(given if isinstance(given, str) else None)
         with self._gateway.bounds.call(name):
-            yield
+            yield name
 
-    def _question(self, request: gateway_pb2.AskRequest) -> Question:
+    def _question(self, request: gateway_pb2.AskRequest, tenant: str) -> Question:
         return rules.build(
             request.question,
             self._gateway.limits,
@@ -115,6 +115,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
             j=request.j,
             filters=filters_from_wire(request.filters),
             model=request.model,
+            tenant=tenant,
         )
 
     async def Ask(  # noqa: N802  # the wire's name
@@ -123,8 +124,8 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.AskRequest, gateway_pb2.AskResponse],
     ) -> AsyncGenerator[gateway_pb2.AskResponse, None]:
         """Started, deltas, the answer."""
-        with self._admitted(context):
-            question = self._question(request)
+        with self._admitted(context) as name:
+            question = self._question(request, name)
             try:
                 async with contextlib.aclosing(self._gateway.pipeline.ask(question)) as items:
                     async for item in items:

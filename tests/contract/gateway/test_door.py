@@ -74,6 +74,14 @@ async def test_the_right_key_opens_and_a_revoked_one_no_longer(locked):
     assert (await client.post("/v1/ask", json=ASK, headers=bearer(key))).status_code == 401
 
 
+async def test_the_reader_is_told_whose_question_it_is(locked):
+    stand, client, key, _ = locked
+    chat = {"model": "quelea", "messages": [{"role": "user", "content": ASK["question"]}]}
+    for path, body in (("/v1/ask", ASK), ("/v1/chat/completions", chat)):
+        assert (await client.post(path, json=body, headers=bearer(key))).status_code == 200
+    assert [request.tenant for request in stand.world.asked] == ["desk", "desk"]
+
+
 async def test_a_browser_without_a_key_is_led_to_the_page_that_asks_for_one(locked):
     response = await locked[1].get("/v1/documents/abc/pages/2?start=1&end=2", headers={"Accept": "text/html"})
     assert response.status_code == 303

@@ -50,6 +50,7 @@ def request_of(
         max_tokens=question.max_tokens,
         temperature=question.temperature,
         evidence_incomplete=evidence_incomplete,
+        tenant=question.tenant,
     )
 
 

@@ -108,6 +108,8 @@ class Question:
     model: str = ""
     max_tokens: int = 0
     temperature: float | None = None
+    tenant: str = ""
+    """Whose question it is, for fair turns at the engines: the key's name."""
 
 
 @dataclass(frozen=True)

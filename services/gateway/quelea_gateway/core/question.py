@@ -105,6 +105,7 @@ def build(
     model: str = "",
     max_tokens: int = 0,
     temperature: float | None = None,
+    tenant: str = "",
 ) -> Question:
     """A question that may be asked.
 
@@ -129,4 +130,5 @@ def build(
         model=model,
         max_tokens=max_tokens,
         temperature=temperature,
+        tenant=tenant,
     )

@@ -28,7 +28,7 @@ from quelea_gateway.rest.schemas import (
     SearchOut,
     StartedOut,
 )
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, key_of
 from quelea_gateway.rest.streams import EVENTS, event, respond, while_there
 
 router = APIRouter(tags=["ask"])
@@ -37,7 +37,7 @@ _PATH = "/v1/ask"
 _SEARCH_K = 10
 
 
-def _question(body: AskIn, gateway: Gateway) -> Question:
+def _question(body: AskIn, gateway: Gateway, tenant: str) -> Question:
     return rules.build(
         body.question,
         gateway.limits,
@@ -48,6 +48,7 @@ def _question(body: AskIn, gateway: Gateway) -> Question:
         j=body.j or 0,
         filters=body.filters.core(),
         model=body.model,
+        tenant=tenant,
     )
 
 
@@ -104,7 +105,7 @@ async def ask(body: AskIn, request: Request) -> Response:
     down the error carries the evidence: `error.details.evidence`.
     """
     gateway = gateway_of(request)
-    question = _question(body, gateway)
+    question = _question(body, gateway, key_of(request))
     if body.stream or "text/event-stream" in request.headers.get("accept", ""):
         rest = gateway.pipeline.ask(question)
         first = await while_there(request, _first(rest))

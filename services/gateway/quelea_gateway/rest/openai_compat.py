@@ -23,7 +23,7 @@ from quelea_gateway.rest.documents import page_url
 from quelea_gateway.rest.errors import body_of, body_with_evidence
 from quelea_gateway.rest.openai_schemas import ChatIn, conversation
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut
-from quelea_gateway.rest.state import base_url, gateway_of
+from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.streams import EVENTS, event, respond, while_there
 
 router = APIRouter(tags=["openai"])
@@ -64,7 +64,7 @@ async def _known(gateway: Gateway, name: str) -> None:
         )
 
 
-async def _question(body: ChatIn, gateway: Gateway) -> Question:
+async def _question(body: ChatIn, gateway: Gateway, tenant: str) -> Question:
     if body.n not in (None, 1):
         raise InvalidInput("n is 1: the same evidence gives one answer.", details={"field": "n"})
     await _known(gateway, body.model)
@@ -78,6 +78,7 @@ async def _question(body: ChatIn, gateway: Gateway) -> Question:
         model="" if body.model == MODEL else body.model,
         max_tokens=body.max_completion_tokens or body.max_tokens or 0,
         temperature=body.temperature,
+        tenant=tenant,
     )
 
 
@@ -195,7 +196,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
     `quelea` (streamed: on the chunk that carries finish_reason).
     """
     gateway = gateway_of(request)
-    question, base = await _question(body, gateway), base_url(request)
+    question, base = await _question(body, gateway, key_of(request)), base_url(request)
     if body.stream:
         items = gateway.pipeline.ask(question)
         await while_there(request, _first(items))

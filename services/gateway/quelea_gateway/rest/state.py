@@ -14,6 +14,11 @@ def gateway_of(request: Request) -> Gateway:
     return cast("Gateway", request.app.state.gateway)
 
 
+def key_of(request: Request) -> str:
+    """The name of the caller's key, as the door admitted it."""
+    return str(getattr(request.state, "key", ""))
+
+
 def base_url(request: Request) -> str:
     """The address under which callers reach the gateway, without a slash at the end."""
     return (gateway_of(request).settings.public_url or str(request.base_url)).rstrip("/")
