@@ -85,6 +85,10 @@ test: lint types arch ## Everything: lint, types, architecture, unit, contract, 
 	$(BIN)/pytest tests/unit tests/contract
 	$(BIN)/pytest tests/integration tests/e2e
 
+.PHONY: chaos
+chaos: setup ## 400 jobs while workers, Redis and the retriever are killed at random. QUELEA_CHAOS_SECONDS=120.
+	$(BIN)/pytest tests/chaos
+
 .PHONY: test-vllm
 test-vllm: setup engine-cpu ## A real vLLM on the CPU: the engine, and the generator and the gateway in front of it.
 	$(BIN)/pytest tests/vllm
