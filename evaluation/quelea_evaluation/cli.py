@@ -16,6 +16,7 @@ from quelea_evaluation.answers import evaluate_answers
 from quelea_evaluation.cli_gate import calibrate, gate
 from quelea_evaluation.cli_web import web
 from quelea_evaluation.figure_checks import figures
+from quelea_evaluation.pair_making import pairs
 from quelea_evaluation.retrieval import VARIANTS, Row, evaluate
 from quelea_evaluation.sets import SETS
 
@@ -28,6 +29,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stand
 
 app.command()(calibrate)
 app.command()(gate)
+app.command()(pairs)
 app.command()(web)
 
 
