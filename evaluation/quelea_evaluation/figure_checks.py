@@ -84,6 +84,10 @@ class Report:
         }
 
 
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+
+
 def _shown(outcome: Outcome) -> dict[str, float]:
     return {"items": outcome.items, "share": outcome.share}
 
@@ -147,7 +151,7 @@ def figures(
     misses: Annotated[bool, typer.Option(help="Show what was missed, development half only.")] = False,
 ) -> None:
     """Figures checked: how many corrupted answers are caught, by kind, and how many true ones are flagged."""
-    report = evaluate_figures(data, home, lambda line: sys.stderr.write(line + "\n") and None)
+    report = evaluate_figures(data, home, _say)
     console = Console()
     if as_json:
         console.print_json(json.dumps({**report.summary(), "misses": report.misses}, ensure_ascii=False))

@@ -16,7 +16,8 @@ _MONTH = "January|February|March|April|May|June|July|August|September|October|No
 _YEAR = re.compile(r"(?<![\d.,$])(?:19|20)\d\d(?![\d%]|[.,]\d)")
 _NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[.,]\d|-(?:K|Q))")
 _NO_NUMBER = re.compile(
-    rf"(?:{_MONTH})\s+\d{{1,2}}|\bQ[1-4]|10-[QK]|\b(?:Note|Item|Part|Level|Windows|Section|Topic|ASC|ASU|Form|No\.)\s?[\d-]+"
+    rf"(?:{_MONTH})\s+\d{{1,2}}|\bQ[1-4]|10-[QK]|\b(?:Note|Item|Part|Level|Windows|Section|Topic"
+    r"|ASC|ASU|Form|No\.)\s?[\d-]+"
     r"|(?m:^\s*\d{1,2}[.)])|\d+-year|[A-Z]\d+|24/7|\b[a-z]+[A-Z]\w*\s\d+",
 )
 _SCALES = {
@@ -35,7 +36,8 @@ _OPPOSITE = {
     "grew": "fell", "rose": "fell", "declined": "rose", "higher": "lower", "lower": "higher",
 }  # fmt: skip
 _MOVE = re.compile(
-    rf"\b({'|'.join(_OPPOSITE)}) (?:of |by |in \w+ (?:\w+ )?of )?(?:about |approximately )?\$?\d[\d,.]*(?:%| (?:million|billion))"
+    rf"\b({'|'.join(_OPPOSITE)}) (?:of |by |in \w+ (?:\w+ )?of )?(?:about "
+    r"|approximately )?\$?\d[\d,.]*(?:%| (?:million|billion))"
 )
 _SIGNED = re.compile(r"\b(?:percentage )?change\b", re.IGNORECASE)
 _ONE_WAY = re.compile(r"increas|decreas|declin|reduc|grow|differen|drop|gain|loss", re.IGNORECASE)

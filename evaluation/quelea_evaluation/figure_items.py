@@ -160,7 +160,8 @@ def _pages_for(answer: str, pages: Sequence[str]) -> list[int] | None:
         _add_best(held, [n for n, text in enumerate(pages) if small.search(text)], match.group())
     wanted = set().union(*held.values())
     order = sorted(held, key=lambda n: (-len(held[n]), n))
-    chosen, covered = [], set[str]()
+    chosen: list[int] = []
+    covered: set[str] = set()
     for n in order:
         if len(chosen) < _FEWEST_PAGES or held[n] - covered:
             chosen.append(n)

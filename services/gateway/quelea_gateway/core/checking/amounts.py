@@ -6,30 +6,20 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
-from quelea_gateway.core.checking.model import ONE, Figure, Kind
+from quelea_gateway.core.checking.model import ONE, Figure
 from quelea_gateway.core.checking.normal import plain
 from quelea_gateway.core.checking.not_figures import hidden
-from quelea_gateway.core.checking.numerals import chinese, english
 from quelea_gateway.core.checking.periods import find_periods
+from quelea_gateway.core.checking.spelled import CURRENCIES, SCALES, spelled, unit_kind
 
-SCALES = {
-    "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-    "k": 10**3, "mn": 10**6, "mm": 10**6, "mln": 10**6, "m": 10**6, "bn": 10**9, "b": 10**9, "tn": 10**12,
-    "trn": 10**12, "t": 10**12, "十": 10, "百": 10**2, "千": 10**3, "万": 10**4, "十万": 10**5, "百万": 10**6,
-    "千万": 10**7, "亿": 10**8, "十亿": 10**9, "百亿": 10**10, "千亿": 10**11, "万亿": 10**12,
-}  # fmt: skip
-"""What a scale word multiplies by."""
-
-CURRENCIES = {
-    "us$": "USD", "usd": "USD", "us dollars": "USD", "u.s. dollars": "USD", "美元": "USD", "hk$": "HKD", "hkd": "HKD",
-    "港元": "HKD", "港币": "HKD", "nt$": "TWD", "a$": "AUD", "au$": "AUD", "c$": "CAD", "ca$": "CAD", "cad": "CAD",
-    "aud": "AUD", "s$": "SGD", "r$": "BRL", "$": "$", "dollars": "$", "dollar": "$", "€": "EUR", "eur": "EUR",
-    "euro": "EUR", "euros": "EUR", "欧元": "EUR", "£": "GBP", "gbp": "GBP", "pounds": "GBP", "英镑": "GBP", "¥": "¥",
-    "cny": "CNY", "rmb": "CNY", "yuan": "CNY", "renminbi": "CNY", "人民币": "CNY", "元": "CNY", "jpy": "JPY",
-    "yen": "JPY", "日元": "JPY", "chf": "CHF", "₹": "INR", "rs": "INR", "inr": "INR", "₩": "KRW", "krw": "KRW",
-}  # fmt: skip
-_BEFORE = r"US\$|HK\$|NT\$|AU?\$|CA?\$|S\$|R\$|\$|€|£|¥|₹|₩|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF|CAD|AUD|INR|KRW|Rs)\b\.?|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF)(?=\d)|人民币|美元|港元"
-_AFTER = r"(?:US |U\.S\. )?dollars?\b|euros?\b|pounds\b|yuan\b|yen\b|renminbi\b|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF)\b|美元|港元|港币|欧元|英镑|日元|人民币|元"
+_BEFORE = (
+    r"US\$|HK\$|NT\$|AU?\$|CA?\$|S\$|R\$|\$|€|£|¥|₹|₩|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF|CAD|AUD|INR"
+    r"|KRW|Rs)\b\.?|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF)(?=\d)|人民币|美元|港元"
+)
+_AFTER = (
+    r"(?:US |U\.S\. )?dollars?\b|euros?\b|pounds\b|yuan\b|yen\b|renminbi\b|(?:USD|EUR|GBP|CNY|RMB|JPY"
+    r"|HKD|CHF)\b|美元|港元|港币|欧元|英镑|日元|人民币|元"
+)
 _SCALE = (
     r"(?:thousand|million|billion|trillion)s?\b|hundred\b|(?:mn|mm|mln|bn|tn|trn)\b|[kKmMbBtT](?![A-Za-z0-9])"
     r"|万亿|千亿|百亿|十亿|亿|千万|百万|十万|万(?!一)|千(?![克瓦米卡])"
@@ -40,20 +30,9 @@ _UNIT = (
 )
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d+)?|\.\d+"
 _AMOUNT = re.compile(
-    rf"(?P<open>\()?\s?(?P<sign>[-–+△▲])?\s?(?P<cur>{_BEFORE})?[ ]{{0,3}}(?P<open2>\()?\s?(?P<sign2>[-–])?\s?(?P<cur2>[$€£¥])?"
-    rf"(?P<num>{_NUMBER})(?P<close>\s?\))?"
+    rf"(?P<open>\()?\s?(?P<sign>[-–+△▲])?\s?(?P<cur>{_BEFORE})?[ ]{{0,3}}(?P<open2>\()?\s?(?P<sign2>[-–])?"
+    rf"\s?(?P<cur2>[$€£¥])?(?P<num>{_NUMBER})(?P<close>\s?\))?"
     rf"(?:[ -]?(?P<scale>{_SCALE}))?(?:\s?(?P<after>{_AFTER}))?(?:[ -]?(?P<unit>{_UNIT}))?(?P<close2>\s?\))?",
-)
-_ZH = re.compile(
-    r"(?P<sign>负)?(?:(?P<of>百分之|千分之)(?P<num>[零〇一二三四五六七八九十百点两]+|\d+(?:\.\d+)?)"
-    r"|(?P<cheng>[一二三四五六七八九](?![个十百千万亿]))成(?P<more>[一二三四五六七八九半])?(?![为本立功交员果长熟人就绩分])"
-    r"|(?P<num2>[零〇一二两三四五六七八九十百千万亿点]{1,})(?P<unit>个?百分点|个?基点|倍|美元|港元|欧元|英镑|日元|元|股|家|名|人|户))"
-)
-_EN = re.compile(
-    r"\b(?P<num>(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
-    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen)"
-    r"[ -](?P<unit>percent\b|per cent\b|percentage points?\b|basis points?\b|(?:thousand|million|billion|trillion)\b)",
-    re.IGNORECASE,
 )
 _SOME = re.compile(r"\d|[零一二三四五六七八九十百千万亿两半]|percent|points?\b|illion|thousand|per cent", re.IGNORECASE)
 _ABOUT = re.compile(
@@ -80,10 +59,8 @@ def parse_amounts(text: str, *, cell: bool = False) -> list[Figure]:
     for period in [] if cell else find_periods(flat):
         mask[period.start : period.end] = b"\1" * (period.end - period.start)
     found: list[Figure] = []
-    for match in _EN.finditer(flat):
-        _add(found, mask, _in_words(match))
-    for match in _ZH.finditer(flat):
-        _add(found, mask, _in_chinese(match))
+    for figure in spelled(flat):
+        _add(found, mask, figure)
     for match in _AMOUNT.finditer(flat):
         if not any(mask[match.start("num") : match.end("num")]):
             _add(found, mask, _amount(flat, match, cell=cell))
@@ -103,24 +80,8 @@ def _step(number: str) -> Decimal:
     return ONE.scaleb(-len(part)) if point else ONE
 
 
-def unit_kind(unit: str) -> tuple[Kind, Decimal]:
-    """What a unit makes of a number, and what it multiplies by: a basis point is .01, 成 10 percent."""
-    low = unit.lower().replace("-", " ")
-    if not low or low in CURRENCIES or low in "股家名人户":
-        return "number", ONE
-    if "basis" in low or low.startswith("bp") or "基点" in low:
-        return "points", Decimal("0.01")
-    if "point" in low or low.startswith(("pp", "pt")) or "百分点" in low:
-        return "points", ONE
-    if low in {"倍", "x", "times"}:
-        return "multiple", ONE
-    if low == "成":
-        return "percent", Decimal(10)
-    return "percent", Decimal("0.1") if low == "‰" else ONE
-
-
 def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
-    start, end = match.span("num")
+    start = match.start("num")
     before = text[start - 1] if start else ""
     if before == "." and start > 1 and text[start - 2].isdigit():
         return None
@@ -177,54 +138,6 @@ def _joins(text: str, at: int) -> bool:
     if spaced and at + 1 < len(text) and not text[at + 1].isspace():
         return False  # "of -5": a space before and none behind
     return before[-1].isalnum() or before[-1] in "%)$"
-
-
-def _in_chinese(match: re.Match[str]) -> Figure | None:
-    start, end = match.span()
-    if match["of"]:
-        value = chinese(match["num"]) if not match["num"][0].isdigit() else Decimal(match["num"])
-        if value is None:
-            return None
-        times = ONE if match["of"] == "百分之" else Decimal("0.1")
-        step = ONE.scaleb(-len(match["num"].replace(".", "点").partition("点")[2]))
-        return Figure("", start, end, "percent", value * times, step * times, negative=bool(match["sign"]))
-    if match["cheng"]:
-        more = match["more"]
-        tens = chinese(match["cheng"]) or ONE
-        ones = Decimal(5) if more == "半" else (chinese(more) or ONE) if more else Decimal(0)
-        return Figure("", start, end, "percent", tens * 10 + ones, ONE if more else Decimal(10))
-    said = match["num2"]
-    value = chinese(said)
-    if value is None or (len(said) < 2 and match["unit"] not in {"倍", "元"} and not match["unit"].startswith("个")):
-        return None
-    kind, times = unit_kind(match["unit"])
-    currency = CURRENCIES.get(match["unit"], "")
-    return Figure("", start, end, kind, value * times, _chinese_step(said) * times, currency=currency,
-                  negative=bool(match["sign"]))  # fmt: skip
-
-
-def _chinese_step(said: str) -> Decimal:
-    """三千五百万 is exact to the hundred of 万: its last place that was said."""
-    if "点" in said:
-        rest = said.partition("点")[2]
-        return ONE.scaleb(-len(rest))
-    step = 1
-    for c in reversed(said):
-        if c not in SCALES:
-            break
-        step *= SCALES[c]
-    return Decimal(step)
-
-
-def _in_words(match: re.Match[str]) -> Figure | None:
-    value = english(match["num"])
-    if value is None:
-        return None
-    unit = match["unit"].lower()
-    if unit in SCALES:
-        return Figure("", *match.span(), "number", Decimal(value), scale=Decimal(SCALES[unit]))
-    kind, times = unit_kind(unit)
-    return Figure("", *match.span(), kind, value * times, times)
 
 
 def _compounds(text: str, found: list[Figure]) -> list[Figure]:

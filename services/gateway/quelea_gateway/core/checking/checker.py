@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from quelea_kit.text import language_of
 
@@ -19,7 +20,8 @@ from quelea_gateway.core.checking.not_figures import MARKER
 from quelea_gateway.core.checking.periods import find_periods
 
 _DOCUMENT = re.compile(
-    r"(?:'s)?[\s,]{0,2}(?:quarterly |annual |earnings )?(?:Form )?(?:10-[KQ]|report|filing|release|document|年报|季报|半年报|报告)",
+    r"(?:'s)?[\s,]{0,2}(?:quarterly |annual |earnings )?(?:Form )?(?:10-[KQ]|report|filing|release"
+    r"|document|年报|季报|半年报|报告)",
     re.IGNORECASE,
 )
 """Behind a time: it names a document, and says nothing of when a figure is from."""
@@ -116,7 +118,7 @@ def _amount(claim: Claim, blank: CheckedFigure, cited: set[int], evidence: Evide
 def _contradicted(sentence: str, amounts: Sequence[Figure]) -> set[int]:
     """Starts of figures that their own sentence contradicts: "increased from 5 to 4"."""
     broken = set()
-    for one, other in zip(amounts, amounts[1:], strict=False):
+    for one, other in pairwise(amounts):
         if one.kind != other.kind or one.size == other.size:
             continue
         between = sentence[one.end : other.start]

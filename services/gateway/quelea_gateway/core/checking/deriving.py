@@ -5,32 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from itertools import combinations
 
 from quelea_gateway.core.checking import wording
+from quelea_gateway.core.checking.computing import Try, formula, is_ordered, many, two, when
 from quelea_gateway.core.checking.facts import Evidence, Fact, Group
 from quelea_gateway.core.checking.matching import Claim, same_currency, sizes, unheard
-from quelea_gateway.core.checking.model import ONE, Period
+from quelea_gateway.core.checking.model import ONE
+from quelea_gateway.core.checking.relevance import LOOKED, relevant
 from quelea_gateway.core.checking.times import contradict, fits
 from quelea_gateway.core.checking.wording import Operation
 
-_GROUPS = 12
-"""Rows and sentences that are looked at for one figure: those that share most with the sentence."""
 _ROWS = 7
 """Rows of a table that are combined with one another."""
-_LOOKED = 3000
-"""Rows and sentences that are weighed for one figure."""
 _BLOCK = 16
 """Longest run of rows that is summed."""
 _BLOCKS = 40
 BUDGET = 150_000
 """Computations for one answer. What is left when they are used up is not derived."""
-_HUNDRED = Decimal(100)
-_TOTAL = re.compile(r"\btotals?\b|合计|总计|总额|小计", re.IGNORECASE)
 _RANGE = re.compile(r"\bfrom\b.*\bto\b|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b", re.IGNORECASE)
 _BASE = re.compile(
-    r"(?:\bfrom|\bsince|\bthan|\bversus|\bvs\.?|\bcompared (?:to|with)|\bover|\bagainst|\bbetween|较|比|相比|自)\s[^.;]{0,60}(?:19|20)\d\d",
+    r"(?:\bfrom|\bsince|\bthan|\bversus|\bvs\.?|\bcompared (?:to|with)|\bover|\bagainst|\bbetween"
+    r"|较|比|相比|自)\s[^.;]{0,60}(?:19|20)\d\d",
     re.IGNORECASE,
 )
 _ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|差", re.IGNORECASE)
@@ -42,16 +38,6 @@ class Derived:
 
     formula: str
     operands: tuple[Fact, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Try:
-    value: Decimal
-    operands: tuple[Fact, ...]
-    form: str
-    percent: bool
-    ordered: bool | None
-    """True: its sign says which way; None: it may be turned round; False: its sign is its own."""
 
 
 class Budget:
@@ -78,11 +64,11 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
         if not budget.take():
             return None
         if _is(claim, attempt, evidence):
-            return Derived(_formula(attempt), attempt.operands)
+            return Derived(formula(attempt), attempt.operands)
     return None
 
 
-def _is(claim: Claim, attempt: _Try, evidence: Evidence) -> bool:
+def _is(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
     figure = claim.figure
     size = abs(attempt.value)
     if attempt.percent:
@@ -97,7 +83,7 @@ def _is(claim: Claim, attempt: _Try, evidence: Evidence) -> bool:
     return _sign_fits(claim, attempt, evidence)
 
 
-def _sign_fits(claim: Claim, attempt: _Try, evidence: Evidence) -> bool:
+def _sign_fits(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
     figure = claim.figure
     negative = figure.negative and not figure.loose
     if attempt.ordered is None:
@@ -120,45 +106,14 @@ def _sign_fits(claim: Claim, attempt: _Try, evidence: Evidence) -> bool:
     return direction != -1 or attempt.value == 0 or claim.direction == 0
 
 
-def _relevant(claim: Claim, evidence: Evidence) -> list[Group]:
-    """Groups with facts that share words with the sentence, those that share the rarest first.
-
-    Terms are taken from the rarest on until _LOOKED groups have been seen: what half the evidence says tells nothing.
-    """
-    scores: dict[int, tuple[Decimal, Group]] = {}
-    looked = 0
-    for term in sorted(claim.terms, key=lambda t: (len(evidence.by_term.get(t, ())), t)):
-        groups = evidence.by_term.get(term, [])
-        looked += len(groups)
-        if looked > _LOOKED:
-            break
-        for group in groups:
-            score, _ = scores.get(id(group), (Decimal(0), group))
-            scores[id(group)] = (score + Decimal(1) / len(groups), group)
-    precise = claim.figure.digits > 2
-    found = []
-    for score, group in scores.values():
-        shared = len(group.name & claim.terms)
-        named = (
-            shared * 3 >= len(group.name) or shared > 1
-            if precise
-            else shared == len(group.name) or shared * 5 >= len(group.name) * (2 if shared > 1 else 3)
-        )
-        if group.table < 0 or named or _TOTAL.search(group.label):
-            cover = Decimal(len(group.terms & claim.terms)) / (len(group.terms) or 1)
-            found.append((-(score + cover), group.label, [fact.figure.text for fact in group.facts], group))
-    if not claim.terms and len(evidence.groups) <= _GROUPS:
-        found = [(Decimal(0), g.label, [f.figure.text for f in g.facts], g) for g in evidence.groups if g.facts]
-    found.sort(key=lambda one: one[:3])
-    return [group for *_, group in found[:_GROUPS]]
-
-
-def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: str) -> Iterator[_Try]:
-    groups = _relevant(claim, evidence)
+def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: str) -> Iterator[Try]:
+    groups = relevant(claim, evidence)
     percent = claim.figure.kind in {"percent", "points"}
     for group in groups:
         yield from _within(claim, group, asked, said, percent)
     yield from _across(claim, groups, evidence, asked, percent)
+    if {"sum", "average"} & set(asked):
+        yield from _years(claim, evidence, asked)
     if {"sum", "average"} & set(asked) and claim.figure.digits > 2:
         yield from _blocks(claim, evidence, asked)
 
@@ -183,17 +138,19 @@ def _named(claim: Claim, fact: Fact) -> set[int]:
     }  # fmt: skip
 
 
-def _within(claim: Claim, group: Group, asked: Sequence[Operation], said: str, percent: bool) -> Iterator[_Try]:  # noqa: FBT001  # a private step
+def _within(
+    claim: Claim, group: Group, asked: Sequence[Operation], said: str, percent: bool
+) -> Iterator[Try]:  # a private step
     facts = _usable(claim, group.facts, percent=percent)[:14]
     for one, other in combinations(facts, 2):
         for new, old in _pairs(claim, one, other):
-            yield from _two(new, old, asked, percent=percent, ordered=_is_ordered(new, old) or None)
+            yield from two(new, old, asked, percent=percent, ordered=is_ordered(new, old) or None)
     chosen = _chosen(claim, facts, said)
     if len(chosen) > 1:
-        yield from _many(chosen, asked)
-        latest = {_when(f)[0]: f for f in sorted(chosen, key=_when)}
+        yield from many(chosen, asked)
+        latest = {when(f)[0]: f for f in sorted(chosen, key=when)}
         if 1 < len(latest) < len(chosen):  # two dates in a year: the later ends it
-            yield from _many(list(latest.values()), asked)
+            yield from many(list(latest.values()), asked)
 
 
 def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
@@ -205,56 +162,14 @@ def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
             return
         if len(years) > 1 and not (a and b and len(a | b) > 1):
             return
-        if len(years) == 1 and _is_ordered(one, other) and not _BASE.search(claim.sentence):
-            if not (a if _when(one) > _when(other) else b):
-                return  # "the change in 2018" is the one from 2017
-    if _is_ordered(one, other):
-        yield (one, other) if _when(one) > _when(other) else (other, one)
+        newer = a if is_ordered(one, other) and when(one) > when(other) else b
+        if len(years) == 1 and is_ordered(one, other) and not newer and not _BASE.search(claim.sentence):
+            return  # "the change in 2018" is the one from 2017
+    if is_ordered(one, other):
+        yield (one, other) if when(one) > when(other) else (other, one)
     else:
         yield one, other
         yield other, one
-
-
-def _is_ordered(one: Fact, other: Fact) -> bool:
-    return (
-        bool(one.periods and other.periods) and _when(one) != _when(other) and 0 not in (_when(one)[0], _when(other)[0])
-    )
-
-
-def _when(fact: Fact) -> tuple[int, int, int]:
-    period = max(fact.periods, key=lambda p: (p.year, p.month, p.quarter)) if fact.periods else Period(0, 0)
-    return period.year, period.month or 3 * period.quarter, period.day
-
-
-def _two(new: Fact, old: Fact, asked: Sequence[Operation], *, percent: bool, ordered: bool | None) -> Iterator[_Try]:
-    a, b = new.value, old.value
-    if a < 0 and b < 0:
-        # Bookkeepers' brackets: expenses and payables are spoken of, and grow, without them; differences go both ways.
-        yield from _computed(a, b, (new, old), ["change"], percent=percent, ordered=ordered)
-        yield from _computed(-a, -b, (new, old), asked, percent=percent, ordered=ordered)
-    else:
-        yield from _computed(a, b, (new, old), asked, percent=percent, ordered=ordered)
-
-
-def _computed(
-    a: Decimal, b: Decimal, pair: tuple[Fact, Fact], asked: Sequence[Operation], *, percent: bool, ordered: bool | None
-) -> Iterator[_Try]:
-    new, old = pair
-    if "growth" in asked and b:
-        yield _Try((a - b) / abs(b) * _HUNDRED, pair, "growth", True, ordered)
-    if ("change" in asked or "growth" in asked) and (ordered or (a and b)):
-        points = percent and _is_percent(new) and _is_percent(old)
-        if points or not percent:
-            yield _Try(a - b, pair, "difference", points, ordered)
-    if "share" in asked and b and percent:
-        yield _Try(a / b * _HUNDRED, pair, "ratio", True, False)
-    if "ratio" in asked and b:
-        yield _Try(a / b, pair, "ratio", False, False)
-        yield _Try(a / b * _HUNDRED, pair, "ratio", True, False)
-
-
-def _is_percent(fact: Fact) -> bool:
-    return fact.figure.kind in {"percent", "points"} or fact.unit.percent is not False
 
 
 def _chosen(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact]:
@@ -264,7 +179,7 @@ def _chosen(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact]:
     if len(set(years)) > 1 and dated:
         ranged = _RANGE.search(said)
         if ranged:
-            return [f for f in dated if _named(claim, f) or min(years) < _when(f)[0] < max(years)]
+            return [f for f in dated if _named(claim, f) or min(years) < when(f)[0] < max(years)]
         return [f for f in dated if _named(claim, f)]
     if years and dated:
         own = [f for f in dated if _named(claim, f)]
@@ -272,22 +187,13 @@ def _chosen(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact]:
     return list(facts)
 
 
-def _many(facts: Sequence[Fact], asked: Sequence[Operation]) -> Iterator[_Try]:
-    total = sum((f.value for f in facts), Decimal(0))
-    percent = all(f.figure.kind == "percent" for f in facts)
-    if "sum" in asked:
-        yield _Try(total, tuple(facts), "sum", percent, False)
-    if "average" in asked:
-        yield _Try(total / len(facts), tuple(facts), "average", percent, False)
-
-
 def _across(
     claim: Claim,
     groups: Sequence[Group],
     evidence: Evidence,
     asked: Sequence[Operation],
-    percent: bool,  # noqa: FBT001  # a private step
-) -> Iterator[_Try]:
+    percent: bool,  # a private step
+) -> Iterator[Try]:
     """Rows with one another, column by column; parts with totals; sentences with one another."""
     rows = groups[:_ROWS]
     unlike = [operation for operation in asked if operation != "growth"]
@@ -298,21 +204,21 @@ def _across(
         if one in totals and other in totals:
             continue
         for a, b in _side_by_side(claim, one, other, percent=percent):
-            if several and a.periods and b.periods and a.column == b.column and not _is_ordered(a, b):
+            if several and a.periods and b.periods and a.column == b.column and not is_ordered(a, b):
                 continue  # a change between two times is none between two rows
-            if _is_ordered(a, b):
-                new, old = (a, b) if _when(a) > _when(b) else (b, a)
-                yield from _two(new, old, asked, percent=percent, ordered=True)
+            if is_ordered(a, b):
+                new, old = (a, b) if when(a) > when(b) else (b, a)
+                yield from two(new, old, asked, percent=percent, ordered=True)
                 continue
             for new, old in ((a, b), (b, a)):
-                yield from _two(new, old, unlike, percent=percent, ordered=None)
+                yield from two(new, old, unlike, percent=percent, ordered=None)
     if {"sum", "average"} & set(asked):
         for size in (2, 3, 4):
             for some in combinations(rows, size):
                 if size > 2 and len({group.block for group in some}) > 1:
                     continue
                 for column in _columns_of(claim, some):
-                    yield from _many(column, asked)
+                    yield from many(column, asked)
 
 
 def _side_by_side(claim: Claim, one: Group, other: Group, *, percent: bool) -> Iterator[tuple[Fact, Fact]]:
@@ -320,15 +226,15 @@ def _side_by_side(claim: Claim, one: Group, other: Group, *, percent: bool) -> I
     for a in first:
         for b in second:
             same = a.table == b.table
-            if not same:
-                a, b = _absolute(a), _absolute(b)  # noqa: PLW2901  # the same figures, their scale spelled out
-            if a.figure.scale != b.figure.scale or (same and a.unit.scales != b.unit.scales):
+            # Of different tables the same figures are compared with their scale spelled out.
+            pair = (a, b) if same else (_absolute(a), _absolute(b))
+            if pair[0].figure.scale != pair[1].figure.scale or (same and a.unit.scales != b.unit.scales):
                 continue  # amounts of different units
-            if (same and a.table >= 0 and a.column == b.column and len(one.facts) == len(other.facts)) or (
-                not same or a.table < 0
-            ):
-                if fits(claim.every, a.periods, a.years) and fits(claim.every, b.periods, b.years):
-                    yield a, b
+            apart = not same or a.table < 0
+            beside = same and a.column == b.column and len(one.facts) == len(other.facts)
+            timely = fits(claim.every, a.periods, a.years) and fits(claim.every, b.periods, b.years)
+            if (apart or beside) and timely:
+                yield pair
 
 
 def _absolute(fact: Fact) -> Fact:
@@ -347,9 +253,9 @@ def _columns_of(claim: Claim, groups: Sequence[Group]) -> Iterator[list[Fact]]:
             yield list(column)
 
 
-def _blocks(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Iterator[_Try]:
+def _blocks(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Iterator[Try]:
     """All rows of a block, and the runs that begin or end it, for columns or rows that share the claim's terms."""
-    near = {g.block for term in claim.terms for g in evidence.by_term.get(term, ())[:_LOOKED] if g.block >= 0}
+    near = {g.block for term in claim.terms for g in evidence.by_term.get(term, ())[:LOOKED] if g.block >= 0}
     chosen = [evidence.blocks[b] for b in near if b in evidence.blocks and len(evidence.blocks[b]) <= _BLOCK]
     for block in sorted(chosen, key=lambda block: [g.label for g in block])[:_BLOCKS]:
         if len(block) < 2:
@@ -357,19 +263,22 @@ def _blocks(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Ite
         for size in range(len(block), 1, -1):
             for some in {tuple(range(size)), tuple(range(len(block) - size, len(block)))}:
                 for column in _columns_of(claim, [block[i] for i in some]):
-                    yield from _many(column, asked)
+                    yield from many(column, asked)
 
 
-def _formula(attempt: _Try) -> str:
-    shown = [_show(fact) for fact in attempt.operands]
-    if attempt.form == "growth":
-        return f"= ({shown[0]} − {shown[1]}) ÷ {shown[1]}"
-    if attempt.form in {"sum", "average"}:
-        terms = " + ".join(shown)
-        return f"= {terms}" if attempt.form == "sum" else f"= ({terms}) ÷ {len(shown)}"
-    return f"= {shown[0]} {'−' if attempt.form == 'difference' else '÷'} {shown[1]}"
-
-
-def _show(fact: Fact) -> str:
-    text = re.sub(r"[^\d.,%]", "", fact.figure.text).strip(",.") or "0"
-    return f"(−{text})" if fact.figure.negative else text
+def _years(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Iterator[Try]:
+    """Rows that are years, from the first year named to the last: payments due in 2020 to 2024."""
+    years = sorted({p.year for p in claim.every if p.year})
+    if len(years) < 2:
+        return
+    columns: dict[tuple[int, int, int], list[Fact]] = {}
+    for term in sorted(claim.terms):
+        for group in evidence.by_term.get(term, [])[:LOOKED]:
+            if group.table >= 0 and not group.name and group.facts and years[0] <= when(group.facts[0])[0] <= years[-1]:
+                for fact in group.facts:
+                    column = columns.setdefault((fact.passage, fact.table, fact.column), [])
+                    if fact not in column and fact.terms & claim.terms:
+                        column.append(fact)
+    for facts in columns.values():
+        if len(facts) > 1:
+            yield from many(sorted(facts, key=when), asked)

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import pairwise
 
 from quelea_kit.text import STOP_WORDS, stem, words
 
@@ -22,7 +23,7 @@ MOST_FACTS = 60_000
 """Figures of the evidence that are read; a request's limits allow about as many."""
 
 _BRACKETS = re.compile(r"\([^()]*(?:\([^()]*\))?[^()]*\)")
-_TOTAL = re.compile(r"\btotals?\b|合计|总计|总额|小计", re.IGNORECASE)
+TOTAL = re.compile(r"\btotals?\b|合计|总计|总额|小计", re.IGNORECASE)
 _THOUSAND = Decimal(1000)
 _TELLING = 3
 """Digits of a figure that tells a table's unit by being repeated with one."""
@@ -122,7 +123,7 @@ class Evidence:
             self.by_term.setdefault(term, []).append(group)
         if group.table < 0:
             return
-        if not group.label or _TOTAL.search(group.label):
+        if not group.label or TOTAL.search(group.label):
             self.totals.setdefault(group.table, []).append(group)
         else:
             self.blocks.setdefault(group.block, []).append(group)
@@ -232,10 +233,10 @@ class Evidence:
                 if fact.unit.scales or fact.table < 0:
                     continue
                 header = self._headers[fact.passage]
-                scales = {s for said, other in self._loose if other == header for s in said}
+                stated_near = {s for said, other in self._loose if other == header for s in said}
                 voted = votes.get(fact.table, set())
-                if scales or len(voted) == 1:
-                    group.facts[at] = _scaled(fact, tuple(sorted(scales or voted)))
+                if stated_near or len(voted) == 1:
+                    group.facts[at] = _scaled(fact, tuple(sorted(stated_near or voted)))
         by_place = {(f.group, f.column, f.figure.start): f for g in self.groups for f in g.facts}
         self.facts = [by_place.get((f.group, f.column, f.figure.start), f) for f in self.facts]
 
@@ -254,7 +255,7 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
         return [every] * len(figures)
     order = sorted([(f.start, 0) for f in figures] + [(p.start, 1) for p in periods])
     kinds = [kind for _, kind in order]
-    turns = len(figures) == len(periods) and all(a != b for a, b in zip(kinds, kinds[1:], strict=False))
+    turns = len(figures) == len(periods) and all(a != b for a, b in pairwise(kinds))
     listed = len(figures) == len(periods) and re.search(r"respectively|分别", sentence, re.IGNORECASE)
     if turns or listed:
         return [(period,) for period in periods]

@@ -139,7 +139,7 @@ class CheckedSentence:
 
 @dataclass(frozen=True, slots=True)
 class MarkerFault:
-    """A marker [n] that is wrong: answer[start:end]; `suggested` is the passage that it should name, if one is known."""
+    """A marker [n] that is wrong: answer[start:end]; `suggested` is the passage to name, if one is known."""
 
     number: int
     start: int

@@ -26,11 +26,13 @@ _PLAIN = re.compile(
     r"|(?P<file>[\"“(]?[\w .&-]{1,60}\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b)"
     r"|(?P<url>https?://\S+|\bwww\.\S+)"
     r"|(?P<ordinal>\b\d+(?:st|nd|rd|th)\b)"
-    r"|(?P<stretch>\b\d{1,2}[- ](?:years?|quarters?|months?) (?:period|span)\b|\b(?:all|both|across|over) (?:the )?(?:last |past )?\d (?:years|quarters|months)\b)"
+    r"|(?P<stretch>\b\d{1,2}[- ](?:years?|quarters?|months?) (?:period|span)\b|\b(?:all|both"
+    r"|across|over) (?:the )?(?:last |past )?\d (?:years|quarters|months)\b)"
     r"|(?P<number_sign>(?:\bNos?\.\s?|#)\d+)"
     r"|(?P<clock>\b\d{1,2}:\d\d(?::\d\d)?\s?(?:[ap]\.?m\.?)?\b|\b24/7\b)"
     r"|(?P<code>\b(?:COVID|SARS|GPT|Web|Level|Tier|MI|RTX)-\d+\b|\b401\(k\)|\b403\(b\))"
-    r"|(?P<zh>第\s?[\d一二三四五六七八九十百]+\s?[章节条款项部分页号期批次名位届轮代]|附注[\s\d一二三四五六七八九十、]+|表\s?\d+|图\s?\d+"
+    r"|(?P<zh>第\s?[\d一二三四五六七八九十百]+\s?[章节条款项部分页号期批次名位届轮代]"
+    r"|附注[\s\d一二三四五六七八九十、]+|表\s?\d+|图\s?\d+"
     r"|注释?\s?\d+|\d+(?:号|楼|室)(?!\w))"
 )
 

@@ -12,7 +12,10 @@ from quelea_gateway.core.checking.model import Period
 from quelea_gateway.core.checking.numerals import chinese
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
+)
 _Y = r"(?:19|20)\d\d"
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _ORDINAL = r"(?:first|second|third|fourth|1st|2nd|3rd|4th)"
@@ -22,7 +25,8 @@ _LENGTH = r"(?:three|six|nine|twelve|12|[369])"
 _FY = r"(?:fiscal(?:[ -]years?)?|FY|F[. ]?Y[. ]?|财年|calendar(?: year)?)"
 
 _SPAN_BEFORE = re.compile(
-    rf"(?:(?P<n>{_LENGTH})[- ]months?(?:[- ]periods?)?|(?P<year>(?:fiscal |calendar )?years?)|(?P<quarter>(?:fiscal )?quarters?"
+    rf"(?:(?P<n>{_LENGTH})[- ]months?(?:[- ]periods?)?|(?P<year>(?:fiscal |calendar )?years?)"
+    r"|(?P<quarter>(?:fiscal )?quarters?"
     rf"(?:ly periods?)?)|(?P<half>half[- ]years?))(?: periods?)?,? (?:then )?(?:ended|ending)(?: on)?\s*(?:as of )?$",
     re.IGNORECASE,
 )
@@ -40,26 +44,32 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("month", rf"(?<![A-Za-z])(?P<m>{_MONTH}),?\s+(?:of )?(?P<y>{_Y})(?!\d)"),
         (
             "quarter",
-            rf"(?<![A-Za-z\d])(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q|(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?)\s*[,'/-]?\s*(?:of |in |for )?(?:the )?(?P<f>{_FY})?\s*'?(?P<y>{_Y}|\d\d)(?![\d%]|,\d|\.\d)",
+            r"(?<![A-Za-z\d])(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q"
+            rf"|(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?)\s*[,'/-]?\s*(?:of |in "
+            rf"|for )?(?:the )?(?P<f>{_FY})?\s*'?(?P<y>{_Y}|\d\d)(?![\d%]|,\d|\.\d)",
         ),
         (
             "quarter",
-            rf"(?<![A-Za-z\d])(?P<f>{_FY})?\s*(?P<y>{_Y}|(?<=FY)\d\d)\s*(?:年)?[, /-]*(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q)(?![A-Za-z\d])",
+            rf"(?<![A-Za-z\d])(?P<f>{_FY})?\s*(?P<y>{_Y}"
+            r"|(?<=FY)\d\d)\s*(?:年)?[, /-]*(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q)(?![A-Za-z\d])",
         ),
         (
             "quarter",
-            rf"(?<![A-Za-z\d])(?:the )?(?P<f>{_FY})\s*(?P<y>{_Y})(?:'s)?,?\s+(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?",
+            rf"(?<![A-Za-z\d])(?:the )?(?P<f>{_FY})\s*(?P<y>{_Y})(?:'s)?,?\s+"
+            rf"(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?",
         ),
         ("quarter", rf"(?P<y>{_Y})(?P<f>财)?年度?(?:的)?第?(?P<z>[一二三四1-4])季度?"),
         (
             "half",
-            rf"(?<![A-Za-z\d])(?:H(?P<h>[12])|(?P<h2>[12])H|(?P<o>first|second) half)\s*(?:of |in )?(?:the )?(?P<f>{_FY})?\s*'?(?P<y>{_Y}|\d\d)(?!\d|%)",
+            r"(?<![A-Za-z\d])(?:H(?P<h>[12])|(?P<h2>[12])H|(?P<o>first|second) half)\s*(?:of "
+            rf"|in )?(?:the )?(?P<f>{_FY})?\s*'?(?P<y>{_Y}|\d\d)(?!\d|%)",
         ),
         ("half", rf"(?<!\d)(?P<y>{_Y})(?P<f>财)?年度?(?P<zh>上半年|下半年|半年度?|中期)"),
         ("first_months", rf"\bfirst (?P<n>{_LENGTH}) months of (?:the )?(?P<f>{_FY})?\s*(?P<y>{_Y})"),
         (
             "zh_months",
-            rf"(?<!\d)(?P<y>{_Y})年(?:1|一)[-~至到](?P<n>[369]|12|十二|三|六|九)月|(?<!\d)(?P<y2>{_Y})年前(?P<n2>三)季度",
+            rf"(?<!\d)(?P<y>{_Y})年(?:1|一)[-~至到](?P<n>[369]|12|十二|三|六|九)月"
+            rf"|(?<!\d)(?P<y2>{_Y})年前(?P<n2>三)季度",
         ),
         ("zh_month", rf"(?<!\d)(?P<y>{_Y})年(?P<m>\d{{1,2}})月末?"),
         ("years", rf"(?<![\d.,$€£¥])(?P<f>{_FY})?\s*(?P<y0>{_Y})\s?/\s?(?P<y>{_Y}|\d\d)(?![\d%/]|\.\d)"),
@@ -71,12 +81,15 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("whole_year", rf"\b(?:full[- ]year|year ended|year ending|years ended)\s+(?P<y>{_Y})(?!\d)"),
         (
             "year",
-            rf"(?<![\d.,$€£¥#A-Za-z_-])(?P<y>{_Y})(?![\d%A-Za-z_]|,\d|\.\d|\s?(?:%|percent|million|billion|thousand|万|亿|元|股|家|人|名|shares|employees|units|stores|basis|bps)|-(?:year|day|month))",
+            rf"(?<![\d.,$€£¥#A-Za-z_-])(?P<y>{_Y})(?![\d%A-Za-z_]|,\d|\.\d|\s?(?:%|percent|million"
+            r"|billion|thousand|万|亿|元|股|家|人|名|shares|employees|units|stores|basis|bps)"
+            r"|-(?:year|day|month))",
         ),
         ("year", rf"(?<=\d\d\d\d[-–~])(?P<y>{_Y})(?![\d%A-Za-z_]|,\d|\.\d)"),
         (
             "bare_quarter",
-            rf"(?<![A-Za-z\d])(?:Q(?P<q>[1-4])(?![A-Za-z\d])|(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?)|第?(?P<z>[一二三四1-4])季度",
+            r"(?<![A-Za-z\d])(?:Q(?P<q>[1-4])(?![A-Za-z\d])"
+            rf"|(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?)|第?(?P<z>[一二三四1-4])季度",
         ),
         ("bare_half", r"\b(?P<o>first|second) half\b|(?P<zh>上半年|下半年)"),
         ("bare_months", rf"\b(?P<n>{_LENGTH})[- ]months? (?:periods? )?(?:ended|ending)\b"),
@@ -85,11 +98,13 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 _ANY = re.compile(
-    rf"{_Y}|[Qq][1-4]|[1-4][Qq]|FY|quarter|half|季|半年|month|月|[一二][〇零一二三四五六七八九]{{3}}|{_MONTH}\s+\d|\d {_MONTH}",
+    rf"{_Y}|[Qq][1-4]|[1-4][Qq]|FY|quarter|half|季|半年|month|月"
+    rf"|[一二][〇零一二三四五六七八九]{{3}}|{_MONTH}\s+\d|\d {_MONTH}",
     re.IGNORECASE,
 )
 _NEEDS = {
-    "month_days": re.compile(rf"{_MONTH}\s+\d|\d(?:st|nd|rd|th)? {_MONTH}", re.IGNORECASE), "zh_month_days": re.compile("日"),
+    "month_days": re.compile(rf"{_MONTH}\s+\d|\d(?:st|nd|rd|th)? {_MONTH}", re.IGNORECASE),
+    "zh_month_days": re.compile("日"),
     "month": re.compile(rf"{_MONTH},?\s+(?:of )?{_Y}", re.IGNORECASE), "quarter": re.compile("q|季", re.IGNORECASE),
     "half": re.compile("h[12]|[12]h|half|半|中期", re.IGNORECASE), "first_months": re.compile("months", re.IGNORECASE),
     "zh_months": re.compile("年"), "zh_month": re.compile("月"), "years": re.compile(rf"{_Y}\s?/"),

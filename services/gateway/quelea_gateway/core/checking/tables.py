@@ -27,7 +27,8 @@ _MONTH_DAY = re.compile(
     r"\b(January|February|March|April|May|June|July|August|September|October|November|December)(\d{1,2},)"
 )
 _CHANGE = re.compile(
-    r"\bchange|\bvariance|\bover\b|\bvs\b|\bversus\b|\bincrease|\bdecrease|\bgrowth|\by/y\b|\byoy\b|增减|变动|同比|环比|增幅",
+    r"\bchange|\bvariance|\bover\b|\bvs\b|\bversus\b|\bincrease|\bdecrease|\bgrowth|\by/y\b"
+    r"|\byoy\b|增减|变动|同比|环比|增幅",
     re.IGNORECASE,
 )
 _HEADS = 7

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from quelea_gateway.core.checking.amounts import SCALES
 from quelea_gateway.core.checking.model import ONE
+from quelea_gateway.core.checking.spelled import SCALES
 
 _WORDS = {"thousands": 10**3, "millions": 10**6, "billions": 10**9, "thousand": 10**3, "million": 10**6,
           "billion": 10**9, "000s": 10**3, "000's": 10**3, "000": 10**3}  # fmt: skip
@@ -19,19 +19,23 @@ _CURRENCY = {
 }  # fmt: skip
 _MONEY = r"US\$|HK\$|A\$|C\$|\$|€|£|¥|RMB|USD|EUR|CNY|SEK|NOK|CHF|U\.S\. dollars|dollars|euros"
 STATEMENT = re.compile(
-    rf"(?:(?P<cur>{_MONEY})[ ,]*(?:amounts )?)?\bin (?:(?P<cur2>{_MONEY}) ?)?(?P<word>thousands?|millions?|billions?)\b(?: of (?P<cur3>{_MONEY}|[A-Za-z.]+ dollars))?"
+    rf"(?:(?P<cur>{_MONEY})[ ,]*(?:amounts )?)?\bin (?:(?P<cur2>{_MONEY}) ?)?(?P<word>thousands?"
+    rf"|millions?|billions?)\b(?: of (?P<cur3>{_MONEY}|[A-Za-z.]+ dollars))?"
     rf"|(?P<cur4>{_MONEY})\s?(?:in )?(?P<word2>'?(?:millions?|billions?|thousands?)\b|'?000'?s?\b)(?!\d)"
     r"|\bin '?(?P<word4>000'?s?)\b|\((?P<word5>thousands|millions|billions)\)"
     rf"|(?:\(|\b|^)(?P<word3>millions|thousands|billions) of (?P<cur5>{_MONEY}|[A-Za-z.]+)"
-    rf"|(?<![A-Za-z])(?P<cur6>US\$|HK\$|A\$|C\$|\$|€|£|RMB|¥|USD|EUR|GBP|SEK|NOK|CHF)\s?(?P<letter>m|M|bn|k|mn|mm|MM|B)(?![A-Za-z0-9])"
-    r"|单位[:：是为]?\s*(?P<cur7>人民币|美元|港元)?\s*(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万|千)?(?P<cur8>元|美元|港元|股|吨|台|人)"
+    r"|(?<![A-Za-z])(?P<cur6>US\$|HK\$|A\$|C\$|\$|€|£|RMB|¥|USD|EUR|GBP|SEK|NOK"
+    r"|CHF)\s?(?P<letter>m|M|bn|k|mn|mm|MM|B)(?![A-Za-z0-9])"
+    r"|单位[:：是为]?\s*(?P<cur7>人民币|美元|港元)?\s*(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万"
+    r"|千)?(?P<cur8>元|美元|港元|股|吨|台|人)"
     r"|[(（](?P<cur9>人民币)?(?P<zh2>万亿|十亿|亿|千万|百万|万|千)(?P<cur10>元|美元|港元)[)）]"
     r"|(?P<cur11>人民币)(?P<zh3>百万|千|万|亿)元",
     re.IGNORECASE,
 )
 _SHARES = re.compile(r"\bshares?\b|\bunits?\b|\bRSUs?\b|\bawards?\b|\boptions\b|股数|股份数|股本数", re.IGNORECASE)
 _COUNTS = re.compile(
-    r"\b(?:number|headcount|employees|stores|customers|subscribers|members|weighted[- ]average (?:basic|diluted|number))\b|人数|户数|数量",
+    r"\b(?:number|headcount|employees|stores|customers|subscribers|members"
+    r"|weighted[- ]average (?:basic|diluted|number))\b|人数|户数|数量",
     re.IGNORECASE,
 )
 _PER = re.compile(r"\bper\b|\beach\b|每股|元/股|\bEPS\b|\bpar value\b", re.IGNORECASE)

@@ -8,29 +8,39 @@ from typing import Literal
 Operation = Literal["change", "growth", "sum", "average", "ratio", "share"]
 
 _UP = (
-    r"\bincreas\w*|\brose\b|\brisen\b|\brise[sn]?\b|\brising\b|\bgrew\b|\bgrow(?:n|s|ing|th)?\b|\bgain(?:ed|s)?\b|\bclimb\w*|\bjump\w*"
-    r"|\bsurg\w*|\bhigher\b|\bup(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))|\bimprov\w*|\bexpan(?:d|s)\w*|\badvanc\w*"
-    r"|\bmore than (?:in|the|that|a year|last)|增长|增加|上升|上涨|提高|提升|攀升|增至|升至|同比增|环比增|涨幅|增幅|回升|扩大"
+    r"\bincreas\w*|\brose\b|\brisen\b|\brise[sn]?\b|\brising\b|\bgrew\b|\bgrow(?:n|s|ing|th)?\b"
+    r"|\bgain(?:ed|s)?\b|\bclimb\w*|\bjump\w*"
+    r"|\bsurg\w*|\bhigher\b|\bup(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
+    r"|\bimprov\w*|\bexpan(?:d|s)\w*|\badvanc\w*"
+    r"|\bmore than (?:in|the|that|a year|last)|增长|增加|上升|上涨|提高|提升|攀升|增至|升至|同比增"
+    r"|环比增|涨幅|增幅|回升|扩大"
 )
 _DOWN = (
-    r"\bdecreas\w*|\bdeclin\w*|\bfell\b|\bfall(?:s|en|ing)?\b|\bdrop\w*|\breduc\w*|\blower(?:ed)?\b|\bdown(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
+    r"\bdecreas\w*|\bdeclin\w*|\bfell\b|\bfall(?:s|en|ing)?\b|\bdrop\w*|\breduc\w*"
+    r"|\blower(?:ed)?\b|\bdown(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
     r"|\bshr[aiu]nk\w*|\bslid\b|\bslip\w*|\bcontract(?:ed|ion)\b|\bdeteriorat\w*|\bplung\w*|\bdiminish\w*"
-    r"|\b(?:less|fewer) than (?:in|the|that|a year|last|[$€£¥])|下降|减少|下滑|下跌|降低|降至|减至|回落|同比减|同比降|环比降|跌幅|降幅|缩减|萎缩|收窄"
+    r"|\b(?:less|fewer) than (?:in|the|that|a year|last|[$€£¥])|下降|减少|下滑|下跌|降低|降至|减至"
+    r"|回落|同比减|同比降|环比降|跌幅|降幅|缩减|萎缩|收窄"
 )
 DIRECTION = re.compile(rf"(?P<up>{_UP})|(?P<down>{_DOWN})", re.IGNORECASE)
 _BOTH = re.compile(
-    r"\bincreases?\s?[/(]+\s?\(?decreases?\)*|\bdecreases?\s?[/(]+\s?\(?increases?\)*|\bincreases? (?:or|and) decreases?|增减|增\(减\)|增加/\(?减少\)?"
+    r"\bincreases?\s?[/(]+\s?\(?decreases?\)*|\bdecreases?\s?[/(]+\s?\(?increases?\)*"
+    r"|\bincreases? (?:or|and) decreases?|增减|增\(减\)|增加/\(?减少\)?"
     r"|(?:增加|增长|上升)[(（/][减下降少]+[)）]?",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
-    r"[;；。！？!?，\n]|,(?!\d{3}|\s?(?:19|20)\d\d\b)|\.(?=\s|$)|\b(?:while|whereas|but|although|offset by|partially|compared|versus|primarily|due to|driven by|as a result)\b|而|但"
+    r"[;；。！？!?，\n]|,(?!\d{3}|\s?(?:19|20)\d\d\b)|\.(?=\s|$)|\b(?:while|whereas|but|although"
+    r"|offset by|partially|compared|versus|primarily|due to|driven by|as a result)\b|而|但"
 )
 _NEGATIVE = re.compile(
-    _DOWN
-    + r"|\b(?:loss(?:es)?|deficit|negative|outflows?|used|expenses?|costs?|charges?|payments?|paid|repay\w*|repurchase\w*|purchases?"
-    r"|dividends?|provision|allowance|less|impairment|amorti[sz]ation|depreciation|eliminations?|write-?offs?|taxes|tax|debit|deductions?"
-    r"|liabilit\w+|acquisition\w*|disposals?|net of|unfavou?rable|treasury|redemptions?|settlements?|restructuring|interest|vested|forfeit\w*|cancel\w*|expired|released|exercised|lapse[sd]?|matured)\b"
+    _DOWN + r"|\b(?:loss(?:es)?|deficit|negative|outflows?|used|expenses?|costs?|charges?|payments?|paid|repay\w*"
+    r"|repurchase\w*|purchases?"
+    r"|dividends?|provision|allowance|less|impairment|amorti[sz]ation|depreciation|eliminations?"
+    r"|write-?offs?|taxes|tax|debit|deductions?"
+    r"|liabilit\w+|acquisition\w*|disposals?|net of|unfavou?rable|treasury|redemptions?"
+    r"|settlements?|restructuring|interest|vested|forfeit\w*|cancel\w*|expired|released|exercised"
+    r"|lapse[sd]?|matured)\b"
     r"|亏损|损失|流出|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|赤字|负数",
     re.IGNORECASE,
 )
@@ -39,11 +49,24 @@ _OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
     (operation, re.compile(pattern, re.IGNORECASE))  # type: ignore[misc]  # the first of each pair is an Operation
     for operation, pattern in (
         ("average", r"\b(?:average|averaging|mean)\b|平均|均值"),
-        ("sum", r"\b(?:total\w*|sum|combined|together|altogether|aggregate|overall|in all|cumulative)\b|合计|总计|总和|总额|共计|一共|累计|总共|之和"),
-        ("share", r"\b(?:share|proportion|portion|percent(?:age)?(?! (?:change|increase|decrease|difference|growth|variance|points?))|fraction|represent\w*|account\w* for|made up|makes? up|comprised?|as a % of|% of|margin|rate)\b|占|比重|比例|份额|率"),
+        ("sum", (
+            r"\b(?:total\w*|sum|combined|together|altogether|aggregate|overall|in all|cumulative)\b"
+            r"|合计|总计|总和|总额|共计|一共|累计|总共|之和"
+        )),
+        ("share", (
+            r"\b(?:share|proportion|portion|percent(?:age)?(?! (?:change|increase|decrease|difference"
+            r"|growth|variance|points?))|fraction|represent\w*|account\w* for|made up|makes? up"
+            r"|comprised?|as a % of|% of|margin|rate)\b|占|比重|比例|份额|率"
+        )),
         ("ratio", r"\b(?:ratio|times|multiple|per|relative to|divided|turnover)\b|倍|比率|之比|每"),
-        ("growth", rf"\b(?:chang\w*|growth|year-over-year|yoy|variance|compared|versus)\b|{_UP}|{_DOWN}|同比|环比|变动|变化|增速|增幅|降幅"),
-        ("change", rf"\b(?:chang\w*|differ\w*|variance|variation|gap|more|less|compared|versus|exceed\w*|remaining|excluding)\b|{_UP}|{_DOWN}|差|变动|变化|相比|较|超过|多|少|同比|环比|净"),
+        ("growth", (
+            rf"\b(?:chang\w*|growth|year-over-year|yoy|variance|compared|versus)\b|{_UP}|{_DOWN}|同比"
+            r"|环比|变动|变化|增速|增幅|降幅"
+        )),
+        ("change", (
+            r"\b(?:chang\w*|differ\w*|variance|variation|gap|more|less|compared|versus|exceed\w*"
+            rf"|remaining|excluding)\b|{_UP}|{_DOWN}|差|变动|变化|相比|较|超过|多|少|同比|环比|净"
+        )),
     )
 )  # fmt: skip
 

@@ -1,0 +1,95 @@
+"""The computations by which a figure can follow from others, with their formulas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from quelea_gateway.core.checking.facts import Fact
+from quelea_gateway.core.checking.model import Period
+from quelea_gateway.core.checking.wording import Operation
+
+_HUNDRED = Decimal(100)
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """A computation: its value, in percent when `percent`, from operands in the order of the formula."""
+
+    value: Decimal
+    operands: tuple[Fact, ...]
+    form: str
+    percent: bool
+    ordered: bool | None
+    """True: its sign says which way; None: it may be turned round; False: its sign is its own."""
+
+
+def is_ordered(one: Fact, other: Fact) -> bool:
+    """Whether the times of two facts say which is the earlier."""
+    return bool(one.periods and other.periods) and when(one) != when(other) and 0 not in (when(one)[0], when(other)[0])
+
+
+def when(fact: Fact) -> tuple[int, int, int]:
+    """(year, month, day) of the latest time of a fact, 0 where not known."""
+    period = max(fact.periods, key=lambda p: (p.year, p.month, p.quarter)) if fact.periods else Period(0, 0)
+    return period.year, period.month or 3 * period.quarter, period.day
+
+
+def two(new: Fact, old: Fact, asked: Sequence[Operation], *, percent: bool, ordered: bool | None) -> Iterator[Try]:
+    """What two facts give by the operations asked for."""
+    a, b = new.value, old.value
+    if a < 0 and b < 0:
+        # Bookkeepers' brackets: expenses and payables are spoken of, and grow, without them; differences go both ways.
+        yield from _computed(a, b, (new, old), ["change"], percent=percent, ordered=ordered)
+        yield from _computed(-a, -b, (new, old), asked, percent=percent, ordered=ordered)
+    else:
+        yield from _computed(a, b, (new, old), asked, percent=percent, ordered=ordered)
+
+
+def _computed(
+    a: Decimal, b: Decimal, pair: tuple[Fact, Fact], asked: Sequence[Operation], *, percent: bool, ordered: bool | None
+) -> Iterator[Try]:
+    new, old = pair
+    if "growth" in asked and b:
+        yield Try((a - b) / abs(b) * _HUNDRED, pair, "growth", True, ordered)
+    if ("change" in asked or "growth" in asked) and (ordered or (a and b)):
+        points = percent and _is_percent(new) and _is_percent(old)
+        if points or not percent:
+            yield Try(a - b, pair, "difference", points, ordered)
+    if "share" in asked and b and percent:
+        yield Try(a / b * _HUNDRED, pair, "ratio", True, False)
+    if "ratio" in asked and b:
+        yield Try(a / b, pair, "ratio", False, False)
+        yield Try(a / b * _HUNDRED, pair, "ratio", True, False)
+
+
+def _is_percent(fact: Fact) -> bool:
+    return fact.figure.kind in {"percent", "points"} or fact.unit.percent is not False
+
+
+def many(facts: Sequence[Fact], asked: Sequence[Operation]) -> Iterator[Try]:
+    """Sum and average, if they are asked for."""
+    total = sum((f.value for f in facts), Decimal(0))
+    percent = all(f.figure.kind == "percent" for f in facts)
+    if "sum" in asked:
+        yield Try(total, tuple(facts), "sum", percent, False)
+    if "average" in asked:
+        yield Try(total / len(facts), tuple(facts), "average", percent, False)
+
+
+def formula(attempt: Try) -> str:
+    """As shown: "= 1,496.5 − 1,202.9"."""
+    shown = [_show(fact) for fact in attempt.operands]
+    if attempt.form == "growth":
+        return f"= ({shown[0]} − {shown[1]}) ÷ {shown[1]}"
+    if attempt.form in {"sum", "average"}:
+        terms = " + ".join(shown)
+        return f"= {terms}" if attempt.form == "sum" else f"= ({terms}) ÷ {len(shown)}"
+    return f"= {shown[0]} {'−' if attempt.form == 'difference' else '÷'} {shown[1]}"
+
+
+def _show(fact: Fact) -> str:
+    text = re.sub(r"[^\d.,%]", "", fact.figure.text).strip(",.") or "0"
+    return f"(−{text})" if fact.figure.negative else text
