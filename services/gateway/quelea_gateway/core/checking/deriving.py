@@ -76,6 +76,8 @@ def _is(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
             return False
         if abs(figure.size - size) > claim.tolerance:
             return False
+    elif not all(same_currency(figure, fact) for fact in attempt.operands):
+        return False
     elif unheard(claim, attempt.operands[0], evidence) or sizes(claim, attempt.operands[0], size) is None:
         return False
     if attempt.form in {"difference", "sum"} and any(sizes(claim, fact) is not None for fact in attempt.operands):

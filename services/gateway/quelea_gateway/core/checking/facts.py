@@ -228,8 +228,15 @@ class Evidence:
             if fact.table >= 0 and not fact.unit.scales:
                 found = told.get(self._headers[fact.passage], {}).get(fact.figure.number, set())
                 votes.setdefault(fact.table, set()).update(found)
+        money: dict[int, set[str]] = {}
+        for fact in self.facts:
+            if fact.table >= 0 and fact.figure.currency:
+                money.setdefault(fact.table, set()).add(fact.figure.currency)
         for group in self.groups:
+            only = money.get(group.table, set())
             for at, fact in enumerate(group.facts):
+                if len(only) == 1 and not fact.unit.currency and fact.unit.percent is not True:
+                    group.facts[at] = fact = replace(fact, unit=replace(fact.unit, currency=min(only)))  # noqa: PLW2901  # the same fact, its currency known
                 if fact.unit.scales or fact.table < 0:
                     continue
                 header = self._headers[fact.passage]

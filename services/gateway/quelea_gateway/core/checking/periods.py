@@ -30,6 +30,7 @@ _SPAN_BEFORE = re.compile(
     rf"(?:ly periods?)?)|(?P<half>half[- ]years?))(?: periods?)?,? (?:then )?(?:ended|ending)(?: on)?\s*(?:as of )?$",
     re.IGNORECASE,
 )
+_AND = re.compile(r"\s*(?:,|,? and|,? or|、|和|及|与)\s*", re.IGNORECASE)
 _MORE_YEARS = re.compile(rf"\s*(?:,? and|,|&|or|和|及|、)\s*(?P<y>{_Y})(?![\d%]|,\d|\.\d|年)", re.IGNORECASE)
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
@@ -137,6 +138,8 @@ def _found(text: str) -> tuple[Period, ...]:
         if before:
             start = date.start - len(text[max(0, date.start - 45) : date.start]) + before.start()
             whole = replace(whole, start=start, months=_length(before))
+        elif found and _AND.fullmatch(text[found[-1].end : date.start]):
+            whole = replace(whole, months=found[-1].months)  # "the three months ended July 1, 2023 and June 25, 2022"
         take(whole)
         _take_more(text, whole, take)
     for name, form in _FORMS:

@@ -30,7 +30,7 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
-    r"[;；。！？!?，\n]|,(?!\d{3}|\s?(?:19|20)\d\d\b)|\.(?=\s|$)|\b(?:while|whereas|but|although"
+    r"[;；。！？!?，\n]|,(?! or\b|\d{3}|\s?(?:19|20)\d\d\b)|\.(?=\s|$)|\b(?:while|whereas|but|although"
     r"|offset by|partially|compared|versus|primarily|due to|driven by|as a result)\b|而|但"
 )
 _NEGATIVE = re.compile(
