@@ -22,6 +22,10 @@ SENT = 0.95
 _STRENGTH = 1.0
 """Inverse of the L2 penalty, on standardised features; sklearn's default, not tuned."""
 _DIGITS = 3
+AGAINST = frozenset(
+    "names_missing years_missing numbers_missing company_missing period_missing period_newer latest_age".split()
+)
+"""Features that speak against local evidence; all others speak for it."""
 FORCED = ("latest_age", "period_newer")
 """Features that are above 0 where a rule sends the question to the web whatever the probability."""
 
@@ -62,10 +66,24 @@ def matrix(asked: Sequence[Asked], names: Sequence[str]) -> Values:
 
 
 def fit(asked: Sequence[Asked]) -> Model:
-    """Logistic regression; every set counts the same, whatever its size. Features that never change are left out."""
+    """Logistic regression; every set counts the same, whatever its size. Features that never change are left out.
+
+    So are those whose weight would contradict what they mean (covered terms speaking against the evidence), one after
+    the other, the worst first: they only make up for others that say nearly the same, and no reason could be read off.
+    """
     whole = tuple(asked[0].features)
     spread = matrix(asked, whole).std(axis=0)
     names = tuple(name for name, value in zip(whole, spread, strict=True) if value > 0)
+    while True:
+        model = _fitted(asked, names)
+        signs = np.array([-1.0 if name in AGAINST else 1.0 for name in names])
+        wrong = np.minimum(model.weight * signs, 0.0)
+        if not wrong.any():
+            return model
+        names = tuple(name for i, name in enumerate(names) if i != int(np.argmin(wrong)))
+
+
+def _fitted(asked: Sequence[Asked], names: tuple[str, ...]) -> Model:
     values = matrix(asked, names)
     mean, scale = values.mean(axis=0), values.std(axis=0)
     sizes = {one: sum(a.set == one for a in asked) for one in {a.set for a in asked}}

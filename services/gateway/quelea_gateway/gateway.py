@@ -106,7 +106,7 @@ def build(settings: Settings) -> Gateway:
         search=search,
         generator=generator,
         pipeline=Pipeline(
-            retriever, generator, gate, WebRoute(search, retriever, keeper, cosine=gate.cosine, limits=limits)
+            retriever, generator, gate, WebRoute(search, retriever, keeper, cosine=settings.keep_cosine, limits=limits)
         ),
         keeper=keeper,
     )
@@ -126,7 +126,6 @@ def build_gate(settings: Settings) -> Gate:
         return CosineGate(calibration.cosine if settings.gate_cosine is None else settings.gate_cosine)
     return CalibratedGate(
         calibration,
-        cosine=settings.gate_cosine,
         threshold=settings.gate_threshold,
         fresh_days=settings.fresh_days,
     )

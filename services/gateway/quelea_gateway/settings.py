@@ -70,7 +70,11 @@ class Settings(ServiceSettings):
     one, which is for the bundled encoder."""
 
     gate_cosine: float | None = Field(None, gt=-1, lt=1)
-    """c of the paper's gate, above which a web page is also worth keeping; None: that of the calibration."""
+    """c of the paper's gate; None: that of the calibration."""
+
+    keep_cosine: float = Field(0.84, gt=-1, lt=1)
+    """Above it the best passage of a web page makes the page worth keeping. The paper takes c for this too; with the
+    bundled encoder c (0.794) lets in nearly every page that is read, so it is higher: nine of ten positive pairs."""
 
     gate_threshold: float | None = Field(None, ge=0, le=1)
     """From this probability on the calibrated gate passes; None: that of the calibration. Higher: more web searches."""

@@ -84,11 +84,6 @@ def _coefficient(said: dict[str, Any]) -> Coefficient:
 class Gate(Protocol):
     """Judges local evidence. Pure: the same evidence gives the same verdict."""
 
-    @property
-    def cosine(self) -> float:
-        """The paper's c: a web passage above it makes its page worth keeping."""
-        ...
-
     def judge(self, question: Question, retrieved: Retrieved) -> Verdict:
         """Whether the evidence is good enough."""
         ...
@@ -122,7 +117,6 @@ class CalibratedGate:
 
     Args:
         calibration: Weights and threshold.
-        cosine: c, for the pages worth keeping; the calibration's own when None.
         threshold: The calibration's own when None.
         fresh_days: Evidence published, or as a web page fetched, so many days before the day of the question or later
             is fresh.
@@ -132,12 +126,10 @@ class CalibratedGate:
         self,
         calibration: Calibration,
         *,
-        cosine: float | None = None,
         threshold: float | None = None,
         fresh_days: float = 1.0,
     ) -> None:
         self._calibration = calibration
-        self.cosine = calibration.cosine if cosine is None else cosine
         self._threshold = calibration.threshold if threshold is None else threshold
         self._fresh = timedelta(days=fresh_days)
 

@@ -52,7 +52,7 @@ class WebRoute:
         web: Finds pages.
         retriever: Ranks passages.
         keeper: Tells which pages were useful.
-        cosine: The gate's c: above it a page was useful.
+        cosine: Above it the best passage of a page makes the page useful.
         limits: What one question may cost.
     """
 
