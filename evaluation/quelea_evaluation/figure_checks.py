@@ -127,7 +127,8 @@ def evaluate_figures(data: Path, home: Path, say: Callable[[str], None]) -> Repo
     with running_stack(home / one.name) as stack:
         ids = stack.ingest(one.documents, say)
         pages = {key: _pages(stack, document_id) for key, document_id in ids.items()}
-        own, left_out = docugami(data, pages)
+        headers = {key: _header(stack, key, document_id) for key, document_id in ids.items()}
+        own, left_out = docugami(data, pages, headers)
         report = evaluate_items([*tatqa(data), *own], lambda item: _check(stack.http, item), say)
     report.left_out = left_out
     return report
@@ -136,6 +137,12 @@ def evaluate_figures(data: Path, home: Path, say: Callable[[str], None]) -> Repo
 def _pages(stack: Stack, document_id: str) -> list[str]:
     first, count = stack.page(document_id, 1)
     return [first, *(stack.page(document_id, number)[0] for number in range(2, count + 1))]
+
+
+def _header(stack: Stack, key: str, document_id: str) -> str:
+    """The filing's name, title and fiscal period, as the product read them."""
+    document: dict[str, Any] = stack.http.get(f"/v1/documents/{document_id}").raise_for_status().json()
+    return f"{key}; {document['title']}; {document['period']}"
 
 
 def _check(http: httpx2.Client, item: Item) -> Mapping[str, Any]:

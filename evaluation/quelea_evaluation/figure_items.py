@@ -49,8 +49,8 @@ class Item:
 
 
 def half_of(key: str) -> str:
-    """Half of a key, always the same."""
-    return "frozen" if hashlib.sha256(key.encode()).digest()[0] % 2 else "development"
+    """ "frozen" for a quarter of the keys, always the same; the others are for development."""
+    return "frozen" if hashlib.sha256(key.encode()).digest()[0] % 4 == 3 else "development"
 
 
 def tatqa(data: Path) -> list[Item]:
@@ -112,11 +112,12 @@ def _said(question: str, answer: str) -> str:
     return f"{what[0].upper()}{what[1:]} {match['be']} {answer}."
 
 
-def docugami(data: Path, pages: Mapping[str, Sequence[str]]) -> tuple[list[Item], int]:
+def docugami(data: Path, pages: Mapping[str, Sequence[str]], headers: Mapping[str, str]) -> tuple[list[Item], int]:
     """Answers about one filing, all of whose figures its pages hold, as written or rounded; and how many do not.
 
     Args:
         pages: Text of every page, by the filing's file name without .pdf.
+        headers: What each filing is, by the same names.
     """
     items, left_out = [], 0
     with (data / "docugami_sec10q" / "qna_data.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -130,7 +131,7 @@ def docugami(data: Path, pages: Mapping[str, Sequence[str]]) -> tuple[list[Item]
         if chosen is None:
             left_out += 1
             continue
-        header = f"{documents[0]}, Form 10-Q"
+        header = headers[documents[0]]
         passages = tuple({"text": pages[documents[0]][n], "header": header} for n in chosen)
         half = half_of(f"docugami-{number}")
         items.append(Item(f"docugami-{number}", "docugami", half, row["Question"].strip(), answer, passages))

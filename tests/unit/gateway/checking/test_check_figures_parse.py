@@ -23,15 +23,8 @@ def wide(text):
 def test_what_is_formatted_in_english_is_read_back(number, scale, currency, negative):
     said = f"{'-' if negative else ''}{currency}{number:,}{scale}"
     text = f"It was {said} at the end."
-    (figure,) = [f for f in parse_amounts(text)] or [None]
-    if (
-        not currency
-        and not scale
-        and "," not in said
-        and 1900 <= number <= 2099
-        and number == int(number)
-        and "." not in said
-    ):
+    figure = next(iter(parse_amounts(text)), None)
+    if figure is None and not currency and not scale and 1900 <= number <= 2099:
         return  # a year
     assert text[figure.start : figure.end] == figure.text == said
     assert figure.value == (-1 if negative else 1) * number.scaleb(EN_SCALES[scale])
@@ -103,7 +96,8 @@ def test_what_is_no_figure(text):
     [
         ("Q3 2023", (2023, 3, 0, 0, 0, 3)), ("third quarter of fiscal 2024", (2024, 3, 0, 0, 0, 3)),
         ("FY2023", (2023, 0, 0, 0, 0, 0)), ("3Q23", (2023, 3, 0, 0, 0, 3)), ("2023年三季度", (2023, 3, 0, 0, 0, 3)),
-        ("2023年上半年", (2023, 0, 1, 0, 0, 6)), ("July 1, 2023", (2023, 0, 0, 7, 1, 0)), ("2018/19", (2019, 0, 0, 0, 0, 0)),
+        ("2023年上半年", (2023, 0, 1, 0, 0, 6)), ("July 1, 2023", (2023, 0, 0, 7, 1, 0)),
+        ("2018/19", (2019, 0, 0, 0, 0, 0)), ("Aug-2019", (2019, 0, 0, 8, 0, 0)),
         ("the nine months ended July 1, 2023", (2023, 0, 0, 7, 1, 9)), ("2023年1-9月", (2023, 0, 0, 0, 0, 9)),
         ("二〇二三年", (2023, 0, 0, 0, 0, 0)), ("first nine months of 2023", (2023, 0, 0, 0, 0, 9)),
         ("2023年6月30日", (2023, 0, 0, 6, 30, 0)), ("２０２３年", (2023, 0, 0, 0, 0, 0)),

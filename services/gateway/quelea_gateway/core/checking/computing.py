@@ -58,6 +58,8 @@ def _computed(
         points = percent and _is_percent(new) and _is_percent(old)
         if points or not percent:
             yield Try(a - b, pair, "difference", points, ordered)
+    if "share" in asked and b and not percent:
+        yield Try(a / b, pair, "ratio", False, False)
     if "share" in asked and b and percent:
         yield Try(a / b * _HUNDRED, pair, "ratio", True, False)
     if "ratio" in asked and b:
@@ -79,11 +81,21 @@ def many(facts: Sequence[Fact], asked: Sequence[Operation]) -> Iterator[Try]:
         yield Try(total / len(facts), tuple(facts), "average", percent, False)
 
 
+def parts_of(facts: Sequence[Fact], *, percent: bool) -> Iterator[Try]:
+    """The share that all but the last fact have of the last."""
+    whole = facts[-1].value
+    if whole:
+        share = sum((fact.value for fact in facts[:-1]), Decimal(0)) / whole
+        yield Try(share * _HUNDRED if percent else share, tuple(facts), "parts", percent, False)
+
+
 def formula(attempt: Try) -> str:
     """As shown: "= 1,496.5 − 1,202.9"."""
     shown = [_show(fact) for fact in attempt.operands]
     if attempt.form == "growth":
         return f"= ({shown[0]} − {shown[1]}) ÷ {shown[1]}"
+    if attempt.form == "parts":
+        return f"= ({' + '.join(shown[:-1])}) ÷ {shown[-1]}"
     if attempt.form in {"sum", "average"}:
         terms = " + ".join(shown)
         return f"= {terms}" if attempt.form == "sum" else f"= ({terms}) ÷ {len(shown)}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from quelea_gateway.core.checking import wording
-from quelea_gateway.core.checking.computing import Try, formula, is_ordered, many, two, when
+from quelea_gateway.core.checking.computing import Try, formula, is_ordered, many, parts_of, two, when
 from quelea_gateway.core.checking.facts import Evidence, Fact, Group
 from quelea_gateway.core.checking.matching import Claim, same_currency, sizes, unheard
 from quelea_gateway.core.checking.model import ONE
@@ -20,6 +20,8 @@ _ROWS = 7
 """Rows of a table that are combined with one another."""
 _BLOCK = 16
 """Longest run of rows that is summed."""
+_PARTS = 4
+"""Rows that two parts of a share are looked for in."""
 _BLOCKS = 40
 BUDGET = 150_000
 """Computations for one answer. What is left when they are used up is not derived."""
@@ -76,9 +78,11 @@ def _is(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
             return False
         if abs(figure.size - size) > claim.tolerance:
             return False
-    elif not all(same_currency(figure, fact) for fact in attempt.operands):
-        return False
-    elif unheard(claim, attempt.operands[0], evidence) or sizes(claim, attempt.operands[0], size) is None:
+    elif (
+        not all(same_currency(figure, fact) for fact in attempt.operands)
+        or unheard(claim, attempt.operands[0], evidence)
+        or sizes(claim, attempt.operands[0], size) is None
+    ):
         return False
     if attempt.form in {"difference", "sum"} and any(sizes(claim, fact) is not None for fact in attempt.operands):
         return False  # the figure stands there itself, and something spoke against it
@@ -153,6 +157,10 @@ def _within(
         latest = {when(f)[0]: f for f in sorted(chosen, key=when)}
         if 1 < len(latest) < len(chosen):  # two dates in a year: the later ends it
             yield from many(list(latest.values()), asked)
+        for terms in sorted({fact.terms for fact in chosen}, key=sorted):  # numbers beside prices: each by itself
+            alike = [fact for fact in chosen if fact.terms == terms]
+            if 1 < len(alike) < len(chosen):
+                yield from many(alike, asked)
 
 
 def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
@@ -176,7 +184,7 @@ def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
 
 def _chosen(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact]:
     """The facts of a row that a total or an average is over: those of the times named, or all."""
-    dated = [f for f in facts if f.periods]
+    dated = [f for f in facts if when(f)[0]]
     years = [p.year for p in claim.every if p.year]
     if len(set(years)) > 1 and dated:
         ranged = _RANGE.search(said)
@@ -214,6 +222,11 @@ def _across(
                 continue
             for new, old in ((a, b), (b, a)):
                 yield from two(new, old, unlike, percent=percent, ordered=None)
+    if "share" in asked or "ratio" in asked:
+        for one, other in combinations(rows[:_PARTS], 2):
+            for whole in [*totals[:3], *rows[:_PARTS]]:
+                for column in _columns_of(claim, (one, other, whole)) if whole not in (one, other) else ():
+                    yield from parts_of(column, percent=percent)
     if {"sum", "average"} & set(asked):
         for size in (2, 3, 4):
             for some in combinations(rows, size):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import pairwise
@@ -15,7 +15,7 @@ from quelea_gateway.core.checking import sentences, tables, wording
 from quelea_gateway.core.checking.amounts import parse_amounts
 from quelea_gateway.core.checking.model import ONE, CheckPassage, Figure, Period
 from quelea_gateway.core.checking.normal import plain
-from quelea_gateway.core.checking.periods import find_periods
+from quelea_gateway.core.checking.periods import between, find_periods
 from quelea_gateway.core.checking.times import Calendar, merged
 from quelea_gateway.core.checking.units import STATEMENT, Unit, stated, unit_of
 
@@ -135,8 +135,9 @@ class Evidence:
         for row in rows:
             years.setdefault(row.table, set()).update(p.year for c in row.cells for p in c.column.periods if p.year)
         base, self._tables = self._tables, self._tables + len(years) + max(years, default=0) + 1
+        percents = {(r.table, at) for r in rows for at, cell in enumerate(r.cells) if "%" in cell.text}
         for row in rows:
-            self._row(number, row, base, frozenset(years[row.table]))
+            self._row(number, row, base, frozenset(years[row.table]), percents)
         for piece in prose:
             self._prose(number, text[piece.start : piece.end], passage.text[piece.start : piece.end])
         for row in rows:
@@ -155,7 +156,9 @@ class Evidence:
         periods = find_periods(text) + find_periods(head) + find_periods(plain(f"{passage.header} {passage.published}"))
         return periods + [p for row in rows for c in row.cells for p in merged(c.column.periods, row.periods)]
 
-    def _row(self, number: int, row: tables.Row, base: int, years: frozenset[int]) -> None:
+    def _row(
+        self, number: int, row: tables.Row, base: int, years: frozenset[int], percents: Container[tuple[int, int]]
+    ) -> None:
         spoken = f"{row.label or 'total'} {row.section}"
         own = content(spoken)
         name = content(_BRACKETS.sub(" ", row.label)) or content(row.label)
@@ -169,6 +172,8 @@ class Evidence:
             )
             for figure in figures:
                 unit = unit_of(row.label, cell.column.text, row.above)
+                if unit.percent is False and (row.table, at) in percents and not figure.currency:
+                    unit = Unit(unit.scales, unit.currency, None)
                 if figure.kind in {"percent", "points"}:
                     unit = Unit((ONE,), "", True)
                 fact = Fact(
@@ -258,6 +263,8 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
     Figures and times that take turns belong together in pairs, so do those with "respectively"; else any may be meant.
     """
     every = tuple(periods)
+    if len(figures) > len(periods) > 1:
+        every += tuple(between(sentence, periods))
     if len(periods) < 2 or not figures:
         return [every] * len(figures)
     order = sorted([(f.start, 0) for f in figures] + [(p.start, 1) for p in periods])

@@ -26,7 +26,7 @@ _PLAIN = re.compile(
     r"|(?P<file>[\"“(]?[\w .&-]{1,60}\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b)"
     r"|(?P<url>https?://\S+|\bwww\.\S+)"
     r"|(?P<ordinal>\b\d+(?:st|nd|rd|th)\b)"
-    r"|(?P<stretch>\b\d{1,2}[- ](?:years?|quarters?|months?) (?:period|span)\b|\b(?:all|both"
+    r"|(?P<stretch>\b\d{1,2}[- ](?:years?|quarters?|months?) (?:period|span|from)\b|\b(?:all|both"
     r"|across|over) (?:the )?(?:last |past )?\d (?:years|quarters|months)\b)"
     r"|(?P<number_sign>(?:\bNos?\.\s?|#)\d+)"
     r"|(?P<clock>\b\d{1,2}:\d\d(?::\d\d)?\s?(?:[ap]\.?m\.?)?\b|\b24/7\b)"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 from quelea_kit.dates import find_dates
 
@@ -31,6 +33,7 @@ _SPAN_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _AND = re.compile(r"\s*(?:,|,? and|,? or|、|和|及|与)\s*", re.IGNORECASE)
+_TO = re.compile(r"\s*(?:-|–|—|~|to|through|and|至|到)\s*(?:fiscal )?", re.IGNORECASE)
 _MORE_YEARS = re.compile(rf"\s*(?:,? and|,|&|or|和|及|、)\s*(?P<y>{_Y})(?![\d%]|,\d|\.\d|年)", re.IGNORECASE)
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
@@ -42,7 +45,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         ("month_days", rf"(?<![\d.,$])(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?P<m>(?-i:{_MONTH}))(?![A-Za-z])"),
         ("zh_month_days", r"(?<!年)(?<!\d)(?P<m>\d{1,2})月(?P<d>\d{1,2})日"),
-        ("month", rf"(?<![A-Za-z])(?P<m>{_MONTH}),?\s+(?:of )?(?P<y>{_Y})(?!\d)"),
+        ("month", rf"(?<![A-Za-z])(?P<m>{_MONTH})(?:,?\s+(?:of )?|\s?-\s?)(?P<y>{_Y})(?!\d)"),
         (
             "quarter",
             r"(?<![A-Za-z\d])(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q"
@@ -83,7 +86,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         (
             "year",
             rf"(?<![\d.,$€£¥#A-Za-z_-])(?P<y>{_Y})(?![\d%A-Za-z_]|,\d|\.\d|\s?(?:%|percent|million"
-            r"|billion|thousand|万|亿|元|股|家|人|名|shares|employees|units|stores|basis|bps)"
+            r"|billion|thousand|[十百千]|万|亿|元|美元|港元|欧元|英镑|日元|股|家|人|名|shares|employees|units|stores|basis|bps)"
             r"|-(?:year|day|month))",
         ),
         ("year", rf"(?<=\d\d\d\d[-–~])(?P<y>{_Y})(?![\d%A-Za-z_]|,\d|\.\d)"),
@@ -106,7 +109,8 @@ _ANY = re.compile(
 _NEEDS = {
     "month_days": re.compile(rf"{_MONTH}\s+\d|\d(?:st|nd|rd|th)? {_MONTH}", re.IGNORECASE),
     "zh_month_days": re.compile("日"),
-    "month": re.compile(rf"{_MONTH},?\s+(?:of )?{_Y}", re.IGNORECASE), "quarter": re.compile("q|季", re.IGNORECASE),
+    "month": re.compile(rf"{_MONTH}(?:,?\s+(?:of )?|\s?-\s?){_Y}", re.IGNORECASE),
+    "quarter": re.compile("q|季", re.IGNORECASE),
     "half": re.compile("h[12]|[12]h|half|半|中期", re.IGNORECASE), "first_months": re.compile("months", re.IGNORECASE),
     "zh_months": re.compile("年"), "zh_month": re.compile("月"), "years": re.compile(rf"{_Y}\s?/"),
     "fiscal": re.compile("f|财|calendar", re.IGNORECASE), "zh_year": re.compile("年"), "zh_words": re.compile("年"),
@@ -154,7 +158,26 @@ def _found(text: str) -> tuple[Period, ...]:
             take(period)
             if name in {"month", "quarter"}:
                 _take_more(text, period, take)
-    return tuple(sorted(found, key=lambda period: period.start))
+    found.sort(key=lambda period: period.start)
+    for at in range(1, len(found)):  # "fiscal years 2017-2019"
+        one, other = found[at - 1], found[at]
+        if one.fiscal and not one.quarter and _is_year(other) and _TO.fullmatch(text[one.end : other.start]):
+            found[at] = replace(other, fiscal=True)
+    return tuple(found)
+
+
+def _is_year(period: Period) -> bool:
+    return bool(period.year) and not (period.quarter or period.half or period.month or period.months)
+
+
+def between(text: str, periods: Sequence[Period]) -> list[Period]:
+    """The years between those of a range: 2018 of "from 2017 to 2019"."""
+    found = []
+    for one, other in pairwise(periods):
+        if _is_year(one) and _is_year(other) and _TO.fullmatch(text[one.end : other.start]):
+            low, high = sorted((one.year, other.year))
+            found += [replace(one, year=year) for year in range(low + 1, min(high, low + 12))]
+    return found
 
 
 def _take_more(text: str, first: Period, take) -> None:  # type: ignore[no-untyped-def]  # a closure of find_periods

@@ -28,6 +28,7 @@ def relevant(claim: Claim, evidence: Evidence) -> list[Group]:
         for group in groups:
             score, _ = scores.get(id(group), (Decimal(0), group))
             scores[id(group)] = (score + Decimal(1) / len(groups), group)
+    years = {period.year for period in claim.every if period.year}
     precise = claim.figure.digits > 2
     found = []
     for score, group in scores.values():
@@ -38,8 +39,9 @@ def relevant(claim: Claim, evidence: Evidence) -> list[Group]:
             else shared == len(group.name) or shared * 5 >= len(group.name) * (2 if shared > 1 else 3)
         )
         if group.table < 0 or named or TOTAL.search(group.label):
+            timely = not group.name and any(p.year in years for f in group.facts[:1] for p in f.periods)
             cover = Decimal(len(group.terms & claim.terms)) / (len(group.terms) or 1)
-            found.append((-(score + cover), group.label, [fact.figure.text for fact in group.facts], group))
+            found.append((-(score + cover + timely), group.label, [fact.figure.text for fact in group.facts], group))
     if not claim.terms and len(evidence.groups) <= _GROUPS:
         found = [(Decimal(0), g.label, [f.figure.text for f in g.facts], g) for g in evidence.groups if g.facts]
     found.sort(key=lambda one: one[:3])

@@ -27,7 +27,7 @@ _MONTH_DAY = re.compile(
     r"\b(January|February|March|April|May|June|July|August|September|October|November|December)(\d{1,2},)"
 )
 _CHANGE = re.compile(
-    r"\bchange|\bvariance|\bover\b|\bvs\b|\bversus\b|\bincrease|\bdecrease|\bgrowth|\by/y\b"
+    r"\bchange|\bvariance|\bdifference|\bover\b|\bvs\b|\bversus\b|\bincrease|\bdecrease|\bgrowth|\by/y\b"
     r"|\byoy\b|增减|变动|同比|环比|增幅",
     re.IGNORECASE,
 )
@@ -242,7 +242,7 @@ def _columns(
             for n, i in enumerate(cells):
                 texts[n].append(line[i])
             continue
-        if len(filled) == count + 1:
+        if len(filled) > 1 and len(filled) - 1 in {count, percents.count(False)} and len(filled) != count:
             filled = filled[1:]
         _spread(filled, count, percents, texts, unsure)
     return tuple(_column(" ".join(words), " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
