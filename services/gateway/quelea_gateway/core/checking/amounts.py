@@ -96,7 +96,8 @@ def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
     if following.isascii() and (following.isalpha() or following == "_"):
         return None  # 5G, 3rd
     sign, sign_at = (match["sign"], match.start("sign")) if match["sign"] else (match["sign2"], match.start("sign2"))
-    negative = bool(sign) and sign not in "+▲" and not _joins(text, sign_at)
+    bullet = not cell and bool(sign) and text[sign_at + 1].isspace()
+    negative = bool(sign) and sign not in "+▲" and not bullet and not _joins(text, sign_at)
     opened = [at for at in (match.start("open"), match.start("open2")) if at >= 0]
     closed = [at for at in (match.end("close"), match.end("close2")) if at >= 0]
     loose = False

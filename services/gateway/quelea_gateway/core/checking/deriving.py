@@ -16,13 +16,12 @@ from quelea_gateway.core.checking.relevance import LOOKED, relevant
 from quelea_gateway.core.checking.times import contradict, fits
 from quelea_gateway.core.checking.wording import Operation
 
-_ROWS = 7
-"""Rows of a table that are combined with one another."""
-_BLOCK = 16
-"""Longest run of rows that is summed."""
-_PARTS = 4
-"""Rows that two parts of a share are looked for in."""
+_ROWS = 7  # rows of a table that are combined with one another
+_BLOCK = 16  # rows: the longest run that is summed
+_PARTS = 4  # rows that two parts of a share are looked for in
 _BLOCKS = 40
+FIGURES = 500
+"""Figures of one answer that are tried to be derived."""
 BUDGET = 150_000
 """Computations for one answer. What is left when they are used up is not derived."""
 _RANGE = re.compile(r"\bfrom\b.*\bto\b|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b", re.IGNORECASE)
@@ -43,10 +42,11 @@ class Derived:
 
 
 class Budget:
-    """Counts computations down."""
+    """Counts computations, and figures tried, down."""
 
     def __init__(self) -> None:
         self.left = BUDGET
+        self.figures = FIGURES
 
     def take(self) -> bool:
         """Whether there is one left."""
@@ -58,7 +58,8 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     """The first computation that gives the figure: operations that the wording asks for, rows that share its terms."""
     said = f"{claim.sentence} {claim.question}"
     asked = wording.operations(said)
-    if not asked:
+    budget.figures -= 1
+    if not asked or budget.figures < 0 or budget.left <= 0:
         return None
     if claim.figure.kind == "percent" and "change" in asked and "growth" not in asked:
         asked = ("growth", *asked)

@@ -18,7 +18,7 @@ _FAMILIES = (
     frozenset({"¥", "CNY", "JPY"}),
 )
 _THOUSAND = Decimal(1000)
-_MOST = 120
+_MOST = 40
 """Facts of the right size that are looked at for one figure and multiplier."""
 _TO = re.compile(r"(?:\bto|[至到])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
 _YEAR_OVER_YEAR = re.compile(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+_LONGEST = 1500
+"""Code points of a sentence; what is longer is cut between words."""
 _MARKS = r"(?:\s*\[\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\])*"
 _END = re.compile(
     rf"[。！？；]+[”』」）\"]*{_MARKS}|[.!?]+[\"”’)]*{_MARKS}(?=\s|$|\[)|\n+",
@@ -38,6 +40,11 @@ def _add(found: list[tuple[int, int]], text: str, begin: int, end: int) -> None:
     stop = begin + len(inner.rstrip())
     if start >= stop:
         return
+    while stop - start > _LONGEST:  # no prose; cut, so that the work for a sentence has a bound
+        space = max(text.rfind(mark, start + _LONGEST // 2, start + _LONGEST) for mark in " ,，、\t")
+        middle = space + 1 if space > 0 else start + _LONGEST
+        found.append((start, middle - (text[middle - 1].isspace())))
+        start = middle
     if found and re.fullmatch(_MARKS, text[start:stop]):  # markers on a line of their own
         found[-1] = (found[-1][0], stop)
     else:

@@ -32,6 +32,7 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _HEADS = 7
+_WIDEST = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def read(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
         if not bare.strip():
             continue
         parts = _parts(bare)
-        data = _data(parts) if parts else None
+        data = _data(parts) if parts and len(parts) <= _WIDEST else None
         if parts and data:
             _settle(state, pending)
             pending = []
