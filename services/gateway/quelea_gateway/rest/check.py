@@ -108,7 +108,8 @@ async def check(body: CheckIn, request: Request) -> CheckOut:
 
     A figure is `supported` when the evidence has it, allowing for scale and rounding at the precision shown, with
     nothing that contradicts its unit, sign, direction or period; `derived` when it is the sum, difference, growth,
-    ratio, average or share of figures of the evidence; else `unsupported`. Dates and periods are figures too.
+    ratio, average or share of figures of the evidence; else `unsupported`. Dates and periods are figures too. The first
+    2,000 figures of an answer are looked for.
     """
     passages = _passages(body)
     report = await while_there(request, _run(body.answer, passages, body.question))

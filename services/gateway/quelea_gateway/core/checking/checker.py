@@ -94,8 +94,11 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget) -> l
             continue
         claim = Claim(figure, sentence, question, terms, allowed[figure.start], tuple(periods) or asked,
                       wording.direction(sentence, figure.start, figure.end))  # fmt: skip
+        budget.sought -= 1
         cited = {number for number, _, _ in said.marks}
-        found.append(blank if figure.start in broken else _amount(claim, blank, cited, evidence, budget))
+        found.append(
+            blank if figure.start in broken or budget.sought < 0 else _amount(claim, blank, cited, evidence, budget)
+        )
     return found
 
 

@@ -20,10 +20,9 @@ _ROWS = 7  # rows of a table that are combined with one another
 _BLOCK = 16  # rows: the longest run that is summed
 _PARTS = 4  # rows that two parts of a share are looked for in
 _BLOCKS = 40
-FIGURES = 500
-"""Figures of one answer that are tried to be derived."""
-BUDGET = 150_000
-"""Computations for one answer. What is left when they are used up is not derived."""
+MOST_SOUGHT = 2000  # figures of one answer that are looked for; those behind are unsupported
+FIGURES = 500  # figures of one answer that are tried to be derived
+BUDGET = 150_000  # computations for one answer; what is left when they are used up is not derived
 _RANGE = re.compile(r"\bfrom\b.*\bto\b|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b", re.IGNORECASE)
 _BASE = re.compile(
     r"(?:\bfrom|\bsince|\bthan|\bversus|\bvs\.?|\bcompared (?:to|with)|\bover|\bagainst|\bbetween"
@@ -47,6 +46,7 @@ class Budget:
     def __init__(self) -> None:
         self.left = BUDGET
         self.figures = FIGURES
+        self.sought = MOST_SOUGHT
 
     def take(self) -> bool:
         """Whether there is one left."""

@@ -189,6 +189,8 @@ class Evidence:
 
     def _prose(self, number: int, part: str, written: str) -> None:
         for start, end in sentences.cut(part):
+            if len(self.facts) >= MOST_FACTS:
+                return
             sentence = part[start:end]
             about = content(sentence)
             group = Group(number, sentence, "", -1, -1, about, about)

@@ -44,6 +44,9 @@ _NEGATIVE = re.compile(
     r"|亏损|损失|流出|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|赤字|负数",
     re.IGNORECASE,
 )
+_BEFORE = 240
+_BEHIND = 60
+"""Code points before and behind a figure in which words are about it."""
 _NEUTRAL = re.compile(r"\b(?:chang\w*|variation|variance|movement|growth rate)\b|变动|变化|增速|增长率", re.IGNORECASE)
 _OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
     (operation, re.compile(pattern, re.IGNORECASE))  # type: ignore[misc]  # the first of each pair is an Operation
@@ -88,6 +91,10 @@ def direction(text: str, start: int, end: int) -> int:
 
     The nearest word before it in its clause decides, else the nearest behind it.
     """
+    cut = max(0, start - _BEFORE)
+    text, start, end = text[cut : end + _BEHIND], start - cut, end - cut
+    if not DIRECTION.search(text):
+        return 0
     first, last = clause(text, start, end)
     part = _BOTH.sub(lambda m: " " * len(m.group()), text[first:last])
     before = after = 0
@@ -98,7 +105,7 @@ def direction(text: str, start: int, end: int) -> int:
         elif match.start() + first >= end:
             after = sign
             break
-    return before or (after if after and len(text[end:last]) < 60 else 0)
+    return before or (after if len(text[end:last]) < _BEHIND else 0)
 
 
 def is_both(text: str) -> bool:
