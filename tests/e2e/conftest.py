@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support.browser import ARGUMENTS, CHROMIUM
 from support.stack import SAMPLES, Stack, pdf
 
 
@@ -43,3 +46,18 @@ def library(stack: Stack) -> Stack:
 def make_pdf() -> Callable[..., bytes]:
     """pdf(pages, encrypt=False) -> bytes."""
     return pdf
+
+
+@pytest.fixture
+async def chromium():
+    if not CHROMIUM:
+        text = "NO CHROMIUM: the page is NOT tested here; install Debian's chromium or set QUELEA_CHROMIUM"
+        warnings.warn(text, stacklevel=1)
+        sys.stderr.write(f"\n{text}\n")
+        pytest.skip(text)
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        await browser.close()

@@ -1,43 +1,15 @@
 """The page in a real headless Chromium: on a gateway with fake services, and once on the whole running stack."""
 
-import os
-import shutil
-import sys
-import warnings
 from pathlib import Path
 
 import pytest
 from quelea_gateway import keys
 from quelea_gateway.testing import standing
+from support.browser import opened
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = os.environ.get("QUELEA_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 QUESTION = "What were Apple's total net sales?"
-
-
-@pytest.fixture
-async def chromium():
-    if not CHROMIUM:
-        text = "NO CHROMIUM: the page is NOT tested here; install Debian's chromium or set QUELEA_CHROMIUM"
-        warnings.warn(text, stacklevel=1)
-        sys.stderr.write(f"\n{text}\n")
-        pytest.skip(text)
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture
@@ -48,20 +20,8 @@ async def page_stand():
 
 @pytest.fixture
 async def tab(chromium, page_stand):
-    context = await chromium.new_context(locale="en-US", viewport={"width": 1280, "height": 800})
-    page = await context.new_page()
-    page.set_default_timeout(15_000)
-    faults = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda line: faults.append(line.text) if "Content Security Policy" in line.text else None)
-    page.on(
-        "request",
-        lambda asked: faults.append(asked.url) if not asked.url.startswith((page_stand.url, "data:")) else None,
-    )
-    await page.goto(page_stand.url)
-    yield page
-    await context.close()
-    assert faults == []
+    async with opened(chromium, page_stand.url) as page:
+        yield page
 
 
 async def ask(page, question):

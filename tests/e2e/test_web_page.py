@@ -1,39 +1,19 @@
 """The web half on the page, in a real headless Chromium on a gateway with a fake web."""
 
 import json
-import os
-import shutil
-import sys
-import warnings
 
 import pytest
 from quelea.search.v1 import search_pb2
 from quelea_gateway.adapters.fake_world import World
 from quelea_gateway.testing import standing
+from support.browser import opened
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = os.environ.get("QUELEA_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 QUESTION = "How many vehicles did Rivian Automotive deliver in the fourth quarter of 2023?"
 ADDRESS = "https://news.test/rivian-2023"
 TABLE = "Net sales\t$ 81,797\t$ 82,959\nCost of sales\t45,384\t47,074\nGross margin\t36,413\t35,885\n"
 REPORT = "Quarterly figures of Foo\n\n" + TABLE + "\nAll amounts <b>in millions</b> \U0001f4b0 of dollars.\n"
-
-
-@pytest.fixture
-async def chromium():
-    if not CHROMIUM:
-        text = "NO CHROMIUM: the page is NOT tested here; install Debian's chromium or set QUELEA_CHROMIUM"
-        warnings.warn(text, stacklevel=1)
-        sys.stderr.write(f"\n{text}\n")
-        pytest.skip(text)
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture
@@ -44,20 +24,8 @@ async def web_stand():
 
 @pytest.fixture
 async def web_tab(chromium, web_stand):
-    context = await chromium.new_context(locale="en-US", viewport={"width": 1280, "height": 900})
-    page = await context.new_page()
-    page.set_default_timeout(15_000)
-    faults = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda line: faults.append(line.text) if "Content Security Policy" in line.text else None)
-    page.on(
-        "request",
-        lambda asked: faults.append(asked.url) if not asked.url.startswith((web_stand.url, "data:")) else None,
-    )
-    await page.goto(web_stand.url)
-    yield page
-    await context.close()
-    assert faults == []
+    async with opened(chromium, web_stand.url) as page:
+        yield page
 
 
 async def ask(page, question=QUESTION):

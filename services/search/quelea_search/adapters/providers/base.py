@@ -7,6 +7,7 @@ http and https addresses are taken out of it.
 
 from __future__ import annotations
 
+import abc
 import email.utils
 import html
 import ipaddress
@@ -71,7 +72,7 @@ class Ask:
     """Sent as JSON, by POST."""
 
 
-class HttpProvider:
+class HttpProvider(abc.ABC):
     """A provider with a JSON API. A subclass gives `name`, `ask` and `read`.
 
     Args:
@@ -107,13 +108,13 @@ class HttpProvider:
         """Close the connections."""
         await self._client.aclose()
 
+    @abc.abstractmethod
     def ask(self, query: WebQuery) -> Ask:
         """The request for a query."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def read(self, payload: dict[str, Any], query: WebQuery) -> Iterable[Result]:
         """The results of a reply, as they are. Raises ProviderError when it says that there are none to be had."""
-        raise NotImplementedError
 
     async def _reply(self, ask: Ask) -> dict[str, Any]:
         async for attempt in stamina.retry_context(

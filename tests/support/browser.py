@@ -1,0 +1,36 @@
+"""A real headless Chromium, and a page of ours in it that may do nothing behind our back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import AsyncIterator
+from typing import Any
+
+CHROMIUM = os.environ.get("QUELEA_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@contextlib.asynccontextmanager
+async def opened(chromium: Any, url: str) -> AsyncIterator[Any]:
+    """The page at `url`. Fails at the end when a script failed, the policy was broken or another address was asked."""
+    context = await chromium.new_context(locale="en-US", viewport={"width": 1280, "height": 800})
+    page = await context.new_page()
+    page.set_default_timeout(15_000)
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda line: faults.append(line.text) if "Content Security Policy" in line.text else None)
+    page.on("request", lambda asked: faults.append(asked.url) if not asked.url.startswith((url, "data:")) else None)
+    await page.goto(url)
+    yield page
+    await context.close()
+    assert faults == []
