@@ -1,0 +1,1 @@
+"""Runs Python that nobody trusts, each run in a container of its own."""
