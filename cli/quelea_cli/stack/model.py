@@ -25,6 +25,8 @@ class Service:
     """Groups stop one after the other, smallest first."""
     grace_seconds: float = 15.0
     """From SIGTERM to SIGKILL."""
+    start_seconds: float = 0.0
+    """Longest wait until it is ready; 0: as the policy has it."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from quelea_kit.redis_server import find_redis_server
 
+from quelea_cli.stack.engine import engine_service, generator_settings
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.model import Service
 from quelea_cli.stack.ports import free_ports
@@ -35,6 +36,8 @@ class Options:
     """Whether questions may leave this machine when the documents do not answer them."""
     sample_web: Path | None = None
     """Folder of the sample web, which then stands in for the internet."""
+    engine: Path | None = None
+    """Checkout whose vLLM for CPUs writes the answers; None: none is started."""
 
 
 def url_of(options: Options) -> str:
@@ -61,6 +64,12 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
         search |= sample_settings(port_of_sample)
     elif options.web:
         search["QUELEA_SEARCH_WEB"] = "true"
+    engine: list[Service] = []
+    reader = dict(options.reader)
+    if options.engine:
+        engine_port = free_ports(1)[0]
+        engine = [engine_service(options.engine, engine_port, environment)]
+        reader |= generator_settings(engine_port)
     http = f"[{options.host}]:{options.port}" if ":" in options.host else f"{options.host}:{options.port}"
 
     def service(name: str, own: dict[str, str], *, module: str = "", stop_group: int) -> Service:
@@ -94,6 +103,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
     return [
         _redis(home, port["redis"], password, environment),
         *sample,
+        *engine,
         service("embedder", {"QUELEA_EMBEDDER_MODEL": str(options.model)}, stop_group=5),
         service(
             "retriever",
@@ -103,7 +113,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
         service("search", search, stop_group=3),
         service("worker", search, module="quelea_search.worker", stop_group=2),
         *beat,
-        service("generator", dict(options.reader), stop_group=3),
+        service("generator", reader, stop_group=3),
         service(
             "gateway",
             {

@@ -162,7 +162,7 @@ class Supervisor:
         return process
 
     async def _note_return(self, child: _Child, process: asyncio.subprocess.Process) -> None:
-        end = time.monotonic() + self._policy.start_seconds
+        end = time.monotonic() + max(self._policy.start_seconds, child.service.start_seconds)
         while process.returncode is None and time.monotonic() < end:
             if await self._is_ready(child):
                 self._mark(child.service.name, state="ready")
@@ -192,10 +192,11 @@ class Supervisor:
 
     async def _until_ready(self, child: _Child, began: float) -> None:
         name = child.service.name
-        end = time.monotonic() + self._policy.start_seconds
+        patience = max(self._policy.start_seconds, child.service.start_seconds)
+        end = time.monotonic() + patience
         while not await self._is_ready(child):
             if time.monotonic() > end:
-                seconds = f"{self._policy.start_seconds:.0f} s"
+                seconds = f"{patience:.0f} s"
                 self._give_up(CliError(f"{name} was not ready within {seconds}. Its log: {self._logs.path(name)}"))
                 return
             await asyncio.sleep(self._policy.probe_seconds)
