@@ -11,6 +11,7 @@ from pathlib import Path
 from quelea_kit.errors import InvalidInput, QueleaError, Unavailable
 
 from quelea_gateway.access import Access
+from quelea_gateway.adapters.check_pool import Checker
 from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.retriever import RetrieverClient
@@ -40,6 +41,7 @@ class Gateway:
     generator: GeneratorClient
     pipeline: Pipeline
     keeper: Keeper
+    checker: Checker
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
     async def dependencies(self) -> dict[str, str]:
@@ -68,7 +70,9 @@ class Gateway:
     async def close(self) -> None:
         """Tell what was useful so far, and close the channels."""
         await self.keeper.close(self.settings.drain_seconds)
-        await asyncio.gather(self.retriever.close(), self.search.close(), self.generator.close())
+        await asyncio.gather(
+            self.retriever.close(), self.search.close(), self.generator.close(), self.checker.close()
+        )
 
 
 def build(settings: Settings) -> Gateway:
@@ -109,6 +113,9 @@ def build(settings: Settings) -> Gateway:
             retriever, generator, gate, WebRoute(search, retriever, keeper, cosine=settings.keep_cosine, limits=limits)
         ),
         keeper=keeper,
+        checker=Checker(
+            processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds
+        ),
     )
 
 

@@ -113,6 +113,15 @@ class Settings(ServiceSettings):
     call_seconds: float = 30.0
     """Deadline of any other call to a service."""
 
+    check_processes: int = Field(2, gt=0, le=32)
+    """Large checks of figures under way at once, each in a process of its own that starts when it is first needed."""
+
+    check_queue: int = Field(16, ge=0)
+    """Large checks that may wait for a process; one more is answered 429."""
+
+    check_seconds: float = Field(30.0, gt=0)
+    """Deadline of a check of figures, its waiting counted in."""
+
     upload_seconds: float = 300.0
     """Deadline of handing one file over."""
 

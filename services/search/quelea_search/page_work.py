@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from quelea_kit.errors import QueleaError
+from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 
-from quelea_search.adapters.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.preselect import Paragraph, Selected, preselect
 from quelea_search.core.web import Fetched, WebDocument

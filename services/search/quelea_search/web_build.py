@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 import redis
+from quelea_kit.process_pool import ProcessPool
 
 from quelea_search import web_metrics
 from quelea_search.adapters.page_cache import PageCache, PageFiles
-from quelea_search.adapters.process_pool import ProcessPool
 from quelea_search.adapters.provider_budget import ProviderBudget
 from quelea_search.adapters.providers.base import Provider
 from quelea_search.adapters.providers.brave import Brave

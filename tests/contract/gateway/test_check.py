@@ -1,16 +1,8 @@
-"""POST /v1/check: the checker alone, its limits, and the one shape of errors."""
+"""POST /v1/check: the checker alone, its limits, and the one shape of errors. Large ones: test_check_pool.py."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-
 import pytest
-from quelea_gateway.core.checking.model import Markers, Report
-from quelea_gateway.rest import check as check_route
-from quelea_kit.testing import wait_until_async
-
-EMPTY = Report((), (), Markers((), (), ()))
 
 TABLE = {
     "text": "Three Months Ended\nJuly 1, 2023\tJune 25, 2022\nTotal net sales\t$ 81,797\t$ 82,959",
@@ -74,28 +66,3 @@ async def test_what_is_too_much_says_the_limit(web, body):
     error = response.json()["error"]
     assert response.status_code == 413
     assert f"{int(error['details']['limit']):,}" in error["message"]
-
-
-async def test_the_largest_check_leaves_the_gateway_answering(web):
-    rows = "\n".join(f"Row {n} of things\t{n * 7919 % 99991:,}\t{n * 104729 % 99991:,}" for n in range(10_500))
-    answer = " ".join(f"The change of things was {n:,}.5 million." for n in range(1000, 1500))
-    body = {"answer": answer[:10_000], "passages": [rows[:199_000]]}
-    check = asyncio.create_task(web.post("/v1/check", json=body, timeout=120))
-    health = await web.get("/healthz", timeout=20)
-    assert health.status_code == 200
-    assert not check.done()
-    assert (await check).status_code == 200
-
-
-async def test_more_checks_than_can_wait_are_refused_at_once(web, monkeypatch):
-    held = threading.Event()
-    monkeypatch.setattr(check_route.checking, "check_answer", lambda *_args, **_more: held.wait(60) and EMPTY)
-    body = {"answer": "Sales were 5 million.", "passages": ["Sales were 5 million."]}
-    waiting = [asyncio.create_task(web.post("/v1/check", json=body, timeout=60)) for _ in range(18)]
-    try:
-        await wait_until_async(lambda: check_route._waiting == 16, what="two are under way and sixteen wait")
-        refused = await web.post("/v1/check", json=body)
-        assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
-    finally:
-        held.set()
-    assert {reply.status_code for reply in await asyncio.gather(*waiting)} == {200}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from functools import partial
 from typing import Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
-from quelea_kit.errors import InvalidInput, Overloaded, TooLarge
+from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_gateway.core import checking
 from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.rest.streams import while_there
 
 router = APIRouter(tags=["check"])
@@ -20,12 +19,6 @@ MOST_ANSWER = 10_000
 MOST_PASSAGES = 50
 MOST_CHARACTERS = 200_000
 _MOST_QUESTION = 8000
-_AT_ONCE = 2
-"""Checks under way at once; they are computation, and more would only share the processor. Others wait their turn."""
-_MOST_WAITING = 16
-_RETRY_SECONDS = 5.0
-_turns = asyncio.Semaphore(_AT_ONCE)
-_waiting = 0
 
 
 class CheckPassageIn(BaseModel):
@@ -115,23 +108,9 @@ async def check(body: CheckIn, request: Request) -> CheckOut:
     2,000 figures of an answer are looked for.
     """
     passages = _passages(body)
-    report = await while_there(request, _run(body.answer, passages, body.question))
+    checker = gateway_of(request).checker
+    report = await while_there(request, checker.check(body.answer, passages, question=body.question))
     return _out(report)
-
-
-async def _run(answer: str, passages: list[checking.CheckPassage], question: str) -> checking.Report:
-    global _waiting  # noqa: PLW0603  # of this process, like the turns
-    if _waiting >= _MOST_WAITING:
-        raise Overloaded(f"{_MOST_WAITING} checks are already waiting; try again later.", retry_after=_RETRY_SECONDS)
-    _waiting += 1
-    try:
-        await _turns.acquire()
-    finally:
-        _waiting -= 1
-    try:
-        return await asyncio.to_thread(partial(checking.check_answer, answer, passages, question=question))
-    finally:
-        _turns.release()
 
 
 def _passages(body: CheckIn) -> list[checking.CheckPassage]:

@@ -1,14 +1,14 @@
-"""A few processes for work that may hang, crash or eat memory: reading pages of strangers.
+"""A few processes for work that may hang, crash, eat memory or compute for seconds: reading pages, large checks.
 
-Why processes: a thread cannot be stopped, and a parser that hangs in C holds the interpreter, and with it every call of
-this server. Each process ends itself when one piece of work takes too long, by faulthandler's timer, a C thread that
-needs no interpreter (as reading.py does in the worker), and has an address space of its own size.
+Why processes: a thread cannot be stopped, and work that stays in C or computes without a pause holds the interpreter,
+and with it every call of this server. Each process ends itself when one piece of work takes too long, by faulthandler's
+timer, a C thread that needs no interpreter, and has an address space of its own size.
 
 Why one ProcessPoolExecutor for each process: when a process dies, its executor is broken as a whole; so nothing but
 the work that killed it is lost, and a new executor takes its place.
 
 Why forkserver: gRPC's threads and channels do not survive a fork of this server. The fork server is a clean process
-that has imported the parsers once, so that a new process is there in milliseconds.
+that has imported the modules once, so that a new process is there in milliseconds.
 """
 
 from __future__ import annotations
@@ -36,11 +36,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _STDERR = 2
 _TASKS = 200
-"""A process is replaced after so many pieces of work, so that a leak in a parser stays small."""
+"""A process is replaced after so many pieces of work, so that a leak stays small."""
 _GRACE_SECONDS = 2.0
 """Between a process's own end and the moment at which it is taken for lost."""
-
-
 _START_SECONDS = 60.0
 
 
@@ -135,7 +133,7 @@ class ProcessPool:
             async with asyncio.timeout(seconds + _GRACE_SECONDS):
                 return await asyncio.wrap_future(future)
         except (BrokenProcessPool, TimeoutError):
-            log.warning("page_process_ended", work=call.__name__, seconds=seconds)
+            log.warning("pool_process_ended", work=call.__name__, seconds=seconds)
             slot.renew()
             raise
         finally:

@@ -1,0 +1,101 @@
+"""Checks of figures without stopping the server: small ones in a thread, large ones in processes of their own.
+
+Why: a check is computation in Python, which keeps the interpreter and so every other call waiting; the largest that is
+let in takes seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+
+from quelea_kit.errors import DeadlineExceeded, Overloaded, Unavailable
+from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
+
+from quelea_gateway.core import checking
+
+SMALL = 6_000
+"""Characters of answer and evidence up to which a check stays in this process: it takes tens of milliseconds."""
+_AT_ONCE = 2
+"""Small checks under way at once: more would only share the interpreter."""
+_MOST_SMALL = 256
+_MEMORY_MB = 1024
+_RETRY_SECONDS = 5.0
+
+
+class Checker:
+    """checking.check_answer for servers: bounded, with a deadline.
+
+    Args:
+        processes: Large checks under way at once; a process starts with the first check that needs it.
+        waiting: Large checks that may wait for a process.
+        seconds: A check's deadline, its waiting counted in.
+        small: Characters up to which a check needs no process.
+    """
+
+    def __init__(self, *, processes: int, waiting: int, seconds: float, small: int = SMALL) -> None:
+        self._pool = ProcessPool(processes, memory_mb=_MEMORY_MB, preload=[__name__])
+        self._seconds = seconds
+        self._small = small
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._most = {"small": _MOST_SMALL + _AT_ONCE, "large": waiting + processes}
+        self._under_way = {"small": 0, "large": 0}
+
+    async def check(
+        self, answer: str, passages: Sequence[checking.CheckPassage], *, question: str = ""
+    ) -> checking.Report:
+        """See checking.check_answer. Large checks of a caller that leaves end by their clock.
+
+        Raises:
+            Overloaded: Too many checks wait already.
+            DeadlineExceeded: It took longer than a check may.
+            Unavailable: Its process was killed, twice.
+        """
+        size = len(answer) + len(question) + sum(len(p.text) + len(p.table_head) + len(p.header) for p in passages)
+        async with self._counted("small" if size <= self._small else "large"):
+            try:
+                async with asyncio.timeout(self._seconds):
+                    if size <= self._small:
+                        return await self._here(answer, passages, question)
+                    return await self._elsewhere(answer, list(passages), question)
+            except (TimeoutError, WorkTimeout):
+                raise DeadlineExceeded(
+                    f"The check took longer than {self._seconds:g} seconds; check fewer sentences or passages at once."
+                ) from None
+            except WorkCrashed:
+                raise Unavailable(
+                    "The check's process was ended from outside; try again.", retry_after=_RETRY_SECONDS
+                ) from None
+
+    async def close(self) -> None:
+        """End the processes."""
+        await self._pool.close()
+
+    async def _here(self, answer: str, passages: Sequence[checking.CheckPassage], question: str) -> checking.Report:
+        async with self._turns:
+            return await asyncio.to_thread(partial(checking.check_answer, answer, passages, question=question))
+
+    async def _elsewhere(self, answer: str, passages: list[checking.CheckPassage], question: str) -> checking.Report:
+        try:
+            return await self._pool.run(self._seconds, _check, answer, passages, question)
+        except WorkCrashed:  # its process may have been killed before it began
+            return await self._pool.run(self._seconds, _check, answer, passages, question)
+
+    @contextlib.asynccontextmanager
+    async def _counted(self, kind: str) -> AsyncIterator[None]:
+        if self._under_way[kind] >= self._most[kind]:
+            raise Overloaded(
+                f"{self._most[kind]} checks are already under way or waiting; try again later.",
+                retry_after=_RETRY_SECONDS,
+            )
+        self._under_way[kind] += 1
+        try:
+            yield
+        finally:
+            self._under_way[kind] -= 1
+
+
+def _check(answer: str, passages: list[checking.CheckPassage], question: str) -> checking.Report:
+    return checking.check_answer(answer, passages, question=question)

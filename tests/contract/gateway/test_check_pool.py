@@ -1,0 +1,104 @@
+"""Large checks: elsewhere, bounded, with a deadline, and not lost with their process."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import time
+
+import httpx2
+import pytest
+from quelea_gateway.adapters import check_pool
+from quelea_gateway.adapters.check_pool import Checker
+from quelea_gateway.core.checking import CheckPassage
+from quelea_gateway.testing import standing
+from quelea_kit.testing import wait_until_async
+
+ROWS = "\n".join(f"Row {n} of things\t{n * 7919 % 99991:,}\t{n * 104729 % 99991:,}" for n in range(10_500))
+CHANGES = " ".join(f"The change of things was {n:,}.5 million." for n in range(1000, 1500))
+LARGEST = {"answer": CHANGES[:10_000], "passages": [ROWS[:199_000]]}
+SMALL = {"answer": "Sales were 5 million.", "passages": ["Sales were 5 million."]}
+
+
+@pytest.fixture
+async def calls(monkeypatch):
+    """The processes that checks were done in: this one's id for small ones; those of large ones are its children."""
+    pids = []
+    straight = check_pool.checking.check_answer
+    monkeypatch.setattr(
+        check_pool.checking, "check_answer", lambda *a, **k: pids.append(os.getpid()) or straight(*a, **k)
+    )
+    return pids
+
+
+def processes():
+    return [child for child in multiprocessing.active_children() if child.is_alive()]
+
+
+async def test_small_checks_stay_and_large_ones_go_elsewhere(web, calls):
+    assert (await web.post("/v1/check", json=SMALL)).status_code == 200
+    assert calls == [os.getpid()]
+    found = (await web.post("/v1/check", json=LARGEST, timeout=120)).raise_for_status().json()
+    assert calls == [os.getpid()]
+    assert len(found["figures"]) >= LARGEST["answer"].count(".5 million")
+
+
+async def test_both_say_the_same():
+    answer = "Total sales were 81.8 billion, 1.4% less than a year before [1]. Costs were 5."
+    passages = [CheckPassage("In millions\t2023\t2022\nTotal sales\t81,797\t82,959", published="2023-08-03")]
+    here = Checker(processes=1, waiting=0, seconds=60)
+    elsewhere = Checker(processes=1, waiting=0, seconds=60, small=0)
+    try:
+        reports = [await one.check(answer, passages, question="How did sales change?") for one in (here, elsewhere)]
+        assert reports[0] == reports[1]
+        assert {figure.verdict for figure in reports[0].figures} >= {"supported", "unsupported"}
+    finally:
+        await asyncio.gather(here.close(), elsewhere.close())
+
+
+async def test_the_gateway_answers_during_the_largest_check(web):
+    check = asyncio.create_task(web.post("/v1/check", json=LARGEST, timeout=120))
+    answered = 0
+    while not check.done():
+        assert (await web.get("/healthz", timeout=20)).status_code == 200
+        answered += 1
+    assert (await check).status_code == 200
+    assert answered > 20
+
+
+async def test_a_killed_process_is_replaced_and_its_check_done():
+    async with standing(check_processes=1) as stand, client(stand) as web:
+        (await web.post("/v1/check", json=LARGEST)).raise_for_status()
+        (worker,) = processes()
+        check = asyncio.create_task(web.post("/v1/check", json=LARGEST))
+        await wait_until_async(lambda: stand.gateway.checker._under_way["large"] == 1, what="the check is under way")
+        os.kill(worker.pid, signal.SIGKILL)
+        assert (await check).status_code == 200
+        (other,) = processes()
+        assert other.pid != worker.pid
+
+
+async def test_a_check_that_takes_too_long_is_given_up():
+    async with standing(check_processes=1, check_seconds=0.1) as stand, client(stand) as web:
+        began = time.monotonic()
+        response = await web.post("/v1/check", json=LARGEST)
+        assert (response.status_code, response.json()["error"]["code"]) == (504, "DEADLINE_EXCEEDED")
+        assert time.monotonic() - began < 20
+        assert (await web.post("/v1/check", json=SMALL)).status_code == 200
+
+
+async def test_more_checks_than_can_wait_are_refused_at_once():
+    async with standing(check_processes=1, check_queue=1) as stand, client(stand) as web:
+        waiting = [asyncio.create_task(web.post("/v1/check", json=LARGEST)) for _ in range(2)]
+        await wait_until_async(lambda: stand.gateway.checker._under_way["large"] == 2, what="one waits for the other")
+        refused = await web.post("/v1/check", json=LARGEST)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
+        assert refused.json()["error"]["code"] == "OVERLOADED"
+        assert (await web.post("/v1/check", json=SMALL)).status_code == 200  # small ones do not wait behind large ones
+        assert {reply.status_code for reply in await asyncio.gather(*waiting)} == {200}
+
+
+def client(stand):
+    return httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=120)
