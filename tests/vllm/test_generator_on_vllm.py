@@ -28,7 +28,7 @@ ROW = "Net sales of segment {n}: 81,797 | 82,959 | 90,146 | 1,234.56 | (3.2)% mi
 @contextlib.asynccontextmanager
 async def reading(engine: Any, **settings: Any) -> AsyncIterator[Reader]:
     told = {**PATIENCE, "evidence_tokens": 50_000, "history_tokens": 2000, "max_tokens": ANSWER, **settings}
-    reader = build(GeneratorSettings(endpoint=f"{engine.url}/v1", model=MODEL, **told))
+    reader = build(GeneratorSettings(endpoint=f"{engine.url}/v1", model=MODEL, **told)).reader
     try:
         async with asyncio.timeout(300):
             while True:

@@ -11,22 +11,32 @@ from quelea_kit.server import Server, serve
 from quelea_kit.tracing import setup_tracing
 
 from quelea_generator.adapters.engine_pool import EnginePool
+from quelea_generator.adapters.json_schema import misfit
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
+from quelea_generator.core.completing import Completer
 from quelea_generator.core.extractive import ExtractiveReader
 from quelea_generator.core.model_reader import ModelReader
-from quelea_generator.core.reader import Reader
 from quelea_generator.core.routing import by_affinity
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
 
 
-def build(settings: GeneratorSettings) -> Reader:
-    """The reader that the settings ask for."""
+def build(settings: GeneratorSettings) -> GeneratorService:
+    """The service over the reader that the settings ask for."""
     if not settings.endpoints:
-        return ExtractiveReader()
-    return ModelReader(
-        pool(settings),
+        return GeneratorService(ExtractiveReader(), settings)
+    engines = pool(settings)
+    completer = Completer(
+        engines,
+        misfit,
+        max_tokens=settings.completion_tokens,
+        temperature=settings.temperature,
+        token_safety=settings.token_safety,
+        context_tokens=settings.context_tokens,
+    )
+    reader = ModelReader(
+        engines,
         evidence_tokens=settings.evidence_tokens,
         history_tokens=settings.history_tokens,
         max_tokens=settings.max_tokens,
@@ -34,6 +44,7 @@ def build(settings: GeneratorSettings) -> Reader:
         token_safety=settings.token_safety,
         context_tokens=settings.context_tokens,
     )
+    return GeneratorService(reader, settings, completer)
 
 
 def pool(settings: GeneratorSettings) -> EnginePool:
@@ -70,15 +81,14 @@ async def main() -> None:
     setup_logging("generator", settings)
     setup_tracing("generator", settings)
     start_metrics(settings)
-    reader = build(settings)
-    service = GeneratorService(reader, settings)
+    service = build(settings)
     server = Server(
         settings,
         [NAME],
         lambda s: pb_grpc.add_GeneratorServiceServicer_to_server(service, s),
-        ready=reader.ready,
+        ready=service.reader.ready,
     )
-    await serve(server, on_stop=reader.close)
+    await serve(server, on_stop=service.reader.close)
 
 
 if __name__ == "__main__":

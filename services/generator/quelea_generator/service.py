@@ -13,17 +13,22 @@ from prometheus_client import Counter, Gauge, Histogram
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_kit.dates import parse_iso
-from quelea_kit.errors import InvalidInput, Overloaded, TooLarge
+from quelea_kit.errors import Conflict, InvalidInput, Overloaded, TooLarge
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
+from quelea_generator.adapters.json_schema import read_schema
+from quelea_generator.core.completing import Completer, Wanted
 from quelea_generator.core.model import Delta, Evidence, Finished, Quote, Task, Turn
+from quelea_generator.core.prompt import Message
+from quelea_generator.core.prompt_files import prompt_files
 from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
 
 log = get_logger(__name__)
 
 _LONGEST_TENANT = 200
+_ROLES = ("system", "user", "assistant")
 
 NAME = pb.DESCRIPTOR.services_by_name["GeneratorService"].full_name
 
@@ -35,6 +40,7 @@ FIRST_TOKEN = Histogram(
 )
 TOKENS = Counter("quelea_generator_tokens_total", "Tokens, as the model's endpoint counts them.", ["reader", "kind"])
 ANSWERS = Counter("quelea_generator_answers_total", "Answers by how they ended.", ["reader", "reason"])
+COMPLETIONS = Counter("quelea_generator_completions_total", "Plain completions by how they ended.", ["reason"])
 MARKERS_REMOVED = Counter(
     "quelea_generator_removed_markers_total", "Citations of evidence that does not exist, removed from answers."
 )
@@ -43,10 +49,17 @@ REFUSED = Counter("quelea_generator_refused_total", "Requests refused because to
 
 
 class GeneratorService(pb_grpc.GeneratorServiceServicer):
-    """The rpcs, over whichever reader the settings chose."""
+    """The rpcs, over whichever reader the settings chose.
 
-    def __init__(self, reader: Reader, settings: GeneratorSettings) -> None:
-        self._reader = reader
+    Args:
+        reader: Writes answers from evidence.
+        settings: Bounds.
+        completer: Plain completions; None: the reader is no language model.
+    """
+
+    def __init__(self, reader: Reader, settings: GeneratorSettings, completer: Completer | None = None) -> None:
+        self.reader = reader
+        self._completer = completer
         self._settings = settings
         self._in_flight = 0
 
@@ -58,10 +71,10 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         """Text as it comes, then quotes, then Finished. A caller that leaves ends the work behind it."""
         started = time.perf_counter()
         task = to_task(request, self._settings)
-        reader = self._reader.name
+        reader = self.reader.name
         first_token: float | None = None
         with self._place():
-            async with contextlib.aclosing(self._reader.read(task)) as events:
+            async with contextlib.aclosing(self.reader.read(task)) as events:
                 async for event in events:
                     if isinstance(event, Delta):
                         if first_token is None:
@@ -85,6 +98,57 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                             )
                         )
 
+    async def Complete(  # noqa: N802  # the name of the rpc
+        self,
+        request: pb.CompleteRequest,
+        context: grpc.aio.ServicerContext[pb.CompleteRequest, pb.CompleteResponse],
+    ) -> AsyncGenerator[pb.CompleteResponse, None]:
+        """Text as it comes, then Completed. A caller that leaves ends the work behind it."""
+        started = time.perf_counter()
+        if self._completer is None:
+            raise Conflict(
+                "This generator has no language model: its reader is extractive. Set QUELEA_GENERATOR_ENDPOINT.",
+                details={"reader": self.reader.name},
+            )
+        wanted = to_wanted(request, self._settings)
+        first_token: float | None = None
+        with self._place():
+            async with contextlib.aclosing(self._completer.complete(wanted)) as events:
+                async for event in events:
+                    if isinstance(event, Delta):
+                        if first_token is None:
+                            first_token = time.perf_counter() - started
+                            FIRST_TOKEN.labels("completion").observe(first_token)
+                        yield pb.CompleteResponse(delta=pb.TextDelta(text=event.text))
+                        continue
+                    COMPLETIONS.labels(event.reason).inc()
+                    TOKENS.labels("completion", "prompt").inc(event.prompt_tokens)
+                    TOKENS.labels("completion", "completion").inc(event.completion_tokens)
+                    log.info("completed", reason=event.reason, with_schema=wanted.schema is not None)
+                    yield pb.CompleteResponse(
+                        completed=pb.Completed(
+                            reason=event.reason,
+                            model=event.model,
+                            prompt_tokens=event.prompt_tokens,
+                            completion_tokens=event.completion_tokens,
+                            first_token_ms=1000 * (first_token or 0.0),
+                            total_ms=1000 * (time.perf_counter() - started),
+                        )
+                    )
+
+    async def ListPrompts(  # noqa: N802  # the name of the rpc
+        self,
+        request: pb.ListPromptsRequest,
+        context: grpc.aio.ServicerContext[pb.ListPromptsRequest, pb.ListPromptsResponse],
+    ) -> pb.ListPromptsResponse:
+        """Every prompt template with its version."""
+        return pb.ListPromptsResponse(
+            prompts=[
+                pb.Prompt(name=one.name, language=one.language, version=one.version, text=one.text)
+                for one in prompt_files()
+            ]
+        )
+
     async def GetInfo(  # noqa: N802  # the name of the rpc
         self,
         request: pb.GetInfoRequest,
@@ -93,10 +157,11 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         """Which reader answers, and how much evidence it can use."""
         return pb.GetInfoResponse(
             version=version("quelea-generator"),
-            reader=self._reader.name,
-            model=self._reader.model,
+            reader=self.reader.name,
+            model=self.reader.model,
             evidence_tokens=self._settings.evidence_tokens,
-            prompt_version=self._reader.prompt_version,
+            prompt_version=self.reader.prompt_version,
+            context_tokens=self.reader.context_tokens,
         )
 
     @contextlib.contextmanager
@@ -117,7 +182,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
             IN_FLIGHT.set(self._in_flight)
 
     def _count(self, event: Finished) -> None:
-        reader = self._reader.name
+        reader = self.reader.name
         ANSWERS.labels(reader, event.reason).inc()
         TOKENS.labels(reader, "prompt").inc(event.prompt_tokens)
         TOKENS.labels(reader, "completion").inc(event.completion_tokens)
@@ -136,8 +201,7 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
     question = request.question.strip()
     if not question:
         raise InvalidInput("The question is empty.")
-    if len(request.tenant) > _LONGEST_TENANT:
-        raise InvalidInput(f"The tenant's name is longer than {_LONGEST_TENANT} characters.")
+    _check_tenant(request.tenant)
     if len(question) > settings.max_question_chars:
         raise TooLarge(f"The question is longer than {settings.max_question_chars} characters.")
     if len(request.evidence) > settings.max_evidence:
@@ -147,9 +211,6 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
     numbers = [item.number for item in request.evidence]
     if 0 in numbers or len(set(numbers)) < len(numbers):
         raise InvalidInput("Every passage of evidence needs a number of its own, from 1.")
-    temperature = request.temperature if request.HasField("temperature") else None
-    if temperature is not None and not 0 <= temperature <= 2:
-        raise InvalidInput("The temperature must be from 0 to 2.")
     return Task(
         question=question,
         evidence=tuple(_to_evidence(item) for item in request.evidence),
@@ -157,10 +218,52 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
         history=tuple(Turn(turn.role, turn.text) for turn in request.history),
         model=request.model,
         max_tokens=request.max_tokens,
-        temperature=temperature,
+        temperature=_temperature(request),
         evidence_incomplete=request.evidence_incomplete,
         tenant=request.tenant,
     )
+
+
+def to_wanted(request: pb.CompleteRequest, settings: GeneratorSettings) -> Wanted:
+    """The request as the core has it.
+
+    Raises:
+        InvalidInput: No messages, one without text or of another role than system, user and assistant, a schema that
+            is none, a tenant's name of more than 200 characters, a temperature outside 0 to 2.
+        TooLarge: The messages are too many or too long, or the schema is.
+    """
+    if not request.messages:
+        raise InvalidInput("There are no messages.")
+    if len(request.messages) > settings.max_messages:
+        raise TooLarge(f"More than {settings.max_messages} messages.")
+    if sum(len(message.text) for message in request.messages) > settings.max_prompt_chars:
+        raise TooLarge(f"More than {settings.max_prompt_chars} characters of messages.")
+    for message in request.messages:
+        if message.role not in _ROLES:
+            raise InvalidInput(f"A message's role is one of {', '.join(_ROLES)}.")
+        if not message.text.strip():
+            raise InvalidInput("A message has no text.")
+    _check_tenant(request.tenant)
+    return Wanted(
+        messages=tuple(Message(message.role, message.text) for message in request.messages),
+        schema=read_schema(request.json_schema) if request.json_schema else None,
+        model=request.model,
+        max_tokens=request.max_tokens,
+        temperature=_temperature(request),
+        tenant=request.tenant,
+    )
+
+
+def _check_tenant(tenant: str) -> None:
+    if len(tenant) > _LONGEST_TENANT:
+        raise InvalidInput(f"The tenant's name is longer than {_LONGEST_TENANT} characters.")
+
+
+def _temperature(request: pb.GenerateRequest | pb.CompleteRequest) -> float | None:
+    temperature = request.temperature if request.HasField("temperature") else None
+    if temperature is not None and not 0 <= temperature <= 2:
+        raise InvalidInput("The temperature must be from 0 to 2.")
+    return temperature
 
 
 def to_quote(quote: Quote) -> pb.Quote:

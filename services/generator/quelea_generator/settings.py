@@ -37,6 +37,15 @@ class GeneratorSettings(ServiceSettings):
     max_tokens: int = Field(default=768, ge=1)
     """Longest answer of a model, in its tokens, and never more than half of its context; a request may ask for less."""
 
+    completion_tokens: int = Field(default=2048, ge=1)
+    """Longest plain completion (Complete), in the model's tokens; a request may ask for less."""
+
+    max_messages: int = Field(default=400, ge=1)
+    """Most messages of a plain completion."""
+
+    max_prompt_chars: int = Field(default=400_000, ge=1)
+    """Most characters of all its messages together."""
+
     context_tokens: int = Field(default=0, ge=0)
     """The model's context in tokens, where the endpoint does not tell it (vLLM does); 0: what the endpoint says."""
 

@@ -32,6 +32,7 @@ class FakeEngine:
         probes_work: Whether one-token completions come back.
         gate: Held answers go on when it is set.
         context: As /v1/models tells it; 0: it does not.
+        refuses_schemas: How many requests with response_format are refused with 400.
         rate: Tokens per word for /tokenize; 0: there is no such path.
         cached: Whole prefixes seen so far, as its prefix cache: what /metrics counts.
     """
@@ -45,6 +46,7 @@ class FakeEngine:
         self.listing: bytes | None = None
         self.pieces = ["Sales ", "rose ", "[1]."]
         self.statuses: list[int] = []
+        self.refuses_schemas = 0
         self.probes_work = True
         self.gate = threading.Event()
         self.gate.set()
@@ -118,6 +120,9 @@ class FakeEngine:
             self.looked_up += len(prefix.split())
             self.found += len(prefix.split()) if prefix in self.cached else 0
             self.cached.add(prefix)
+            if "response_format" in body and self.refuses_schemas:
+                self.refuses_schemas -= 1
+                return JSONResponse({"error": {"message": "response_format is not supported"}}, status_code=400)
             if self.statuses:
                 status = self.statuses.pop(0)
                 return JSONResponse({"error": {"message": f"status {status}"}}, status_code=status)

@@ -11,7 +11,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_generator.__main__ import build
-from quelea_generator.service import NAME, GeneratorService
+from quelea_generator.service import NAME
 from quelea_generator.settings import GeneratorSettings
 from quelea_kit.client import channel, stream
 from quelea_kit.errors import DeadlineExceeded, Overloaded, TooLarge, Unavailable
@@ -53,15 +53,14 @@ class Served:
 async def served(*engines: Any, ready: bool = True, **settings: Any) -> AsyncIterator[Served]:
     told = {"circuit_seconds": 0.3, "max_tokens": 100, "drain_seconds": 0.5, **settings}
     made = GeneratorSettings(endpoint=",".join(engine.url for engine in engines), model="tiny", **told)
-    reader = build(made)
-    service = GeneratorService(reader, made)
+    service = build(made)
     try:
         async with (
             running(
                 lambda server: pb_grpc.add_GeneratorServiceServicer_to_server(service, server),
                 [NAME],
                 settings=made,
-                ready=reader.ready,
+                ready=service.reader.ready,
             ) as target,
             channel(target, NAME) as opened,
             grpc.aio.insecure_channel(target) as plain,
@@ -71,7 +70,7 @@ async def served(*engines: Any, ready: bool = True, **settings: Any) -> AsyncIte
                 await one.until(SERVING)
             yield one
     finally:
-        await reader.close()
+        await service.reader.close()
 
 
 def hold(*engines: Any, before_text: bool) -> None:

@@ -8,6 +8,7 @@ import pytest
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.core.model import Delta, Event, Evidence, Finished, Quote, Task
 from quelea_generator.core.model_reader import ModelReader
+from quelea_generator.core.prompt_files import prompt_file
 from quelea_generator.core.reader import REFUSALS
 from quelea_generator.core.support import best_support, citing
 from quelea_kit.errors import Unavailable
@@ -42,7 +43,7 @@ async def test_cited_passages_are_quoted_and_unknown_ones_vanish() -> None:
         "Total net sales\t81,797\t82,959",
         "Net sales declined 1% because the dollar was strong.",
     ]
-    assert events[-1] == Finished("stop", "fake", "en-2", 2, 5, removed_markers=1)
+    assert events[-1] == Finished("stop", "fake", prompt_file("answer", "en").version, 2, 5, removed_markers=1)
 
 
 @pytest.mark.parametrize("refusal", REFUSALS.values())

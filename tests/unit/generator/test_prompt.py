@@ -1,5 +1,6 @@
 """The prompt: goldens in both languages, the token budget, evidence that tries to break out."""
 
+import re
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -47,11 +48,11 @@ CHINESE = Task(
 def test_the_prompt_is_the_golden_one(name: str, task: Task) -> None:
     prompt = build(task, evidence_tokens=1000, history_tokens=100)
     shown = "\n".join(f"<<{message.role}>>\n{message.content}" for message in prompt.messages)
-    assert f"{prompt.version}\n{shown}\n" == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+    assert f"{prompt.version.split('.')[0]}\n{shown}\n" == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def test_versions_name_every_template() -> None:
-    assert versions() == "en-2,zh-2"
+    assert re.fullmatch(r"en-2\.[0-9a-f]{8},zh-2\.[0-9a-f]{8}", versions())
 
 
 def test_every_context_line_starts_with_its_date() -> None:

@@ -39,6 +39,6 @@ def test_there_is_room_here_for_all_that_the_engines_and_their_queue_hold() -> N
 
 
 def test_the_endpoint_chooses_the_reader() -> None:
-    assert build(GeneratorSettings()).name == "extractive"
-    reader = build(GeneratorSettings(endpoint="http://127.0.0.1:9/v1", model="m"))
+    assert build(GeneratorSettings()).reader.name == "extractive"
+    reader = build(GeneratorSettings(endpoint="http://127.0.0.1:9/v1", model="m")).reader
     assert (reader.name, reader.model) == ("openai", "m")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 from quelea.generator.v1 import generator_pb2, generator_pb2_grpc
+from quelea_kit.errors import Conflict, QueleaError
 from quelea_kit.text import language_of, terms
 
 from quelea_gateway.adapters.fake_world import World, noting, score
@@ -79,11 +81,44 @@ class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
         )  # fmt: skip
         return events
 
+    async def Complete(  # noqa: N802  # the wire's name
+        self, request: generator_pb2.CompleteRequest, context: Any
+    ) -> AsyncIterator[generator_pb2.CompleteResponse]:
+        """What the world has for this call; "invalid" where a schema is asked for and the text is no JSON."""
+        world = self._world
+        if not world.completions:
+            raise Conflict("This generator has no language model: its reader is extractive.")
+        said = world.completions[min(len(world.completion_requests), len(world.completions) - 1)]
+        world.completion_requests.append(request)
+        async with noting(world, "Complete"):
+            if isinstance(said, QueleaError):
+                raise said
+            for piece in said:
+                yield generator_pb2.CompleteResponse(delta=generator_pb2.TextDelta(text=piece))
+                if world.completion_hangs:
+                    await asyncio.sleep(3600)
+                if world.word_seconds:
+                    await asyncio.sleep(world.word_seconds)
+            reason = "invalid" if request.json_schema and not _is_json("".join(said)) else "stop"
+            yield generator_pb2.CompleteResponse(
+                completed=generator_pb2.Completed(
+                    reason=reason, model="fake", prompt_tokens=100, completion_tokens=len(said), total_ms=2
+                )
+            )
+
     async def GetInfo(  # noqa: N802  # the wire's name
         self, request: generator_pb2.GetInfoRequest, context: Any
     ) -> generator_pb2.GetInfoResponse:
         """The reader."""
         return generator_pb2.GetInfoResponse(
             version="fake", reader="extractive", model="extractive-1", evidence_tokens=self._world.evidence_tokens,
-            prompt_version="1",
+            prompt_version="1", context_tokens=self._world.context_tokens,
         )  # fmt: skip
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -38,6 +38,11 @@ class World:
     word_seconds: float = 0.0
     events: list[generator_pb2.GenerateResponse] | None = None
     evidence_tokens: int = 3000
+    completions: list[list[str] | QueleaError] | None = None
+    """What Complete says, one entry per call, the last one again and again; None: there is no language model."""
+    completion_requests: list[generator_pb2.CompleteRequest] = field(default_factory=list)
+    completion_hangs: bool = False
+    context_tokens: int = 0
     web_providers: list[str] = field(default_factory=list)
     """Empty: no web."""
     web_pages: list[Stored] = field(default_factory=lambda: list(WEB_PAGES))

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import grpc
 from quelea.generator.v1 import generator_pb2, generator_pb2_grpc
 from quelea_kit.client import channel, stream, unary
-from quelea_kit.errors import QueleaError
+from quelea_kit.errors import QueleaError, Unavailable
 
 from quelea_gateway.adapters.downstream import Health, naming
+from quelea_gateway.core.completion import Completed, Message
 from quelea_gateway.core.model import Delta, Finished, Passage, Question, Quote, ReaderInfo
 
 SERVICE = "quelea.generator.v1.GeneratorService"
@@ -95,6 +96,7 @@ class GeneratorClient:
                 model=reply.model,
                 evidence_tokens=reply.evidence_tokens or self._info.evidence_tokens,
                 prompt_version=reply.prompt_version,
+                context_tokens=reply.context_tokens,
             )
             self._known = True
             return
@@ -126,6 +128,52 @@ class GeneratorClient:
                             completion_tokens=done.completion_tokens,
                             first_token_ms=done.first_token_ms,
                         )
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        json_schema: str = "",
+        model: str = "",
+        max_tokens: int = 0,
+        temperature: float | None = None,
+        tenant: str = "",
+    ) -> AsyncIterator[str | Completed]:
+        """Text as it comes, then Completed; leaving early cancels the call at the generator.
+
+        Raises:
+            InvalidInput: The prompt is longer than the model's context, or the schema is none.
+            Conflict: The generator has no language model.
+            Overloaded: Too many wait for it.
+            Unavailable: It does not answer, or broke off.
+        """
+        request = generator_pb2.CompleteRequest(
+            messages=[generator_pb2.Message(role=one.role, text=one.text) for one in messages],
+            json_schema=json_schema,
+            model=model,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            tenant=tenant,
+        )
+        ended = False
+        with naming("generator"):
+            call = self._stub.Complete(request, timeout=self._seconds)
+            async with contextlib.aclosing(stream(call)) as replies:
+                async for reply in replies:
+                    if reply.HasField("delta"):
+                        yield reply.delta.text
+                    elif reply.HasField("completed"):
+                        done, ended = reply.completed, True
+                        yield Completed(
+                            reason=done.reason,
+                            model=done.model,
+                            prompt_tokens=done.prompt_tokens,
+                            completion_tokens=done.completion_tokens,
+                            first_token_ms=done.first_token_ms,
+                            total_ms=done.total_ms,
+                        )
+            if not ended:
+                raise Unavailable("The generator ended before its completion did.")
 
     async def close(self) -> None:
         """Close the channel."""

@@ -253,6 +253,8 @@ class ReaderInfo:
     model: str
     evidence_tokens: int
     prompt_version: str = ""
+    context_tokens: int = 0
+    """Of a prompt and its answer together; 0 where unknown."""
 
 
 @dataclass(frozen=True)

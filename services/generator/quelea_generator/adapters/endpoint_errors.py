@@ -81,13 +81,19 @@ def _from_status(error: openai.APIStatusError) -> QueleaError:
     if code == 404:
         return NotFound("The language model's endpoint does not know this model.", details=details)
     reason = _reason(error)
-    if code == 413 or (code == 400 and any(word in reason.lower() for word in _TOO_LONG)):
+    if is_too_long(error):
         return TooLarge("The prompt is too long for the language model.", details=details)
     if code in {408, 504}:
         return DeadlineExceeded("The language model's endpoint ran out of time.", details=details)
     if 400 <= code < 500:
         return InvalidInput(f"The language model's endpoint refuses the request: {reason[:200]}", details=details)
     return Unavailable("The language model's endpoint failed.", details=details, retry_after=_DEFAULT_RETRY_AFTER)
+
+
+def is_too_long(error: openai.APIStatusError) -> bool:
+    """The endpoint refuses the prompt for its length."""
+    reason = _reason(error).lower()
+    return error.status_code == 413 or (error.status_code == 400 and any(word in reason for word in _TOO_LONG))
 
 
 def _reason(error: openai.APIStatusError) -> str:

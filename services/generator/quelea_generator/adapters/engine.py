@@ -9,7 +9,7 @@ from typing import Protocol
 
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 
-from quelea_generator.core.chat import ChatPiece, Counted
+from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
 from quelea_generator.core.prompt import Message
 from quelea_generator.core.routing import Load
 
@@ -26,7 +26,13 @@ class Endpoint(Protocol):
     model: str
 
     def stream(
-        self, messages: Sequence[Message], *, model: str, max_tokens: int, temperature: float
+        self,
+        messages: Sequence[Message],
+        *,
+        model: str,
+        max_tokens: int,
+        temperature: float,
+        schema: JsonSchema | None = None,
     ) -> AsyncGenerator[ChatPiece, None]:
         """Pieces of an answer."""
         ...

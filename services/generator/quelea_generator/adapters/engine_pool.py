@@ -14,7 +14,7 @@ from quelea_kit.text import estimate_tokens
 from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Endpoint, Engine
 from quelea_generator.adapters.places import Places, PoolLimits, Ticket
-from quelea_generator.core.chat import ChatPiece, Counted
+from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
 from quelea_generator.core.prompt import Message
 from quelea_generator.core.routing import Policy, affinity_key, by_affinity
 
@@ -54,6 +54,7 @@ class EnginePool:
         temperature: float,
         tenant: str = "",
         prompt_tokens: int = 0,
+        schema: JsonSchema | None = None,
     ) -> AsyncGenerator[ChatPiece, None]:
         """Pieces of one replica's answer. Overloaded when the queue is full or the wait in it too long."""
         self._refuse_when_gone()
@@ -66,7 +67,7 @@ class EnginePool:
             async with self._places.place(ticket, again=attempt > 1) as engine:
                 try:
                     pieces = engine.endpoint.stream(
-                        messages, model=model, max_tokens=max_tokens, temperature=temperature
+                        messages, model=model, max_tokens=max_tokens, temperature=temperature, schema=schema
                     )
                     async with contextlib.aclosing(pieces):
                         async for piece in pieces:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from quelea_kit.errors import QueleaError
 
-from quelea_generator.core.chat import ChatPiece, Counted
+from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
 from quelea_generator.core.prompt import Message
 
 
@@ -25,7 +25,7 @@ class FakeEndpoint:
     Attributes:
         seen: Messages of every call.
         counted: Prompts whose tokens were counted.
-        tenants: Of every call.
+        tenants, schemas: Of every call.
         closed: Calls that ended, in whichever way.
         failing: What check() and probe() raise.
         error, wait: As above; may be changed between calls.
@@ -47,6 +47,7 @@ class FakeEndpoint:
         self.model = "fake"
         self.counted = 0
         self.tenants: list[str] = []
+        self.schemas: list[JsonSchema | None] = []
         self.seen: list[tuple[Message, ...]] = []
         self.closed = 0
         self.failing: QueleaError | None = None
@@ -65,10 +66,12 @@ class FakeEndpoint:
         temperature: float,
         tenant: str = "",
         prompt_tokens: int = 0,
+        schema: JsonSchema | None = None,
     ) -> AsyncGenerator[ChatPiece, None]:
         """The script; one piece counts as one token, and it never says more than max_tokens pieces."""
         self.seen.append(tuple(messages))
         self.tenants.append(tenant)
+        self.schemas.append(schema)
         try:
             for index, piece in enumerate(self._pieces[:max_tokens]):
                 yield ChatPiece(piece)

@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import httpx2
 import openai
 from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+from openai.types.chat.completion_create_params import ResponseFormat
 from prometheus_client import Counter
 from pydantic import SecretStr
 from quelea_kit.errors import QueleaError, Unavailable
 
 from quelea_generator.adapters.answer_bounds import AnswerBounds
 from quelea_generator.adapters.bounded_http import HEADERS, bound_response
-from quelea_generator.adapters.endpoint_errors import GarbageError, mapped, may_pass, no_garbage
-from quelea_generator.core.chat import ChatPiece, Counted
+from quelea_generator.adapters.endpoint_errors import GarbageError, is_too_long, mapped, may_pass, no_garbage
+from quelea_generator.adapters.structured import SchemaSupport, response_format, told
+from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
 from quelea_generator.core.prompt import Message
 
 _BACKOFF_SECONDS = 0.2
 _SHORT_SECONDS = 5.0
 """For a list of models and for a count of tokens: what takes longer has failed."""
 
+_Opened = tuple[openai.AsyncStream[ChatCompletionChunk], AsyncIterator[ChatCompletionChunk], ChatCompletionChunk]
+
 STOPPED = Counter("quelea_generator_stopped_total", "Answers of a model that were ended here, by why.", ["why"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request but for its messages."""
+
+    model: str
+    max_tokens: int
+    temperature: float
+    response_format: ResponseFormat | openai.Omit = openai.omit
 
 
 class OpenAIEndpoint:
@@ -61,6 +76,7 @@ class OpenAIEndpoint:
         self._contexts: dict[str, int] = {}
         self._tokenizer = base_url.rstrip("/").removesuffix("/v1") + "/tokenize"
         self._can_count = True
+        self._schemas = SchemaSupport()
         self._client = openai.AsyncOpenAI(
             base_url=base_url,
             api_key=api_key.get_secret_value() or "none",
@@ -81,11 +97,16 @@ class OpenAIEndpoint:
         temperature: float,
         tenant: str = "",  # one endpoint alone has no queue
         prompt_tokens: int = 0,  # as above
+        schema: JsonSchema | None = None,
     ) -> AsyncGenerator[ChatPiece, None]:
-        """Pieces of the answer as the endpoint sends them, ended here when the endpoint finds no end."""
+        """Pieces of the answer as the endpoint sends them, ended here when the endpoint finds no end.
+
+        A schema goes along as `response_format`; to an endpoint that refuses that, in the prompt.
+        """
         bounds = AnswerBounds(max_tokens)
         with mapped():
-            response, chunks, chunk = await self._open(_body(messages), model, max_tokens, temperature)
+            asked = _Asked(model, max_tokens, temperature)
+            response, chunks, chunk = await self._open_for(messages, asked, schema)
             try:
                 finished = False
                 while True:
@@ -111,17 +132,34 @@ class OpenAIEndpoint:
                 # Closing the response closes the connection, and that is how the endpoint learns to stop.
                 await response.close()
 
-    async def _open(
-        self, body: list[ChatCompletionMessageParam], model: str, max_tokens: int, temperature: float
-    ) -> tuple[openai.AsyncStream[ChatCompletionChunk], AsyncIterator[ChatCompletionChunk], ChatCompletionChunk]:
+    async def _open_for(self, messages: Sequence[Message], asked: _Asked, schema: JsonSchema | None) -> _Opened:
+        """As _open; a schema is enforced by the endpoint where it can, else said in the prompt."""
+        if schema is None:
+            return await self._open(_body(messages), asked)
+        if self._schemas.may_enforce(schema):
+            try:
+                opened = await self._open(_body(messages), replace(asked, response_format=response_format(schema)))
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if is_too_long(error):
+                    raise
+            else:
+                self._schemas.enforced()
+                return opened
+            opened = await self._open(_body(told(messages, schema)), asked)
+            self._schemas.refused(schema)  # only now: without the schema the request is a good one
+            return opened
+        return await self._open(_body(told(messages, schema)), asked)
+
+    async def _open(self, body: list[ChatCompletionMessageParam], asked: _Asked) -> _Opened:
         """The response and its first chunk, after as many tries as are allowed."""
         for attempt in range(1, self._attempts + 1):
             try:
                 response = await self._client.chat.completions.create(
-                    model=model,
+                    model=asked.model,
                     messages=body,
-                    max_tokens=max_tokens,
-                    temperature=temperature,
+                    max_tokens=asked.max_tokens,
+                    temperature=asked.temperature,
+                    response_format=asked.response_format,
                     stream=True,
                     stream_options={"include_usage": True},
                 )
@@ -164,6 +202,7 @@ class OpenAIEndpoint:
             if not reply.choices[0].finish_reason:
                 raise GarbageError("a completion without an end")
         self._can_count = True
+        self._schemas = SchemaSupport()  # a restarted one may be another version
 
     def context(self, model: str) -> int:
         """Tokens that a model's prompt and answer may have together; 0 while it is not known."""

@@ -5,12 +5,13 @@ What does not fit goes in this order: the lowest-ranked evidence, then the oldes
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 from quelea_kit.errors import TooLarge
 from quelea_kit.text import estimate_tokens
 
-from quelea_generator.core.chat import ChatModel
+from quelea_generator.core.chat import ChatModel, JsonSchema
 from quelea_generator.core.model import Task
 from quelea_generator.core.prompt import Message, Prompt, build
 
@@ -18,6 +19,8 @@ _PER_MESSAGE = 8
 """Tokens of a chat template around a message, estimated; with the tokenizer they are counted."""
 _LEAST_EVIDENCE = 160
 """Estimated tokens of evidence that stay as long as a turn of the history can go instead."""
+_LEAST_ANSWER = 16
+"""Tokens of a completion below which there is no room for one, unless fewer are asked for."""
 _COUNTS = 4
 _CLOSER = 1.04
 """After a count that was too large: how much further than computed the prompt shrinks."""
@@ -94,6 +97,35 @@ class Budget:
                 raise _too_long(counted.tokens, context, answer)
             ratio *= _CLOSER
         return self._estimated(task, context - answer, answer)
+
+    async def room(
+        self, messages: tuple[Message, ...], *, model: str, max_tokens: int, schema: JsonSchema | None = None
+    ) -> tuple[int, int]:
+        """Tokens of a prompt that must not be cut, and how long an answer the context has room for beside it.
+
+        The schema counts too: endpoints that cannot enforce one get it in the prompt.
+
+        Raises:
+            TooLarge: There is no room for an answer.
+        """
+        context = self._context_tokens or self._chat.context(model)
+        said = estimate_tokens(json.dumps(schema, ensure_ascii=False)) if schema else 0
+        tokens = _estimated(messages) + said
+        if not context or _bytes(messages) + 4 * said + max_tokens <= context:
+            return tokens, max_tokens
+        counted = await self._chat.count(messages, model=model)
+        if counted is None:
+            tokens = round(tokens * self._safety)
+        else:
+            tokens = counted.tokens + said
+            context = min(context, counted.context or context)
+        if context - tokens < min(max_tokens, _LEAST_ANSWER):
+            raise TooLarge(
+                f"The prompt has {tokens} tokens and leaves no room for an answer in the model's context of {context}. "
+                "Send less.",
+                details={"prompt_tokens": str(tokens), "context_tokens": str(context)},
+            )
+        return tokens, min(max_tokens, context - tokens)
 
     def smaller(self, task: Task, fitted: Fitted) -> Fitted:
         """About half of the prompt, for an endpoint that found it too long although it told no or a larger context.

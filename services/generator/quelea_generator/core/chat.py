@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from quelea_generator.core.prompt import Message
+
+JsonSchema = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class ChatModel(Protocol):
         temperature: float,
         tenant: str = "",
         prompt_tokens: int = 0,
+        schema: JsonSchema | None = None,
     ) -> AsyncGenerator[ChatPiece, None]:
         """Pieces as they come; closing the generator stops the work at the server. Raises QueleaError.
 
@@ -52,6 +55,7 @@ class ChatModel(Protocol):
             temperature: 0 to 2.
             tenant: Whose turn it uses up where requests wait for one another.
             prompt_tokens: Of the messages, as far as known: what the turn costs.
+            schema: The answer is JSON that fits it, as far as the model can be made to; checking is the caller's.
         """
         ...
 

@@ -64,6 +64,7 @@ class ExtractiveReader:
     name = "extractive"
     model = "extractive-1"
     prompt_version = ""
+    context_tokens = 0
 
     async def read(self, task: Task) -> AsyncGenerator[Event, None]:
         """One delta per line, then the quotes, then Finished."""

@@ -53,8 +53,14 @@ class ModelReader:
         )
         self._max_tokens = max_tokens
         self._temperature = temperature
+        self._context_tokens = context_tokens
         self.model = chat.model
         self.prompt_version = versions()
+
+    @property
+    def context_tokens(self) -> int:
+        """As set, else as the endpoint tells it; 0 while it has not."""
+        return self._context_tokens or self._chat.context(self.model)
 
     async def read(self, task: Task) -> AsyncGenerator[Event, None]:
         """Stream the model's answer; then one quote per cited passage; then Finished."""

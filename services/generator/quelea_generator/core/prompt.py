@@ -1,21 +1,20 @@
 """The prompt: dated evidence, the date of the question, rules, the question (after WeaverBird, Listing 1).
 
-The wording is in `templates/`, one file per language, each with a version that is reported with every answer.
+The wording is in `templates/answer.*.txt`; its version is reported with every answer.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
-from string import Template
 
 from quelea_kit.dates import parse_iso
 from quelea_kit.text import estimate_tokens, language_of
 
+from quelea_generator.core import prompt_files
 from quelea_generator.core.instructions import reads_like_instructions, visible
 from quelea_generator.core.model import Evidence, Task, Turn
+from quelea_generator.core.prompt_files import prompt_file
 from quelea_generator.core.reader import REFUSALS
 
 LEFT_OUT = "..."
@@ -43,26 +42,9 @@ class Prompt:
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Template:
-    version: str
-    system: Template
-    warning: str
-    """Before a passage that reads like instructions."""
-    user: Template
-
-
-@cache
-def _template(language: str) -> _Template:
-    text = (resources.files(__package__) / "templates" / f"answer.{language}.txt").read_text(encoding="utf-8")
-    head, system, warning, user = re.split(r"^---(?:system|warning|user)---\n", text, flags=re.MULTILINE)
-    version = head.removeprefix("version:").strip()
-    return _Template(version, Template(system.strip()), warning.strip(), Template(user.strip()))
-
-
 def versions() -> str:
-    """The versions of all templates, as GetInfo reports them."""
-    return ",".join(_template(language).version for language in REFUSALS)
+    """The versions of the answer's templates, as GetInfo reports them."""
+    return prompt_files.versions("answer")
 
 
 def _defused(text: str) -> str:
@@ -134,16 +116,18 @@ def _remember(history: tuple[Turn, ...], budget: int) -> list[Message]:
 def build(task: Task, *, evidence_tokens: int, history_tokens: int) -> Prompt:
     """The messages for a task, in the language of its question."""
     language = language_of(task.question)
-    template = _template(language)
-    chosen = fit(task.evidence, evidence_tokens, template.warning)
-    content = template.user.substitute(
-        context="\n".join(context_line(item, text, template.warning) for item, text in chosen),
+    template = prompt_file("answer", language)
+    warning = template.parts["warning"]
+    chosen = fit(task.evidence, evidence_tokens, warning)
+    content = template.fill(
+        "user",
+        context="\n".join(context_line(item, text, warning) for item, text in chosen),
         current_date=task.as_of.isoformat(),
         refusal=REFUSALS[language],
         question=_defused(task.question.strip()),
     )
     messages = (
-        Message("system", template.system.substitute()),
+        Message("system", template.fill("system")),
         *_remember(task.history, history_tokens),
         Message("user", content),
     )

@@ -26,6 +26,11 @@ class Reader(Protocol):
     prompt_version: str
     """Version of the prompt, empty when there is none."""
 
+    @property
+    def context_tokens(self) -> int:
+        """Tokens that a prompt and its answer may have together; 0 where unknown."""
+        ...
+
     def read(self, task: Task) -> AsyncGenerator[Event, None]:
         """Deltas, then quotes, then one Finished. Closing the generator stops the work behind it."""
         ...
