@@ -11,7 +11,8 @@ from quelea_gateway.core.checking.facts import Fact
 from quelea_gateway.core.checking.model import Period
 from quelea_gateway.core.checking.wording import Operation
 
-_HUNDRED = Decimal(100)
+HUNDRED = Decimal(100)
+"""Percent of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class Try:
     percent: bool
     ordered: bool | None
     """True: its sign says which way; None: it may be turned round; False: its sign is its own."""
+    shown: str = ""
+    """The formula, of computations of two steps."""
 
 
 def is_ordered(one: Fact, other: Fact) -> bool:
@@ -53,7 +56,9 @@ def _computed(
 ) -> Iterator[Try]:
     new, old = pair
     if "growth" in asked and b:
-        yield Try((a - b) / abs(b) * _HUNDRED, pair, "growth", True, ordered)
+        yield Try((a - b) / abs(b) * HUNDRED, pair, "growth", True, ordered)
+        if b < 0:  # from a loss: some divide by it as it stands
+            yield Try((a - b) / b * HUNDRED, pair, "growth", True, ordered)
     if ("change" in asked or "growth" in asked) and (ordered or (a and b)):
         points = percent and _is_percent(new) and _is_percent(old)
         if points or not percent:
@@ -61,10 +66,10 @@ def _computed(
     if "share" in asked and b and not percent:
         yield Try(a / b, pair, "ratio", False, False)
     if "share" in asked and b and percent:
-        yield Try(a / b * _HUNDRED, pair, "ratio", True, False)
+        yield Try(a / b * HUNDRED, pair, "ratio", True, False)
     if "ratio" in asked and b:
         yield Try(a / b, pair, "ratio", False, False)
-        yield Try(a / b * _HUNDRED, pair, "ratio", True, False)
+        yield Try(a / b * HUNDRED, pair, "ratio", True, False)
 
 
 def _is_percent(fact: Fact) -> bool:
@@ -86,12 +91,14 @@ def parts_of(facts: Sequence[Fact], *, percent: bool) -> Iterator[Try]:
     whole = facts[-1].value
     if whole:
         share = sum((fact.value for fact in facts[:-1]), Decimal(0)) / whole
-        yield Try(share * _HUNDRED if percent else share, tuple(facts), "parts", percent, False)
+        yield Try(share * HUNDRED if percent else share, tuple(facts), "parts", percent, False)
 
 
 def formula(attempt: Try) -> str:
     """As shown: "= 1,496.5 − 1,202.9"."""
-    shown = [_show(fact) for fact in attempt.operands]
+    if attempt.shown:
+        return attempt.shown
+    shown = [show(fact) for fact in attempt.operands]
     if attempt.form == "growth":
         return f"= ({shown[0]} − {shown[1]}) ÷ {shown[1]}"
     if attempt.form == "parts":
@@ -99,9 +106,11 @@ def formula(attempt: Try) -> str:
     if attempt.form in {"sum", "average"}:
         terms = " + ".join(shown)
         return f"= {terms}" if attempt.form == "sum" else f"= ({terms}) ÷ {len(shown)}"
-    return f"= {shown[0]} {'−' if attempt.form == 'difference' else '÷'} {shown[1]}"
+    sign = {"difference": "−", "product": "×"}.get(attempt.form, "÷")
+    return f"= {shown[0]} {sign} {shown[1]}"
 
 
-def _show(fact: Fact) -> str:
+def show(fact: Fact) -> str:
+    """A fact in a formula: its number with its sign, without currency."""
     text = re.sub(r"[^\d.,%]", "", fact.figure.text).strip(",.") or "0"
     return f"(−{text})" if fact.figure.negative else text

@@ -13,7 +13,9 @@ from quelea_gateway.core.checking.facts import Evidence, Fact, Group
 from quelea_gateway.core.checking.matching import Claim, same_currency, sizes, unheard
 from quelea_gateway.core.checking.model import ONE
 from quelea_gateway.core.checking.relevance import LOOKED, relevant
+from quelea_gateway.core.checking.steps import steps
 from quelea_gateway.core.checking.times import contradict, fits
+from quelea_gateway.core.checking.wide import LEAST, wide
 from quelea_gateway.core.checking.wording import Operation
 
 _ROWS = 7  # rows of a table that are combined with one another
@@ -48,9 +50,9 @@ class Budget:
         self.figures = FIGURES
         self.sought = MOST_SOUGHT
 
-    def take(self) -> bool:
-        """Whether there is one left."""
-        self.left -= 1
+    def take(self, cost: int = 1) -> bool:
+        """Whether there is so much left."""
+        self.left -= cost
         return self.left >= 0
 
 
@@ -59,14 +61,14 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     said = f"{claim.sentence} {claim.question}"
     asked = wording.operations(said)
     budget.figures -= 1
-    if not asked or budget.figures < 0 or budget.left <= 0:
+    if (not asked and claim.figure.digits < LEAST) or budget.figures < 0 or budget.left <= 0:
         return None
     if claim.figure.kind == "percent" and "change" in asked and "growth" not in asked:
         asked = ("growth", *asked)
     for attempt in _tries(claim, evidence, asked, said):
-        if not budget.take():
+        if not budget.take(attempt if isinstance(attempt, int) else 1):
             return None
-        if _is(claim, attempt, evidence):
+        if not isinstance(attempt, int) and _is(claim, attempt, evidence):
             return Derived(formula(attempt), attempt.operands)
     return None
 
@@ -113,7 +115,7 @@ def _sign_fits(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
     return direction != -1 or attempt.value == 0 or claim.direction == 0
 
 
-def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: str) -> Iterator[Try]:
+def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: str) -> Iterator[Try | int]:
     groups = relevant(claim, evidence)
     percent = claim.figure.kind in {"percent", "points"}
     for group in groups:
@@ -123,6 +125,9 @@ def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: s
         yield from _years(claim, evidence, asked)
     if {"sum", "average"} & set(asked) and claim.figure.digits > 2:
         yield from _blocks(claim, evidence, asked)
+    yield from steps(claim, groups, asked, percent=percent)
+    if not evidence.near(claim.figure.number, claim.figure.number, 1):  # else something spoke against it
+        yield from wide(claim, groups, evidence, percent=percent)
 
 
 def _usable(claim: Claim, facts: Sequence[Fact], *, percent: bool) -> list[Fact]:
@@ -220,7 +225,11 @@ def _across(
             if is_ordered(a, b):
                 new, old = (a, b) if when(a) > when(b) else (b, a)
                 yield from two(new, old, asked, percent=percent, ordered=True)
+                if {"sum", "average"} & set(asked) and a.column == b.column:
+                    yield from many([a, b], asked)  # rows that are times
                 continue
+            if a.table != b.table and claim.figure.digits >= LEAST:
+                yield from many([a, b], [operation for operation in asked if operation == "sum"])
             for new, old in ((a, b), (b, a)):
                 yield from two(new, old, unlike, percent=percent, ordered=None)
     if "share" in asked or "ratio" in asked:
@@ -247,10 +256,18 @@ def _side_by_side(claim: Claim, one: Group, other: Group, *, percent: bool) -> I
             if pair[0].figure.scale != pair[1].figure.scale or (same and a.unit.scales != b.unit.scales):
                 continue  # amounts of different units
             apart = not same or a.table < 0
-            beside = same and a.column == b.column and len(one.facts) == len(other.facts)
+            beside = same and _beside(claim, a, b, len(one.facts), len(other.facts))
             timely = fits(claim.every, a.periods, a.years) and fits(claim.every, b.periods, b.years)
             if (apart or beside) and timely:
                 yield pair
+
+
+def _beside(claim: Claim, a: Fact, b: Fact, width: int, other: int) -> bool:
+    """In one column; of rows with unlike numbers of cells counted from either side, unless the digits are few."""
+    if width == other:
+        return a.column == b.column
+    aligned = a.column == b.column or width - a.column == other - b.column
+    return aligned and claim.figure.digits > 2 and fits(a.periods, b.periods, a.years)
 
 
 def _absolute(fact: Fact) -> Fact:
@@ -260,12 +277,16 @@ def _absolute(fact: Fact) -> Fact:
 
 
 def _columns_of(claim: Claim, groups: Sequence[Group]) -> Iterator[list[Fact]]:
-    if len({(g.table, len(g.facts)) for g in groups}) > 1:
+    if groups[0].table < 0 or len({g.table for g in groups}) > 1:
         return
-    if groups[0].table < 0:
+    uneven = len({len(g.facts) for g in groups}) > 1
+    if uneven and claim.figure.digits < LEAST:
         return
-    for column in zip(*(g.facts for g in groups), strict=False):
-        if not column[0].change and fits(claim.every, column[0].periods, column[0].years):
+    columns = [*zip(*(g.facts for g in groups), strict=False)]
+    if uneven:
+        columns += zip(*(reversed(g.facts) for g in groups), strict=False)
+    for column in columns:
+        if not column[0].change and all(fits(claim.every, f.periods, f.years) for f in column):
             yield list(column)
 
 

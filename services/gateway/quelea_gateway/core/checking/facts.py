@@ -96,7 +96,7 @@ class Evidence:
         self._tables = 0
         self._loose: list[tuple[tuple[Decimal, ...], str]] = []
         self._spoken: dict[str, set[Decimal]] = {}
-        self._headers = [passage.header for passage in passages]
+        self._headers = [passage.document or passage.header for passage in passages]
         for number, passage in enumerate(passages):
             named.append(self._read(number, passage))
         self.calendar = Calendar(named)
@@ -108,6 +108,7 @@ class Evidence:
         self.by_term: dict[str, list[Group]] = {}
         self.blocks: dict[int, list[Group]] = {}
         self.totals: dict[int, list[Group]] = {}
+        self.rows: dict[int, list[Group]] = {}
         for group in self.groups:
             self._index(group)
 
@@ -123,6 +124,7 @@ class Evidence:
             self.by_term.setdefault(term, []).append(group)
         if group.table < 0:
             return
+        self.rows.setdefault(group.table, []).append(group)
         if not group.label or TOTAL.search(group.label):
             self.totals.setdefault(group.table, []).append(group)
         else:
@@ -264,6 +266,9 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
 
     Figures and times that take turns belong together in pairs, so do those with "respectively"; else any may be meant.
     """
+    remarks = _remarks(sentence, figures, periods)
+    if remarks:
+        return remarks
     every = tuple(periods)
     if len(figures) > len(periods) > 1:
         every += tuple(between(sentence, periods))
@@ -284,6 +289,30 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
         own = tuple(p for p in periods if first <= p.start and p.end <= last)
         found.append(own if len(own) == 1 else every)
     return found
+
+
+def _remarks(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    """ "£41.5 million (31 December 2018: £45.1 million)": a time in parentheses with a figure is of that figure alone.
+
+    Empty when the sentence has no such parentheses.
+    """
+    spans = [match.span() for match in re.finditer(r"\([^()]*\)", sentence)] if "(" in sentence else []
+
+    def place(start: int) -> int:
+        return next((n for n, (first, last) in enumerate(spans) if first <= start < last), -1)
+
+    at = [place(period.start) for period in periods]
+    inner = {place(f.start) for f in figures if not f.loose} & set(at) - {-1}
+    if not inner or len(periods) == len([n for n in at if n not in inner]):
+        return []
+    outer = [p for p, n in zip(periods, at, strict=True) if n not in inner]
+    rest = [f for f in figures if place(f.start) not in inner]
+    told = dict(zip([f.start for f in rest], attached(sentence, rest, outer), strict=True))
+    return [
+        told[f.start] if f.start in told
+        else tuple(p for p, n in zip(periods, at, strict=True) if n == place(f.start))
+        for f in figures
+    ]  # fmt: skip
 
 
 def content(text: str) -> frozenset[str]:

@@ -22,12 +22,15 @@ class CheckPassage:
         table_head: Lines that head the passage's table and are not in its text: title, unit, column heads.
         header: What the passage is from: company, form, period.
         published: The document's day, YYYY-MM-DD; empty where unknown.
+        document: Which document it is from, by any name: what one passage of it states, its unit say, holds for the
+            others. Empty: passages of the same header are of the same document.
     """
 
     text: str
     table_head: str = ""
     header: str = ""
     published: str = ""
+    document: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,92 @@
+"""The wide search: figures whose many digits agree are no luck, whatever the words about them are.
+
+A figure of six digits and more may be the sum or difference of any two rows of a table that shares a word with the
+sentence, or a run of its rows; of five digits when one of the rows shares words itself, of four when both do. So may a
+percentage be a ratio. Times must fit as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from quelea_gateway.core.checking.computing import HUNDRED, Try, many
+from quelea_gateway.core.checking.facts import Evidence, Fact, Group
+from quelea_gateway.core.checking.matching import Claim, multipliers
+from quelea_gateway.core.checking.relevance import LOOKED
+from quelea_gateway.core.checking.times import fits
+
+LEAST = 4
+"""Significant digits of a figure that is searched for so."""
+_ANY, _ONE = 6, 5
+_TABLES = 6
+_ROWS = 60
+_COLUMNS = 12
+_CHEAP = 100
+"""Comparisons that cost as much as one computation of the budget."""
+
+
+def wide(claim: Claim, groups: Sequence[Group], evidence: Evidence, *, percent: bool) -> Iterator[Try | int]:
+    """Computations that give the figure's size, and between them what the search has cost so far."""
+    if claim.figure.digits < LEAST:
+        return
+    near = {id(group) for group in groups}
+    for rows in _tables(claim, groups, evidence):
+        for column in range(_COLUMNS):
+            facts = [
+                f for g in rows for f in g.facts[column : column + 1]
+                if not f.change and f.value and fits(claim.every, f.periods, f.years)
+            ]  # fmt: skip
+            if len(facts) < 2:
+                continue
+            close = [id(evidence.groups[f.group]) in near for f in facts]
+            yield len(facts) * len(facts) // _CHEAP + 1
+            yield from _ratios(claim, facts, close) if percent else _pairs(claim, facts, close)
+
+
+def _tables(claim: Claim, groups: Sequence[Group], evidence: Evidence) -> Iterator[list[Group]]:
+    """Rows of the tables that share words with the claim."""
+    wanted = list(dict.fromkeys(g.table for g in groups if g.table >= 0))
+    if claim.figure.digits >= _ANY:
+        found = {g.table for t in claim.terms for g in evidence.by_term.get(t, ())[:LOOKED] if g.table >= 0}
+        wanted += [table for table in sorted(found) if table not in wanted]
+    for table in wanted[:_TABLES]:
+        yield [g for g in evidence.rows.get(table, ()) if g.facts][:_ROWS]
+
+
+def _allowed(claim: Claim, one: bool, other: bool) -> bool:
+    digits = claim.figure.digits
+    return digits >= _ANY or (digits >= _ONE and (one or other)) or (one and other)
+
+
+def _pairs(claim: Claim, facts: Sequence[Fact], close: Sequence[bool]) -> Iterator[Try]:
+    """Sums and differences of two, and sums of runs, of one column."""
+    figure = claim.figure
+    for times in multipliers(figure, facts[0]):
+        low, high = (figure.size - claim.tolerance) / times, (figure.size + claim.tolerance) / times
+        if high <= 0:
+            continue
+        values = [float(f.value) for f in facts]
+        near, far = float(low) * (1 - 1e-12), float(high) * (1 + 1e-12)
+        for i, a in enumerate(values):
+            total = a
+            for j in range(i + 1, len(values)):
+                b = values[j]
+                total += b
+                fair = _allowed(claim, close[i], close[j])
+                if fair and near <= abs(a - b) <= far:
+                    pair = (facts[i], facts[j]) if a > b else (facts[j], facts[i])
+                    yield Try(pair[0].value - pair[1].value, pair, "difference", False, None)
+                if near <= abs(total) <= far and (figure.digits >= _ONE or (fair and j == i + 1)):
+                    yield from many(facts[i : j + 1], ["sum"])
+                elif fair and j > i + 1 and near <= abs(a + b) <= far:
+                    yield from many([facts[i], facts[j]], ["sum"])
+
+
+def _ratios(claim: Claim, facts: Sequence[Fact], close: Sequence[bool]) -> Iterator[Try]:
+    target, slack = float(claim.figure.size) / 100, float(claim.tolerance) / 100
+    values = [float(f.value) for f in facts]
+    for i, a in enumerate(values):
+        for j, b in enumerate(values):
+            if i != j and _allowed(claim, close[i], close[j]) and abs(abs(a / b) - target) <= slack * 1.001:
+                value = facts[i].value / facts[j].value * HUNDRED
+                yield Try(value, (facts[i], facts[j]), "ratio", True, None)
