@@ -70,9 +70,7 @@ class Gateway:
     async def close(self) -> None:
         """Tell what was useful so far, and close the channels."""
         await self.keeper.close(self.settings.drain_seconds)
-        await asyncio.gather(
-            self.retriever.close(), self.search.close(), self.generator.close(), self.checker.close()
-        )
+        await asyncio.gather(self.retriever.close(), self.search.close(), self.generator.close(), self.checker.close())
 
 
 def build(settings: Settings) -> Gateway:
@@ -95,6 +93,7 @@ def build(settings: Settings) -> Gateway:
     generator = GeneratorClient(
         settings.generator, generate_seconds=settings.generate_seconds, evidence_tokens=settings.evidence_tokens
     )
+    checker = Checker(processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds)
     return Gateway(
         settings=settings,
         access=access,
@@ -110,12 +109,14 @@ def build(settings: Settings) -> Gateway:
         search=search,
         generator=generator,
         pipeline=Pipeline(
-            retriever, generator, gate, WebRoute(search, retriever, keeper, cosine=settings.keep_cosine, limits=limits)
+            retriever,
+            generator,
+            gate,
+            checker,
+            WebRoute(search, retriever, keeper, cosine=settings.keep_cosine, limits=limits),
         ),
         keeper=keeper,
-        checker=Checker(
-            processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds
-        ),
+        checker=checker,
     )
 
 

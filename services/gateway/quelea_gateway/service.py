@@ -18,6 +18,7 @@ from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.model import Answer, Citation, Delta, Question, Started, Turn, Verdict, WebTrace
 from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 
@@ -47,6 +48,20 @@ def _answer(answer: Answer) -> gateway_pb2.Answer:
         prompt_version=answer.prompt_version,
         gate=_gate(answer.gate),
         web=_web(answer.web),
+        grounding=_grounding(answer.grounding),
+    )
+
+
+def _grounding(found: Grounding | None) -> gateway_pb2.Grounding | None:
+    if found is None:
+        return None
+    return gateway_pb2.Grounding(
+        text=found.text,
+        sentences=[gateway_pb2.SentenceVerdict(**vars(sentence)) for sentence in found.sentences],
+        figures=[gateway_pb2.FigureVerdict(**vars(figure)) for figure in found.figures],
+        removed_markers=found.removed_markers,
+        added_markers=found.added_markers,
+        withheld=found.withheld,
     )
 
 
@@ -66,9 +81,11 @@ def _web(trace: WebTrace | None) -> gateway_pb2.Web | None:
     )
 
 
-def _event(item: Started | Delta | Answer) -> gateway_pb2.AskResponse:
+def _event(item: Started | Delta | Grounding | Answer) -> gateway_pb2.AskResponse:
     if isinstance(item, Delta):
         return gateway_pb2.AskResponse(delta=gateway_pb2.AskDelta(text=item.text))
+    if isinstance(item, Grounding):
+        return gateway_pb2.AskResponse(grounding=_grounding(item))
     if isinstance(item, Started):
         started = gateway_pb2.AskStarted(
             reading=reading_to_wire(item.reading),
@@ -116,6 +133,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
             filters=filters_from_wire(request.filters),
             model=request.model,
             tenant=tenant,
+            strict=request.strict or self._gateway.settings.strict,
         )
 
     async def Ask(  # noqa: N802  # the wire's name
@@ -123,7 +141,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         request: gateway_pb2.AskRequest,
         context: grpc.aio.ServicerContext[gateway_pb2.AskRequest, gateway_pb2.AskResponse],
     ) -> AsyncGenerator[gateway_pb2.AskResponse, None]:
-        """Started, deltas, the answer."""
+        """Started, deltas, the verdicts, the answer."""
         with self._admitted(context) as name:
             question = self._question(request, name)
             try:

@@ -61,6 +61,9 @@ class Settings(ServiceSettings):
     j: int = 8
     """Passages shown to the reader when the caller does not say."""
 
+    strict: bool = False
+    """Whether sentences with a figure that the evidence does not support are withheld when the caller does not say."""
+
     gate: Literal["calibrated", "cosine"] = "calibrated"
     """calibrated: the probability that the local evidence answers the question. cosine: the paper's gate, the best
     cosine above c and nothing else."""

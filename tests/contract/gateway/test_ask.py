@@ -49,13 +49,16 @@ async def test_every_quote_is_verbatim_on_its_page(web):
 @pytest.mark.parametrize(
     ("body", "headers"), [({"stream": True}, {}), ({}, {"Accept": "text/event-stream"})], ids=["field", "header"]
 )
-async def test_a_stream_is_started_then_deltas_then_the_answer(web, body, headers):
+async def test_a_stream_is_started_then_deltas_then_the_verdicts_then_the_answer(web, body, headers):
     events = await events_of(web, {"question": QUESTION, **body}, headers=headers)
     names = [name for name, _ in events]
     assert names[0] == "started"
     assert names[-1] == "answer"
-    assert set(names[1:-1]) == {"delta"}
+    assert set(names[1:-2]) == {"delta"}
+    assert names[-2] == "verdicts"
     answer = events[-1][1]
+    assert events[-2][1] == answer["grounding"]
+    assert events[-2][1]["text"] == answer["answer"]
     assert "".join(data["text"] for name, data in events if name == "delta") == answer["answer"]
     assert events[0][1]["reading"]["text"] == "Apple"
     assert events[0][1]["evidence"][0]["number"] == 1

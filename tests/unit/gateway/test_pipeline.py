@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from quelea_gateway.core.checking import check_answer
 from quelea_gateway.core.gate import CosineGate
 from quelea_gateway.core.model import (
     Answer,
@@ -20,6 +21,7 @@ from quelea_gateway.core.model import (
 )
 from quelea_gateway.core.pipeline import Pipeline as WholePipeline
 from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.core.verdicts import Grounding
 from quelea_kit.errors import Overloaded, Unavailable
 
 
@@ -32,7 +34,12 @@ def passages(count: int) -> tuple[Passage, ...]:
 
 
 def Pipeline(retriever, generator):  # noqa: N802  # it makes one, with a gate that lets everything pass
-    return WholePipeline(retriever, generator, CosineGate(-1.0))
+    return WholePipeline(retriever, generator, CosineGate(-1.0), CheckedHere())
+
+
+class CheckedHere:
+    async def check(self, answer, passages, *, question=""):
+        return check_answer(answer, passages, question=question)
 
 
 class FakeRetriever:
@@ -79,7 +86,7 @@ async def run(pipeline, asked=None):
 
 async def test_started_then_deltas_then_the_answer():
     items = await run(Pipeline(FakeRetriever(Retrieved(passages(5))), FakeGenerator(good_events())))
-    assert [type(i) for i in items] == [Started, Delta, Delta, Answer]
+    assert [type(i) for i in items] == [Started, Delta, Delta, Grounding, Answer]
     started, answer = items[0], items[-1]
     assert [c.number for c in started.evidence] == [1, 2]
     assert [c.number for c in answer.further_reading] == [3, 4, 5]

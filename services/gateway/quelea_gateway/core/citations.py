@@ -1,41 +1,22 @@
-"""From the reader's text and quotes to citations, and the checks that say whether they hold."""
+"""From the reader's text and quotes to citations: which span of which page stands behind each marker."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from quelea_kit.text import terms
 
 from quelea_gateway.core.evidence import cite
-from quelea_gateway.core.model import Check, Citation, Passage, Quote
-
-MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]")
-"""[2], and [1, 3] as language models write it."""
+from quelea_gateway.core.grounding import Mark, Placed, marks
+from quelea_gateway.core.grounding.marking import MARKER
+from quelea_gateway.core.model import Citation, Passage, Quote
 
 _FIGURE = re.compile(r"\d+(?:[,，]\d{3})*(?:\.\d+)?")
-_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)、]\s", re.MULTILINE)
 _PIECE = re.compile(r"[^\n。！？；.!?;]*(?:[.!?;](?!\s|$)[^\n。！？；.!?;]*)*(?:[。！？；\n]|[.!?;]|$)")
 _SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)")
-
-
-@dataclass(frozen=True)
-class Mark:
-    """One number of one marker in the answer: answer[start:end] is the marker."""
-
-    number: int
-    start: int
-    end: int
-
-
-def marks(answer: str) -> list[Mark]:
-    """Every citation marker of an answer, in order."""
-    found: list[Mark] = []
-    for match in MARKER.finditer(answer):
-        found.extend(Mark(int(number), *match.span()) for number in re.findall(r"\d+", match[1]))
-    return found
 
 
 def figures(text: str) -> list[str]:
@@ -73,12 +54,15 @@ def best_span(text: str, statement: str) -> tuple[int, int]:
     return best
 
 
-def assemble(answer: str, quotes: list[Quote], evidence: tuple[Passage, ...]) -> tuple[tuple[Citation, ...], list[str]]:
-    """The citations of an answer and what is wrong with its quotes.
+def placed(answer: str) -> tuple[Placed, ...]:
+    """The markers of a text that was not checked, each with the sentence before it."""
+    return tuple(Placed(mark, statement_before(answer, mark.start)) for mark in marks(answer))
 
-    One citation for each quote of the reader, in the reader's order (a passage quoted twice gives two citations with
-    the same number). A marker whose passage the reader did not quote gets the span of the passage that says most of
-    the sentence before the marker. A quote that is not in its passage is no citation, and is reported.
+
+def verified(quotes: Sequence[Quote], evidence: Sequence[Passage]) -> tuple[list[Citation], list[str]]:
+    """The reader's quotes as citations, in its order and each once, and what is wrong with the others.
+
+    A quote whose span is wrong is found again; one that is not in its passage is no citation, and is reported.
     """
     found: list[Citation] = []
     faults: list[str] = []
@@ -98,13 +82,61 @@ def assemble(answer: str, quotes: list[Quote], evidence: tuple[Passage, ...]) ->
         if (quote.number, start, end) not in seen:
             seen.add((quote.number, start, end))
             found.append(cite(passage, quote.number, start, end))
-    quoted = {citation.number for citation in found}
-    for mark in marks(answer):
-        if mark.number not in quoted and 1 <= mark.number <= len(evidence):
-            quoted.add(mark.number)
-            passage = evidence[mark.number - 1]
-            found.append(cite(passage, mark.number, *best_span(passage.text, statement_before(answer, mark.start))))
-    return tuple(found), faults
+    return found, faults
+
+
+def assemble(
+    marked: Sequence[Placed], quotes: Sequence[Quote], evidence: Sequence[Passage], *, exact: bool = False
+) -> tuple[tuple[Citation, ...], list[str]]:
+    """The citations of an answer, in the order in which it first needs them, and what is wrong with its quotes.
+
+    The k-th marker [n] goes to the reader's k-th quote of passage n. Where there is none, or where it has fewer of the
+    sentence's figures (unless the reader is `exact`), it goes to the span that says most of the sentence. A passage
+    may so have several citations with the same number: the k-th marker's is the k-th of them, or
+    the last (of_mark).
+    """
+    given, faults = verified(quotes, evidence)
+    by_number: dict[int, list[Citation]] = {}
+    for citation in given:
+        by_number.setdefault(citation.number, []).append(citation)
+    wanted: dict[int, list[Citation]] = {}
+    for one in marked:
+        number = one.mark.number
+        if 1 <= number <= len(evidence):
+            targets = wanted.setdefault(number, [])
+            own = by_number.get(number, [])
+            if exact and own:
+                targets.append(own[min(len(targets), len(own) - 1)])
+            else:
+                targets.append(_target(one.statement, own, len(targets), number, evidence[number - 1]))
+    return tuple(_listed(marked, wanted)), faults
+
+
+def _target(statement: str, quotes: Sequence[Citation], position: int, number: int, passage: Passage) -> Citation:
+    quote = quotes[min(position, len(quotes) - 1)] if quotes else None
+    wanted = set(figures(MARKER.sub(" ", statement)))
+    if quote and position < len(quotes) and wanted <= set(figures(quote.quote)):
+        return quote
+    start, end = best_span(passage.text, statement)
+    if quote and len(wanted & set(figures(quote.quote))) >= len(wanted & set(figures(passage.text[start:end]))):
+        return quote
+    return cite(passage, number, start, end)
+
+
+def _listed(marked: Sequence[Placed], wanted: dict[int, list[Citation]]) -> list[Citation]:
+    """Each number's citations as of_mark wants them: one for each marker, without the repetition at the end."""
+    for targets in wanted.values():
+        while len(targets) > 1 and targets[-1] == targets[-2]:
+            targets.pop()
+    used: Counter[int] = Counter()
+    found = []
+    for one in marked:
+        number = one.mark.number
+        targets = wanted.get(number, [])
+        if used[number] < len(targets):
+            found.append(targets[used[number]])
+            used[number] += 1
+    return found
 
 
 def of_mark(answer: str, citations: tuple[Citation, ...]) -> list[tuple[Mark, Citation]]:
@@ -120,42 +152,3 @@ def of_mark(answer: str, citations: tuple[Citation, ...]) -> list[tuple[Mark, Ci
             pairs.append((mark, own[min(used[mark.number], len(own) - 1)]))
             used[mark.number] += 1
     return pairs
-
-
-def check(
-    answer: str, citations: tuple[Citation, ...], evidence: tuple[Passage, ...], faults: list[str]
-) -> tuple[Check, ...]:
-    """The verdicts: every [n] resolves, every quote is verbatim, every figure is in what is cited.
-
-    A figure counts as found when a quote has it, or when the cited passage has it beside the quote: in its text,
-    header, table head or dates (a quoted row's column is named there). The detail tells the two apart.
-    """
-    numbers = {citation.number for citation in citations}
-    loose = sorted({mark.number for mark in marks(answer)} - numbers)
-    cited = [evidence[n - 1] for n in sorted(numbers) if n <= len(evidence)]
-    in_quotes = {figure for citation in citations for figure in figures(citation.quote)}
-    beside = {
-        figure
-        for p in cited
-        for part in (p.text, p.header, p.table_head, p.published, p.period, p.period_end, p.title)
-        for figure in figures(part)
-    }
-    asked = list(dict.fromkeys(figures(_LIST_NUMBER.sub(" ", MARKER.sub(" ", answer)))))
-    quoted = [figure for figure in asked if figure in in_quotes]
-    absent = [figure for figure in asked if figure not in in_quotes and figure not in beside]
-    count = len(citations)
-    return (
-        Check(
-            "citations_resolve",
-            not loose and bool(citations),
-            "no citation for " + ", ".join(f"[{n}]" for n in loose) if loose else f"{len(numbers)} cited passages",
-        ),
-        Check("quotes_verbatim", not faults, "; ".join(faults) or f"{count} of {count} quotes are in their passage"),
-        Check(
-            "figures_supported",
-            not absent,
-            "not in what is cited: " + ", ".join(absent)
-            if absent
-            else f"{len(quoted)} of {len(asked)} figures in the quotes, {len(asked) - len(quoted)} beside them",
-        ),
-    )

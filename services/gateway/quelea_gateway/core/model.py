@@ -6,6 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from quelea_gateway.core.checking import CheckPassage, Report
+from quelea_gateway.core.verdicts import Grounding
+
 Route = Literal["auto", "local", "web"]
 Source = Literal["local", "web"]
 
@@ -110,6 +113,8 @@ class Question:
     temperature: float | None = None
     tenant: str = ""
     """Whose question it is, for fair turns at the engines: the key's name."""
+    strict: bool = False
+    """Sentences with a figure that the evidence does not support are withheld."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +248,8 @@ class Answer:
     completion_tokens: int
     gate: Verdict
     web: WebTrace | None
+    grounding: Grounding | None = None
+    """None when the check could not be made."""
 
 
 @dataclass(frozen=True)
@@ -293,4 +300,12 @@ class Generator(Protocol):
         self, question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool
     ) -> AsyncIterator[Delta | Quote | Finished]:
         """Deltas and quotes, then Finished. Evidence is numbered from 1 in the given order. Raises QueleaError."""
+        ...
+
+
+class Checker(Protocol):
+    """Checks an answer against the passages that it was written from."""
+
+    async def check(self, answer: str, passages: Sequence[CheckPassage], *, question: str = "") -> Report:
+        """The verdicts. Passages are numbered from 1, as markers [n] count. Raises QueleaError."""
         ...

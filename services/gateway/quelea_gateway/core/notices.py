@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from quelea_gateway.core.model import Check, Citation, Finished, Retrieved
+from collections.abc import Sequence
+
+from quelea_gateway.core.model import Finished, Retrieved
 
 _TEXTS = {
     "empty": (
@@ -50,8 +52,32 @@ _TEXTS = {
         "该回答没有给出引用，请谨慎使用并查看检索到的内容。",
     ),
     "figures": (
-        "A figure of this answer is not in what it cites: {detail}.",
-        "回答中的数字未能在引用内容中找到：{detail}。",
+        "A figure of this answer is not in the evidence: {detail}.",
+        "回答中的数字未能在资料中找到：{detail}。",
+    ),
+    "withheld": (
+        "Withheld, because a figure in them is not supported by the evidence: {detail} of the answer's sentences.",
+        "因其中的数字没有资料支持，回答中有 {detail} 句未予显示。",
+    ),
+    "all_withheld": (
+        "What the reader wrote has no sentence whose figures the evidence supports; it is not shown.",
+        "阅读器写出的内容中没有一句的数字得到资料支持，因此不予显示。",
+    ),
+    "ungrounded": (
+        "Nothing that the reader wrote is supported by the evidence; it is not an answer and is not shown.",
+        "阅读器写出的内容没有任何一句得到资料支持，不能作为回答，因此不予显示。",
+    ),
+    "gate": (
+        "The evidence may not answer this, and it supports nothing that the reader wrote in full; it is not shown.",
+        "检索到的内容可能不足以回答该问题，阅读器写出的内容也没有一句得到充分支持，因此不予显示。",
+    ),
+    "unchecked": (
+        "This answer could not be checked against the evidence: take it with care.",
+        "该回答未能与资料核对，请谨慎使用。",
+    ),
+    "language": (
+        "The answer is not in the question's language.",
+        "回答所用的语言与问题不同。",
     ),
 }
 
@@ -63,12 +89,19 @@ def _say(name: str, language: str, **values: str) -> str:
 def notices_for(
     retrieved: Retrieved,
     finished: Finished,
-    citations: tuple[Citation, ...],
-    checks: tuple[Check, ...],
     language: str,
     route: tuple[str, ...] = (),
+    checked: Sequence[tuple[str, str]] = (),
 ) -> tuple[str, ...]:
-    """One line for each thing that was missing, left out or doubtful; `route` names those of the web step."""
+    """One line for each thing that was missing, left out or doubtful.
+
+    Args:
+        retrieved: With the reading in the light of the evidence.
+        finished: How the reader ended.
+        language: Of the question.
+        route: Names of those of the web step.
+        checked: Names of those of the checks, each with what fills it in.
+    """
     reading, found = retrieved.reading, [_say(name, language) for name in route]
     if not retrieved.passages:
         found.append(_say("empty", language))
@@ -80,11 +113,5 @@ def notices_for(
     found.extend(missing)
     if finished.reason == "length":
         found.append(_say("length", language))
-    if checks and not citations:
-        found.append(_say("uncited", language))
-    found.extend(
-        _say("figures", language, detail=check.detail.removeprefix("not in what is cited: "))
-        for check in checks
-        if check.name == "figures_supported" and not check.passed
-    )
+    found.extend(_say(name, language, detail=detail) for name, detail in checked)
     return tuple(found)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
-from collections.abc import AsyncGenerator, Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, replace
 
-from quelea_kit.errors import Conflict, QueleaError, Unavailable
+from quelea_kit.errors import Conflict, QueleaError
 from quelea_kit.text import estimate_tokens, language_of
 
-from quelea_gateway.core.citations import assemble, check
+from quelea_gateway.core import answering
+from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.evidence import choose, cite, listing
 from quelea_gateway.core.followup import query_for
 from quelea_gateway.core.gate import Gate
 from quelea_gateway.core.merge import filled, known_by
 from quelea_gateway.core.model import (
     Answer,
-    Check,
-    Citation,
+    Checker,
     Delta,
     Filters,
     Finished,
@@ -36,6 +35,7 @@ from quelea_gateway.core.model import (
 )
 from quelea_gateway.core.notices import notices_for
 from quelea_gateway.core.question import MAX_K
+from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.webroute import WebRoute
 
 _EVERYTHING = Filters()
@@ -50,27 +50,6 @@ class ReaderFailed(Exception):
         super().__init__(error.message)
         self.error = error
         self.started = started
-
-
-@dataclass
-class _Clock:
-    """Milliseconds since the start, and those spent waiting for other services."""
-
-    started: float
-    waits: dict[str, float] = field(default_factory=lambda: {"retrieve": 0.0, "generate": 0.0})
-
-    @contextlib.contextmanager
-    def waiting(self, stage: str) -> Iterator[None]:
-        since = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.waits[stage] = self.waits.get(stage, 0.0) + (time.perf_counter() - since) * 1000
-
-    def timings(self, stages: dict[str, float]) -> dict[str, float]:
-        total = (time.perf_counter() - self.started) * 1000
-        found = {**self.waits, "gateway": total - sum(self.waits.values()), "total": total, **stages}
-        return {name: round(value, 2) for name, value in found.items()}
 
 
 @dataclass
@@ -99,6 +78,7 @@ class Pipeline:
         retriever: Finds passages.
         generator: Writes answers.
         gate: Judges the local passages.
+        checker: Checks answers.
         web: The web step; None: there is no web.
         count: Estimates tokens of a text.
     """
@@ -108,6 +88,7 @@ class Pipeline:
         retriever: Retriever,
         generator: Generator,
         gate: Gate,
+        checker: Checker,
         web: WebRoute | None = None,
         *,
         count: Callable[[str], int] = estimate_tokens,
@@ -115,21 +96,26 @@ class Pipeline:
         self._retriever = retriever
         self._generator = generator
         self._gate = gate
+        self._checker = checker
         self._web = web
         self._count = count
 
-    async def ask(self, question: Question) -> AsyncGenerator[Started | Delta | Answer, None]:
-        """Started, deltas, Answer.
+    async def ask(self, question: Question) -> AsyncGenerator[Started | Delta | Grounding | Answer, None]:
+        """Started, deltas, the verdicts on them (Grounding, where the check could be made), Answer.
+
+        Of a strict question the text comes as one delta once it was checked.
 
         Raises:
             QueleaError: the retrieval failed.
             Conflict: the web was asked for, and there is none.
             ReaderFailed: the reader failed; carries the evidence.
         """
-        clock = _Clock(time.perf_counter())
-        budget = (await self._generator.info()).evidence_tokens
+        clock = Clock()
+        reader = await self._generator.info()
         basis = await self._basis(question, clock)
-        basis.evidence, basis.rest = choose(basis.retrieved.passages, j=question.j, budget=budget, count=self._count)
+        basis.evidence, basis.rest = choose(
+            basis.retrieved.passages, j=question.j, budget=reader.evidence_tokens, count=self._count
+        )
         started = Started(
             reading=basis.retrieved.reading,
             evidence=tuple(cite(passage, number) for number, passage in enumerate(basis.evidence, start=1)),
@@ -139,30 +125,28 @@ class Pipeline:
             web=basis.web,
         )
         yield started
-        text: list[str] = []
-        quotes: list[Quote] = []
-        finished: Finished | None = None
+        draft = answering.Draft(reader)
         try:
             async with contextlib.aclosing(self._events(question, basis, clock)) as events:
                 async for event in events:
-                    if isinstance(event, Delta):
-                        text.append(event.text)
+                    draft.take(event)
+                    if isinstance(event, Delta) and not question.strict:
                         yield event
-                    elif isinstance(event, Quote):
-                        quotes.append(event)
-                    else:
-                        finished = event
-            if finished is None:
-                raise Unavailable(
-                    "The reader ended before its answer was complete.", details={"dependency": "generator"}
-                )
+                    if draft.endless:
+                        break
+            with clock.part("gateway_check"):
+                done = await answering.concluded(self._checker, draft.written(), _judged_by(question, basis))
         except QueleaError as error:
             raise ReaderFailed(error, started) from error
+        if question.strict:
+            yield Delta(done.text)
+        if done.grounding:
+            yield done.grounding
         if basis.web and basis.keeping:
             basis.web = replace(basis.web, kept=await _kept(basis.keeping, clock))
-        yield _answer(question, "".join(text), quotes, finished, basis, clock)
+        yield _answer(question, done, draft.written().finished, basis, clock)
 
-    async def _basis(self, question: Question, clock: _Clock) -> _Basis:
+    async def _basis(self, question: Question, clock: Clock) -> _Basis:
         """The local passages, or, where they are not enough or the web was asked for, those and the web's."""
         if question.route == "web" and await self._providers(clock) == ():
             raise Conflict(
@@ -187,7 +171,7 @@ class Pipeline:
         basis.web, basis.notices, basis.keeping = outcome.trace, outcome.notices, outcome.keeping
         return basis
 
-    async def _providers(self, clock: _Clock) -> tuple[str, ...] | None:
+    async def _providers(self, clock: Clock) -> tuple[str, ...] | None:
         if self._web is None:
             return ()
         with clock.waiting("web"):
@@ -210,7 +194,7 @@ class Pipeline:
         return replace(found, passages=known, best_cosine=max((p.cosine for p in known), default=0.0))
 
     async def _events(
-        self, question: Question, basis: _Basis, clock: _Clock
+        self, question: Question, basis: _Basis, clock: Clock
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """The reader's events; only the waiting for them counts as the reader's time."""
         reading = basis.seen().reading
@@ -229,7 +213,7 @@ class Pipeline:
                 await close()
 
 
-async def _kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: _Clock) -> tuple[Kept, ...]:
+async def _kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: Clock) -> tuple[Kept, ...]:
     """What became of the useful pages, when it is known by now or in a moment."""
     if not keeping.done():
         with clock.waiting("keep"):
@@ -237,39 +221,39 @@ async def _kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: _Clock) -> tup
     return keeping.result() if keeping.done() and not keeping.cancelled() else ()
 
 
-def _answer(
-    question: Question, text: str, quotes: list[Quote], finished: Finished, basis: _Basis, clock: _Clock
-) -> Answer:
-    declined = finished.reason == "declined"
+def _judged_by(question: Question, basis: _Basis) -> answering.Basis:
+    return answering.Basis(
+        question=question.text,
+        language=language_of(question.text),
+        evidence=basis.evidence,
+        enough=basis.gate.passed or basis.route != "local",
+        strict=question.strict,
+    )
+
+
+def _answer(question: Question, done: answering.Concluded, finished: Finished, basis: _Basis, clock: Clock) -> Answer:
     evidence, rest = basis.evidence, basis.rest
-    citations: tuple[Citation, ...] = ()
-    further = listing(rest, len(evidence) + 1)
-    checks: tuple[Check, ...] = ()
-    if declined:
-        further = listing(evidence + rest, 1)
-    else:
-        citations, faults = assemble(text, quotes, evidence)
-        checks = check(text, citations, evidence, faults)
     language = language_of(question.text)
     answer = Answer(
-        answer=text,
-        citations=citations,
-        further_reading=further,
+        answer=done.text,
+        citations=done.citations,
+        further_reading=listing(evidence + rest, 1) if done.declined else listing(rest, len(evidence) + 1),
         route=basis.route,
         as_of=question.as_of,
         reader=finished.reader,
-        checks=checks,
+        checks=done.checks,
         timings={},
         reading=basis.retrieved.reading,
-        declined=declined,
+        declined=done.declined,
         language=language,
-        notices=notices_for(basis.seen(), finished, citations, checks, language, basis.notices),
+        notices=notices_for(basis.seen(), finished, language, basis.notices, done.notices),
         model=finished.model,
         prompt_version=finished.prompt_version,
-        finish_reason=finished.reason,
+        finish_reason="declined" if done.declined else finished.reason,
         prompt_tokens=finished.prompt_tokens,
         completion_tokens=finished.completion_tokens,
         gate=basis.gate,
         web=basis.web,
+        grounding=done.grounding,
     )
     return replace(answer, timings=clock.timings(basis.retrieved.stages))

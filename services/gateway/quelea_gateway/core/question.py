@@ -106,6 +106,7 @@ def build(
     max_tokens: int = 0,
     temperature: float | None = None,
     tenant: str = "",
+    strict: bool = False,
 ) -> Question:
     """A question that may be asked.
 
@@ -131,4 +132,5 @@ def build(
         max_tokens=max_tokens,
         temperature=temperature,
         tenant=tenant,
+        strict=strict,
     )

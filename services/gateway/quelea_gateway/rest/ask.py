@@ -10,14 +10,17 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
-from quelea_kit.errors import QueleaError
+from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.model import Answer, Delta, Passage, Question, Retrieved, Started, Turn
 from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 from quelea_gateway.rest.errors import body_of, body_with_evidence
+from quelea_gateway.rest.export import MARKDOWN, as_markdown
+from quelea_gateway.rest.grounding_schemas import GroundingOut
 from quelea_gateway.rest.schemas import (
     ERRORS,
     AnswerOut,
@@ -32,6 +35,8 @@ from quelea_gateway.rest.state import gateway_of, key_of
 from quelea_gateway.rest.streams import EVENTS, event, respond, while_there
 
 router = APIRouter(tags=["ask"])
+
+Item = Started | Delta | Grounding | Answer
 
 _PATH = "/v1/ask"
 _SEARCH_K = 10
@@ -49,6 +54,7 @@ def _question(body: AskIn, gateway: Gateway, tenant: str) -> Question:
         filters=body.filters.core(),
         model=body.model,
         tenant=tenant,
+        strict=gateway.settings.strict if body.strict is None else body.strict,
     )
 
 
@@ -62,9 +68,7 @@ async def whole(gateway: Gateway, question: Question) -> Answer:
     raise AssertionError("the pipeline ends with an answer or raises")
 
 
-async def _events(
-    first: Started | Delta | Answer, rest: AsyncGenerator[Started | Delta | Answer, None]
-) -> AsyncGenerator[bytes, None]:
+async def _events(first: Item, rest: AsyncGenerator[Item, None]) -> AsyncGenerator[bytes, None]:
     try:
         yield _as_event(first)
         async for item in rest:
@@ -77,9 +81,11 @@ async def _events(
         await rest.aclose()
 
 
-def _as_event(item: Started | Delta | Answer) -> bytes:
+def _as_event(item: Item) -> bytes:
     if isinstance(item, Delta):
         return event("delta", _json({"text": item.text}))
+    if isinstance(item, Grounding):
+        return event("verdicts", GroundingOut.given(item).model_dump_json())
     if isinstance(item, Started):
         return event("started", StartedOut.of(item).model_dump_json())
     observe_answer(item)
@@ -91,8 +97,9 @@ def _json(value: Any) -> str:
 
 
 _ASK_CONTENT = {
-    "description": "The answer; as server-sent events (started, delta, answer, error) when asked for.",
-    "content": EVENTS,
+    "description": "The answer; as server-sent events (started, delta, verdicts, answer, error) or as Markdown when "
+    "asked for.",
+    "content": {**EVENTS, **MARKDOWN},
 }
 
 
@@ -102,19 +109,28 @@ async def ask(body: AskIn, request: Request) -> Response:
 
     With `stream: true`, or with `Accept: text/event-stream`, the answer comes as server-sent events. What fails before
     the evidence is found is an ordinary error response; what fails later is the event `error`. When the reader is
-    down the error carries the evidence: `error.details.evidence`.
+    down the error carries the evidence: `error.details.evidence`. After the last `delta` the event `verdicts` has the
+    checked text and what was found of its sentences and figures.
+
+    With `format: "markdown"`, or with `Accept: text/markdown`, the answer comes as Markdown with its sources.
     """
     gateway = gateway_of(request)
     question = _question(body, gateway, key_of(request))
-    if body.stream or "text/event-stream" in request.headers.get("accept", ""):
+    accept = request.headers.get("accept", "")
+    as_text = body.format == "markdown" or "text/markdown" in accept
+    if as_text and body.stream:
+        raise InvalidInput("Markdown is not streamed; leave out stream.", details={"field": "stream"})
+    if body.stream or ("text/event-stream" in accept and not as_text):
         rest = gateway.pipeline.ask(question)
         first = await while_there(request, _first(rest))
         return respond(_events(first, rest), gateway.settings.keep_alive_seconds)
     answer = await while_there(request, whole(gateway, question))
+    if as_text:
+        return as_markdown(body.question, AnswerOut.of(answer), request)
     return Response(AnswerOut.of(answer).model_dump_json(), media_type="application/json")
 
 
-async def _first(events: AsyncGenerator[Started | Delta | Answer, None]) -> Started | Delta | Answer:
+async def _first(events: AsyncGenerator[Item, None]) -> Item:
     return await anext(events)
 
 

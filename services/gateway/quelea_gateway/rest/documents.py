@@ -109,9 +109,12 @@ class PageOut(BaseModel):
 
 def page_url(base: str, citation: Citation) -> str:
     """Where a citation opens: the page with the quoted span marked."""
-    document = url_quote(citation.document_id, safe="")
-    span = f"start={citation.start}&end={citation.end}"
-    return f"{base}/v1/documents/{document}/pages/{citation.page}?{span}#quote"
+    return page_address(base, citation.document_id, citation.page, citation.start, citation.end)
+
+
+def page_address(base: str, document_id: str, page: int, start: int, end: int) -> str:
+    """Where a span of a page opens, marked."""
+    return f"{base}/v1/documents/{url_quote(document_id, safe='')}/pages/{page}?start={start}&end={end}#quote"
 
 
 @router.get("/v1/documents", response_model=DocumentsOut, responses=ERRORS, summary="List documents")

@@ -14,11 +14,11 @@ from quelea_kit.errors import InvalidInput, NotFound, QueleaError
 
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.citations import of_mark
-from quelea_gateway.core.model import Answer, Delta, Question, Started
+from quelea_gateway.core.model import Answer, Delta, Question
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
-from quelea_gateway.rest.ask import whole
+from quelea_gateway.rest.ask import Item, whole
 from quelea_gateway.rest.documents import page_url
 from quelea_gateway.rest.errors import body_of, body_with_evidence
 from quelea_gateway.rest.openai_schemas import ChatIn, conversation
@@ -79,10 +79,11 @@ async def _question(body: ChatIn, gateway: Gateway, tenant: str) -> Question:
         max_tokens=body.max_completion_tokens or body.max_tokens or 0,
         temperature=body.temperature,
         tenant=tenant,
+        strict=gateway.settings.strict if body.strict is None else body.strict,
     )
 
 
-def url_citations(answer: Answer, base: str) -> list[dict[str, Any]]:
+def url_citations(answer: Answer, base: str, content: str) -> list[dict[str, Any]]:
     """A url_citation for every marker [n] of the content: its place, and the page on which the citation opens."""
     return [
         {
@@ -94,7 +95,7 @@ def url_citations(answer: Answer, base: str) -> list[dict[str, Any]]:
                 "end_index": mark.end,
             },
         }
-        for mark, citation in of_mark(answer.answer, answer.citations)
+        for mark, citation in of_mark(content, answer.citations)
     ]
 
 
@@ -119,7 +120,7 @@ def _completion(answer: Answer, name: str, base: str) -> dict[str, Any]:
         "role": "assistant",
         "content": answer.answer,
         "refusal": None,
-        "annotations": url_citations(answer, base),
+        "annotations": url_citations(answer, base, answer.answer),
     }
     return {
         "id": f"chatcmpl-{uuid.uuid4().hex}",
@@ -159,17 +160,20 @@ def _data(value: dict[str, Any]) -> bytes:
     return event(None, json.dumps(value, ensure_ascii=False))
 
 
-async def _events(
-    items: AsyncGenerator[Started | Delta | Answer, None], chunks: _Chunks, base: str
-) -> AsyncGenerator[bytes, None]:
+async def _events(items: AsyncGenerator[Item, None], chunks: _Chunks, base: str) -> AsyncGenerator[bytes, None]:
+    sent = ""
     try:
         yield chunks.piece({"role": "assistant", "content": ""})
         async for item in items:
             if isinstance(item, Delta):
+                sent += item.text
                 yield chunks.piece({"content": item.text})
             elif isinstance(item, Answer):
                 observe_answer(item)
-                yield chunks.piece({"annotations": url_citations(item, base)})
+                if item.declined and item.answer not in sent:  # what was streamed cannot be taken back
+                    sent += (more := f"\n\n{item.answer}")
+                    yield chunks.piece({"content": more})
+                yield chunks.piece({"annotations": url_citations(item, base, sent)})
                 yield chunks.piece({}, _end(item), quelea=_own(item))
                 yield chunks.usage(item) + b"data: [DONE]\n\n"
     except ReaderFailed as failed:
@@ -193,7 +197,9 @@ async def chat(body: ChatIn, request: Request) -> Response:
     """Answers the last message from the knowledge base.
 
     Citations come twice: as standard `annotations` (url_citation) on the message, and as Quelea's own objects in
-    `quelea` (streamed: on the chunk that carries finish_reason).
+    `quelea` (streamed: on the chunk that carries finish_reason), where `grounding` has the verdicts. A stream sends the
+    text as it is written; `quelea.grounding.text` is the text once it was checked, and an answer that the checks let
+    fall ends with the sentence of a refusal. With `strict: true` the text comes in one piece, checked.
     """
     gateway = gateway_of(request)
     question, base = await _question(body, gateway, key_of(request)), base_url(request)
@@ -206,6 +212,6 @@ async def chat(body: ChatIn, request: Request) -> Response:
     return JSONResponse(_completion(answer, body.model, base))
 
 
-async def _first(items: AsyncGenerator[Started | Delta | Answer, None]) -> None:
+async def _first(items: AsyncGenerator[Item, None]) -> None:
     """Waits for the evidence, so that a failed retrieval is an error response, not a broken stream."""
     await anext(items)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core import model as core
+from quelea_gateway.rest.grounding_schemas import GroundingOut
 from quelea_gateway.rest.trace_schemas import GateOut, WebOut
 
 
@@ -72,9 +73,17 @@ class AskIn(_In):
     )
     k: int | None = Field(default=None, ge=1, le=200, description="Passages retrieved.")
     j: int | None = Field(default=None, ge=1, le=100, description="How many of them the reader may see, at most.")
-    stream: bool = Field(default=False, description="Server-sent events: started, delta, answer, error.")
+    stream: bool = Field(default=False, description="Server-sent events: started, delta, verdicts, answer, error.")
     filters: FiltersIn = FiltersIn()
     model: Short = ""
+    strict: bool | None = Field(
+        default=None,
+        description="Sentences with a figure that the evidence does not support are withheld; the deployment's "
+        "setting when left out. A stream then has its text in one piece, once it was checked.",
+    )
+    format: Literal["json", "markdown"] = Field(
+        default="json", description="markdown: the answer with its sources as text; not with stream."
+    )
 
 
 class SearchIn(_In):
@@ -161,6 +170,7 @@ class AnswerOut(BaseModel):
     prompt_version: str
     gate: GateOut
     web: WebOut | None = Field(description="null when the web was not asked.")
+    grounding: GroundingOut | None = Field(default=None, description="null when the check could not be made.")
 
     @classmethod
     def of(cls, answer: core.Answer) -> AnswerOut:
@@ -182,6 +192,7 @@ class AnswerOut(BaseModel):
             prompt_version=answer.prompt_version,
             gate=GateOut.of(answer.gate),
             web=WebOut.of(answer.web),
+            grounding=GroundingOut.of(answer.grounding),
         )
 
 

@@ -1,0 +1,110 @@
+"""An answer with its sources as Markdown, for a note or a mail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+_TEXTS = {
+    "sources": ("Sources", "来源"),
+    "page": ("p. {0}", "第 {0} 页"),
+    "published": ("published {0}", "发布于 {0}"),
+    "fetched": ("fetched {0}", "抓取于 {0}"),
+    "derived": ("Computed from the sources", "由来源数字计算得出"),
+    "unsupported": ("Not found in the evidence", "未见于资料"),
+    "withheld": ("Withheld, as a figure in it is not supported", "未予显示，因其中的数字没有资料支持"),
+    "notices": ("Notes", "说明"),
+    "checks": ("Checks", "核对"),
+    "passed": ("passed", "通过"),
+    "failed": ("failed", "未通过"),
+    "as_of": ("As of {0}", "截至 {0}"),
+    "route": ("route: {0}", "检索范围：{0}"),
+    "reader": ("reader: {0}", "阅读器：{0}"),
+    "further": ("Further reading", "延伸阅读"),
+}
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
+_WEB = re.compile(r"https?://[^\s<>]+")
+
+Link = Callable[[Mapping[str, Any]], str]
+"""Where a citation opens."""
+
+
+def markdown(question: str, answer: Mapping[str, Any], link: Link) -> str:
+    """The answer, its figures' formulas, its sources with their quotes, notices and checks; ends with a newline.
+
+    Args:
+        question: As it was asked.
+        answer: As POST /v1/ask gives it.
+        link: Gives the address of a citation's page.
+
+    What comes from documents stays text: nothing of it is read as Markdown or HTML. The answer's own Markdown is kept,
+    its HTML is not.
+    """
+    say = _Words(answer["language"])
+    found = answer.get("grounding") or {"figures": [], "withheld": []}
+    route = str(answer["route"])
+    facts = [say("as_of", answer["as_of"]), say("route", route), say("reader", answer["model"] or answer["reader"])]
+    blocks = [f"# {_plain(' '.join(question.split()))}", _own(answer["answer"]), f"_{' · '.join(map(_plain, facts))}_"]
+    derived = [f for f in found["figures"] if f["verdict"] == "derived"]
+    absent = list(dict.fromkeys(f["text"] for f in found["figures"] if f["verdict"] == "unsupported"))
+    blocks += _list(say("derived"), (f"{_plain(f['text'])} {_plain(f['formula'])}" for f in derived))
+    blocks += _list(say("unsupported"), map(_plain, absent))
+    blocks += _list(say("withheld"), (_plain(" ".join(text.split())) for text in found["withheld"]))
+    if answer["citations"]:
+        blocks.append(f"## {say('sources')}")
+        blocks += [_source(citation, say, link(citation)) for citation in answer["citations"]]
+    if answer["declined"]:
+        further = (_head(one, say, link(one)) for one in answer["further_reading"])
+        blocks += _list(say("further"), further)
+    blocks += _list(say("notices"), map(_plain, answer["notices"]))
+    blocks += _list(say("checks"), (_check(one, say) for one in answer["checks"]))
+    return "\n\n".join(blocks) + "\n"
+
+
+class _Words:
+    def __init__(self, language: str) -> None:
+        self._index = int(language == "zh")
+
+    def __call__(self, name: str, *values: object) -> str:
+        return _TEXTS[name][self._index].format(*values)
+
+
+def _list(title: str, lines: Iterator[str] | Sequence[str]) -> list[str]:
+    items = [f"- {line}" for line in lines]
+    return [f"## {title}", "\n".join(items)] if items else []
+
+
+def _head(citation: Mapping[str, Any], say: _Words, address: str) -> str:
+    parts = [say("page", citation["page"])]
+    parts += [say("published", citation["published"])] if citation["published"] else []
+    parts += [say("fetched", citation["fetched"][:10])] if citation["fetched"] else []
+    title = _plain(" ".join((citation["title"] or citation["uri"]).split()))
+    return f"[{title}](<{_address(address)}>), {_plain(', '.join(parts))}"
+
+
+def _source(citation: Mapping[str, Any], say: _Words, address: str) -> str:
+    lines = [f"**\\[{citation['number']}\\]** {_head(citation, say, address)}"]
+    if _WEB.fullmatch(citation["uri"]):
+        lines[0] += f", <{citation['uri']}>"
+    lines += [f"> {_plain(line)}" for line in citation["quote"].split("\n")]
+    return "\n".join((lines[0], "", *lines[1:]))
+
+
+def _check(check: Mapping[str, Any], say: _Words) -> str:
+    return f"{_plain(check['name'])}: {say('passed' if check['passed'] else 'failed')} ({_plain(check['detail'])})"
+
+
+def _plain(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _address(address: str) -> str:
+    return address.replace("<", "%3C").replace(">", "%3E").replace("\n", "")
+
+
+def _own(text: str) -> str:
+    """The answer's text: its Markdown stays, but tags are shown as they are."""
+    pieces = _CODE.split(text.strip())
+    return "".join(piece if index % 2 else piece.replace("<", "\\<") for index, piece in enumerate(pieces))
