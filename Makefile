@@ -7,6 +7,7 @@ STAMP := $(VENV)/.installed
 ENCODER := .cache/models/multilingual-e5-small
 ENGINE_ROOM := .engine-cpu
 ENGINE_OF_DEMO := $(filter cpu,$(ENGINE))
+TOOLS := .cache/tools
 SMALL_MODEL := .cache/models/smollm2-135m-instruct
 PORT ?= 8080
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
@@ -34,6 +35,17 @@ $(STAMP): constraints.txt requirements/build.txt requirements/dev.txt $(PYPROJEC
 $(ENCODER)/quelea-unpacked.json: $(STAMP) services/embedder/quelea_embedder/unpack.py
 	$(BIN)/python -m quelea_embedder.unpack --out $(ENCODER)
 	@touch $@
+
+.PHONY: tools
+tools: $(TOOLS)/catalogue.jsonl ## The catalogue of what the agent's code may call, from the wheels of akshare, yfinance and edgartools (5 MB).
+
+$(TOOLS)/.fetched: requirements/tools.txt $(STAMP)
+	rm -rf $(TOOLS)
+	$(BIN)/pip download -q --disable-pip-version-check --no-deps --only-binary :all: -d $(TOOLS) -r $<
+	@touch $@
+
+$(TOOLS)/catalogue.jsonl: $(TOOLS)/.fetched $(wildcard services/agent-sandbox/quelea_sandbox/registry/*)
+	$(BIN)/python -m quelea_sandbox.registry --from $(TOOLS) --out $@
 
 .PHONY: engine-cpu
 engine-cpu: $(SMALL_MODEL)/config.json ## Make .engine-cpu, an environment of its own with vLLM for CPUs, and its small model (1 GB to download).
