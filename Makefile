@@ -105,3 +105,7 @@ chaos: setup ## 400 jobs while workers, Redis and the retriever are killed at ra
 .PHONY: test-vllm
 test-vllm: setup engine-cpu ## A real vLLM on the CPU: the engine, and the generator and the gateway in front of it.
 	$(BIN)/pytest tests/vllm
+
+.PHONY: runner-image
+runner-image: setup ## The image in which untrusted code runs, built without a registry. BASE=image to build on another's.
+	$(BIN)/python deploy/images/runner.py $(if $(BASE),--base $(BASE))
