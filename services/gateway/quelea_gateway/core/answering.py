@@ -13,7 +13,7 @@ from quelea_gateway.core import checks
 from quelea_gateway.core.abstaining import abstains, refusal
 from quelea_gateway.core.checking import CheckPassage, Report
 from quelea_gateway.core.citations import assemble, placed
-from quelea_gateway.core.grounding import Grounded, behind, ground, regions, tidy
+from quelea_gateway.core.grounding import Grounded, behind, ground, quotations, regions, report_of_quotes, tidy
 from quelea_gateway.core.model import Check, Checker, Citation, Delta, Finished, Passage, Quote, ReaderInfo
 from quelea_gateway.core.verdicts import Grounding
 
@@ -117,19 +117,23 @@ async def concluded(checker: Checker, written: Written, basis: Basis) -> Conclud
     if not text.strip():
         return _declined("", basis.language, notice="ungrounded")
     exact = written.finished.reader == QUOTING
-    try:
-        report = await _report(checker, text, written, basis)
-    except QueleaError as error:
-        if basis.strict:
-            raise
-        return _unchecked(text, written, basis, error)
+    quoted = regions(text, written.quotes, basis.evidence) if exact else []
+    report = report_of_quotes(text, quoted, basis.evidence) if quoted else None
+    by = "checker" if report is None else "quotes"
+    if report is None:
+        try:
+            report = await _report(checker, text, written, basis)
+        except QueleaError as error:
+            if basis.strict:
+                raise
+            return _unchecked(text, written, basis, error)
     sources = [passage.text for passage in basis.evidence]
-    quoted = regions(text, written.quotes, basis.evidence) if exact else ()
-    found = ground(text, report, sources, quoted=quoted, strict=basis.strict)
+    verbatim = quotations(text, basis.evidence) if by == "checker" else ()
+    found = ground(text, report, sources, quoted=quoted, verbatim=verbatim, strict=basis.strict)
     why = abstains(found.grounding, sources, enough=basis.enough, strict=basis.strict)
     if why:
         return _declined("", basis.language, notice="all_withheld" if why == "withheld" else why, found=found)
-    return _shown(found, written, basis, exact=exact)
+    return _shown(found, written, basis, by=by)
 
 
 async def _report(checker: Checker, text: str, written: Written, basis: Basis) -> Report:
@@ -150,14 +154,15 @@ def to_check(passage: Passage) -> CheckPassage:
     return CheckPassage(passage.text, passage.table_head, header, passage.published)
 
 
-def _shown(found: Grounded, written: Written, basis: Basis, *, exact: bool) -> Concluded:
+def _shown(found: Grounded, written: Written, basis: Basis, *, by: str) -> Concluded:
+    exact = written.finished.reader == QUOTING
     grounding = found.grounding
     citations, faults = assemble(found.placed, written.quotes, basis.evidence, exact=exact)
     holds = None if exact else _in_language(grounding.text, basis.language)
     verdicts = (
         checks.resolving(grounding.text, citations, [passage.text for passage in basis.evidence]),
         checks.verbatim(citations, faults),
-        *checks.grounded(found, holds),
+        *checks.grounded(found, holds, by=by),
     )
     notices: list[tuple[str, str]] = []
     if absent := grounding.unsupported():

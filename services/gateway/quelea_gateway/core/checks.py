@@ -23,10 +23,13 @@ def verbatim(citations: tuple[Citation, ...], faults: list[str]) -> Check:
     return Check("quotes_verbatim", not faults, "; ".join(faults) or f"{count} of {count} quotes are in their passage")
 
 
-def grounded(found: Grounded, language_holds: bool | None) -> tuple[Check, ...]:
-    """What the checker found; language_holds is None when the text has too few words to tell."""
+def grounded(found: Grounded, language_holds: bool | None, *, by: str) -> tuple[Check, ...]:
+    """What was found; by: the "checker", or "quotes" of a reader that only quotes.
+
+    language_holds is None when the text has too few words to tell.
+    """
     grounding = found.grounding
-    checks = (_figures(grounding), _sentences(grounding), _markers(found))
+    checks = (_figures(grounding, by), _sentences(grounding), _markers(found))
     if language_holds is None:
         return checks
     detail = "the answer is in the question's language" if language_holds else "not in the question's language"
@@ -38,12 +41,12 @@ def unchecked(why: str) -> tuple[Check, ...]:
     return (Check("figures_supported", False, f"not checked: {why}"),)
 
 
-def _figures(grounding: Grounding) -> Check:
+def _figures(grounding: Grounding, by: str) -> Check:
     absent = grounding.unsupported()
     count = {v: sum(f.verdict == v for f in grounding.figures) for v in ("supported", "derived")}
     if absent:
-        return Check("figures_supported", False, f"checker: not in the evidence: {', '.join(absent)}")
-    said = f"checker: {count['supported']} of {len(grounding.figures)} figures in the evidence"
+        return Check("figures_supported", False, f"{by}: not in the evidence: {', '.join(absent)}")
+    said = f"{by}: {count['supported']} of {len(grounding.figures)} figures in the evidence"
     return Check("figures_supported", True, said + (f", {count['derived']} derived" if count["derived"] else ""))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
@@ -13,22 +12,10 @@ from quelea_gateway.core.evidence import cite
 from quelea_gateway.core.grounding import Mark, Placed, marks
 from quelea_gateway.core.grounding.marking import MARKER
 from quelea_gateway.core.model import Citation, Passage, Quote
+from quelea_gateway.core.numbers import figures
 
-_FIGURE = re.compile(r"\d+(?:[,，]\d{3})*(?:\.\d+)?")
 _PIECE = re.compile(r"[^\n。！？；.!?;]*(?:[.!?;](?!\s|$)[^\n。！？；.!?;]*)*(?:[。！？；\n]|[.!?;]|$)")
 _SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)")
-
-
-def figures(text: str) -> list[str]:
-    """Numbers as they compare: full-width made ordinary, no thousands separators, no trailing zeros after the point."""
-    found = []
-    for match in _FIGURE.finditer(unicodedata.normalize("NFKC", text)):
-        figure = match.group().replace(",", "").replace("，", "")
-        if "." in figure:
-            figure = figure.rstrip("0").rstrip(".")
-        whole, point, part = figure.partition(".")
-        found.append((whole.lstrip("0") or "0") + point + part)
-    return found
 
 
 def statement_before(answer: str, position: int) -> str:

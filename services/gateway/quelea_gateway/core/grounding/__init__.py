@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from quelea_gateway.core.grounding.ground import Grounded, Placed, ground
 from quelea_gateway.core.grounding.marking import Mark, marks, tidy
-from quelea_gateway.core.grounding.quoted import Region, behind, regions
+from quelea_gateway.core.grounding.quoted import Region, behind, quotations, regions, report_of_quotes
 
-__all__ = ["Grounded", "Mark", "Placed", "Region", "behind", "ground", "marks", "regions", "tidy"]
+__all__ = [
+    "Grounded",
+    "Mark",
+    "Placed",
+    "Region",
+    "behind",
+    "ground",
+    "marks",
+    "quotations",
+    "regions",
+    "report_of_quotes",
+    "tidy",
+]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from quelea_gateway.core.checking import CheckedSentence, Report
+from quelea_gateway.core.grounding.deciding import decided, edits_of, is_quoted, missing
 from quelea_gateway.core.grounding.edits import Edit, Edited
-from quelea_gateway.core.grounding.marking import Mark, literal_spans, marks
+from quelea_gateway.core.grounding.marking import Mark, marks
 from quelea_gateway.core.grounding.quoted import Region
+from quelea_gateway.core.numbers import figures
 from quelea_gateway.core.verdicts import FigureVerdict, Grounding, SentenceVerdict
-
-_QUOTATION = re.compile(r"“[^”\n]*”|「[^」\n]*」|『[^』\n]*』")
-_STOPS = ".。!！?？;；"
-_NO_MARKER = re.compile(r"^\s*#{1,6}\s|[:：]\W*$|^[\s|:+-]+$")
-"""Headings, lines that lead to a list, and rules of tables get no marker of ours."""
 
 
 @dataclass(frozen=True)
@@ -36,23 +32,13 @@ class Grounded:
     """Markers that named a passage which does not support the sentence, or none, and now name one that does."""
 
 
-@dataclass
-class _Markers:
-    """What becomes of one marker, text[start:end]."""
-
-    start: int
-    end: int
-    numbers: list[int] = field(default_factory=list)
-    kept: list[int] = field(default_factory=list)
-    corrected: list[int] = field(default_factory=list)
-
-
 def ground(
     text: str,
     report: Report,
     sources: Sequence[str],
     *,
     quoted: Sequence[Region] = (),
+    verbatim: Sequence[Region] = (),
     strict: bool = False,
 ) -> Grounded:
     """The final text of an answer with the verdicts on it.
@@ -62,17 +48,16 @@ def ground(
         report: The checker's, on this text.
         sources: Texts of the evidence; [n] is the n-th.
         quoted: Parts that are quotes of the evidence by construction: they are supported, and their markers right.
+        verbatim: Quotations of the evidence: the figures in them are supported.
         strict: Sentences with an unsupported figure are withheld.
     """
-    figures = _figures(report, quoted)
-    sentences = _sentences(report, quoted, figures)
-    gone = [s for s in sentences if strict and _unsupported(s, figures)]
-    found = _decided(marks(text, sources), report, sentences, quoted, len(sources))
-    added = _missing(text, report, sentences, found)
+    named = _figures(text, report, quoted, verbatim)
+    sentences = _sentences(report, quoted, named)
+    gone = [s for s in sentences if strict and _unsupported(s, named)]
+    found = decided(marks(text, sources), report, sentences, quoted, len(sources))
+    added = missing(text, report, [s for s in sentences if not is_quoted(s, quoted)], found)
     edits = [Edit(*_line(text, s.start, s.end)) for s in gone]
-    edits += [Edit(m.start, m.end, _written(m.kept)) for m in found if m.kept and m.kept != m.numbers]
-    edits += [Edit(*_with_space(text, *span)) for span in _removed(text, found)]
-    edits += [Edit(at, at, f"{_space(text, at)}[{number}]") for at, number in added]
+    edits += edits_of(text, found, added)
     edited = Edited(text, _disjoint(edits))
     shift = len(edited.text) - len(edited.text.lstrip()) if gone else 0
     final = edited.text.strip() if gone else edited.text
@@ -90,7 +75,7 @@ def ground(
         sentences=shown,
         figures=tuple(
             replace(f, start=start, end=end)
-            for f in figures
+            for f in named
             if not _within(f.start, gone)
             for start, end in (moved(f.start, f.end),)
         ),
@@ -111,18 +96,32 @@ def _sentences(report: Report, quoted: Sequence[Region], figures: Sequence[Figur
         elif checked.verdict != "no_claim" and not checked.passages:
             found.append(_verdict(checked, "unsupported", ()))
         else:
-            found.append(_verdict(checked, checked.verdict, checked.passages))
+            found.append(_verdict(checked, _healed(checked, report, figures), checked.passages))
     return found
+
+
+def _healed(checked: CheckedSentence, report: Report, figures: Sequence[FigureVerdict]) -> str:
+    """Its verdict; "supported" when all that spoke against it were figures that turned out to be quoted."""
+    own = [f for f in figures if checked.start <= f.start < checked.end]
+    doubted = any(checked.start <= f.start < checked.end and f.verdict == "unsupported" for f in report.figures)
+    return "supported" if doubted and all(f.verdict != "unsupported" for f in own) else checked.verdict
 
 
 def _verdict(checked: CheckedSentence, verdict: str, passages: tuple[int, ...]) -> SentenceVerdict:
     return SentenceVerdict(checked.text, checked.start, checked.end, verdict, passages)
 
 
-def _figures(report: Report, quoted: Sequence[Region]) -> list[FigureVerdict]:
+def _figures(text: str, report: Report, quoted: Sequence[Region], verbatim: Sequence[Region]) -> list[FigureVerdict]:
+    """The checker's verdicts; but a figure that is quoted, or that a quote of the same line has, is supported by it."""
     found = []
     for figure in report.figures:
-        own = next((r.number for r in quoted if r.start <= figure.start and figure.end <= r.end), 0)
+        line = text.rfind("\n", 0, figure.start) + 1, (text + "\n").find("\n", figure.end)
+        near = [r for r in quoted if line[0] <= r.start and r.end <= line[1]]
+        inside = (*near, *(verbatim if figure.verdict == "unsupported" else ()))
+        own = next((r.number for r in inside if r.start <= figure.start and figure.end <= r.end), 0)
+        wanted = set(figures(figure.text))
+        if not own and figure.verdict == "unsupported" and wanted:
+            own = next((r.number for r in near if wanted <= set(figures(text[r.start : r.end]))), 0)
         verdict = "supported" if own else figure.verdict
         number, formula = (own, "") if own else (figure.passage or 0, figure.formula)
         found.append(FigureVerdict(figure.text, figure.start, figure.end, verdict, number, formula))
@@ -135,125 +134,6 @@ def _unsupported(sentence: SentenceVerdict, figures: Sequence[FigureVerdict]) ->
 
 def _within(position: int, sentences: Sequence[SentenceVerdict]) -> bool:
     return any(s.start <= position < s.end for s in sentences)
-
-
-def _decided(
-    found: Sequence[Mark],
-    report: Report,
-    sentences: Sequence[SentenceVerdict],
-    quoted: Sequence[Region],
-    count: int,
-) -> list[_Markers]:
-    """Of each marker, which numbers stay and which become others."""
-    faults = {(f.number, f.start): f.suggested for f in (*report.markers.unresolved, *report.markers.corrections)}
-    markers: dict[int, _Markers] = {}
-    for mark in found:
-        markers.setdefault(mark.start, _Markers(mark.start, mark.end)).numbers.append(mark.number)
-    named: dict[int, set[int]] = {}
-    for marker in markers.values():
-        index = next((i for i, s in enumerate(sentences) if s.start <= marker.start < s.end), -1)
-        sentence = sentences[index] if index >= 0 else None
-        right = {r.number for r in quoted if sentence and r.start < marker.start and sentence.start < r.end}
-        before = named.setdefault(index, set())
-        for number in marker.numbers:
-            suggested = faults.get((number, marker.start))
-            if number in right or (1 <= number <= count and _is_right(number, marker, faults, sentence)):
-                chosen, corrected = number, False
-            elif suggested and 1 <= suggested <= count:
-                chosen, corrected = suggested, True
-            else:
-                continue
-            if corrected and (chosen in before or chosen in marker.kept or chosen in _others(marker, index, markers)):
-                continue
-            if chosen in marker.kept:
-                if chosen in marker.corrected and not corrected:
-                    marker.corrected.remove(chosen)
-                continue
-            marker.kept.append(chosen)
-            marker.corrected += [chosen] if corrected else []
-        before.update(marker.kept)
-    return list(markers.values())
-
-
-def _others(marker: _Markers, index: int, markers: dict[int, _Markers]) -> set[int]:
-    """Numbers that the markers right behind this one name: the same sentence's."""
-    numbers: set[int] = set()
-    end = marker.end
-    for other in markers.values():
-        if index >= 0 and other.start == end:
-            numbers.update(other.numbers)
-            end = other.end
-    return numbers
-
-
-def _is_right(
-    number: int, marker: _Markers, faults: dict[tuple[int, int], int | None], sentence: SentenceVerdict | None
-) -> bool:
-    if (number, marker.start) in faults:
-        return False
-    return sentence is None or sentence.verdict == "no_claim" or bool(sentence.passages)
-
-
-def _missing(
-    text: str, report: Report, sentences: Sequence[SentenceVerdict], found: Sequence[_Markers]
-) -> list[tuple[int, int]]:
-    """(place, number) of markers that the reader forgot."""
-    added = []
-    literal = literal_spans(text)
-    quotations = [match.span() for match in _QUOTATION.finditer(text)]
-    for one in report.markers.missing:
-        sentence = sentences[one.sentence]
-        if _NO_MARKER.search(sentence.text) or any(sentence.start <= m.start < sentence.end for m in found):
-            continue
-        at = one.at
-        inside = next(((start, end) for start, end in quotations if start < at < end), None)
-        if inside:  # behind the whole quotation, where its own marker may stand
-            at = inside[1]
-            if any(0 <= m.start - at <= 1 for m in found) or any(place == at for place, _ in added):
-                continue
-        if any(start < at < end for start, end in literal):
-            continue
-        line = text[text.rfind("\n", 0, at) + 1 : at].rstrip()
-        if line.endswith("|"):  # a row of a table: into its last cell
-            at = text.rfind("|", 0, at)
-            at = len(text[:at].rstrip())
-        added.append((at, one.suggested))
-    return added
-
-
-def _space(text: str, at: int) -> str:
-    """Before a marker: a space behind Latin text, none behind Chinese."""
-    before = text[at - 1 : at]
-    return " " if before.isascii() and before.strip() and before != "]" else ""
-
-
-def _written(numbers: Sequence[int]) -> str:
-    return "".join(f"[{number}]" for number in numbers)
-
-
-def _removed(text: str, found: Sequence[_Markers]) -> list[tuple[int, int]]:
-    """Spans of markers of which nothing stays; neighbours are one span."""
-    spans: list[tuple[int, int]] = []
-    for marker in found:
-        if marker.kept:
-            continue
-        if spans and not text[spans[-1][1] : marker.start].strip(" \t"):
-            spans[-1] = (spans[-1][0], marker.end)
-        else:
-            spans.append((marker.start, marker.end))
-    return spans
-
-
-def _with_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span with the space that would be left over."""
-    behind = text[end : end + 1]
-    if not behind or behind.isspace() or behind in _STOPS or behind in ",，、)）":
-        while start and text[start - 1] in " \t":
-            start -= 1
-    if start == 0 or text[start - 1] == "\n":
-        while end < len(text) and text[end] in " \t":
-            end += 1
-    return start, end
 
 
 def _line(text: str, start: int, end: int) -> tuple[int, int]:

@@ -6,8 +6,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from quelea_gateway.core.checking import CheckedFigure, CheckedSentence, Markers, Report
+from quelea_gateway.core.checking.amounts import parse
+from quelea_gateway.core.checking.normal import plain
+from quelea_gateway.core.checking.sentences import cut
 from quelea_gateway.core.model import Passage, Quote
+from quelea_gateway.core.numbers import figures
 
+_LEAD = re.compile(r"[:：]\W*$")
+_QUOTATION = re.compile(r"“[^”\n]+”|「[^」\n]+」|『[^』\n]+』|\"[^\"\n]+\"")
+_SPACE = re.compile(r"\s+")
+_LEAST_QUOTATION = 8
+"""Characters of a quotation that is taken for one: fewer may be found by luck."""
 _LEAST = 2
 """Characters of a quoted line that is looked for."""
 
@@ -30,7 +40,7 @@ def regions(text: str, quotes: Sequence[Quote], evidence: Sequence[Passage]) -> 
         if not 1 <= quote.number <= len(evidence) or quote.text not in evidence[quote.number - 1].text:
             continue
         for row in [quote.text, *quote.text.split("\n")]:
-            words = re.sub(r"\s+", "", row)
+            words = _bare(row)
             if len(words) < _LEAST:
                 continue
             at = bare.find(words)
@@ -38,6 +48,77 @@ def regions(text: str, quotes: Sequence[Quote], evidence: Sequence[Passage]) -> 
                 found.add((places[at], places[at + len(words) - 1] + 1, quote.number))
                 at = bare.find(words, at + len(words))
     return [Region(number, start, end) for start, end, number in sorted(found)]
+
+
+def quotations(text: str, evidence: Sequence[Passage]) -> list[Region]:
+    """What stands between quotation marks and is in the evidence, word for word: of any reader."""
+    found: list[Region] = []
+    bare: list[str] = []
+    for match in _QUOTATION.finditer(text):
+        words = _bare(match[0][1:-1])
+        if len(words) < _LEAST_QUOTATION:
+            continue
+        bare = bare or [_bare(passage.text) for passage in evidence]
+        number = next((n for n, source in enumerate(bare, start=1) if words in source), 0)
+        if number:
+            found.append(Region(number, match.start() + 1, match.end() - 1))
+    return found
+
+
+def _bare(text: str) -> str:
+    return _SPACE.sub("", text)
+
+
+def report_of_quotes(text: str, quoted: Sequence[Region], evidence: Sequence[Passage]) -> Report | None:
+    """The report on an answer of quotes, when nothing in it needs the checker; else None.
+
+    Every sentence with a claim must be quoted at least in part, and every figure of it stand in what is quoted or
+    beside it: in the passage, its header, table head or dates. That is a look-up of numbers, much cheaper than a check.
+    """
+    known: dict[int, frozenset[str]] = {}
+    sentences: list[CheckedSentence] = []
+    found: list[CheckedFigure] = []
+    for start, end in cut(plain(text)):
+        said = text[start:end]
+        own = [region for region in quoted if region.start < end and start < region.end]
+        named = parse(said)
+        if not own:
+            if named or not _LEAD.search(said):
+                return None
+            sentences.append(CheckedSentence(said, start, end, "no_claim", ()))
+            continue
+        numbers = tuple(dict.fromkeys(region.number for region in own))
+        for figure in named:
+            place = _place(set(figures(figure.text)), start + figure.start, start + figure.end, own, evidence, known)
+            if not place:
+                return None
+            span = (start + figure.start, start + figure.end)
+            found.append(CheckedFigure(figure.text, *span, "supported", place, "", (place,)))
+        sentences.append(CheckedSentence(said, start, end, "supported", numbers))
+    return Report(tuple(sentences), tuple(found), Markers((), (), ()))
+
+
+def _place(
+    wanted: set[str],
+    start: int,
+    end: int,
+    own: Sequence[Region],
+    evidence: Sequence[Passage],
+    known: dict[int, frozenset[str]],
+) -> int:
+    """Number of a quoted passage that has the numbers; 0: none."""
+    inside = next((region.number for region in own if region.start <= start and end <= region.end), 0)
+    if inside:
+        return inside
+    for region in own:
+        number = region.number
+        if number not in known:
+            p = evidence[number - 1]
+            parts = (p.text, p.header, p.table_head, p.published, p.period, p.period_end, p.title)
+            known[number] = frozenset(figure for part in parts for figure in figures(part))
+        if wanted <= known[number]:
+            return number
+    return 0
 
 
 def behind(quotes: Sequence[Quote], evidence: Sequence[Passage]) -> tuple[Passage, ...]:

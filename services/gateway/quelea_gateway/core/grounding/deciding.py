@@ -1,0 +1,175 @@
+"""Which markers of an answer stay, which name another passage, which go, and which are missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from quelea_gateway.core.checking import Report
+from quelea_gateway.core.grounding.edits import Edit
+from quelea_gateway.core.grounding.marking import Mark, literal_spans
+from quelea_gateway.core.grounding.quoted import Region
+from quelea_gateway.core.verdicts import SentenceVerdict
+
+_OPEN, _CLOSE = "“「『", "”」』"
+_STOPS = ".。!！?？;；"
+_NO_MARKER = re.compile(r"^\s*#{1,6}\s|[:：]\W*$|^[\s|:+-]+$")
+"""Headings, lines that lead to a list, and rules of tables get no marker of ours."""
+
+
+@dataclass
+class Decided:
+    """What becomes of one marker, text[start:end]."""
+
+    start: int
+    end: int
+    numbers: list[int] = field(default_factory=list)
+    kept: list[int] = field(default_factory=list)
+    corrected: list[int] = field(default_factory=list)
+
+
+def decided(
+    found: Sequence[Mark],
+    report: Report,
+    sentences: Sequence[SentenceVerdict],
+    quoted: Sequence[Region],
+    count: int,
+) -> list[Decided]:
+    """Of each marker, which numbers stay and which become others."""
+    faults = {(f.number, f.start): f.suggested for f in (*report.markers.unresolved, *report.markers.corrections)}
+    markers: dict[int, Decided] = {}
+    for mark in found:
+        markers.setdefault(mark.start, Decided(mark.start, mark.end)).numbers.append(mark.number)
+    named: dict[int, set[int]] = {}
+    for marker in markers.values():
+        index = next((i for i, s in enumerate(sentences) if s.start <= marker.start < s.end), -1)
+        sentence = sentences[index] if index >= 0 else None
+        right = {r.number for r in quoted if sentence and r.start < marker.start and sentence.start < r.end}
+        before = named.setdefault(index, set())
+        for number in marker.numbers:
+            suggested = faults.get((number, marker.start))
+            if number in right or (1 <= number <= count and _is_right(number, marker, faults, sentence)):
+                chosen, corrected = number, False
+            elif suggested and 1 <= suggested <= count:
+                chosen, corrected = suggested, True
+            else:
+                continue
+            if corrected and (chosen in before or chosen in marker.kept or chosen in _others(marker, index, markers)):
+                continue
+            if chosen in marker.kept:
+                if chosen in marker.corrected and not corrected:
+                    marker.corrected.remove(chosen)
+                continue
+            marker.kept.append(chosen)
+            marker.corrected += [chosen] if corrected else []
+        before.update(marker.kept)
+    return list(markers.values())
+
+
+def _others(marker: Decided, index: int, markers: dict[int, Decided]) -> set[int]:
+    """Numbers that the markers right behind this one name: the same sentence's."""
+    numbers: set[int] = set()
+    end = marker.end
+    for other in markers.values():
+        if index >= 0 and other.start == end:
+            numbers.update(other.numbers)
+            end = other.end
+    return numbers
+
+
+def _is_right(
+    number: int, marker: Decided, faults: dict[tuple[int, int], int | None], sentence: SentenceVerdict | None
+) -> bool:
+    if (number, marker.start) in faults:
+        return False
+    return sentence is None or sentence.verdict == "no_claim" or bool(sentence.passages)
+
+
+def missing(
+    text: str, report: Report, sentences: Sequence[SentenceVerdict], found: Sequence[Decided]
+) -> list[tuple[int, int]]:
+    """(place, number) of markers that the reader forgot."""
+    added = []
+    literal = literal_spans(text)
+    for one in report.markers.missing:
+        start = report.sentences[one.sentence].start
+        sentence = next((s for s in sentences if s.start == start), None)
+        if sentence is None or _NO_MARKER.search(sentence.text):
+            continue
+        if any(sentence.start <= m.start < sentence.end for m in found):
+            continue
+        at = one.at
+        outside = _outside(text, at)
+        if outside != at:  # behind the whole quotation, where its own marker may stand
+            at = outside
+            if any(0 <= m.start - at <= 1 for m in found) or any(place == at for place, _ in added):
+                continue
+        if any(start < at < end for start, end in literal):
+            continue
+        line = text[text.rfind("\n", 0, at) + 1 : at].rstrip()
+        if line.endswith("|"):  # a row of a table: into its last cell
+            at = text.rfind("|", 0, at)
+            at = len(text[:at].rstrip())
+        added.append((at, one.suggested))
+    return added
+
+
+def _outside(text: str, at: int) -> int:
+    """The place itself, or behind the quotation that it is in; one may stand in another, none goes past its line."""
+    begin = text.rfind("\n", 0, at) + 1
+    end = (text + "\n").find("\n", at)
+    depth = 0
+    for index in range(begin, end):
+        if index >= at and depth <= 0:
+            return index
+        depth += (text[index] in _OPEN) - (text[index] in _CLOSE and depth > 0)
+    return end if depth <= 0 else at
+
+
+def edits_of(text: str, found: Sequence[Decided], added: Sequence[tuple[int, int]]) -> list[Edit]:
+    """What has to be changed in the text."""
+    edits = [Edit(m.start, m.end, _written(m.kept)) for m in found if m.kept and m.kept != m.numbers]
+    edits += [Edit(*_with_space(text, *span)) for span in _removed(text, found)]
+    edits += [Edit(at, at, f"{_space(text, at)}[{number}]") for at, number in added]
+    return edits
+
+
+def is_quoted(sentence: SentenceVerdict, quoted: Sequence[Region]) -> bool:
+    """Whether a part of the sentence is a quote by construction."""
+    return any(region.start < sentence.end and sentence.start < region.end for region in quoted)
+
+
+def _space(text: str, at: int) -> str:
+    """Before a marker: a space behind Latin text, none behind Chinese."""
+    before = text[at - 1 : at]
+    return " " if before.isascii() and before.strip() and before != "]" else ""
+
+
+def _written(numbers: Sequence[int]) -> str:
+    return "".join(f"[{number}]" for number in numbers)
+
+
+def _removed(text: str, found: Sequence[Decided]) -> list[tuple[int, int]]:
+    """Spans of markers of which nothing stays; neighbours are one span."""
+    spans: list[tuple[int, int]] = []
+    for marker in found:
+        if marker.kept:
+            continue
+        if spans and not text[spans[-1][1] : marker.start].strip(" \t"):
+            spans[-1] = (spans[-1][0], marker.end)
+        else:
+            spans.append((marker.start, marker.end))
+    return spans
+
+
+def _with_space(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span with the space that would be left over."""
+    behind = text[end : end + 1]
+    if not behind or behind.isspace() or behind in _STOPS or behind in ",，、)）":
+        while start and text[start - 1] in " \t":
+            start -= 1
+    if start == 0 or text[start - 1] == "\n":
+        while end < len(text) and text[end] in " \t":
+            end += 1
+    return start, end
