@@ -75,6 +75,10 @@ down: setup ## Stop what `make up` or `quelea up --detach` runs.
 bench: setup ## Speed on this machine: ask path at 5,000 passages, encoder's batching, ingestion. Minutes the first time.
 	$(BIN)/quelea bench
 
+.PHONY: load
+load: setup ## The gateway alone under load, its services mocks with set delays. ARGS="--users 20,60 --seconds 30 --gateways 2".
+	$(BIN)/python tests/load/run.py $(ARGS)
+
 .PHONY: lint
 lint: setup ## Style, format and protobuf lint.
 	$(BIN)/ruff check .

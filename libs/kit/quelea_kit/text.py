@@ -13,7 +13,8 @@ _STEMMER = Stemmer.Stemmer("english")
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 CJK = re.compile(f"[{_CJK}]")
 _WORD = re.compile(rf"[{_CJK}]+|[A-Za-z]+(?:['’][A-Za-z]+)?|\d+(?:[.,]\d+)*")
-_TOKENISH = re.compile(rf"[{_CJK}]|[A-Za-z]+|\d|[^\sA-Za-z\d{_CJK}]")
+_LETTERS = re.compile("[A-Za-z]+")
+_DIGIT = re.compile(r"\d")
 
 STOP_WORDS = frozenset(
     """a about above after again all also am an and any are as at be because been before being below between both but
@@ -70,13 +71,8 @@ def estimate_tokens(text: str) -> int:
 
     An estimate for budgets, where the model's own tokenizer is not at hand; `docs/experiments.md` has its error.
     """
-    total = 0.0
-    for match in _TOKENISH.finditer(text):
-        piece = match.group()
-        if piece.isascii() and piece.isalpha():
-            total += 1.0 if len(piece) <= 4 else 1.0 + (len(piece) - 4) / 7
-        elif piece.isdigit():
-            total += 0.6
-        else:
-            total += 0.7
+    lengths = [len(word) for word in _LETTERS.findall(text)]
+    digits = len(_DIGIT.findall(text))
+    others = sum(map(len, text.split())) - sum(lengths) - digits
+    total = len(lengths) + sum(length - 4 for length in lengths if length > 4) / 7 + 0.6 * digits + 0.7 * others
     return round(total)

@@ -25,9 +25,12 @@ def choose(
     evidence: list[Passage] = []
     rest: list[Passage] = []
     left = budget
-    for passage in passages:
+    for position, passage in enumerate(passages):
+        if len(evidence) == j:
+            rest += passages[position:]
+            break
         cost = count(passage.header) + count(passage.table_head) + count(passage.text) + LINE_TOKENS
-        if len(evidence) < j and (cost <= left or not evidence):
+        if cost <= left or not evidence:
             evidence.append(passage)
             left -= cost
         else:
