@@ -15,6 +15,7 @@ from quelea_generator.adapters.json_schema import misfit
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
 from quelea_generator.core.completing import Completer
+from quelea_generator.core.dialogue.rewriting import Rewriter
 from quelea_generator.core.extractive import ExtractiveReader
 from quelea_generator.core.model_reader import ModelReader
 from quelea_generator.core.routing import by_affinity
@@ -44,7 +45,7 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         token_safety=settings.token_safety,
         context_tokens=settings.context_tokens,
     )
-    return GeneratorService(reader, settings, completer)
+    return GeneratorService(reader, settings, completer, Rewriter(completer, seconds=settings.rewrite_seconds))
 
 
 def pool(settings: GeneratorSettings) -> EnginePool:

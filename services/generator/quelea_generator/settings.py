@@ -40,6 +40,9 @@ class GeneratorSettings(ServiceSettings):
     completion_tokens: int = Field(default=2048, ge=1)
     """Longest plain completion (Complete), in the model's tokens; a request may ask for less."""
 
+    rewrite_seconds: float = Field(default=4.0, gt=0, le=30)
+    """Longest wait for the model to make a follow-up stand alone, its queue included; then the rules do it."""
+
     max_messages: int = Field(default=400, ge=1)
     """Most messages of a plain completion."""
 

@@ -367,3 +367,26 @@ async def test_every_template_is_listed_in_both_languages_with_its_version() -> 
     assert {(one.name, one.language) for one in listed} == {(name, lang) for name in names for lang in ("en", "zh")}
     assert ",".join(one.version for one in listed if one.name == "answer") == versions("answer")
     assert all(one.text.startswith("version: ") for one in listed)
+
+
+async def rewritten(stub: pb_grpc.GeneratorServiceStub, question: str, **fields: object) -> pb.RewriteResponse:
+    history = [
+        pb.Turn(role="user", text="What was Apple's revenue in fiscal 2023?"),
+        pb.Turn(role="assistant", text="7"),
+    ]
+    request = pb.RewriteRequest(**{"question": question, "history": history, "as_of": "2024-06-01", **fields})
+    return await unary(stub.Rewrite(request, timeout=10))
+
+
+async def test_the_extractive_reader_rewrites_by_rules() -> None:
+    async with served(ExtractiveReader()) as stub:
+        told = await rewritten(stub, "and the year before?")
+        assert (told.question, told.by) == ("What was Apple's revenue in fiscal 2022?", "rules")
+        same = await rewritten(stub, "What was Tesla's revenue in 2022?")
+        assert (same.question, same.by, same.prompt_version) == ("What was Tesla's revenue in 2022?", "", "")
+        first = await rewritten(stub, "and the year before?", history=[])
+        assert (first.question, first.by) == ("and the year before?", "")
+        with pytest.raises(InvalidInput):
+            await rewritten(stub, " ")
+        with pytest.raises(InvalidInput):
+            await rewritten(stub, "why?", as_of="soon")

@@ -194,3 +194,40 @@ async def test_completions_wait_in_the_queue_of_the_answers(engines: list[Any]) 
         assert ((await refused()).retry_after or 0) >= 1
         engines[0].gate.set()
         assert [reason for _, reason in await asyncio.gather(first, waiting)] == ["stop", "stop"]
+
+
+async def rewritten(stub: pb_grpc.GeneratorServiceStub) -> pb.RewriteResponse:
+    history = [pb.Turn(role="user", text="What was Apple's revenue in fiscal 2023?")]
+    return await stub.Rewrite(pb.RewriteRequest(question="and the year before?", history=history), timeout=30)
+
+
+async def test_the_model_rewrites_follow_ups_and_the_rules_stand_by(engines: list[Any]) -> None:
+    engines[0].pieces = ["How high was Apple's revenue", " in fiscal 2022?"]
+    async with served(engines[0], rewrite_seconds=2.0) as stub:
+        told = await rewritten(stub)
+        assert (told.question, told.by) == ("How high was Apple's revenue in fiscal 2022?", "model")
+        assert told.prompt_version.startswith("en-")
+        (body,) = engines[0].bodies
+        assert (body["temperature"], body["max_tokens"]) == (0, 96)
+
+        async def endless() -> AsyncIterator[bytes]:
+            number = 0
+            while True:
+                number += 1
+                choice = {"index": 0, "delta": {"content": f"and {number} "}}
+                yield f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+                await asyncio.sleep(0)
+
+        async def garbage() -> AsyncIterator[bytes]:
+            yield b"data: {oops\n\n"
+
+        async def half() -> AsyncIterator[bytes]:
+            yield b'data: {"choices": [{"index": 0, "delta": {"content": "What was Apple\'s revenue"}}]}\n\n'
+
+        for answer in (endless, garbage, half):
+            engines[0].answer = answer
+            told = await rewritten(stub)
+            assert (told.question, told.by) == ("What was Apple's revenue in fiscal 2022?", "rules")
+        engines[0].stop()
+        told = await rewritten(stub)
+        assert (told.question, told.by) == ("What was Apple's revenue in fiscal 2022?", "rules")

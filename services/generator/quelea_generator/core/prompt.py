@@ -47,7 +47,7 @@ def versions() -> str:
     return prompt_files.versions("answer")
 
 
-def _defused(text: str) -> str:
+def defused(text: str) -> str:
     """The text without what could close a fence, open a turn of the conversation, or is read without being seen."""
     return _TURN.sub("［", _TAG.sub("‹", visible(text)))  # no bracket that a chat template knows
 
@@ -59,7 +59,7 @@ def context_line(evidence: Evidence, text: str, warning: str = "") -> str:
     shown before a passage that reads like instructions, whoever noticed it.
     """
     parts = [f"({evidence.header})" if evidence.header else "", evidence.table_head, text]
-    body = _defused("\n".join(part for part in parts if part))
+    body = defused("\n".join(part for part in parts if part))
     if warning and (evidence.suspicious or reads_like_instructions(body)):
         body = f"{warning}\n{body}"
     if evidence.from_web:
@@ -83,7 +83,7 @@ def fit(evidence: tuple[Evidence, ...], budget: int, warning: str = "") -> list[
             left -= cost
             continue
         marked = replace(item, suspicious=item.suspicious or reads_like_instructions(item.text))
-        room = left - estimate_tokens(context_line(marked, "", warning)) - 2
+        room = left - estimate_tokens(context_line(marked, "", warning)) - 4  # "..." and what rounding hides
         if room >= _SMALLEST_PIECE:
             piece = _cut(item.text, room)
             if piece:
@@ -124,7 +124,7 @@ def build(task: Task, *, evidence_tokens: int, history_tokens: int) -> Prompt:
         context="\n".join(context_line(item, text, warning) for item, text in chosen),
         current_date=task.as_of.isoformat(),
         refusal=REFUSALS[language],
-        question=_defused(task.question.strip()),
+        question=defused(task.question.strip()),
     )
     messages = (
         Message("system", template.fill("system")),

@@ -1,0 +1,1 @@
+"""Follow-ups made to stand alone, from the turns before them."""

@@ -1,0 +1,294 @@
+"""A follow-up made to stand alone by rules: what it says replaces its like in the former question, the rest stays."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from quelea_generator.core.dialogue.parts import Part, Parts, read_parts
+from quelea_generator.core.dialogue.times import Found, Period, of_day
+from quelea_generator.core.model import Turn
+
+MOST_TURNS = 8
+"""Questions of the user that are looked back at."""
+_LONGEST = 300
+"""Characters of a question that may lean on others; a longer one says what it means."""
+
+_CONNECTIVE = re.compile(
+    r"^\s*(?:(?:ok(?:ay)?|thanks?(?: you)?|so|and|but|or|then|now|also|what about|how about|what of|same for"
+    r"|the same for|compared? (?:to|with|against)|versus|vs\.?|是的|好的|谢谢|那么|那"
+    r"|还有|另外|然后|以及|而|如果|换成|与|跟|和|同(?![比期样一类]))"
+    r"(?:\b|(?<=[\u4e00-\u9fff]))[\s,，]*)+",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"(?:[\s,，]*\b(?:then|instead|as well|too|though|please)|的话|相比|比较|对比|相较|呢|怎么样|如何|又|情况"
+    r"|[\s?？。.!！])+$",
+    re.IGNORECASE,
+)
+_COMPARES = re.compile(
+    r"^\s*(?:and\s+)?(?:how (?:does|did) (?:that|it|this) )?(?:compared?|versus|vs\b)|相比|对比|比较|同比",
+    re.IGNORECASE,
+)
+_WHY = re.compile(
+    r"^\W*(?:and\s+)?(?:but\s+)?(?:why|how come|how so|为什么|为何|原因(?:呢|是什么)?|怎么回事)\W*$", re.IGNORECASE
+)
+_SENTENCE = re.compile(
+    r"^(?:what|how|why|when|where|which|who|whose|did|does|do|is|are|was|were|will|would|can|could|has|have|had|tell"
+    r"|show|give|list|compare|explain|describe)\b|多少|什么|哪|怎|为何|吗|是否|有没有|几",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"^(?:what|how much)\s+(?:was|is|were|are)\s+(?:it|that|this|they)\b[\s,]*", re.IGNORECASE)
+_POSSESSIVE = re.compile(
+    r"\b(?:its|their|the company's|the firm's)\b|(?:它|他们|该公司|这家公司|该企业)的"
+    r"|其(?=[\u4e00-\u9fff])(?![中他它次余实])",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(
+    r"\b(?:it|they|them|the company|the firm|that one)\b|它们?|他们|该公司|这家公司|该企业", re.IGNORECASE
+)
+_IT = re.compile(r"\b(?:it|they|them)\b|它们?", re.IGNORECASE)
+"""May mean what was asked about, and not the company."""
+_FULL_YEAR = re.compile(r"(?:(?:in|for)\s+)?(?:the\s+)?(?:full|whole|entire)[\s-]year|全年", re.IGNORECASE)
+_GROWS = re.compile(r"^(?:同比|环比|增长|增速|增幅|下降|变化)")
+_POINTS = re.compile(
+    r"\b(?:that|this|those|these|same|former|latter|previous one)\b|上述|同期|前者|后者|这个|那个|此", re.IGNORECASE
+)
+_DEFINES = re.compile(
+    r"^\s*(?:what (?:is|are|does)|how (?:is|are|do|does)|explain|define)\b(?!.*\b(?:its|their|it|they)\b)"
+    r"|是什么意思|什么是|如何计算|怎么算",
+    re.IGNORECASE,
+)
+_NOW = re.compile(r"\b(?:now|today|current(?:ly)?|latest|most recent|newest)\b|最新|目前|现在|当前|最近", re.IGNORECASE)
+_JOIN = re.compile(
+    r"[\s,，、]*(?:and|to|through|versus|vs\.?|compared (?:to|with)|with|or|和|与|至|到|、|-|–|the|of)*[\s,，、]*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A question as it stands alone; leans: whether it had to be made so."""
+
+    text: str
+    leans: bool
+
+
+def stand_alone(question: str, history: tuple[Turn, ...], as_of: date) -> Rewritten:
+    """The question with what it takes from the user's earlier ones; unchanged when it leans on none.
+
+    Args:
+        question: The user's newest.
+        history: The conversation before it.
+        as_of: The day of the question: relative periods count from it when no earlier question has a period.
+    """
+    earlier = [turn.text.strip() for turn in history if turn.role == "user" and turn.text.strip()][-MOST_TURNS:]
+    if not earlier:
+        return Rewritten(question, leans=False)
+    base = earlier[0]
+    for turn in earlier[1:]:
+        base = _merged(base, turn, as_of).text
+    return _merged(base, question.strip(), as_of)
+
+
+def _merged(base_text: str, question: str, as_of: date) -> Rewritten:
+    said = read_parts(question)
+    base = read_parts(base_text)
+    if len(question) > _LONGEST or len(base_text) > 2 * _LONGEST or not _leans(question, said, base):
+        return Rewritten(question, leans=False)
+    chinese = said.language == "zh" or (not re.search("[A-Za-z]", question) and base.language == "zh")
+    if _WHY.match(question):
+        end = base_text.rstrip(" ?？.。")
+        return Rewritten(f"{end}？原因是什么？" if chinese else f"{end}, and why?", leans=True)
+    fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
+    if _SENTENCE.search(fragment) and not _SUBJECT.match(fragment):
+        return Rewritten(_sentence(_CONNECTIVE.sub("", question), base, as_of, chinese), leans=True)
+    compares = bool(_COMPARES.search(question))
+    return Rewritten(_fragment(_SUBJECT.sub("", fragment), base, as_of, compares, chinese, question), leans=True)
+
+
+def _leans(question: str, said: Parts, base: Parts) -> bool:
+    whole = bool(said.companies and said.items)
+    if _WHY.match(question):
+        return True
+    fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
+    starts = bool(_CONNECTIVE.match(question)) or question.rstrip(" ?？").endswith("呢")
+    if whole and _SENTENCE.search(fragment):
+        return starts and not said.periods and not said.shift and bool(base.periods) and not _NOW.search(question)
+    if starts or not _SENTENCE.search(fragment):
+        return not whole or starts
+    if said.companies:
+        return False
+    if _POSSESSIVE.search(question) or _PRONOUN.search(question) or _POINTS.search(question):
+        return True
+    if not base.companies or _DEFINES.search(question):
+        return False
+    return bool(said.items or said.periods or said.shift) or len(fragment) <= 60
+
+
+# A piece of a question: "and the year before?", "and Microsoft?", "毛利率呢"
+
+
+def _fragment(fragment: str, base: Parts, as_of: date, compares: bool, chinese: bool, question: str) -> str:
+    said = read_parts(fragment)
+    period = _period(said, base, as_of)
+    if said.shift and said.shift.same and (base.periods or compares):
+        compares = compares or not base.periods or ("同期" not in fragment and "same" not in fragment.lower())
+    if compares and not said.companies and not said.items:
+        other = period.text("zh" if chinese else "en") if period else fragment
+        end = base.text.rstrip(" ?？.。")
+        return f"{end}？与{other}相比如何？" if chinese else f"{end}, compared with {other}?"
+    item = said.items[0].text if said.items else ""
+    company = (
+        " and ".join(part.text for part in said.companies)
+        if not chinese
+        else "和".join(part.text for part in said.companies)
+    )
+    rest = "" if item or company or period else fragment
+    if said.language != base.language and base.items and not rest:
+        return _composed(base, company, item, period, chinese)
+    text = base.text
+    edits: list[tuple[int, int, str]] = []
+    if company and base.companies:
+        edits.append((base.companies[0].start, base.companies[-1].end, company))
+    if item and base.items:
+        edits.append((base.items[0].start, base.items[-1].end if len(base.items) == 1 else base.items[0].end, item))
+    if period and (spans := _time_spans(base)):
+        said_as = period.text(base.language)
+        if not base.periods:
+            said_as = _dated(text[: spans[0]], period, chinese=base.language == "zh")
+        edits.append((*spans, said_as))
+    for first, last, new in sorted(edits, reverse=True):
+        text = text[:first] + new + text[last:]
+    added = [one for one, place in ((company, base.companies), (item, base.items)) if one and not place]
+    if period and not _time_spans(base):
+        added.append(period.text(base.language))
+    if rest:
+        added.append(rest)
+    if not edits and not added:
+        return f"{question.rstrip('?？')}（关于：{base.text}）" if chinese else f"{question} (about: {base.text})"
+    return _with_added(text, added, base.language)
+
+
+def _with_added(text: str, added: list[str], language: str) -> str:
+    for one in added:
+        end = text.rstrip(" ?？.。")
+        if language == "zh":
+            text = f"{one}：{end}？" if not re.match(r"\d", one) else f"{one}{end}？"
+        else:
+            period = bool(re.match(r"(?:the |fiscal |[QH]\d|\d{4}|[A-Z][a-z]+ \d)", one))
+            text = f"{end} {'in' if period else 'for'} {one}?"
+    return text
+
+
+def _composed(base: Parts, company: str, item: str, period: Period | None, chinese: bool) -> str:
+    """In the language of the follow-up, which is another one than the former question's."""
+    language = "zh" if chinese else "en"
+    company = company or (base.companies[0].text if base.companies else "")
+    item = item or base.items[0].text
+    when = period or (base.periods[0].period if base.periods else None)
+    time = when.text(language) if when else ""
+    if chinese:
+        return f"{company}{' ' if company.isascii() and time else ''}{time}的{item}是多少？"
+    return f"What was the {item}{f' of {company}' if company else ''}{f' in {time}' if time else ''}?"
+
+
+# A whole sentence that points back: "What was its gross margin?", "它的净利润是多少？"
+
+
+def _sentence(question: str, base: Parts, as_of: date, chinese: bool) -> str:
+    said = read_parts(question)
+    company = base.companies[0].text if base.companies else ""
+    period = _period(said, base, as_of)
+    text = question
+    replaced = False
+    if said.shift and period and not said.periods:
+        text = text[: said.shift.start] + _dated(text[: said.shift.start], period, chinese) + text[said.shift.end :]
+        replaced = True
+    elif said.periods and period and said.periods[0].period.year == 0:
+        one = said.periods[0]
+        text = text[: one.start] + period.text("zh" if chinese else "en") + text[one.end :]
+    if company and not said.companies:
+        topic = _topic(base, company, chinese) if not said.items and base.items else ""
+        text, owns = _POSSESSIVE.subn(f"{company}的" if chinese else f"{company}'s", text)
+        it = _IT.search(text) if topic else None
+        text, times = (_IT if it else _PRONOUN).subn(topic if it else company, text, count=1)
+        replaced = replaced or bool(it)
+        if not owns and not times and topic and chinese and _GROWS.match(text):
+            return topic + text
+        if not owns and not times:
+            text = f"{company}{text}" if chinese else _before_end(text, f"at {company}")
+    if not said.periods and not said.shift and not replaced and base.periods and not _NOW.search(question):
+        time = base.periods[0].period.text("zh" if chinese else "en")
+        at = text.find(company) + len(company) if company and company in text else 0
+        text = text[:at] + time + text[at:] if chinese else _before_end(text, f"in {time}")
+    return text[:1].upper() + text[1:]
+
+
+def _dated(before: str, period: Period, chinese: bool) -> str:
+    if chinese:
+        return period.text("zh")
+    leads = re.search(r"\b(?:in|for|of|with|to|than|from|versus|during)\s*$", before, re.IGNORECASE)
+    return period.text("en") if leads else f"in {period.text('en')}"
+
+
+def _before_end(text: str, added: str) -> str:
+    end = text.rstrip(" ?.!")
+    return f"{end} {added}{text.rstrip()[len(end) :].strip() or '?'}"
+
+
+def _topic(base: Parts, company: str, chinese: bool) -> str:
+    """What the former question was about, as a noun."""
+    item = base.items[0].text
+    time = base.periods[0].period.text("zh" if chinese else "en") if base.periods else ""
+    if chinese:
+        return f"{company}{time}的{item}"
+    return f"{company}'s {item}{f' in {time}' if time else ''}"
+
+
+# Periods
+
+
+def _period(said: Parts, base: Parts, as_of: date) -> Period | None:
+    """The period that the follow-up names, counted from the former question's."""
+    before = [found.period for found in base.periods]
+    if not before and base.shift and not base.shift.same:
+        counted = _counted(of_day(as_of, base.shift.kind), base)
+        before = [counted] if counted else []
+    if before and not said.periods and _FULL_YEAR.fullmatch(said.text.strip()):
+        year = before[0].year or (before[0].day.year if before[0].day else as_of.year)
+        return Period("year", year, fiscal=before[0].fiscal)
+    if said.periods:
+        own = said.periods[0].period
+        if before:
+            return before[0].joined(own)
+        return own if own.year else Period(own.kind, as_of.year, own.part, own.fiscal)
+    if said.shift is None:
+        return None
+    if said.shift.this:
+        return of_day(as_of, said.shift.kind if "quarter" not in said.text and "季" not in said.text else "quarter")
+    if not before:
+        return _counted(of_day(as_of, said.shift.kind), said)
+    backwards = said.shift.years + said.shift.quarters + said.shift.months < 0
+    counted = _counted((min if backwards else max)(before, key=lambda one: one.order), said)
+    return counted or _counted(of_day(as_of, said.shift.kind), said)
+
+
+def _counted(start: Period, parts: Parts) -> Period | None:
+    shift = parts.shift
+    return start.moved(shift.years, shift.quarters, shift.months) if shift else None
+
+
+def _time_spans(base: Parts) -> tuple[int, int] | tuple[()]:
+    """Where the former question names its period; of several that follow one another all of them."""
+    spans: list[Found | Part] = list(base.periods)
+    if not spans and base.shift and not base.shift.same:
+        return base.shift.start, base.shift.end
+    if not spans:
+        return ()
+    start, end = spans[0].start, spans[0].end
+    for one in spans[1:]:
+        if not _JOIN.fullmatch(base.text[end : one.start]):
+            break
+        end = one.end
+    return start, end

@@ -1,0 +1,260 @@
+"""Periods in questions: found, counted on from one another, written down again. English and Chinese."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from quelea_kit.dates import find_dates
+from quelea_kit.text import CJK
+
+Kind = Literal["year", "nine", "half", "quarter", "month", "date"]
+
+_MONTHS = "January February March April May June July August September October November December".split()
+_ORDINALS = ("first", "second", "third", "fourth")
+_NUMBERS = {word: n for n, word in enumerate(_ORDINALS, 1)} | {"1st": 1, "2nd": 2, "3rd": 3, "4th": 4, "last": 4}
+_CHINESE = {word: n for n, word in enumerate("一二三四", 1)} | {"上": 1, "下": 2, "两": 2, "五": 5}
+_COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
+
+_Y = (
+    r"(?:(?P<f{n}>fiscal(?:\s+year)?|FY|calendar(?:\s+year)?)\s*'?)?"
+    r"(?P<y{n}>(?:19|20)\d\d|(?<=FY)\d\d|(?<=FY')\d\d)(?![\d%])"
+)
+_Q = (
+    r"(?:Q(?P<q{n}>[1-4])|(?P<w{n}>[1-4])Q"
+    r"|(?P<o{n}>first|second|third|fourth|1st|2nd|3rd|4th)[\s-]+(?:fiscal\s+)?quarter)(?!\w)"
+)
+_H = r"(?:H(?P<h{n}>[12])|(?P<p{n}>first|second|1st|2nd)[\s-]+half)(?!\w)"
+_OF = r"[\s,]*(?:(?:of|in|for)\s+)?(?:the\s+)?"
+_PART = rf"(?:{_Q}|{_H})"
+_ENGLISH = re.compile(
+    rf"(?:\bthe\s+)?(?<![\w.,$])(?:{_PART.replace('{n}', '1')}{_OF}{_Y.replace('{n}', '1')}"
+    rf"|{_Y.replace('{n}', '2')}(?:'s)?[\s,]*(?:the\s+)?{_PART.replace('{n}', '2')}|{_PART.replace('{n}', '3')}"
+    rf"|(?P<m>{'|'.join(_MONTHS)}),?\s+(?P<my>(?:19|20)\d\d)|{_Y.replace('{n}', '4')}(?![.,]\d))",
+    re.IGNORECASE,
+)
+_CHINESE_PERIOD = re.compile(
+    r"(?:(?P<y>(?:19|20)\d\d)\s*(?P<f>财年|财政年度|年度?))?\s*的?(?:(?P<n>前三(?:个)?季度?)|(?<![上前下后每])第?(?P<q>[一二三四1-4])(?:个)?(?:季度|季报|财季)"
+    r"|Q(?P<q2>[1-4])(?!\d)|(?P<h>[上下])半年|(?P<m>1[0-2]|[1-9])月份?(?!\d|\s*\d+\s*日))"
+    r"|(?P<y2>(?:19|20)\d\d)\s*(?P<f2>财年|财政年度|年度?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A period; year 0: none was said.
+
+    Attributes:
+        kind: What it is.
+        year: Of the calendar, or the filer's own.
+        part: The half, quarter or month, from 1; 0 for a year.
+        fiscal: The text says fiscal.
+        day: Of a date.
+        short: Written "Q3", "H1".
+    """
+
+    kind: Kind
+    year: int = 0
+    part: int = 0
+    fiscal: bool = False
+    day: date | None = None
+    short: bool = False
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Earlier ones first."""
+        return self.year, self.part
+
+    def moved(self, years: int = 0, quarters: int = 0, months: int = 0) -> Period | None:
+        """So much later; None where it cannot be said (the quarter before a year)."""
+        if self.kind == "date" and self.day:
+            return replace(self, day=_moved_day(self.day, 12 * years + 3 * quarters + months))
+        if self.year == 0 or (quarters and self.kind != "quarter") or (months and self.kind != "month"):
+            return None
+        size = {"quarter": 4, "month": 12}.get(self.kind, 1)
+        if not quarters and not months:
+            return replace(self, year=self.year + years)
+        index = size * (self.year + years) + self.part - 1 + quarters + months
+        return replace(self, year=index // size, part=index % size + 1)
+
+    def joined(self, other: Period) -> Period:
+        """What another one means after this one: a quarter of this one's year, a year with this one's quarter."""
+        if other.year == 0:
+            return replace(other, year=self.year or (self.day.year if self.day else 0), fiscal=self.fiscal)
+        if other.kind == "year" and self.kind in ("quarter", "half", "month") and self.part:
+            return replace(self, year=other.year, fiscal=other.fiscal or self.fiscal)
+        if other.kind == "year" and self.kind == "date" and self.day:
+            return replace(self, day=_moved_day(self.day, 12 * (other.year - self.day.year)))
+        return replace(other, fiscal=other.fiscal or self.fiscal) if other.kind != "date" else other
+
+    def text(self, language: str) -> str:
+        """ "the third quarter of fiscal 2023", "2023财年第三季度"."""
+        return self._chinese() if language == "zh" else self._english()
+
+    def _english(self) -> str:
+        year = f"{'fiscal ' if self.fiscal else ''}{self.year}" if self.year else ""
+        if self.day:
+            return f"{_MONTHS[self.day.month - 1]} {self.day.day}, {self.day.year}"
+        if self.kind == "month":
+            return f"{_MONTHS[self.part - 1]} {year}".strip()
+        if self.kind in ("year", "nine"):
+            return f"the first nine months of {year}" if self.kind == "nine" else year
+        if self.short:
+            return f"{'Q' if self.kind == 'quarter' else 'H'}{self.part} {year}".strip()
+        name = f"the {_ORDINALS[self.part - 1]} {self.kind}"
+        return f"{name} of {year}" if year else name
+
+    def _chinese(self) -> str:
+        if self.day:
+            return f"{self.day.year}年{self.day.month}月{self.day.day}日"
+        year = f"{self.year}{'财年' if self.fiscal else '年'}" if self.year else ""
+        if self.kind == "quarter":
+            return f"{year}第{'一二三四'[self.part - 1]}季度"
+        if self.kind == "nine":
+            return f"{year}前三季度"
+        if self.kind == "half":
+            return f"{year}{'上下'[self.part - 1]}半年"
+        return f"{year}{self.part}月" if self.kind == "month" else year
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A period and where the text says it, in code points."""
+
+    start: int
+    end: int
+    period: Period
+
+
+def find_periods(text: str) -> list[Found]:
+    """The periods that a text names, in order, none over another."""
+    found = [Found(day.start, day.end, Period("date", day.day.year, day=day.day)) for day in find_dates(text)]
+    chinese = ((_CHINESE_PERIOD, _read_chinese),) if CJK.search(text) else ()
+    for pattern, read in (*chinese, (_ENGLISH, _read_english)):
+        for match in pattern.finditer(text):
+            if match.group().strip() and all(match.end() <= one.start or match.start() >= one.end for one in found):
+                found.append(Found(match.start(), match.end(), read(match)))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _read_english(match: re.Match[str]) -> Period:
+    said = {name: value for name, value in match.groupdict().items() if value}
+
+    def first(*names: str) -> str:
+        return next((said[f"{name}{n}"] for name in names for n in "1234" if f"{name}{n}" in said), "")
+
+    digits = first("y") or said.get("my", "")
+    year = int(digits) + (2000 if len(digits) == 2 else 0) if digits else 0
+    fiscal = first("f").lower().startswith("f") or "fiscal" in match.group().lower()
+    if "m" in said:
+        return Period("month", year, 1 + [m.lower() for m in _MONTHS].index(said["m"].lower()))
+    if quarter := first("q", "w", "o"):
+        return Period("quarter", year, _part(quarter), fiscal, short=quarter.isdigit())
+    if half := first("h", "p"):
+        return Period("half", year, _part(half), fiscal, short=half.isdigit())
+    return Period("year", year, fiscal=fiscal)
+
+
+def _read_chinese(match: re.Match[str]) -> Period:
+    year = int(match["y"] or match["y2"] or 0)
+    fiscal = "财" in (match["f"] or match["f2"] or "")
+    if match["n"]:
+        return Period("nine", year, fiscal=fiscal)
+    if quarter := match["q"] or match["q2"]:
+        return Period("quarter", year, _part(quarter), fiscal)
+    if match["h"]:
+        return Period("half", year, _CHINESE[match["h"]], fiscal)
+    if match["m"]:
+        return Period("month", year, int(match["m"]), fiscal)
+    return Period("year", year, fiscal=fiscal)
+
+
+def _part(word: str) -> int:
+    return int(word) if word.isdigit() else _NUMBERS.get(word.lower()) or _CHINESE[word]
+
+
+def _moved_day(day: date, months: int) -> date:
+    index = 12 * day.year + day.month - 1 + months
+    year, month = index // 12, index % 12 + 1
+    last = monthrange(year, month)[1]
+    at_end = day.day == monthrange(day.year, day.month)[1]
+    return date(year, month, last if at_end else min(day.day, last))
+
+
+_SHIFT = re.compile(
+    r"(?:\bthe\s+)?\b(?P<back2>year\s+before\s+last)\b"
+    r"|(?:\b(?:in|for|of|from)\s+)?(?:\bthe\s+)?\bsame\s+(?:quarter|period|time|month)\s+(?:of\s+|in\s+)?(?:the\s+|a\s+)?"
+    r"(?P<same>last|previous|prior|preceding)?\s*year(?:\s+(?:before|earlier|ago))?\b"
+    r"|(?:\bthe\s+)?\b(?P<u1>year|quarter|month)\s+(?P<d1>before|earlier|prior|ago|after|later)\b(?:\s+that\b)?"
+    r"|(?:\bthe\s+)?\b(?P<d2>previous|prior|preceding|last|next|following)\s+(?:fiscal\s+)?(?P<u2>year|quarter|month)\b"
+    r"|\b(?P<n>\d{1,2}|a|one|two|three|four|five)\s+(?P<u3>year|quarter|month)s?\s+(?P<d3>before|earlier|prior|ago|after|later)\b"
+    r"|(?P<zsame>(?:去年|上年|上一年|前一年)(?:度)?同(?:一)?(?:期|季度))|(?P<zback2>前年)"
+    r"|(?P<zn>\d{1,2}|[一两二三四五])(?P<zu3>年|个季度|个月)(?P<zd3>前|后)"
+    r"|(?P<zu>上一?个?年度?|上一?个?季度?|上一?个?月|去年|上年度?|前一年度?|前一个?季度|前一个?月)"
+    r"|(?P<znext>下一?个?年度?|下一?个?季度?|下一?个?月|次年|明年|后一年|后一个?季度|第二年)"
+    r"|\b(?P<this>this\s+(?P<u4>year|quarter|month))\b|(?P<zthis>今年|本年度?|本季度|这个?季度|本月|这个?月)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A period named by its distance from another one, and where the text says it."""
+
+    start: int
+    end: int
+    years: int = 0
+    quarters: int = 0
+    months: int = 0
+    same: bool = False
+    """The same period of another year: whatever it is compared with stays."""
+    this: bool = False
+    """Counted from the day of the question."""
+
+    @property
+    def kind(self) -> Kind:
+        """The unit that it is counted in."""
+        return "quarter" if self.quarters else "month" if self.months else "year"
+
+
+def find_shift(text: str) -> Shift | None:
+    """The first such period of a text."""
+    match = _SHIFT.search(text)
+    return _read_shift(match) if match else None
+
+
+def _read_shift(match: re.Match[str]) -> Shift:
+    start, end = match.span()
+    said = match.group().lower()
+    if match["back2"] or match["zback2"]:
+        return Shift(start, end, years=-2)
+    if "same" in said or match["zsame"]:
+        return Shift(start, end, years=-1, same=True)
+    unit = (match["u1"] or match["u2"] or match["u3"] or match["u4"] or "").lower()
+    if not unit:
+        unit = "quarter" if "季" in said else "month" if "月" in said else "year"
+    if match["this"] or match["zthis"]:
+        sign, count = 0, 0
+    else:
+        later = {"after", "later", "next", "following", "后"}
+        word = (match["d1"] or match["d2"] or match["d3"] or match["zd3"] or "").lower()
+        sign = 1 if word in later or match["znext"] else -1
+        number = (match["n"] or match["zn"] or "1").lower()
+        count = int(number) if number.isdigit() else _COUNTS.get(number) or _CHINESE[number]
+    return Shift(
+        start,
+        end,
+        years=sign * count if unit == "year" else 0,
+        quarters=sign * count if unit == "quarter" else 0,
+        months=sign * count if unit == "month" else 0,
+        this=bool(match["this"] or match["zthis"]),
+    )
+
+
+def of_day(day: date, kind: Kind) -> Period:
+    """The calendar's year, quarter or month that holds a day."""
+    part = {"quarter": (day.month + 2) // 3, "month": day.month}.get(kind, 0)
+    return Period(kind, day.year, part)

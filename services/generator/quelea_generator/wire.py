@@ -1,0 +1,134 @@
+"""Requests and answers as the core has them and as the wire has them."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+from quelea.generator.v1 import generator_pb2 as pb
+from quelea_kit.dates import parse_iso
+from quelea_kit.errors import InvalidInput, TooLarge
+
+from quelea_generator.adapters.json_schema import read_schema
+from quelea_generator.core.completing import Wanted
+from quelea_generator.core.model import Evidence, Quote, Task, Turn
+from quelea_generator.core.prompt import Message
+from quelea_generator.settings import GeneratorSettings
+
+_LONGEST_TENANT = 200
+_ROLES = ("system", "user", "assistant")
+
+
+def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
+    """The request as the core has it.
+
+    Raises:
+        InvalidInput: No question, a tenant's name of more than 200 characters, a passage number that is 0 or comes
+            twice, a date that is none, a temperature outside 0 to 2.
+        TooLarge: The question, the number of passages or their length is over its limit.
+    """
+    question = to_question(request.question, settings)
+    check_tenant(request.tenant)
+    if len(request.evidence) > settings.max_evidence:
+        raise TooLarge(f"More than {settings.max_evidence} passages of evidence.")
+    if sum(len(item.text) for item in request.evidence) > settings.max_evidence_chars:
+        raise TooLarge(f"More than {settings.max_evidence_chars} characters of evidence.")
+    numbers = [item.number for item in request.evidence]
+    if 0 in numbers or len(set(numbers)) < len(numbers):
+        raise InvalidInput("Every passage of evidence needs a number of its own, from 1.")
+    return Task(
+        question=question,
+        evidence=tuple(_to_evidence(item) for item in request.evidence),
+        as_of=to_day(request.as_of),
+        history=tuple(Turn(turn.role, turn.text) for turn in request.history),
+        model=request.model,
+        max_tokens=request.max_tokens,
+        temperature=_temperature(request),
+        evidence_incomplete=request.evidence_incomplete,
+        tenant=request.tenant,
+    )
+
+
+def to_wanted(request: pb.CompleteRequest, settings: GeneratorSettings) -> Wanted:
+    """The request as the core has it.
+
+    Raises:
+        InvalidInput: No messages, one without text or of another role than system, user and assistant, a schema that
+            is none, a tenant's name of more than 200 characters, a temperature outside 0 to 2.
+        TooLarge: The messages are too many or too long, or the schema is.
+    """
+    if not request.messages:
+        raise InvalidInput("There are no messages.")
+    if len(request.messages) > settings.max_messages:
+        raise TooLarge(f"More than {settings.max_messages} messages.")
+    if sum(len(message.text) for message in request.messages) > settings.max_prompt_chars:
+        raise TooLarge(f"More than {settings.max_prompt_chars} characters of messages.")
+    for message in request.messages:
+        if message.role not in _ROLES:
+            raise InvalidInput(f"A message's role is one of {', '.join(_ROLES)}.")
+        if not message.text.strip():
+            raise InvalidInput("A message has no text.")
+    check_tenant(request.tenant)
+    return Wanted(
+        messages=tuple(Message(message.role, message.text) for message in request.messages),
+        schema=read_schema(request.json_schema) if request.json_schema else None,
+        model=request.model,
+        max_tokens=request.max_tokens,
+        temperature=_temperature(request),
+        tenant=request.tenant,
+    )
+
+
+def to_question(text: str, settings: GeneratorSettings) -> str:
+    """The question. Raises InvalidInput when empty, TooLarge when too long."""
+    question = text.strip()
+    if not question:
+        raise InvalidInput("The question is empty.")
+    if len(question) > settings.max_question_chars:
+        raise TooLarge(f"The question is longer than {settings.max_question_chars} characters.")
+    return question
+
+
+def check_tenant(tenant: str) -> None:
+    """Raises InvalidInput for a name of more than 200 characters."""
+    if len(tenant) > _LONGEST_TENANT:
+        raise InvalidInput(f"The tenant's name is longer than {_LONGEST_TENANT} characters.")
+
+
+def _temperature(request: pb.GenerateRequest | pb.CompleteRequest) -> float | None:
+    temperature = request.temperature if request.HasField("temperature") else None
+    if temperature is not None and not 0 <= temperature <= 2:
+        raise InvalidInput("The temperature must be from 0 to 2.")
+    return temperature
+
+
+def to_quote(quote: Quote) -> pb.Quote:
+    """The quote as the wire has it."""
+    return pb.Quote(number=quote.number, start=quote.start, end=quote.end, text=quote.text, score=quote.score)
+
+
+def to_day(text: str) -> date:
+    """A day, YYYY-MM-DD; today (UTC) when empty. Raises InvalidInput."""
+    if not text:
+        return datetime.now(UTC).date()
+    day = parse_iso(text)
+    if day is None:
+        raise InvalidInput("as_of must be a date, YYYY-MM-DD.")
+    return day
+
+
+def _to_evidence(item: pb.Evidence) -> Evidence:
+    return Evidence(
+        number=item.number,
+        text=item.text,
+        header=item.header,
+        table_head=item.table_head,
+        is_table=item.is_table,
+        published=item.published,
+        period_end=item.period_end,
+        period_label=item.period_label,
+        company=item.company,
+        score=item.score,
+        cosine=item.cosine,
+        from_web=item.from_web,
+        suspicious=item.suspicious,
+    )
