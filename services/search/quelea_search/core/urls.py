@@ -71,16 +71,20 @@ class WebUrl:
         return self.origin + self.target
 
 
-def parse_url(url: str) -> WebUrl:
+def parse_url(url: str, longest: int = LONGEST) -> WebUrl:
     """Read an address.
+
+    Args:
+        url: As written.
+        longest: Characters that it may have.
 
     Raises:
         BadUrl: It is not http or https, or holds what no address of a page holds (a user, control characters,
             backslashes, an impossible port or host); the message says which.
     """
     text = url.strip(" ")
-    if len(text) > LONGEST:
-        raise BadUrl(f"The address is longer than {LONGEST:,} characters; use a shorter one.")
+    if len(text) > longest:
+        raise BadUrl(f"The address is longer than {longest:,} characters; use a shorter one.")
     if "\\" in text or any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text):
         raise BadUrl("The address holds a backslash or control characters; use it as the browser shows it.")
     match = _START.fullmatch(text)

@@ -1,4 +1,4 @@
-"""One request, one answer, bounded: what lies between the page reader and httpcore2.
+"""One request, one answer, bounded: what lies between httpcore2 and the page reader or the market-data door.
 
 httpcore2 is used without httpx2 on top, since everything that httpx2 adds is unwanted here: a second parser of
 addresses, proxies from the environment, cookies, redirects, unpacking without a limit. HTTP/1.1 only: a question reads
@@ -37,6 +37,8 @@ class Head:
 
     status: int
     headers: Mapping[str, str]
+    cookies: tuple[str, ...] = ()
+    """Every Set-Cookie header."""
 
     @property
     def media_type(self) -> str:
@@ -76,9 +78,12 @@ class Exchange:
         backend: Opens the connections.
         user_agent: Name told to the servers.
         seconds: Of each step; the caller holds the deadline of the whole.
+        connect_seconds: Of the connection, when another than of the other steps.
     """
 
-    def __init__(self, backend: PinnedBackend, user_agent: str, seconds: float) -> None:
+    def __init__(
+        self, backend: PinnedBackend, user_agent: str, seconds: float, connect_seconds: float | None = None
+    ) -> None:
         self._pool = httpcore2.AsyncConnectionPool(
             max_connections=CONNECTIONS,
             max_keepalive_connections=CONNECTIONS // 2,
@@ -87,6 +92,8 @@ class Exchange:
         )
         self._agent = user_agent
         self._timeout = dict.fromkeys(("connect", "read", "write", "pool"), seconds)
+        if connect_seconds is not None:
+            self._timeout["connect"] = connect_seconds
 
     async def get(
         self,
@@ -110,19 +117,45 @@ class Exchange:
             PageTooLarge: The body is longer than the limit.
             httpcore2.TimeoutException: A step took too long.
         """
-        sent = {"Host": url.netloc, "User-Agent": self._agent, "Accept-Encoding": "gzip, deflate", **headers}
+        return await self.send("GET", url, reading, headers=headers, limit=limit, cut=cut, whole=whole, again=True)
+
+    async def send(
+        self,
+        method: str,
+        url: WebUrl,
+        reading: Reading,
+        *,
+        headers: Mapping[str, str],
+        limit: int,
+        body: bytes = b"",
+        cut: bool = False,
+        whole: bool = False,
+        again: bool = False,
+    ) -> Answer:
+        """Like `get`, with any method and a body.
+
+        Args:
+            headers: "user-agent" among them replaces the exchange's own; names in lower case.
+            again: Whether to send once more when the connection breaks before an answer begins; only for requests that
+                change nothing.
+        """
+        sent = {"host": url.netloc, "user-agent": self._agent, "accept-encoding": "gzip, deflate"}
+        sent |= {name.lower(): value for name, value in headers.items()}
+        if body or method == "POST":
+            sent["content-length"] = str(len(body))
         request = httpcore2.Request(
-            b"GET",
+            method.encode(),
             httpcore2.URL(
                 scheme=url.scheme.encode(), host=url.host.encode(), port=url.port, target=url.target.encode()
             ),
-            headers=[(name.encode(), value.encode("latin-1")) for name, value in sent.items()],
+            headers=[(name.title().encode(), value.encode("latin-1")) for name, value in sent.items()],
+            content=body or None,
             extensions={"timeout": self._timeout},
         )
         async with AsyncExitStack() as stack:
-            response = await self._sent(request, url)
+            response = await self._sent(request, url, again)
             stack.push_async_callback(response.aclose)
-            head = Head(response.status, _headers(response.headers))
+            head = Head(response.status, _headers(response.headers), _cookies(response.headers))
             if not reading.wants_body(head):
                 return Answer(head)
             if not cut:
@@ -131,11 +164,14 @@ class Exchange:
             data = await _collect(pieces, lambda start: reading.check_start(head, start), limit, cut, whole)
             return Answer(head, data)
 
-    async def _sent(self, request: httpcore2.Request, url: WebUrl) -> httpcore2.Response:
+    async def _sent(self, request: httpcore2.Request, url: WebUrl, again: bool) -> httpcore2.Response:
         try:
             try:
                 return await self._pool.handle_async_request(request)
-            except _BROKEN:  # once more: a kept connection that the server had closed, a lost packet
+            except _BROKEN:
+                if not again:
+                    raise
+                # Once more: a kept connection that the server had closed, a lost packet.
                 return await self._pool.handle_async_request(request)
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             raise FetchFailed(f"{url.host} gives no answer: {str(error) or type(error).__name__}.") from error
@@ -150,6 +186,10 @@ def _headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
     for name, value in raw:
         headers.setdefault(name.decode("latin-1").lower(), _text(value))
     return headers
+
+
+def _cookies(raw: list[tuple[bytes, bytes]]) -> tuple[str, ...]:
+    return tuple(_text(value) for name, value in raw if name.lower() == b"set-cookie")
 
 
 def _text(value: bytes) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -19,7 +19,6 @@ import httpcore2
 from quelea_search.core.addresses import is_public, parse_address
 from quelea_search.core.urls import DEFAULT_PORTS, WebUrl, host_matches, parse_url
 from quelea_search.core.web_errors import FetchFailed, RefusedAddress
-from quelea_search.web_settings import WebSettings
 
 ADDRESSES = 4
 """Addresses of one host that are tried, in the resolver's order."""
@@ -28,6 +27,22 @@ _INSIDE = """localhost local internal intranet lan home corp private arpa onion 
     cluster svc consul""".split()
 """Last labels of names that are not of the public internet (RFC 6761, 6762, 8375, ICANN's reserved ones)."""
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
+
+
+class AddressRules(Protocol):
+    """What the guard is told: the page reader's settings, or the market-data door's."""
+
+    @property
+    def page_ports(self) -> Sequence[int]:
+        """Ports that may be connected to."""
+
+    @property
+    def deny_hosts(self) -> Sequence[str]:
+        """Hosts that are never read."""
+
+    @property
+    def web_test_hosts(self) -> Mapping[str, str]:
+        """Host -> loopback address, the only way past the checks; for tests."""
 
 
 class Resolver(Protocol):
@@ -68,11 +83,11 @@ class Guard:
     """Decides which addresses are read.
 
     Args:
-        settings: `page_ports`, `deny_hosts` and `web_test_hosts`, the only way past the checks.
+        settings: Ports, denied hosts, and the test hosts.
         resolver: Where names lead; the system's own when None.
     """
 
-    def __init__(self, settings: WebSettings, resolver: Resolver | None = None) -> None:
+    def __init__(self, settings: AddressRules, resolver: Resolver | None = None) -> None:
         self._ports = frozenset(settings.page_ports)
         self._denied = settings.deny_hosts
         self._test_hosts = dict(_test_hosts(settings.web_test_hosts))
@@ -178,7 +193,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
-def _test_hosts(mapping: dict[str, str]) -> Iterable[tuple[tuple[str, int], tuple[str, int]]]:
+def _test_hosts(mapping: Mapping[str, str]) -> Iterable[tuple[tuple[str, int], tuple[str, int]]]:
     """(host, port) as in the address -> (loopback address, port). A host without a port means the schemes' own."""
     for written, target in mapping.items():
         known = parse_url(f"http://{written}/")
