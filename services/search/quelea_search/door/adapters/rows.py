@@ -49,15 +49,16 @@ def call_row(call: Call, answer: Recorded | None) -> tuple[Any, ...]:
     """CALL's columns, then key, match and headers of what was given."""
     facts = ("", "{}", "{}") if answer is None else (answer.key, _json(answer.match), _json(answer.headers))
     return (
-        call.id, call.session_id, call.run_id, call.tenant, call.method, call.url, call.asked, call.fetched, call.status,
-        call.media_type, call.sha256, call.bytes, call.source.value, call.reason, call.milliseconds, *facts,
+        call.id, call.session_id, call.run_id, call.tenant, call.method, call.url, call.asked, call.fetched,
+        call.status, call.media_type, call.sha256, call.bytes, call.source.value, call.reason, call.milliseconds, *facts,
     )  # fmt: skip
 
 
 def as_call(row: Sequence[Any]) -> Call:
     """From CALL's columns."""
-    *facts, source, reason, milliseconds = row
-    return Call(*facts, Source(source), reason, milliseconds)
+    values = list(row)
+    values[CALL.split(", ").index("source")] = Source(row[CALL.split(", ").index("source")])
+    return Call(*values)
 
 
 def recorded_row(answer: Recorded) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ serialises it, since a body that is just being cited must not be dropped at that
 from __future__ import annotations
 
 import fcntl
+import json
 import sqlite3
 import threading
 import time
