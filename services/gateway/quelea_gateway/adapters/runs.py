@@ -1,0 +1,169 @@
+"""Runs of the agent in a folder or an object store (fsspec).
+
+    <tenant>/<run id>/run.json              the head: state, budget, answer
+    <tenant>/<run id>/events/00000001.json  one object an event, so that a store without appending holds them too
+    <tenant>/<run id>/files/<name>          artifacts, and the bundle of its calls
+    <tenant>/<run id>/beat                  when its gateway last said that it lives
+
+The tenant's folder is a hash of its name: a run is found under its owner's key or not at all. Names are checked, so no
+caller reaches another path. A local file appears under its name only when it is complete.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import re
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from fsspec.core import url_to_fs
+from quelea_kit.errors import NotFound, Unavailable
+
+from quelea_gateway.core.agent.model import Event, Run
+
+T = TypeVar("T")
+
+_ID = re.compile(r"[0-9]{14}-[0-9a-f]{16}")
+_NAME = re.compile(r"[\w][\w.\-]{0,159}")
+
+
+class Runs:
+    """The runs under a URL.
+
+    Args:
+        url: A folder, or an fsspec URL (s3://bucket/prefix needs the package s3fs; memory:// is for tests).
+    """
+
+    def __init__(self, url: str) -> None:
+        self._fs, root = url_to_fs(url)
+        self._root = root.rstrip("/")
+        self._local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
+
+    async def put(self, run: Run) -> None:
+        """Store the head."""
+        await self._do(self._write, f"{self._folder(run.tenant, run.id)}/run.json", _json(run.as_dict()))
+
+    async def get(self, tenant: str, run_id: str) -> Run:
+        """Raises NotFound."""
+        return _run(await self._do(self._read, f"{self._folder(tenant, run_id)}/run.json"), run_id)
+
+    async def newest(self, tenant: str, limit: int) -> list[Run]:
+        """The newest first; ids begin with their time."""
+        ids = await self._do(self._names, f"{self._root}/{_tenant(tenant)}")
+        found: list[Run] = []
+        for run_id in sorted((one for one in ids if _ID.fullmatch(one)), reverse=True):
+            if len(found) >= limit:
+                break
+            try:
+                found.append(await self.get(tenant, run_id))
+            except NotFound:  # deleted meanwhile, or its head was never written
+                continue
+        return found
+
+    async def append(self, tenant: str, run_id: str, event: Event) -> None:
+        """Store an event under its number."""
+        path = f"{self._folder(tenant, run_id)}/events/{event.number:08d}.json"
+        await self._do(self._write, path, _json(event.as_dict()))
+
+    async def events(self, tenant: str, run_id: str, after: int) -> list[Event]:
+        """In order, up to the first gap."""
+        folder = f"{self._folder(tenant, run_id)}/events"
+        names = sorted(await self._do(self._names, folder))
+        found: list[Event] = []
+        for name in names:
+            number = int(name[:8]) if re.fullmatch(r"\d{8}\.json", name) else 0
+            if number <= after:
+                continue
+            if number != after + len(found) + 1:
+                break
+            try:
+                stored = json.loads(await self._do(self._read, f"{folder}/{name}"))
+            except (NotFound, ValueError):
+                break
+            found.append(Event(stored["number"], stored["event"], stored["at"], stored["data"]))
+        return found
+
+    async def write(self, tenant: str, run_id: str, name: str, data: bytes) -> None:
+        """Store a file."""
+        await self._do(self._write, self._file(tenant, run_id, name), data)
+
+    async def read(self, tenant: str, run_id: str, name: str) -> bytes:
+        """Raises NotFound."""
+        return await self._do(self._read, self._file(tenant, run_id, name))
+
+    async def beat(self, tenant: str, run_id: str) -> None:
+        """Say that the run's gateway lives."""
+        await self._do(self._write, f"{self._folder(tenant, run_id)}/beat", f"{time.time():.3f}".encode())
+
+    async def silent_seconds(self, tenant: str, run_id: str) -> float:
+        """Since the last beat."""
+        try:
+            return time.time() - float(await self._do(self._read, f"{self._folder(tenant, run_id)}/beat"))
+        except (NotFound, ValueError):
+            return float("inf")
+
+    async def delete(self, tenant: str, run_id: str) -> None:
+        """Forget a run."""
+        await self._do(self._remove, self._folder(tenant, run_id))
+
+    async def _do(self, work: Callable[..., T], *given: Any) -> T:
+        try:
+            return await asyncio.to_thread(work, *given)
+        except FileNotFoundError as error:
+            raise NotFound("There is no such run or file.") from error
+        except OSError as error:
+            raise Unavailable(f"The store of runs cannot be used: {error.strerror or error}.") from error
+
+    def _folder(self, tenant: str, run_id: str) -> str:
+        if not _ID.fullmatch(run_id):
+            raise NotFound(f"There is no run {run_id[:64]!r}.")
+        return f"{self._root}/{_tenant(tenant)}/{run_id}"
+
+    def _file(self, tenant: str, run_id: str, name: str) -> str:
+        folder = self._folder(tenant, run_id)
+        if not _NAME.fullmatch(name) or ".." in name:
+            raise NotFound(f"The run has no file {name[:80]!r}.")
+        return f"{folder}/files/{name}"
+
+    def _write(self, path: str, data: bytes) -> None:
+        if not self._local:
+            self._fs.pipe_file(path, data)  # an object store shows an object when it is whole
+            return
+        self._fs.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+        part = f"{path}.{uuid.uuid4().hex}.part"
+        self._fs.pipe_file(part, data)
+        os.replace(part, path)  # noqa: PTH105  # fsspec's mv copies
+
+    def _read(self, path: str) -> bytes:
+        return bytes(self._fs.cat_file(path))
+
+    def _names(self, folder: str) -> list[str]:
+        self._fs.invalidate_cache()
+        try:
+            return [entry.rstrip("/").rsplit("/", 1)[-1] for entry in self._fs.ls(folder, detail=False)]
+        except FileNotFoundError:
+            return []
+
+    def _remove(self, folder: str) -> None:
+        if self._fs.exists(folder):
+            self._fs.rm(folder, recursive=True)
+
+
+def _tenant(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _run(stored: bytes, run_id: str) -> Run:
+    try:
+        return Run.from_dict(json.loads(stored))
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unavailable(f"The run {run_id} cannot be read: {type(error).__name__}.") from error

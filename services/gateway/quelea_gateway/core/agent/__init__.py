@@ -1,0 +1,1 @@
+"""The analyst that writes code: a loop over ports, without wire or network."""

@@ -1,0 +1,72 @@
+"""The generator's chat completions as the agent's model."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol, cast
+
+from quelea_gateway.core import completion
+from quelea_gateway.core.agent.ports import Completed, Message, ModelInfo
+from quelea_gateway.core.model import ReaderInfo
+
+_LONGEST = 200_000
+"""Characters of one answer; a model that does not stop is stopped here."""
+_NO_LANGUAGE_MODEL = ("extractive",)
+
+
+class Chatting(completion.ChatModel, Protocol):
+    """A chat model that tells about itself."""
+
+    async def info(self) -> ReaderInfo:
+        """The reader in use."""
+        ...
+
+
+class Chat:
+    """The agent's model over a chat model's stream."""
+
+    def __init__(self, chat: Chatting) -> None:
+        self._chat = chat
+
+    async def info(self) -> ModelInfo:
+        """The reader in use."""
+        info = await self._chat.info()
+        return ModelInfo(info.model, info.context_tokens, info.reader not in _NO_LANGUAGE_MODEL)
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        json_schema: str = "",
+        model: str = "",
+        max_tokens: int,
+        temperature: float,
+        tenant: str,
+    ) -> Completed:
+        """The whole text."""
+        pieces: list[str] = []
+        size, end = 0, completion.Completed("length")
+        stream = self._chat.complete(
+            [completion.Message(one.role, one.text) for one in messages],  # type: ignore[arg-type]  # one of the three
+            json_schema=json_schema,
+            model=model,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            tenant=tenant,
+        )
+        # Every stream of a service is an asynchronous generator; closing it stops the model.
+        async with contextlib.aclosing(cast("_Closable", stream)) as items:
+            async for item in items:
+                if isinstance(item, completion.Completed):
+                    end = item
+                    break
+                pieces.append(item)
+                size += len(item)
+                if size > _LONGEST:
+                    break
+        return Completed("".join(pieces), end.reason, end.model, end.prompt_tokens, end.completion_tokens)
+
+
+class _Closable(AsyncIterator["str | completion.Completed"], Protocol):
+    async def aclose(self) -> None: ...

@@ -1,0 +1,123 @@
+"""Whether the figures of a conclusion come from the run's evidence; sentences whose figures do not are withheld."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+
+from quelea_gateway.core.agent.evidence import Evidence
+from quelea_gateway.core.agent.model import FigureCheck
+from quelea_gateway.core.agent.parsing import canonical
+from quelea_gateway.core.checking import CheckedFigure, Report, check_answer
+
+_MARK = re.compile(r"[\[［【]\s*(\d+(?:\s*[,，、]\s*\d+)*)\s*[\]］】]")
+_NUMBER = re.compile(r"\d[\d,，]*(?:\.\d+)?")
+_YEARS = range(1900, 2101)
+_DATE_GAPS = re.compile(r"(?<=\d)[ \u3000]+(?=[年月日号])|(?<=[年月])[ \u3000]+(?=\d)")
+"""Blanks within a Chinese date; without them it is read as one."""
+_SPAN = re.compile(
+    r"[\s-]?(?:trading|business|calendar)?[\s-]?(?:days?|weeks?|months?|years?|sessions?|hours?|minutes?)\b"
+    r"|\s?(?:个?交易日|天|日|周|个?月|年|小时|分钟)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A text with the verdicts on its figures."""
+
+    text: str
+    figures: tuple[FigureCheck, ...]
+    used: tuple[int, ...]
+    """Numbers of the sources that it cites or has figures of."""
+    spans: tuple[tuple[int, int], ...]
+    """Of its sentences."""
+
+    @property
+    def unsupported(self) -> tuple[FigureCheck, ...]:
+        """The figures that nothing supports."""
+        return tuple(one for one in self.figures if one.verdict == "unsupported")
+
+
+async def check(text: str, evidence: Evidence, question: str) -> Checked:
+    """The verdicts; markers of sources that do not exist are taken out of the text first."""
+    text = _DATE_GAPS.sub("", resolved(text, len(evidence.items)))
+    passages = evidence.passages()
+    # Off the event loop: a long text over much evidence takes the checker some tenths of a second.
+    report = await asyncio.to_thread(check_answer, text, passages, question=question)
+    return _judged(text, report, evidence, question)
+
+
+def resolved(text: str, count: int) -> str:
+    """The text with no marker of a source that does not exist."""
+
+    def keep(match: re.Match[str]) -> str:
+        numbers = [int(one) for one in re.findall(r"\d+", match[1])]
+        good = [str(one) for one in numbers if 1 <= one <= count]
+        return "".join(f"[{one}]" for one in good)
+
+    return _MARK.sub(keep, text)
+
+
+def _judged(text: str, report: Report, evidence: Evidence, question: str) -> Checked:
+    figures = []
+    for one in report.figures:
+        verdict, source = one.verdict, one.passage or 0
+        if verdict == "supported":
+            rest = [number for number in one.passages or (source,) if not _typed(one, number, evidence)]
+            if not rest:
+                verdict, source = "unsupported", 0
+            elif source not in rest:
+                source = rest[0]
+        elif verdict == "unsupported" and _is_setting(one, text, evidence, question):
+            verdict = "supported"
+        figures.append(FigureCheck(one.text, one.start, one.end, verdict, source, one.formula))
+    used = {one.source for one in figures if one.source}
+    used |= {int(number) for match in _MARK.finditer(text) for number in re.findall(r"\d+", match[1])}
+    spans = tuple((one.start, one.end) for one in report.sentences)
+    return Checked(text, tuple(figures), tuple(sorted(used)), spans)
+
+
+def _typed(figure: CheckedFigure, number: int, evidence: Evidence) -> bool:
+    """Whether the source only repeats a number that the model had typed into the code: that is no evidence.
+
+    Small round numbers (a window of 20 days) and years are let pass: they are settings more often than data.
+    """
+    item = evidence.items[number - 1]
+    found = _NUMBER.findall(figure.text)
+    if item.source.kind != "execution" or len(found) != 1:
+        return False
+    value = canonical(found[0])
+    digits = value.replace(".", "").strip("0")
+    if len(digits) < 3 or (value.isdigit() and int(value) in _YEARS):
+        return False
+    return value in item.typed
+
+
+def _is_setting(figure: CheckedFigure, text: str, evidence: Evidence, question: str) -> bool:
+    """Whether it is a length of time that was asked for or computed with ("20-day average"): a setting, no datum."""
+    if not figure.text.isdigit() or len(figure.text) > 3 or not _SPAN.match(text, figure.end):
+        return False
+    return figure.text in evidence.typed or figure.text in _NUMBER.findall(question)
+
+
+def without_unsupported(checked: Checked) -> tuple[str, tuple[str, ...]]:
+    """(the text without the sentences that have an unsupported figure, those sentences)."""
+    bad = [
+        span
+        for span in checked.spans
+        if any(span[0] <= one.start < span[1] for one in checked.unsupported)
+    ]  # fmt: skip
+    if not bad:
+        return checked.text, ()
+    kept, place = [], 0
+    for start, end in sorted(bad):
+        kept.append(checked.text[place:start])
+        place = end
+    kept.append(checked.text[place:])
+    rest = re.sub(r"[ \t]{2,}", " ", "".join(kept))
+    rest = "\n".join(
+        line.rstrip() for line in rest.split("\n") if line.strip(" \t-*•·#>0123456789.") or not line.strip()
+    )
+    return re.sub(r"\n{3,}", "\n\n", rest).strip(), tuple(checked.text[start:end].strip() for start, end in bad)

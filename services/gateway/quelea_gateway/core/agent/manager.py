@@ -1,0 +1,324 @@
+"""Runs side by side: a bounded queue, fair turns of tenants, budgets, events for whoever watches, an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
+
+from quelea_gateway.core.agent.history import artifacts_of, settled
+from quelea_gateway.core.agent.loop import Outcome
+from quelea_gateway.core.agent.loop import run as run_agent
+from quelea_gateway.core.agent.model import ENDED, Artifact, Event, EventName, Run, RunRequest, State, Usage
+from quelea_gateway.core.agent.ports import RunStore
+from quelea_gateway.core.agent.quota import Bounds, check_day, check_queue
+from quelea_gateway.core.agent.work import Ports, Rules
+
+BUNDLE = "bundle.quelea"
+_POLL_SECONDS = 0.5
+_RECENT = 500
+
+
+@dataclass
+class _Live:
+    """A run of this process."""
+
+    run: Run
+    request: RunRequest
+    events: list[Event] = field(default_factory=list)
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    task: asyncio.Task[None] | None = None
+    asked_to_end: State | None = None
+
+
+class Manager:
+    """The runs of one gateway process.
+
+    Args:
+        ports: The agent's world.
+        store: Where runs are kept.
+        name: Identity of this process.
+        report: Told of every run that has ended, and with an exception what nobody else hears of.
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        store: RunStore,
+        *,
+        rules: Rules,
+        bounds: Bounds,
+        name: str = "",
+        report: Callable[[Run, Exception | None], None] = lambda run, error: None,
+    ) -> None:
+        self._ports = ports
+        self._store = store
+        self._rules = rules
+        self._bounds = bounds
+        self._name = name or secrets.token_hex(6)
+        self._report = report
+        self._live: dict[str, _Live] = {}
+        self._waiting: list[str] = []
+        self._beating: asyncio.Task[None] | None = None
+        self._closing = False
+
+    async def start(self, request: RunRequest) -> Run:
+        """Queue a run.
+
+        Raises:
+            Overloaded: the queue is full, or the tenant's budget of the day is used up.
+            Conflict: the reader is no language model.
+        """
+        if self._closing:
+            raise Overloaded("This gateway is stopping; ask again.", retry_after=2.0)
+        self._check_queue(request.tenant)
+        if not (await self._ports.model.info()).is_language_model:
+            raise Conflict(
+                "The agent needs a language model and the generator's reader is extractive: "
+                "QUELEA_GENERATOR_READER=openai with an endpoint."
+            )
+        now = self._ports.clock.now()
+        if self._bounds.daily:
+            check_day(await self.newest(request.tenant, _RECENT), self._bounds, now)
+        self._check_queue(request.tenant)
+        run = Run(
+            id=f"{now:%Y%m%d%H%M%S}-{secrets.token_hex(8)}", tenant=request.tenant, question=request.question,
+            as_of=request.as_of, language=request.language, model=request.model, state="queued", created=_iso(now),
+            budget=request.budget, bundle_ids=request.bundle_ids, gateway=self._name,
+        )  # fmt: skip
+        live = self._live[run.id] = _Live(run, request)
+        self._waiting.append(run.id)
+        try:
+            await self._store.put(run)
+            await self._store.beat(run.tenant, run.id)
+            await self._event(live, "state", {"state": "queued"})
+        except BaseException:
+            self._forget(run.id)
+            raise
+        if self._beating is None or self._beating.done():
+            self._beating = asyncio.create_task(self._beat())
+        self._next()
+        return run
+
+    async def get(self, tenant: str, run_id: str) -> Run:
+        """A run of a tenant. Raises NotFound, also for another tenant's."""
+        live = self._of(tenant, run_id)
+        return live.run if live else await self._settled(await self._store.get(tenant, run_id))
+
+    async def newest(self, tenant: str, limit: int) -> list[Run]:
+        """A tenant's runs, the newest first."""
+        found = await self._store.newest(tenant, limit)
+        return [live.run if (live := self._live.get(one.id)) else await self._settled(one) for one in found]
+
+    async def watch(self, tenant: str, run_id: str, after: int = 0) -> AsyncGenerator[Event, None]:
+        """The events with a greater number, then those that come until the run has ended. Raises NotFound."""
+        await self.get(tenant, run_id)
+        while True:
+            live = self._of(tenant, run_id)
+            if live is not None:
+                async with live.changed:
+                    await live.changed.wait_for(
+                        lambda live=live, after=after: len(live.events) > after or live.run.state in ENDED  # type: ignore[misc]  # the loop's own values, on purpose
+                    )
+                    fresh, ended = live.events[after:], live.run.state in ENDED
+            else:
+                # Its state first: an event written after it is read is then seen in the next round.
+                ended = (await self.get(tenant, run_id)).state in ENDED
+                fresh = await self._store.events(tenant, run_id, after)
+            for event in fresh:
+                yield event
+                after = event.number
+            if ended and not fresh:
+                return
+            if live is None and not ended:
+                await asyncio.sleep(_POLL_SECONDS)
+
+    async def cancel(self, tenant: str, run_id: str) -> bool:
+        """End a run; whether there was something to end. Raises NotFound."""
+        live = self._of(tenant, run_id)
+        if live is None:
+            run = await self._settled(await self._store.get(tenant, run_id))
+            if run.state not in ENDED:
+                raise Conflict("Another gateway runs it; cancel it there.")
+            return False
+        return await self._end(live, "cancelled")
+
+    async def artifact(self, tenant: str, run_id: str, name: str) -> bytes:
+        """A file of a run. Raises NotFound."""
+        return await self._store.read(tenant, run_id, name)
+
+    async def delete(self, tenant: str, run_id: str) -> None:
+        """End it and forget it. Raises NotFound."""
+        await self.get(tenant, run_id)
+        live = self._of(tenant, run_id)
+        if live is not None:
+            await self._end(live, "cancelled")
+        await self._store.delete(tenant, run_id)
+
+    async def close(self) -> None:
+        """End what runs; it is kept as interrupted, with all its events."""
+        self._closing = True
+        await asyncio.gather(*(self._end(live, "interrupted") for live in list(self._live.values())))
+        if self._beating is not None:
+            self._beating.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._beating
+
+    def load(self) -> dict[str, int]:
+        """Runs under way and waiting, for metrics."""
+        return {"running": len(self._live) - len(self._waiting), "queued": len(self._waiting)}
+
+    def _of(self, tenant: str, run_id: str) -> _Live | None:
+        live = self._live.get(run_id)
+        if live is not None and live.run.tenant != tenant:
+            raise NotFound(f"There is no run {run_id[:64]!r}.")
+        return live
+
+    async def _settled(self, run: Run) -> Run:
+        return run if run.id in self._live else await settled(self._store, run, self._bounds.beat_seconds)
+
+    def _check_queue(self, tenant: str) -> None:
+        own = sum(self._live[one].run.tenant == tenant for one in self._waiting)
+        check_queue(len(self._waiting), own, self._bounds)
+
+    def _next(self) -> None:
+        """Begin what may begin: in order, but a tenant with all its turns taken lets the others pass."""
+        running = [live for live in self._live.values() if live.task is not None]
+        by_tenant = Counter(live.run.tenant for live in running)
+        free = self._bounds.running - len(running)
+        for run_id in list(self._waiting):
+            live = self._live[run_id]
+            if free <= 0:
+                return
+            if by_tenant[live.run.tenant] >= self._bounds.running_per_tenant:
+                continue
+            self._waiting.remove(run_id)
+            by_tenant[live.run.tenant] += 1
+            free -= 1
+            live.task = asyncio.create_task(self._run(live))
+
+    async def _run(self, live: _Live) -> None:
+        end: dict[str, Any] = {"state": "failed", "error": "Internal error; the gateway's log has it."}
+        try:
+            live.run = live.run.changed(state="running", started=_iso(self._ports.clock.now()))
+            await self._store.put(live.run)
+            await self._event(live, "state", {"state": "running"})
+            outcome = await run_agent(live.run.id, live.request, self._ports, self._rules, _Journal(self, live))
+            end = _finished(outcome) | {"has_bundle": await self._keep_bundle(live, outcome)}
+        except asyncio.CancelledError:
+            end = {"state": live.asked_to_end or "interrupted", "error": ""}
+        except QueleaError as error:
+            end = {"state": "failed", "error": error.message}
+        except Exception as error:  # noqa: BLE001  # whatever it was, the run ends in order and the log hears of it
+            self._report(live.run, error)
+        finally:
+            closing = asyncio.ensure_future(self._ended(live, end))
+            while not closing.done():  # whoever cancels, the end is written down
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.shield(closing)
+
+    async def _keep_bundle(self, live: _Live, outcome: Outcome) -> bool:
+        """Store what the run fetched, so that it can be replayed; a run is not lost without."""
+        if self._ports.door is None or not outcome.calls:
+            return False
+        try:
+            pieces = [piece async for piece in self._ports.door.bundle(live.run.id)]
+            await self._store.write(live.run.tenant, live.run.id, BUNDLE, b"".join(pieces))
+        except QueleaError as error:
+            self._report(live.run, error)
+            return False
+        return True
+
+    async def _ended(self, live: _Live, end: dict[str, Any]) -> None:
+        if "usage" not in end:
+            started = live.run.started and datetime.fromisoformat(live.run.started)
+            seconds = (self._ports.clock.now() - started).total_seconds() if started else 0.0
+            steps = sum(event.name == "step" for event in live.events)
+            end["usage"] = Usage(steps=steps, seconds=round(seconds, 3))
+        run = live.run.changed(
+            **end, ended=_iso(self._ports.clock.now()), artifacts=live.run.artifacts or artifacts_of(live.events)
+        )
+        with contextlib.suppress(QueleaError):
+            if run.state == "failed":
+                await self._event(live, "error", {"message": run.error})
+            await self._event(live, "state", {"state": run.state})
+            await self._store.put(run)
+        async with live.changed:
+            live.run = run
+            live.changed.notify_all()
+        self._forget(run.id)
+        self._report(run, None)
+        self._next()
+
+    async def _end(self, live: _Live, state: State) -> bool:
+        """Bring a run to its end and wait until it is written down."""
+        if live.run.state in ENDED:
+            return False
+        live.asked_to_end = state
+        if live.task is None:
+            if live.run.id in self._waiting:
+                self._waiting.remove(live.run.id)
+            await self._ended(live, {"state": state, "error": ""})
+            return True
+        live.task.cancel()
+        await asyncio.wait([live.task], timeout=30)
+        return True
+
+    def _forget(self, run_id: str) -> None:
+        self._live.pop(run_id, None)
+        if run_id in self._waiting:
+            self._waiting.remove(run_id)
+
+    async def _event(self, live: _Live, name: EventName, data: dict[str, Any]) -> None:
+        event = Event(len(live.events) + 1, name, _iso(self._ports.clock.now()), data)
+        await self._store.append(live.run.tenant, live.run.id, event)
+        async with live.changed:
+            live.events.append(event)
+            live.changed.notify_all()
+
+    async def _beat(self) -> None:
+        while self._live:
+            for live in list(self._live.values()):
+                with contextlib.suppress(QueleaError):
+                    await self._store.beat(live.run.tenant, live.run.id)
+            await asyncio.sleep(self._bounds.beat_seconds)
+
+
+class _Journal:
+    """A run's own way to write."""
+
+    def __init__(self, manager: Manager, live: _Live) -> None:
+        self._manager = manager
+        self._live = live
+
+    async def event(self, name: EventName, data: dict[str, Any]) -> None:
+        """One event."""
+        await self._manager._event(self._live, name, data)
+
+    async def artifact(self, artifact: Artifact, data: bytes) -> None:
+        """One file."""
+        live = self._live
+        await self._manager._store.write(live.run.tenant, live.run.id, artifact.name, data)
+        live.run = live.run.changed(artifacts=(*live.run.artifacts, artifact))
+
+
+def _finished(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "state": "finished",
+        "error": "",
+        "answer": outcome.answer.as_dict(),
+        "usage": outcome.usage,
+        "calls": outcome.calls,
+        "model": outcome.model,
+    }
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")

@@ -1,0 +1,105 @@
+"""The wording of every prompt, in `templates/`: one file per sub-task and language, each with a version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from string import Template
+
+from quelea_gateway.core.agent.packing import Section, share, tokens
+from quelea_gateway.core.agent.ports import Message
+
+KINDS = ("plan", "action", "pick", "code", "summary", "answer", "repair")
+LANGUAGES = ("en", "zh")
+
+_ACTIONS = {
+    "web-search": ("search the web: {\"query\"}", "搜索互联网：{\"query\"}"),
+    "kb-search": (
+        "search the stored documents (filings, reports, news): {\"query\"}",
+        "检索已入库的文档（财报、研报、新闻）：{\"query\"}",
+    ),
+    "api-select": (
+        "find finance data APIs: {\"category\", \"need\"}; categories: $categories",
+        "查找金融数据接口：{\"category\", \"need\"}；类别：$categories",
+    ),
+    "api-details": (
+        "read the document of an API that was found: {\"name\"}",
+        "查看已找到的接口的文档：{\"name\"}",
+    ),
+    "code-exec": (
+        "have Python code written and run, with the named APIs: {\"task\", \"apis\"}",
+        "编写并运行 Python 代码，可使用指定的接口：{\"task\", \"apis\"}",
+    ),
+    "finish": ("conclude: {}", "得出结论：{}"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PromptText:
+    """A template as it is listed."""
+
+    name: str
+    language: str
+    version: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    version: str
+    system: Template
+    user: Template
+
+
+def _read(kind: str, language: str) -> str:
+    return (resources.files(__package__) / "templates" / f"{kind}.{language}.txt").read_text(encoding="utf-8")
+
+
+@cache
+def _parts(kind: str, language: str) -> _Parts:
+    head, system, user = re.split(r"^---(?:system|user)---\n", _read(kind, language), flags=re.MULTILINE)
+    return _Parts(head.removeprefix("version:").strip(), Template(system.strip()), Template(user.strip()))
+
+
+def prompts() -> list[PromptText]:
+    """Every template of the agent with its version."""
+    return [
+        PromptText(f"agent-{kind}", language, _parts(kind, language).version, _read(kind, language))
+        for kind in KINDS
+        for language in LANGUAGES
+    ]
+
+
+def version(kind: str, language: str) -> str:
+    """The version of a template."""
+    return _parts(kind, language).version
+
+
+def described(actions: Sequence[str], categories: Sequence[str], language: str) -> str:
+    """The actions in a list, for a prompt."""
+    index = 1 if language == "zh" else 0
+    named = ", ".join(categories) or "any"
+    return "\n".join(f"- {one}: " + _ACTIONS[one][index].replace("$categories", named) for one in actions)
+
+
+def build(
+    kind: str, language: str, fixed: Mapping[str, str], sections: Sequence[Section], *, budget: int
+) -> list[Message]:
+    """The messages of a sub-task; the sections are cut so that all of it fits the budget (tokens, estimated)."""
+    parts = _parts(kind, language)
+    empty = {one.name: "" for one in sections}
+    frame = tokens(parts.system.safe_substitute(fixed)) + tokens(parts.user.safe_substitute({**fixed, **empty})) + 16
+    cut = share(sections, budget - frame)
+    filled = {**fixed, **cut}
+    return [
+        Message("system", parts.system.safe_substitute(filled)),
+        Message("user", parts.user.safe_substitute(filled)),
+    ]
+
+
+def repair(language: str, error: str) -> Message:
+    """What is said about an answer that cannot be used."""
+    return Message("user", _parts("repair", language).user.safe_substitute(error=error))

@@ -1,0 +1,41 @@
+"""What a run says to its user, in English and Chinese."""
+
+from __future__ import annotations
+
+_TEXTS = {
+    "no_conclusion": ("The analysis ended before a conclusion was reached: {why}", "分析在得出结论之前结束：{why}"),
+    "found": ("What was found until then:", "此前得到的内容："),
+    "nothing": ("Nothing that answers the question was found.", "没有找到可以回答该问题的内容。"),
+    "output_of": ("Output of step {step} [{number}]:", "第 {step} 步的输出 [{number}]："),
+    "all_withheld": (
+        "No statement is left that the evidence supports; the sources show what was found.",
+        "没有任何陈述能得到证据支持；来源列出了已找到的内容。",
+    ),
+    "steps": ("all {n} steps were used.", "已用完全部 {n} 个步骤。"),
+    "time": ("the time was used up.", "时间已用完。"),
+    "tokens": ("the token budget was used up.", "令牌预算已用完。"),
+    "model_away": ("the language model did not answer.", "语言模型没有响应。"),
+    "no_answer": ("the language model gave no answer that can be used.", "语言模型没有给出可用的回答。"),
+    "repeats": ("the same actions were chosen again and again.", "反复选择了相同的行动。"),
+    "not_done": ("Not done: {task}", "未完成：{task}"),
+    "withheld": (
+        "{n} statement(s) with figures that nothing supports were left out.",
+        "省略了 {n} 条数字没有依据的陈述。",
+    ),
+    "no_code": ("Code could not be run: {why}", "无法运行代码：{why}"),
+    "no_door": ("Market data could not be reached: {why}", "无法获取市场数据：{why}"),
+    "last_step": (
+        "This is the last step ({why}): conclude with what there is, and say what is missing.",
+        "这是最后一步（{why}）：请根据已有内容得出结论，并说明缺少什么。",
+    ),
+    "unsupported": (
+        "These figures are in none of the evidence, or were only typed into the code: {figures}. "
+        "Leave them out or correct them.",
+        "以下数字不在任何证据中，或只是写在代码里：{figures}。请删去或改正。",
+    ),
+}
+
+
+def say(name: str, language: str, **values: object) -> str:
+    """A text in a language."""
+    return _TEXTS[name][1 if language == "zh" else 0].format(**values)

@@ -1,0 +1,261 @@
+"""The loop of the agent: what it does with a model that does it right, and with one that does not."""
+
+import asyncio
+import dataclasses
+import json
+
+import pytest
+from quelea_gateway.adapters.fake_sandbox import FakeSandbox
+from quelea_gateway.core.agent.loop import run
+from quelea_kit.errors import Conflict, NotFound, Unavailable
+from support.agent_world import FAST, QUOTES, URL, Knowledge, Noted, SayingModel, asking, good, world
+
+
+async def done(ports, request=None, rules=FAST):
+    journal = Noted()
+    return await run("run-1", request or asking(), ports, rules, journal), journal
+
+
+async def test_plan_select_read_code_reflect_answer():
+    model = SayingModel(good())
+    ports = world(model)
+    outcome, journal = await done(ports)
+    answer = outcome.answer
+    assert answer.complete
+    assert answer.grounded
+    assert [data["action"] for data in journal.of("step")] == ["api-select", "api-details", "code-exec", "finish"]
+    assert [name for name, _ in journal.events][:2] == ["plan", "step"]
+    assert journal.events[-1][0] == "answer"
+    assert "stock_us_daily(symbol" in next(m[1].text for kind, m, _ in model.asked if kind == "code")
+    (plot,) = journal.of("plot")
+    assert journal.files[plot["name"]].startswith(b"\x89PNG")
+    execution, call = answer.sources
+    assert (execution.kind, execution.step, execution.used) == ("execution", 3, True)
+    assert (call.kind, call.url, len(call.sha256)) == ("call", URL, 64)
+    assert {one.verdict for one in answer.figures} == {"supported"}
+    assert outcome.usage.calls == 1
+    assert outcome.calls[0]["step"] == 3
+    assert ports.sandbox.closed == ["session-1"]
+    assert ports.door.closed == ["door-1"]
+
+
+async def test_the_model_is_asked_under_a_schema_for_all_but_code():
+    model = SayingModel(good())
+    await done(world(model))
+    for kind, _, schema in model.asked:
+        assert bool(schema) == (kind != "code"), kind
+        if schema:
+            assert json.loads(schema)
+    action = json.loads(next(schema for kind, _, schema in model.asked if kind == "action"))
+    assert {one["properties"]["action"]["const"] for one in action["anyOf"]} == {
+        "kb-search", "api-select", "code-exec", "finish"}  # fmt: skip  # no web here, and no API is known yet
+
+
+async def test_a_wrong_answer_is_repaired_with_its_error():
+    model = SayingModel(good(plan=["I think we should...", good()["plan"]]))
+    outcome, _ = await done(world(model))
+    assert outcome.usage.repairs == 1
+    repaired = model.asked[1][1]
+    assert [message.role for message in repaired] == ["system", "user", "assistant", "user"]
+    assert "no JSON object" in repaired[-1].text
+
+
+async def test_code_that_fails_comes_back_with_its_traceback():
+    codes = ['```python\nraise KeyError("close")\n```', good()["code"]]
+    ports = world(SayingModel(good(code=codes)))
+    outcome, journal = await done(ports)
+    assert [one["reason"] for one in journal.of("output") if "reason" in one] == ["error", "ok"]
+    assert "KeyError" in next(m[1].text for kind, m, _ in reversed(ports.model.asked) if kind == "code")
+    assert outcome.answer.complete
+    assert outcome.usage.steps == 4  # the repair is part of its step
+    codes = [one for one in ports.trajectories.kept if one["subtask"] == "code"]
+    assert [one["outcome"] for one in codes] == ["error", "ok"]
+
+
+async def test_a_dead_session_is_replaced():
+    actions = [
+        json.dumps({"action": "code-exec", "task": "one", "apis": []}),
+        json.dumps({"action": "code-exec", "task": "two", "apis": []}),
+        json.dumps({"action": "finish"}),
+    ]
+    codes = ['```python\nexit("memory")\n```', *['```python\nexit("timeout")\n```'] * 1,
+             '```python\nprint("ok 1")\n```', '```python\nprint("ok 22")\n```']  # fmt: skip
+    ports = world(SayingModel(good(action=actions, code=codes)))
+    _, journal = await done(ports)
+    assert [one["reason"] for one in journal.of("output") if "reason" in one] == ["memory", "timeout", "ok", "ok"]
+    assert ports.sandbox.closed == ["session-1", "session-2", "session-3"]
+
+
+async def test_the_same_action_again_is_not_done_again():
+    action = json.dumps({"action": "kb-search", "query": "NVIDIA  revenue"})
+    again = json.dumps({"action": "kb-search", "query": "nvidia revenue"})
+    ports = world(SayingModel(good(action=[action, again, again, again, again])))
+    outcome, journal = await done(ports)
+    assert len(ports.knowledge.asked) == 1
+    assert "already" in journal.of("output")[1]["text"]
+    assert "again and again" in outcome.answer.missing[-1]
+    assert len(journal.of("step")) == 4  # after three repeats it ends
+
+
+async def test_ten_steps_and_no_more():
+    count = iter(range(1000))
+    model = SayingModel(good(action=lambda *_: json.dumps({"action": "kb-search", "query": f"query {next(count)}"})))
+    outcome, journal = await done(world(model))
+    assert len(journal.of("step")) == 10
+    assert journal.of("step")[-1]["action"] == "finish"
+    assert not outcome.answer.complete
+    assert "10 steps" in outcome.answer.missing[-1]
+    assert "last step" in next(m[1].text for kind, m, _ in model.asked if kind == "answer")
+
+
+async def test_an_empty_result_changes_the_plan():
+    new = [{"action": "web-search", "task": "no such action here"}, {"action": "code-exec", "task": "another way"}]
+    summary = json.dumps({"insights": [], "result": "good", "plan": new})
+    action = [json.dumps({"action": "kb-search", "query": "x"}), json.dumps({"action": "finish"})]
+    model = SayingModel(good(action=action, summary=summary))
+    _, journal = await done(world(model, knowledge=Knowledge("")))
+    (reflection,) = journal.of("reflection")
+    assert reflection["result"] == "empty"  # plain to see, whatever the model says
+    assert [one["action"] for one in reflection["plan"]] == ["code-exec"]
+    assert reflection["revision"] == 1
+
+
+async def test_without_a_usable_action_the_plan_is_followed():
+    outcome, journal = await done(world(SayingModel(good(action="garbage"))))
+    assert [one["action"] for one in journal.of("step")] == ["api-select", "code-exec", "finish"]
+    assert {one["by"] for one in journal.of("step")} == {"rule"}
+    assert outcome.answer.text
+
+
+async def test_a_model_that_is_away_ends_the_run_with_what_there_is():
+    model = SayingModel(good(summary=Unavailable("away", retry_after=0.01), answer=Unavailable("away")))
+    outcome, journal = await done(world(model))
+    assert not outcome.answer.complete
+    assert journal.events[-1][0] == "answer"
+    assert "language model" in " ".join(outcome.answer.missing)
+
+
+async def test_the_fallback_shows_the_last_output_and_is_grounded():
+    outcome, _ = await done(world(SayingModel(good(answer=""))))
+    assert "190.17" in outcome.answer.text
+    assert outcome.answer.grounded
+    assert not outcome.answer.complete
+
+
+async def test_no_time_left_concludes():
+    ports = world(SayingModel(good()))
+
+    def late(*_):
+        ports.clock.ahead += 25
+        return good()["summary"]
+
+    ports.model.says["summary"] = late
+    outcome, _ = await done(ports)
+    assert "time" in outcome.answer.missing[-1]
+    assert outcome.usage.steps == 1
+
+
+async def test_no_tokens_left_concludes():
+    outcome, _ = await done(world(SayingModel(good())), asking(budget={"tokens": 1300}))
+    assert "token" in outcome.answer.missing[-1]
+
+
+async def test_no_language_model_is_a_conflict():
+    model = SayingModel(good())
+    model.language_model = False
+    with pytest.raises(Conflict):
+        await done(world(model))
+
+
+async def test_a_bundle_that_is_not_there_fails_the_run():
+    with pytest.raises(NotFound):
+        await done(world(SayingModel(good())), asking(bundle_ids=("missing",)))
+
+
+async def test_a_replay_and_a_pinned_day_reach_the_door():
+    ports = world(SayingModel(good()))
+    await done(ports, asking(bundle_ids=("b1",), as_of="2026-11-20", pinned=True))
+    (opened,) = ports.door.opened
+    assert (opened["bundle_ids"], opened["as_of"], opened["max_calls"]) == (("b1",), "2026-11-20", 20)
+    ports = world(SayingModel(good()))
+    await done(ports)
+    assert ports.door.opened[0]["as_of"] == ""
+
+
+async def test_a_dead_door_leaves_code_without_network():
+    ports = world(SayingModel(good()))
+    ports.door.error = Unavailable("The market-data door does not answer.")
+    outcome, _ = await done(ports)
+    assert any("Market data" in one for one in outcome.answer.notices)
+
+
+async def test_a_dead_sandbox_is_said():
+    ports = world(SayingModel(good()))
+    ports.sandbox.error = Unavailable("The sandbox service does not answer.")
+    outcome, journal = await done(ports)
+    assert any("sandbox" in one for one in outcome.answer.notices)
+    assert journal.events[-1][0] == "answer"
+
+
+async def test_cancelling_closes_what_was_opened():
+    ports = world(SayingModel(good()))
+    ports.sandbox.hangs = True
+    task = asyncio.create_task(done(ports))
+    async with asyncio.timeout(10):
+        while not ports.sandbox.ran:  # noqa: ASYNC110  # the fake has no event
+            await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ports.sandbox.cancelled
+    assert ports.sandbox.closed == ["session-1"]
+    assert ports.door.closed == ["door-1"]
+
+
+async def test_secrets_stay_out_of_events_and_trajectories():
+    code = '```python\nprint("secret-of-door-1", "sk-abcdefghijklmnopqrstuvwx")\n```'
+    ports = world(SayingModel(good(code=code)))
+    _, journal = await done(ports)
+    for kept in (journal.events, ports.trajectories.kept):
+        assert "secret-of-door-1" not in json.dumps(kept)
+    assert any("[token] [key]" in one.get("stdout", "") for one in journal.of("output"))
+
+
+async def test_trajectories_are_the_four_sub_tasks():
+    ports = world(SayingModel(good()))
+    await done(ports)
+    kept = ports.trajectories.kept
+    assert {one["subtask"] for one in kept} == {"plan", "action", "pick", "code", "summary", "answer"}
+    for one in kept:
+        assert one["output"]
+        assert [message["role"] for message in one["messages"]] == ["system", "user"]
+        assert one["prompt_version"].startswith(f"agent-{one['subtask']}-en")
+
+
+async def test_hostile_file_names_and_types():
+    codes = '```python\nplt.savefig("../../etc/pass\\u202ewd.png")\nplt.savefig("a/b.png")\nplt.savefig("b.png")\n```'
+    _, journal = await done(world(SayingModel(good(code=codes)), sandbox=FakeSandbox()))
+    assert sorted(journal.files) == ["step3-2-b.png", "step3-b.png", "step3-passwd.png"]
+
+
+async def test_a_chinese_question_gets_chinese_prompts_and_notices():
+    model = SayingModel({})
+    request = asking("英伟达最近两周的股价走势如何？", language="zh")
+    outcome, _ = await done(world(model), request)
+    assert "今天的日期" in model.asked[0][1][1].text
+    assert "分析在得出结论之前结束" in outcome.answer.text
+
+
+async def test_long_things_are_packed_into_a_small_context():
+    big = "\n".join(f"2026-11-{day % 28 + 1:02d}  {day * 1.37:.2f}  " + "数据" * 5 for day in range(4000))
+    model = SayingModel(good(), context=2048)
+    ports = world(model, knowledge=Knowledge(big), market=None)
+    ports = dataclasses.replace(ports, knowledge=Knowledge(big))
+    from quelea_gateway.core.agent.packing import tokens
+
+    model.says["action"] = [json.dumps({"action": "kb-search", "query": "x"}), json.dumps({"action": "finish"})]
+    outcome, _ = await done(ports, asking("Why? " * 1500))
+    for kind, messages, _schema in model.asked:
+        assert sum(tokens(message.text) for message in messages) <= (2048 - 512) * 0.9, kind
+    assert outcome.answer.text
+    assert QUOTES
