@@ -1,7 +1,8 @@
 """Runs inside the container: takes code over stdin, gives back output, files and how it ended. See PROTOCOL.md.
 
-One file, because it is copied into the image as one. Standard library only, and what QUELEA_PRELOAD names (separated by commas, loaded if it is there). Nothing here protects
-anybody from the code that it runs; the container does. What it does is keep honest code's output in order.
+One file, because it is copied into the image as one. Standard library only, and what QUELEA_PRELOAD names (separated by
+commas, loaded if it is there). Nothing here protects anybody from the code that it runs; the container does. What it
+does is keep honest code's output in order.
 
 Environment: QUELEA_PRELOAD; QUELEA_WORK (default /work, the working directory).
 """

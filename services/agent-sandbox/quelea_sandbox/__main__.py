@@ -1,0 +1,42 @@
+"""python -m quelea_sandbox: settings -> logging -> build -> serve."""
+
+from __future__ import annotations
+
+import asyncio
+
+from quelea.sandbox.v1 import sandbox_pb2_grpc as pb_grpc
+from quelea_kit.logging import setup_logging
+from quelea_kit.metrics import start_metrics
+from quelea_kit.server import Server, serve
+from quelea_kit.tracing import setup_tracing
+
+from quelea_sandbox.adapters.backend import Backend
+from quelea_sandbox.adapters.docker import DockerBackend
+from quelea_sandbox.service import NAME, SandboxService
+from quelea_sandbox.settings import SandboxSettings
+
+
+def build(settings: SandboxSettings) -> Backend:
+    """The backend that the settings ask for."""
+    return DockerBackend(settings)
+
+
+async def main() -> None:
+    """Serve until told to stop; then every container of this service is removed."""
+    settings = SandboxSettings()
+    setup_logging("sandbox", settings)
+    setup_tracing("sandbox", settings)
+    start_metrics(settings)
+    service = SandboxService(build(settings), settings)
+    server = Server(
+        settings,
+        [NAME],
+        lambda s: pb_grpc.add_SandboxServiceServicer_to_server(service, s),
+        ready=service.pool.ready,
+    )
+    service.start()
+    await serve(server, on_stop=service.stop)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,93 @@
+"""What a container may do, as options of Docker's Engine API."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import docker
+
+from quelea_sandbox.core.model import Shape
+from quelea_sandbox.runs import MARKET_SOCKET
+from quelea_sandbox.settings import SandboxSettings
+
+COMMAND = ["python", "-I", "-B", "-u", "/opt/quelea/guest.py"]
+OWNER = "quelea.sandbox.owner"
+"""The label that names who made a container."""
+
+
+def seccomp_profile(settings: SandboxSettings) -> str:
+    """The JSON text of the allow-list of system calls: the engine wants the text, not a path.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    path = settings.seccomp or Path(__file__).parents[1] / "seccomp.json"
+    return path.read_text(encoding="utf-8")
+
+
+def create_options(
+    api: docker.APIClient, settings: SandboxSettings, shape: Shape, *, image: str, owner: str, seccomp: str
+) -> dict[str, Any]:
+    """Arguments for `APIClient.create_container`."""
+    tmpfs = "rw,nosuid,nodev,noexec"
+    uid = settings.user.split(":")[0]
+    mine = f",uid={uid}" if uid.isdigit() else ""
+    mounts = []
+    if shape.market:
+        mounts.append(
+            docker.types.Mount(
+                target=str(Path(MARKET_SOCKET).parent),
+                source=str(settings.market_socket_dir),
+                type="bind",
+                read_only=True,
+            )
+        )
+    host = api.create_host_config(
+        mem_limit=shape.memory_bytes,
+        memswap_limit=shape.memory_bytes,  # together, so none of it is swap
+        nano_cpus=int(shape.cpus * 1e9),
+        pids_limit=shape.pids,
+        tmpfs={
+            # Both are charged to the container's memory. Not executable: what is written cannot be run by the kernel.
+            "/work": f"{tmpfs},size={settings.work_bytes},nr_inodes={settings.work_inodes},mode=0700{mine}",
+            "/tmp": f"{tmpfs},size={settings.tmp_bytes},nr_inodes={settings.tmp_inodes},mode=1777",  # noqa: S108  # inside the container
+        },
+        ulimits=[
+            docker.types.Ulimit(name="nofile", soft=settings.open_files, hard=settings.open_files),
+            docker.types.Ulimit(name="fsize", soft=settings.file_bytes, hard=settings.file_bytes),
+            docker.types.Ulimit(name="core", soft=0, hard=0),
+        ],
+        read_only=True,
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges", f"seccomp={seccomp}"],
+        ipc_mode="none",
+        network_mode="none",
+        log_config=docker.types.LogConfig(type="none"),
+        init=False,
+        oom_score_adj=500,  # when the machine itself runs out, this goes before anything of ours
+        runtime=settings.runtime or None,
+        mounts=mounts,
+    )
+    threads = str(max(1, math.ceil(shape.cpus)))
+    return {
+        "image": image,
+        "command": COMMAND,
+        "entrypoint": [],
+        "hostname": "sandbox",
+        "user": settings.user,
+        "working_dir": "/work",
+        "stdin_open": True,
+        "detach": False,
+        "tty": False,
+        "use_config_proxy": False,  # the client's proxy settings may hold passwords
+        "labels": {OWNER: owner},
+        "environment": {
+            "QUELEA_PRELOAD": settings.preload,
+            "HOME": "/tmp",  # noqa: S108  # inside the container
+            "OMP_NUM_THREADS": threads,
+            "OPENBLAS_NUM_THREADS": threads,
+        },
+        "host_config": host,
+    }

@@ -1,0 +1,219 @@
+"""What the sandbox can be told: environment variables QUELEA_SANDBOX_<FIELD>."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from quelea_kit.settings import ServiceSettings, settings_config
+
+from quelea_sandbox.core.limits import LimitRules
+from quelea_sandbox.core.model import Limits, Shape
+from quelea_sandbox.pool import PoolLimits
+
+_MIB = 1 << 20
+
+
+class SandboxSettings(ServiceSettings):
+    """Settings of the sandbox."""
+
+    model_config = settings_config("sandbox")
+
+    backend: Literal["docker"] = "docker"
+    """Where containers are made."""
+
+    docker_host: str = "unix:///var/run/docker.sock"
+    """The engine's address: unix:// or tcp:// (plain; put it behind something that checks who calls)."""
+
+    image: str = "quelea-runner:latest"
+    """The image that runs are made from; `make runner-image` builds it."""
+
+    runtime: str = ""
+    """The engine's runtime, for example runsc where gVisor is installed; empty: the engine's default."""
+
+    user: str = "65534:65534"
+    """Who the code is inside; never root."""
+
+    seccomp: Path | None = None
+    """The profile of allowed system calls; empty: the one that comes with this package."""
+
+    preload: str = "pandas,numpy,scipy,matplotlib.pyplot,akshare"
+    """Modules that a container loads before it is ready, separated by commas; one that the image lacks is left out."""
+
+    market_socket_dir: Path | None = None
+    """Folder with the market-data door's socket `door.sock`, mounted read-only where a run may use the door.
+
+    Empty: this deployment has no door, and NETWORK_POLICY_MARKET_DATA is refused.
+    """
+
+    owner: str = ""
+    """Who owns the containers here, in a label: what is left of this owner is removed at start.
+
+    Empty: this process, and what processes of this machine that are gone have left is removed. Give a name where the
+    process numbers mean nothing (a container of its own), and to every service on one engine another.
+    """
+
+    engine_seconds: float = Field(default=20.0, gt=0)
+    """Longest wait for one answer of the engine."""
+
+    min_warm: int = Field(default=1, ge=0)
+    """Containers kept ready when nobody asks; of each kind where there is a door (with and without it)."""
+
+    max_warm: int = Field(default=4, ge=0)
+    """Containers kept ready at most, of each kind."""
+
+    max_containers: int = Field(default=8, ge=1)
+    """Containers at once, whatever they do; times memory_bytes is what the machine must have."""
+
+    starts_at_once: int = Field(default=2, ge=1)
+    """Containers that start at the same time; a start costs seconds of processor."""
+
+    start_seconds: float = Field(default=60.0, gt=0)
+    """Longest start of a container, imports included."""
+
+    warm_age_seconds: float = Field(default=1800.0, gt=0)
+    """A ready container that nobody wanted for so long is replaced."""
+
+    check_seconds: float = Field(default=2.0, gt=0)
+    """How often the engine is asked whether it works."""
+
+    demand_seconds: float = Field(default=60.0, gt=0)
+    """How long the pool remembers a burst of calls, before it shrinks again."""
+
+    queue_length: int = Field(default=128, ge=1)
+    """Runs that wait for a container; one more is refused with RESOURCE_EXHAUSTED and a time to come back."""
+
+    queue_length_per_tenant: int = Field(default=100, ge=1)
+    """Of those, runs of one tenant."""
+
+    queue_seconds: float = Field(default=60.0, gt=0)
+    """Longest wait there; then RESOURCE_EXHAUSTED."""
+
+    max_sessions: int = Field(default=4, ge=0)
+    """Sessions at once; each keeps a container. One container is always left for runs without a session."""
+
+    max_sessions_per_tenant: int = Field(default=2, ge=0)
+    """Of those, sessions of one tenant."""
+
+    session_idle_seconds: float = Field(default=120.0, gt=0)
+    """A session without a step for so long ends, where its creator names nothing."""
+
+    max_session_idle_seconds: float = Field(default=900.0, gt=0)
+    """The longest that its creator may name."""
+
+    memory_bytes: int = 768 * _MIB
+    """Memory of a run, swap and its tmpfs included."""
+
+    cpus: float = 1.0
+    """Processors of a run."""
+
+    pids: int = 64
+    """Processes and threads of a run."""
+
+    wall_seconds: float = 60.0
+    """Time of a run, by the keeper's clock."""
+
+    output_bytes: int = _MIB
+    """Output of a run, both streams."""
+
+    files_bytes: int = 16 * _MIB
+    """Files that a run gives back, together."""
+
+    max_memory_bytes: int = 2048 * _MIB
+    """Most memory that a request may ask for."""
+
+    max_cpus: float = 2.0
+    """Most processors that a request may ask for."""
+
+    max_pids: int = 256
+    """Most processes and threads that a request may ask for."""
+
+    max_wall_seconds: float = 600.0
+    """Most time that a request may ask for."""
+
+    max_output_bytes: int = 16 * _MIB
+    """Most output that a request may ask for."""
+
+    max_files_bytes: int = 48 * _MIB
+    """Most bytes of returned files that a request may ask for."""
+
+    max_files: int = Field(default=64, ge=1)
+    """Files that may go in, and that a run may give back."""
+
+    max_input_bytes: int = Field(default=32 * _MIB, ge=0)
+    """Bytes of files that may go in."""
+
+    max_code_bytes: int = Field(default=256 * 1024, ge=1)
+    """Longest code."""
+
+    work_bytes: int = Field(default=128 * _MIB, ge=_MIB)
+    """Size of the working directory, a tmpfs that counts as memory of the run."""
+
+    work_inodes: int = Field(default=2048, ge=16)
+    """Files and folders in it."""
+
+    tmp_bytes: int = Field(default=64 * _MIB, ge=_MIB)
+    """Size of /tmp, the same."""
+
+    tmp_inodes: int = Field(default=512, ge=16)
+    """Files and folders in it."""
+
+    file_bytes: int = Field(default=64 * _MIB, ge=_MIB)
+    """Largest single file (RLIMIT_FSIZE)."""
+
+    open_files: int = Field(default=256, ge=32)
+    """Open files of a process (RLIMIT_NOFILE)."""
+
+    @property
+    def rules(self) -> LimitRules:
+        """Defaults and maximum of a run's limits."""
+        return LimitRules(
+            Limits(self.memory_bytes, self.cpus, self.pids, self.wall_seconds, self.output_bytes, self.files_bytes),
+            Limits(
+                self.max_memory_bytes,
+                self.max_cpus,
+                self.max_pids,
+                self.max_wall_seconds,
+                self.max_output_bytes,
+                self.max_files_bytes,
+            ),
+        )
+
+    @property
+    def session_places(self) -> int:
+        """Sessions at once, so that a container is left."""
+        return min(self.max_sessions, self.max_containers - 1)
+
+    @property
+    def warm_shapes(self) -> list[Shape]:
+        """Containers of these shapes are kept ready."""
+        kinds = [False] if self.market_socket_dir is None else [True, False]
+        return [Shape(self.memory_bytes, self.cpus, self.pids, market) for market in kinds]
+
+    @property
+    def pool_limits(self) -> PoolLimits:
+        """Bounds of the pool."""
+        return PoolLimits(
+            min_warm=self.min_warm,
+            max_warm=self.max_warm,
+            max_containers=self.max_containers,
+            starts_at_once=self.starts_at_once,
+            queue_length=self.queue_length,
+            queue_length_per_tenant=self.queue_length_per_tenant,
+            queue_seconds=self.queue_seconds,
+            start_seconds=self.start_seconds,
+            warm_age_seconds=self.warm_age_seconds,
+            check_seconds=self.check_seconds,
+            demand_seconds=self.demand_seconds,
+            max_files=self.max_files,
+        )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        _ = self.rules  # raises where a default is over its maximum
+        if self.user.split(":")[0] in ("0", "root", ""):
+            raise ValueError("QUELEA_SANDBOX_USER must not be root")
+        if self.market_socket_dir is not None and not self.market_socket_dir.is_absolute():
+            raise ValueError("QUELEA_SANDBOX_MARKET_SOCKET_DIR must be an absolute path")
+        return self

@@ -1,0 +1,132 @@
+"""The sandbox as its callers see it: a real service in this process, on an ephemeral port, over any backend."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import docker
+from docker.errors import DockerException
+from quelea.sandbox.v1 import sandbox_pb2 as pb
+from quelea.sandbox.v1 import sandbox_pb2_grpc as pb_grpc
+from quelea_kit.client import channel, stream
+from quelea_kit.testing import running, wait_until_async
+from quelea_sandbox.adapters.backend import Backend
+from quelea_sandbox.adapters.docker import DockerBackend
+from quelea_sandbox.service import NAME, SandboxService
+from quelea_sandbox.settings import SandboxSettings
+
+IMAGE = os.environ.get("QUELEA_SANDBOX_IMAGE", "quelea-runner:latest")
+
+
+@dataclass
+class Ran:
+    """All that one Execute gave back."""
+
+    started: pb.Started | None = None
+    stdout: bytes = b""
+    stderr: bytes = b""
+    files: dict[str, pb.File] = field(default_factory=dict)
+    finished: pb.Finished = field(default_factory=pb.Finished)
+    seconds: float = 0.0
+
+    @property
+    def reason(self) -> str:
+        """OK, ERROR, TIMEOUT, MEMORY, CANCELLED, DIED, PROTOCOL or ENGINE."""
+        return pb.ExitReason.Name(self.finished.reason).removeprefix("EXIT_REASON_")
+
+    @property
+    def text(self) -> str:
+        """stdout as text."""
+        return self.stdout.decode("utf-8", "replace")
+
+
+@dataclass
+class SandboxClient:
+    """A stub, and the usual calls in one line."""
+
+    stub: pb_grpc.SandboxServiceStub
+    target: str
+    service: SandboxService
+
+    async def run(self, code: str, *, timeout: float = 120.0, **fields: object) -> Ran:  # noqa: ASYNC109  # it is the rpc's
+        """Execute and collect; checks the order of events. Errors of the rpc come as QueleaError."""
+        ran, began, ended = Ran(), time.perf_counter(), 0
+        async for event in stream(self.stub.Execute(pb.ExecuteRequest(code=code, **fields), timeout=timeout)):
+            assert not ended, "an event after finished"
+            kind = event.WhichOneof("event")
+            if kind == "started":
+                assert ran.started is None
+                ran.started = event.started
+            elif kind == "output":
+                if event.output.stream == pb.Output.STREAM_STDERR:
+                    ran.stderr += event.output.data
+                else:
+                    ran.stdout += event.output.data
+            elif kind == "file":
+                ran.files[event.file.path] = event.file
+            else:
+                ran.finished, ended = event.finished, 1
+        assert ended, "the stream ended without finished"
+        ran.seconds = time.perf_counter() - began
+        return ran
+
+    async def capacity(self) -> pb.GetCapacityResponse:
+        """How full it is."""
+        return await self.stub.GetCapacity(pb.GetCapacityRequest(), timeout=10)
+
+    async def until_ready(self, number: int = 1, *, seconds: float = 90) -> None:
+        """Wait until so many containers are warm."""
+        await wait_until_async(
+            lambda: self.service.pool.counts.ready >= number, seconds=seconds, what=f"{number} warm containers"
+        )
+
+
+@contextlib.asynccontextmanager
+async def sandbox(backend: Backend, settings: SandboxSettings) -> AsyncIterator[SandboxClient]:
+    """A real service over gRPC around a backend; everything is removed at the end."""
+    service = SandboxService(backend, settings)
+    try:
+        async with (
+            running(
+                lambda server: pb_grpc.add_SandboxServiceServicer_to_server(service, server),
+                [NAME],
+                settings=settings,
+                ready=service.pool.ready,
+            ) as target,
+            channel(target, NAME) as open_channel,
+        ):
+            service.start()
+            yield SandboxClient(pb_grpc.SandboxServiceStub(open_channel), target, service)
+    finally:
+        await service.stop()
+
+
+def docker_settings(**fields: object) -> SandboxSettings:
+    """Settings for a service on the machine's engine, small enough for a shared one."""
+    return SandboxSettings(**{"image": IMAGE, "drain_seconds": 0.5, "max_containers": 4, "max_warm": 2, **fields})  # type: ignore[arg-type]
+
+
+def no_engine(image: str = IMAGE) -> str:
+    """Why tests on a real engine cannot run; empty when they can."""
+    try:
+        client = docker.DockerClient.from_env(timeout=5)
+        try:
+            client.images.get(image)
+        finally:
+            client.close()
+    except DockerException as error:
+        return f"no Docker engine with the image {image} (make runner-image): {error}"
+    return ""
+
+
+@contextlib.asynccontextmanager
+async def docker_sandbox(**fields: object) -> AsyncIterator[SandboxClient]:
+    """A real service over the machine's engine, with one warm container."""
+    settings = docker_settings(**fields)
+    async with sandbox(DockerBackend(settings), settings) as client:
+        await client.until_ready(min(1, settings.min_warm))
+        yield client
