@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from quelea_kit.text import language_of
+
 from quelea_gateway.core.checking import Report
 from quelea_gateway.core.grounding.edits import Edit
 from quelea_gateway.core.grounding.marking import Mark, literal_spans
@@ -90,7 +92,7 @@ def missing(
     text: str, report: Report, sentences: Sequence[SentenceVerdict], found: Sequence[Decided]
 ) -> list[tuple[int, int]]:
     """(place, number) of markers that the reader forgot."""
-    added = []
+    added: list[tuple[int, int]] = []
     literal = literal_spans(text)
     for one in report.markers.missing:
         start = report.sentences[one.sentence].start
@@ -141,9 +143,10 @@ def is_quoted(sentence: SentenceVerdict, quoted: Sequence[Region]) -> bool:
 
 
 def _space(text: str, at: int) -> str:
-    """Before a marker: a space behind Latin text, none behind Chinese."""
+    """Before a marker: a space behind Latin text, none in a Chinese line."""
     before = text[at - 1 : at]
-    return " " if before.isascii() and before.strip() and before != "]" else ""
+    line = text[text.rfind("\n", 0, at) + 1 : (text + "\n").find("\n", at)]
+    return " " if before.strip() and before.isascii() and before != "]" and language_of(line) == "en" else ""
 
 
 def _written(numbers: Sequence[int]) -> str:

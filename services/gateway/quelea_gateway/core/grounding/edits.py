@@ -33,12 +33,19 @@ class Edited:
         self.text = "".join((*pieces, text[at:]))
 
     def at(self, position: int) -> int:
-        """Where a place of the old text is now; inside what was replaced: behind the replacement."""
+        """Where a place of the old text is now: behind what was inserted there, before what was replaced from there."""
+        return self._moved(position, behind=True)
+
+    def until(self, position: int) -> int:
+        """Where what ended there ends now: before what was inserted there."""
+        return self._moved(position, behind=False)
+
+    def _moved(self, position: int, *, behind: bool) -> int:
         moved = position
         for edit in self._edits:
-            if edit.start > position:
+            if edit.start > position or (edit.start == position and (edit.end > position or not behind)):
                 break
-            if edit.end > position:
+            if edit.end > position:  # inside what was replaced
                 return moved - (position - edit.start) + len(edit.new)
             moved += len(edit.new) - (edit.end - edit.start)
         return moved

@@ -28,8 +28,6 @@ class Grounded:
 
     grounding: Grounding
     placed: tuple[Placed, ...] = ()
-    corrected: int = 0
-    """Markers that named a passage which does not support the sentence, or none, and now name one that does."""
 
 
 def ground(
@@ -74,16 +72,15 @@ def ground(
         text=final,
         sentences=shown,
         figures=tuple(
-            replace(f, start=start, end=end)
+            replace(f, start=max(0, edited.at(f.start) - shift), end=max(0, edited.until(f.end) - shift))
             for f in named
             if not _within(f.start, gone)
-            for start, end in (moved(f.start, f.end),)
         ),
         removed_markers=tuple(removed),
         added_markers=tuple(f"[{number}]" for _, number in sorted(names)),
         withheld=tuple(s.text for s in gone),
     )
-    return Grounded(grounding, _placed(final, sources, shown, grounding), sum(len(m.corrected) for m in found))
+    return Grounded(grounding, _placed(final, sources, shown, grounding))
 
 
 def _sentences(report: Report, quoted: Sequence[Region], figures: Sequence[FigureVerdict]) -> list[SentenceVerdict]:
@@ -104,6 +101,8 @@ def _healed(checked: CheckedSentence, report: Report, figures: Sequence[FigureVe
     """Its verdict; "supported" when all that spoke against it were figures that turned out to be quoted."""
     own = [f for f in figures if checked.start <= f.start < checked.end]
     doubted = any(checked.start <= f.start < checked.end and f.verdict == "unsupported" for f in report.figures)
+    if checked.verdict == "no_claim":
+        return "no_claim"
     return "supported" if doubted and all(f.verdict != "unsupported" for f in own) else checked.verdict
 
 
