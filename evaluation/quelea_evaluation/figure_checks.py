@@ -25,6 +25,9 @@ from quelea_evaluation.sets import SETS
 from quelea_evaluation.stack import Stack, running_stack
 
 _CALLERS = 2
+_QUERY = 4000
+_PASSAGES = 200
+"""Passages of a filing that are looked through for those that hold an answer's figures: most of it, or all."""
 GROUPS = ("tatqa", "docugami")
 HALVES = ("development", "frozen")
 
@@ -122,27 +125,27 @@ def evaluate_items(items: Sequence[Item], check: Check, say: Callable[[str], Non
 
 
 def evaluate_figures(data: Path, home: Path, say: Callable[[str], None]) -> Report:
-    """On the docugami stack, whose pages are the evidence of the docugami answers."""
+    """On the docugami stack, whose passages are the evidence of the docugami answers."""
     one = SETS["docugami"](data)
     with running_stack(home / one.name) as stack:
         ids = stack.ingest(one.documents, say)
-        pages = {key: _pages(stack, document_id) for key, document_id in ids.items()}
-        headers = {key: _header(stack, key, document_id) for key, document_id in ids.items()}
-        own, left_out = docugami(data, pages, headers)
+        own, left_out = docugami(data, ids, lambda key, query: _passages(stack, ids[key], query))
         report = evaluate_items([*tatqa(data), *own], lambda item: _check(stack.http, item), say)
     report.left_out = left_out
     return report
 
 
-def _pages(stack: Stack, document_id: str) -> list[str]:
-    first, count = stack.page(document_id, 1)
-    return [first, *(stack.page(document_id, number)[0] for number in range(2, count + 1))]
-
-
-def _header(stack: Stack, key: str, document_id: str) -> str:
-    """The filing's name, title and fiscal period, as the product read them."""
-    document: dict[str, Any] = stack.http.get(f"/v1/documents/{document_id}").raise_for_status().json()
-    return f"{key}; {document['title']}; {document['period']}"
+def _passages(stack: Stack, document_id: str, query: str) -> list[dict[str, str]]:
+    """The document's passages for the query as the ask pipeline has them, in their order in the document."""
+    body = {"query": query[:_QUERY], "k": _PASSAGES, "filters": {"document_ids": [document_id]}}
+    found: list[dict[str, Any]] = stack.http.post("/v1/search", json=body).raise_for_status().json()["passages"]
+    return [
+        {
+            "text": p["text"], "table_head": p["table_head"], "header": p["header"], "published": p["published"],
+            "document": p["document_id"],
+        }
+        for p in sorted(found, key=lambda p: (p["page"], p["start"]))
+    ]  # fmt: skip
 
 
 def _check(http: httpx2.Client, item: Item) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ import fnmatch
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,12 @@ from quelea_evaluation.figures import amounts_of, figures_of, holds_rounded
 
 _PLAIN = re.compile(r"(?:What|How much) (?P<be>is|was|are|were) (?P<what>the .{5,200}?)\s*\?", re.IGNORECASE)
 _SOURCES = re.compile(r"\n*\(?SOURCE\(?S?\)?:.*?(?:\)|$)", re.IGNORECASE | re.MULTILINE)
-_MOST_PAGES = 12
-_FEWEST_PAGES = 4
+_MOST = 12
+_FEWEST = 4
+"""Passages for an answer of docugami."""
+
+Find = Callable[[str, str], Sequence[Mapping[str, str]]]
+"""Passages of a document for a query, as POST /v1/check takes them."""
 
 
 @dataclass(frozen=True)
@@ -112,29 +116,30 @@ def _said(question: str, answer: str) -> str:
     return f"{what[0].upper()}{what[1:]} {match['be']} {answer}."
 
 
-def docugami(data: Path, pages: Mapping[str, Sequence[str]], headers: Mapping[str, str]) -> tuple[list[Item], int]:
-    """Answers about one filing, all of whose figures its pages hold, as written or rounded; and how many do not.
+def docugami(data: Path, documents: Collection[str], find: Find) -> tuple[list[Item], int]:
+    """Answers about one filing, all of whose figures its passages hold, as written or rounded; and how many do not.
 
     Args:
-        pages: Text of every page, by the filing's file name without .pdf.
-        headers: What each filing is, by the same names.
+        documents: The filings' file names without .pdf.
+        find: The product's passages of a filing for an answer.
     """
     items, left_out = [], 0
     with (data / "docugami_sec10q" / "qna_data.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     for number, row in enumerate(rows):
-        documents = [key for key in sorted(pages) if fnmatch.fnmatch(key, row["Source Docs"].strip())]
+        named = [key for key in sorted(documents) if fnmatch.fnmatch(key, row["Source Docs"].strip())]
         answer = _SOURCES.sub("", row["Answer"]).strip()
-        if len(documents) != 1 or not figures_of(answer):
+        if len(named) != 1 or not figures_of(answer):
             continue
-        chosen = _pages_for(answer, pages[documents[0]])
+        question = row["Question"].strip()
+        found = find(named[0], f"{question}\n{answer}")
+        chosen = _chosen(answer, [f"{p.get('table_head', '')}\n{p['text']}" for p in found])
         if chosen is None:
             left_out += 1
             continue
-        header = headers[documents[0]]
-        passages = tuple({"text": pages[documents[0]][n], "header": header} for n in chosen)
         half = half_of(f"docugami-{number}")
-        items.append(Item(f"docugami-{number}", "docugami", half, row["Question"].strip(), answer, passages))
+        passages = tuple(dict(found[n]) for n in chosen)
+        items.append(Item(f"docugami-{number}", "docugami", half, question, answer, passages))
     return items, left_out
 
 
@@ -142,11 +147,11 @@ _DATE = re.compile(r"\b(?P<m>[A-Z][a-z]{2})[a-z]*\.? (?P<d>\d{1,2}), (?P<y>20\d\
 _SMALL = re.compile(r"(?<![\w.,$-])\$?(\d{1,2}) ?(?:million|billion|%|percent)")
 
 
-def _pages_for(answer: str, pages: Sequence[str]) -> list[int] | None:
-    """The pages that hold the answer's figures, those with most first; None when one stands nowhere."""
+def _chosen(answer: str, passages: Sequence[str]) -> list[int] | None:
+    """The passages that hold the answer's figures, those with most first; None when one stands nowhere."""
     figures, amounts = figures_of(answer), amounts_of(answer)
     held: dict[int, set[str]] = {}
-    for n, text in enumerate(pages):
+    for n, text in enumerate(passages):
         for figure in figures:
             own = frozenset(a for a in amounts if a[0] == figure)
             if holds_rounded(text, frozenset({figure}), own):
@@ -155,23 +160,23 @@ def _pages_for(answer: str, pages: Sequence[str]) -> list[int] | None:
         return None
     for match in _DATE.finditer(answer):
         day = re.compile(rf"{match['m']}[a-z]*\.?\s+{match['d']},\s+{match['y']}")
-        _add_best(held, [n for n, text in enumerate(pages) if day.search(text)], match.group())
-    for match in _SMALL.finditer(answer):  # too short to be looked for alone: on a page with another of the figures
+        _add_best(held, [n for n, text in enumerate(passages) if day.search(text)], match.group())
+    for match in _SMALL.finditer(answer):  # too short to be looked for alone: in a passage with another of the figures
         small = re.compile(rf"(?<![\d.,]){match[1]}(?![\d,]|\.\d)")
-        _add_best(held, [n for n, text in enumerate(pages) if small.search(text)], match.group())
+        _add_best(held, [n for n, text in enumerate(passages) if small.search(text)], match.group())
     wanted = set().union(*held.values())
     order = sorted(held, key=lambda n: (-len(held[n]), n))
     chosen: list[int] = []
     covered: set[str] = set()
     for n in order:
-        if len(chosen) < _FEWEST_PAGES or held[n] - covered:
+        if len(chosen) < _FEWEST or held[n] - covered:
             chosen.append(n)
             covered |= held[n]
-    return sorted(chosen[:_MOST_PAGES]) if covered == wanted and len(chosen) <= _MOST_PAGES else None
+    return sorted(chosen[:_MOST]) if covered == wanted and len(chosen) <= _MOST else None
 
 
-def _add_best(held: dict[int, set[str]], pages: Sequence[int], what: str) -> None:
-    """Note that the page with most of the figures has this too."""
-    best = max(pages, key=lambda n: (len(held.get(n, ())), -n), default=None)
+def _add_best(held: dict[int, set[str]], passages: Sequence[int], what: str) -> None:
+    """Note that the passage with most of the figures has this too."""
+    best = max(passages, key=lambda n: (len(held.get(n, ())), -n), default=None)
     if best is not None:
         held.setdefault(best, set()).add(what)

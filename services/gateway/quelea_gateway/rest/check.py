@@ -30,6 +30,11 @@ class CheckPassageIn(BaseModel):
     table_head: str = Field(default="", description="Lines that head the table of the text: title, unit, column heads.")
     header: str = Field(default="", description="What it is from: company, form, period.")
     published: str = Field(default="", pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD.")
+    document: str = Field(
+        default="",
+        description="Which document it is from, by any name: what one passage states, its unit say, holds for the "
+        "others of its document. Empty: passages of one header are of one document.",
+    )
 
 
 class CheckIn(BaseModel):
@@ -130,10 +135,10 @@ def _passages(body: CheckIn) -> list[checking.CheckPassage]:
     passages = [
         checking.CheckPassage(one)
         if isinstance(one, str)
-        else checking.CheckPassage(one.text, one.table_head, one.header, one.published)
+        else checking.CheckPassage(one.text, one.table_head, one.header, one.published, one.document)
         for one in body.passages
     ]
-    size = sum(len(p.text) + len(p.table_head) + len(p.header) for p in passages)
+    size = sum(len(p.text) + len(p.table_head) + len(p.header) + len(p.document) for p in passages)
     if size > MOST_CHARACTERS:
         raise _too_large(f"The passages have {size:,} characters", MOST_CHARACTERS, "passages")
     return passages

@@ -15,7 +15,7 @@ from quelea_gateway.core.checking.model import ONE
 from quelea_gateway.core.checking.relevance import LOOKED, relevant
 from quelea_gateway.core.checking.steps import steps
 from quelea_gateway.core.checking.times import contradict, fits
-from quelea_gateway.core.checking.wide import LEAST, wide
+from quelea_gateway.core.checking.wide import LEAST, moves, wide
 from quelea_gateway.core.checking.wording import Operation
 
 _ROWS = 7  # rows of a table that are combined with one another
@@ -127,6 +127,11 @@ def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: s
         yield from _blocks(claim, evidence, asked)
     yield from steps(claim, groups, asked, percent=percent)
     if not evidence.near(claim.figure.number, claim.figure.number, 1):  # else something spoke against it
+        within = [
+            o for o in asked if o in {"change", "growth"} or (o in {"sum", "average"} and claim.figure.digits > LEAST)
+        ]
+        for group in moves(claim, groups, evidence) if within else ():
+            yield from _within(claim, group, within, said, percent)
         yield from wide(claim, groups, evidence, percent=percent)
 
 
@@ -257,9 +262,18 @@ def _side_by_side(claim: Claim, one: Group, other: Group, *, percent: bool) -> I
                 continue  # amounts of different units
             apart = not same or a.table < 0
             beside = same and _beside(claim, a, b, len(one.facts), len(other.facts))
-            timely = fits(claim.every, a.periods, a.years) and fits(claim.every, b.periods, b.years)
+            timely = _timely(claim, a, b)
             if (apart or beside) and timely:
                 yield pair
+
+
+def _timely(claim: Claim, a: Fact, b: Fact) -> bool:
+    """Both are of times that the claim names; "the change in 2018" is the one from the year before."""
+    both = fits(claim.every, a.periods, a.years), fits(claim.every, b.periods, b.years)
+    if all(both) or not any(both) or not is_ordered(a, b) or len({p.year for p in claim.every if p.year}) != 1:
+        return all(both)
+    newer, older = (a, b) if when(a) > when(b) else (b, a)
+    return both[0 if newer is a else 1] and when(newer)[0] - when(older)[0] == 1 and when(newer)[1:] == when(older)[1:]
 
 
 def _beside(claim: Claim, a: Fact, b: Fact, width: int, other: int) -> bool:

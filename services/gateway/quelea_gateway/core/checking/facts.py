@@ -28,6 +28,11 @@ _THOUSAND = Decimal(1000)
 _TELLING = 3
 """Digits of a figure that tells a table's unit by being repeated with one."""
 
+_OTHERWISE = re.compile(
+    r"[^\n.]{0,160}\bunless otherwise (?:stated|noted|indicated|specified)|[^\n.。]{0,80}除[^\n.。]{0,8}另有",
+    re.IGNORECASE,
+)
+"""It states the unit of a whole document."""
 _WORD = re.compile(r"[A-Za-z\u3400-\u9fff]")
 
 
@@ -96,6 +101,7 @@ class Evidence:
         self._tables = 0
         self._loose: list[tuple[tuple[Decimal, ...], str]] = []
         self._spoken: dict[str, set[Decimal]] = {}
+        self._otherwise: dict[str, tuple[Decimal, ...]] = {}
         self._headers = [passage.document or passage.header for passage in passages]
         for number, passage in enumerate(passages):
             named.append(self._read(number, passage))
@@ -109,6 +115,7 @@ class Evidence:
         self.blocks: dict[int, list[Group]] = {}
         self.totals: dict[int, list[Group]] = {}
         self.rows: dict[int, list[Group]] = {}
+        self.by_year: dict[int, list[Group]] = {}
         for group in self.groups:
             self._index(group)
 
@@ -125,6 +132,9 @@ class Evidence:
         if group.table < 0:
             return
         self.rows.setdefault(group.table, []).append(group)
+        if not group.name:
+            for year in {p.year for p in group.facts[0].periods if p.year}:
+                self.by_year.setdefault(year, []).append(group)
         if not group.label or TOTAL.search(group.label):
             self.totals.setdefault(group.table, []).append(group)
         else:
@@ -150,6 +160,8 @@ class Evidence:
         if passage.header:
             self._prose(number, plain(passage.header), passage.header)
         self.terms.append(content(f"{passage.header}\n{passage.table_head}\n{passage.text}"))
+        for line in _OTHERWISE.finditer(text):
+            self._otherwise.setdefault(self._headers[number], stated(line.group())[0])
         if not rows:
             for match in STATEMENT.finditer(text):
                 scales, _ = stated(match.group())
@@ -163,7 +175,8 @@ class Evidence:
     ) -> None:
         spoken = f"{row.label or 'total'} {row.section}"
         own = content(spoken)
-        name = content(_BRACKETS.sub(" ", row.label)) or content(row.label)
+        untimed = _untimed(row.label)
+        name = content(_BRACKETS.sub(" ", untimed)) or content(untimed)
         group = Group(number, row.label, row.section, base + row.table, base + row.block, own, name)
         place = len(self.groups)
         for at, cell in enumerate(row.cells):
@@ -246,15 +259,29 @@ class Evidence:
             for at, fact in enumerate(group.facts):
                 if len(only) == 1 and not fact.unit.currency and fact.unit.percent is not True:
                     group.facts[at] = fact = replace(fact, unit=replace(fact.unit, currency=min(only)))  # noqa: PLW2901  # the same fact, its currency known
+                header = self._headers[fact.passage]
+                if fact.table < 0 and header in self._otherwise and _is_bare(fact.figure):
+                    group.facts[at] = _scaled(fact, tuple(dict.fromkeys((*fact.unit.scales, *self._otherwise[header]))))
                 if fact.unit.scales or fact.table < 0:
                     continue
-                header = self._headers[fact.passage]
                 stated_near = {s for said, other in self._loose if other == header for s in said}
                 voted = votes.get(fact.table, set())
                 if stated_near or len(voted) == 1:
                     group.facts[at] = _scaled(fact, tuple(sorted(stated_near or voted)))
         by_place = {(f.group, f.column, f.figure.start): f for g in self.groups for f in g.facts}
         self.facts = [by_place.get((f.group, f.column, f.figure.start), f) for f in self.facts]
+
+
+def _untimed(label: str) -> str:
+    """Without the times it names: a row that is a month has no other name."""
+    for period in reversed(find_periods(label)):
+        label = f"{label[: period.start]} {label[period.end :]}"
+    return label
+
+
+def _is_bare(figure: Figure) -> bool:
+    """An amount of money without a scale word."""
+    return figure.kind == "number" and bool(figure.currency) and figure.scale is None and figure.digits >= _TELLING
 
 
 def _scaled(fact: Fact, scales: tuple[Decimal, ...]) -> Fact:

@@ -101,8 +101,10 @@ class Figure:
 
     @property
     def digits(self) -> int:
-        """Significant digits: how little luck there is in finding it."""
-        return len(str(self.number).replace(".", "").strip("0")) or 1
+        """Significant digits: how little luck there is in finding it. Zeros that end a whole number are none."""
+        said = f"{self.number:f}"
+        whole = said if "." in said else said.rstrip("0")
+        return len(whole.replace(".", "").lstrip("0")) or 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,9 @@ def _columns_named(
 ) -> Iterator[Try]:
     """Columns whose heads the sentence names: "of Europe and Asia" in a row with a column for each region."""
     own = {id(f): f.terms - group.terms for f in facts}
-    chosen = [f for f in facts if own[id(f)] and own[id(f)] <= claim.terms and not f.change]
+    chosen = [
+        f for f in facts if own[id(f)] and own[id(f)] <= claim.terms and not f.change and not TOTAL.search(f.words)
+    ]
     if len(chosen) < 2:
         return
     yield from many(chosen, asked)

@@ -26,6 +26,8 @@ _ORDINAL = re.compile(r"(?:^|\d )(?:1st|2nd|3rd|4th|first|second|third|fourth)$"
 _MONTH_DAY = re.compile(
     r"\b(January|February|March|April|May|June|July|August|September|October|November|December)(\d{1,2},)"
 )
+_DAY = re.compile(r"\d{1,2}/\d{1,2}/(?:\d\d){1,2}\s?[~–-]?")
+_TOTAL = re.compile(r"totals?|合计|总计", re.IGNORECASE)
 _CHANGE = re.compile(
     r"\bchange|\bvariance|\bdifference|\bover\b|\bvs\b|\bversus\b|\bincrease|\bdecrease|\bgrowth|\by/y\b"
     r"|\byoy\b|增减|变动|同比|环比|增幅",
@@ -142,6 +144,8 @@ def read(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
             rows.append(_row(state, parts, data, start, start + len(bare), above))
             continue
         pieces = tuple(p for p, _ in parts) if parts else (bare.strip(),)
+        if state.heads and parts and all(_DAY.fullmatch(p) for p in [q for q in pieces if q][-2:]):
+            continue  # "Maturity date  30/7/2021  28/6/2019": a row of text, no head
         pending.append(pieces)
         if len(bare) < 400 or "(in " in bare.lower():
             above = f"{above}\n{bare}"[-1500:]
@@ -237,14 +241,22 @@ def _columns(
     count = len(cells)
     texts: list[list[str]] = [[] for _ in range(count)]
     unsure: list[list[str]] = [[] for _ in range(count)]
+    totals = any(len(f) == count and _TOTAL.fullmatch(f[-1]) for f in ([p for p in line if p] for line in heads))
+    widest = max((len([p for p in line if p]) for line in heads), default=0)
     for line in heads:
         filled = [p for p in line if p]
+        if totals and len(filled) == count - 1 and count > 2 and not _CHANGE.search(filled[-1]):
+            filled = [*filled, "-"]  # nothing stands over "Total"
         if len(line) == width and all(line[i] for i in cells):
             for n, i in enumerate(cells):
                 texts[n].append(line[i])
             continue
         if len(filled) > 1 and len(filled) - 1 in {count, percents.count(False)} and len(filled) != count:
             filled = filled[1:]
+        if 1 < len(filled) <= count < widest - 1:
+            for loose in unsure:  # heads of groups of columns, of a row with fewer cells than columns
+                loose.extend(filled)
+            continue
         _spread(filled, count, percents, texts, unsure)
     return tuple(_column(" ".join(words), " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
 

@@ -18,6 +18,7 @@ from quelea_gateway.core.checking.times import fits
 LEAST = 4
 """Significant digits of a figure that is searched for so."""
 _ANY, _ONE = 6, 5
+_PRICE = 1000  # numbers are multiplied by what may be a price or a rate
 _TABLES = 6
 _ROWS = 60
 _COLUMNS = 12
@@ -43,10 +44,17 @@ def wide(claim: Claim, groups: Sequence[Group], evidence: Evidence, *, percent: 
             yield from _ratios(claim, facts, close) if percent else _pairs(claim, facts, close)
 
 
+def moves(claim: Claim, groups: Sequence[Group], evidence: Evidence) -> Iterator[Group]:
+    """Rows of those tables, whatever their names: what is called "turnover" may be asked for as "revenue"."""
+    if claim.figure.digits >= LEAST:
+        for rows in _tables(claim, groups, evidence):
+            yield from (row for row in rows if row not in groups)
+
+
 def _tables(claim: Claim, groups: Sequence[Group], evidence: Evidence) -> Iterator[list[Group]]:
     """Rows of the tables that share words with the claim."""
     wanted = list(dict.fromkeys(g.table for g in groups if g.table >= 0))
-    if claim.figure.digits >= _ANY:
+    if claim.figure.digits >= LEAST:
         found = {g.table for t in claim.terms for g in evidence.by_term.get(t, ())[:LOOKED] if g.table >= 0}
         wanted += [table for table in sorted(found) if table not in wanted]
     for table in wanted[:_TABLES]:
@@ -72,6 +80,10 @@ def _pairs(claim: Claim, facts: Sequence[Fact], close: Sequence[bool]) -> Iterat
             for j in range(i + 1, len(values)):
                 b = values[j]
                 total += b
+                if figure.digits >= _ANY and min(abs(a), abs(b)) < _PRICE and near <= abs(a * b) <= far:
+                    number, price = (i, j) if abs(a) > abs(b) else (j, i)
+                    product = facts[number].value * facts[price].value
+                    yield Try(product, (facts[number], facts[price]), "product", False, None)
                 fair = _allowed(claim, close[i], close[j])
                 if fair and near <= abs(a - b) <= far:
                     pair = (facts[i], facts[j]) if a > b else (facts[j], facts[i])
