@@ -16,6 +16,7 @@ from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
+from quelea_gateway.analyst import Analyst, build_analyst
 from quelea_gateway.core.bounds import Bounds
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.keeping import Keeper
@@ -42,6 +43,7 @@ class Gateway:
     pipeline: Pipeline
     keeper: Keeper
     checker: Checker
+    analyst: Analyst
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
     async def dependencies(self) -> dict[str, str]:
@@ -69,6 +71,7 @@ class Gateway:
 
     async def close(self) -> None:
         """Tell what was useful so far, and close the channels."""
+        await self.analyst.close()
         await self.keeper.close(self.settings.drain_seconds)
         await asyncio.gather(self.retriever.close(), self.search.close(), self.generator.close(), self.checker.close())
 
@@ -94,6 +97,9 @@ def build(settings: Settings) -> Gateway:
         settings.generator, generate_seconds=settings.generate_seconds, evidence_tokens=settings.evidence_tokens
     )
     checker = Checker(processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds)
+    analyst = build_analyst(
+        settings, generator=generator, retriever=retriever, search=search, checker=checker, tools=None
+    )
     return Gateway(
         settings=settings,
         access=access,
@@ -117,6 +123,7 @@ def build(settings: Settings) -> Gateway:
         ),
         keeper=keeper,
         checker=checker,
+        analyst=analyst,
     )
 
 

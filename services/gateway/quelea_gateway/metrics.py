@@ -6,6 +6,7 @@ from prometheus_client import Counter, Histogram
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
+from quelea_gateway.core.agent.model import Run
 from quelea_gateway.core.model import Answer, Kept
 from quelea_gateway.core.web import KeepOrder
 
@@ -64,3 +65,23 @@ def observe_kept(order: KeepOrder, kept: tuple[Kept, ...], error: str) -> None:
     if error:
         KEPT.labels("failed").inc(len(order.pages))
         log.warning("pages_not_kept", pages=[page.url for page in order.pages], error=error)
+
+
+RUNS = Counter("quelea_agent_runs_total", "Runs of the agent by how they ended.", ["state", "complete"])
+RUN_SECONDS = Histogram(
+    "quelea_agent_run_seconds", "Time of a run of the agent.", buckets=(1, 5, 15, 30, 60, 120, 300, 600, 1800)
+)
+RUN_STEPS = Histogram("quelea_agent_run_steps", "Steps of a run of the agent.", buckets=tuple(range(1, 21)))
+RUN_TOKENS = Counter("quelea_agent_tokens_total", "Tokens that runs of the agent used.")
+RUN_REPAIRS = Counter("quelea_agent_repairs_total", "Answers of the model to the agent that did not fit.", ["end"])
+
+
+def observe_run(run: Run) -> None:
+    """Count a run that has ended."""
+    complete = bool(run.answer and run.answer.get("complete"))
+    RUNS.labels(run.state, str(complete).lower()).inc()
+    RUN_SECONDS.observe(run.usage.seconds)
+    RUN_STEPS.observe(run.usage.steps)
+    RUN_TOKENS.inc(run.usage.tokens)
+    RUN_REPAIRS.labels("repaired").inc(run.usage.repairs)
+    RUN_REPAIRS.labels("gave_up").inc(run.usage.fallbacks)

@@ -125,6 +125,87 @@ class Settings(ServiceSettings):
     check_seconds: float = Field(30.0, gt=0)
     """Deadline of a check of figures, its waiting counted in."""
 
+    sandbox: str = ""
+    """gRPC address of the sandbox, which runs the agent's code; empty: this deployment has no agent."""
+
+    market: str = ""
+    """gRPC address of the market-data door; empty: the agent's code has no network."""
+
+    runs_url: str = ".quelea/runs"
+    """Where runs of the agent are kept: a folder, or any fsspec URL (s3://bucket/prefix needs the package s3fs)."""
+
+    trajectories: str = ""
+    """Folder for supervised examples of the agent's sub-tasks (docs/trajectories.md); empty: none are recorded."""
+
+    agent_steps: int = Field(10, gt=1, le=50)
+    """Actions of a run when the caller does not say; the paper's L."""
+
+    agent_tokens: int = Field(200_000, gt=0)
+    """Tokens of a run, prompts and completions together."""
+
+    agent_seconds: float = Field(300.0, gt=0)
+    """Time of a run, from its start."""
+
+    agent_calls: int = Field(100, ge=0)
+    """Calls of a run to data providers."""
+
+    agent_max_steps: int = Field(20, gt=1, le=50)
+    """Most steps that a caller may ask for."""
+
+    agent_max_tokens: int = Field(1_000_000, gt=0)
+    """Most tokens that a caller may ask for."""
+
+    agent_max_seconds: float = Field(1800.0, gt=0)
+    """Longest time that a caller may ask for."""
+
+    agent_max_calls: int = Field(1000, gt=0)
+    """Most calls to data providers that a caller may ask for."""
+
+    agent_running: int = Field(4, gt=0)
+    """Runs at once in this process."""
+
+    agent_running_per_key: int = Field(2, gt=0)
+    """Runs of one key at once in this process; the next waits, and lets others pass."""
+
+    agent_queue: int = Field(128, ge=0)
+    """Runs that may wait; one more is answered 429."""
+
+    agent_queue_per_key: int = Field(128, ge=0)
+    """Runs of one key that may wait."""
+
+    agent_day_runs: int = Field(0, ge=0)
+    """Runs that one key may start in 24 hours; 0: no such limit."""
+
+    agent_day_steps: int = Field(0, ge=0)
+    """Steps of one key's runs in 24 hours; 0: no such limit."""
+
+    agent_day_tokens: int = Field(0, ge=0)
+    """Tokens of one key's runs in 24 hours; 0: no such limit."""
+
+    agent_day_seconds: float = Field(0.0, ge=0)
+    """Time of one key's runs in 24 hours; 0: no such limit."""
+
+    agent_day_calls: int = Field(0, ge=0)
+    """Calls to data providers of one key's runs in 24 hours; 0: no such limit."""
+
+    agent_model_seconds: float = Field(90.0, gt=0)
+    """Deadline of one question to the model, with its repairs."""
+
+    agent_code_seconds: float = Field(60.0, gt=0)
+    """Deadline of one run of code."""
+
+    agent_repairs: int = Field(2, ge=0, le=5)
+    """How often an answer of the model that does not fit its schema is asked for again."""
+
+    agent_code_repairs: int = Field(2, ge=0, le=5)
+    """How often code that failed is written again within a step."""
+
+    agent_context_tokens: int = Field(8192, ge=512)
+    """Tokens of a prompt and its answer, where the generator does not tell (GetInfo)."""
+
+    agent_beat_seconds: float = Field(5.0, gt=0)
+    """How often a run is marked as alive; after four of them without, it counts as interrupted."""
+
     upload_seconds: float = 300.0
     """Deadline of handing one file over."""
 

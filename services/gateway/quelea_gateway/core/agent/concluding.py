@@ -62,10 +62,14 @@ async def _enforced(work: Work, checked: Checked) -> tuple[Checked, tuple[str, .
         if not out:
             return checked, tuple(withheld)
         withheld += out
-        checked = await check(text or say("all_withheld", work.language), work.evidence, work.request.question)
+        checked = await check(
+            text or say("all_withheld", work.language), work.evidence, work.request.question, work.ports.checks
+        )
     if checked.unsupported:
         withheld.append(checked.text)
-        checked = await check(say("all_withheld", work.language), work.evidence, work.request.question)
+        checked = await check(
+            say("all_withheld", work.language), work.evidence, work.request.question, work.ports.checks
+        )
     return checked, tuple(withheld)
 
 
@@ -77,7 +81,7 @@ async def _written(work: Work, why: str) -> tuple[Conclusion, Checked] | None:
         answered = await _ask(work, situation)
         if answered is None:
             break
-        checked = await check(answered.answer, work.evidence, work.request.question)
+        checked = await check(answered.answer, work.evidence, work.request.question, work.ports.checks)
         if best is None or len(checked.unsupported) < len(best[1].unsupported):
             best = (answered, checked)
         if not checked.unsupported or attempt:
@@ -109,7 +113,7 @@ async def _ask(work: Work, situation: str) -> Conclusion | None:
     if answered is None:
         return None
     conclusion, example = answered
-    checked = await check(conclusion.answer, work.evidence, request.question)
+    checked = await check(conclusion.answer, work.evidence, request.question, work.ports.checks)
     await asking.example(work, example, "grounded" if not checked.unsupported else "ungrounded")
     return conclusion
 
@@ -120,14 +124,14 @@ async def _fallback(work: Work, why: str) -> RunAnswer:
     lines = [say("no_conclusion", language, why=why)]
     body: list[str] = []
     for insight in remembered(work.insights, work.request.question, 400):
-        grounded = not (await check(insight, work.evidence, work.request.question)).unsupported
+        grounded = not (await check(insight, work.evidence, work.request.question, work.ports.checks)).unsupported
         body += [f"- {insight}"] if grounded else []
     last = work.evidence.last_output()
     if last is not None:
         body.append(say("output_of", language, step=last.source.step, number=last.source.number))
         body.append(last.text[:_OUTPUT_SHOWN].rstrip())
     lines += [say("found", language), *body] if body else [say("nothing", language)]
-    checked, _ = await _enforced(work, await check("\n".join(lines), work.evidence, ""))
+    checked, _ = await _enforced(work, await check("\n".join(lines), work.evidence, "", work.ports.checks))
     steps = [step for step in work.plan[work.usage.steps :] if step.action != "finish"]
     missing = (why, *(say("not_done", language, task=step.task or step.action) for step in steps[:5]))
     return _answer(work, checked, missing=missing, withheld=(), complete=False)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from quelea_kit.errors import QueleaError
 
 from quelea_gateway.core.agent.evidence import Evidence
 from quelea_gateway.core.agent.model import FigureCheck
 from quelea_gateway.core.agent.parsing import canonical
+from quelea_gateway.core.agent.ports import Checks
 from quelea_gateway.core.checking import CheckedFigure, Report, check_answer
 
 _MARK = re.compile(r"[\[［【]\s*(\d+(?:\s*[,，、]\s*\d+)*)\s*[\]］】]")
 _NUMBER = re.compile(r"\d[\d,，]*(?:\.\d+)?")
 _YEARS = range(1900, 2101)
+_SMALL = 1_500
 _DATE_GAPS = re.compile(r"(?<=\d)[ \u3000]+(?=[年月日号])|(?<=[年月])[ \u3000]+(?=\d)")
 """Blanks within a Chinese date; without them it is read as one."""
 _SPAN = re.compile(
@@ -40,12 +45,17 @@ class Checked:
         return tuple(one for one in self.figures if one.verdict == "unsupported")
 
 
-async def check(text: str, evidence: Evidence, question: str) -> Checked:
-    """The verdicts; markers of sources that do not exist are taken out of the text first."""
+async def check(text: str, evidence: Evidence, question: str, checks: Checks | None = None) -> Checked:
+    """The verdicts; markers of sources that do not exist are taken out of the text first. Never raises."""
     text = _DATE_GAPS.sub("", resolved(text, len(evidence.items)))
     passages = evidence.passages()
-    # Off the event loop: a long text over much evidence takes the checker some tenths of a second.
-    report = await asyncio.to_thread(check_answer, text, passages, question=question)
+    report: Report | None = None
+    if checks is not None:
+        with contextlib.suppress(QueleaError):
+            report = await checks.check(text, passages, question=question)
+    if report is None:  # nothing goes out unchecked: with less evidence, rather than not at all
+        small = [replace(one, text=one.text[:_SMALL]) for one in passages] if checks is not None else passages
+        report = await asyncio.to_thread(check_answer, text, small, question=question)
     return _judged(text, report, evidence, question)
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from quelea_gateway.core.agent.model import Event, Run
+from quelea_gateway.core.checking import CheckPassage, Report
 from quelea_gateway.core.model import Filters, Retrieved
 from quelea_gateway.core.web import WebFound
 
@@ -257,6 +258,14 @@ class RunStore(Protocol):
 
     async def delete(self, tenant: str, run_id: str) -> None:
         """Forget a run; no error when there is none."""
+        ...
+
+
+class Checks(Protocol):
+    """The figure checker, off the event loop."""
+
+    async def check(self, answer: str, passages: Sequence[CheckPassage], *, question: str = "") -> Report:
+        """The verdicts on a text. Raises QueleaError."""
         ...
 
 

@@ -11,6 +11,7 @@ from quelea_gateway.core.agent.decisions import Choice
 from quelea_gateway.core.agent.evidence import Evidence
 from quelea_gateway.core.agent.model import Artifact, EventName, PlanStep, RunRequest, Usage
 from quelea_gateway.core.agent.ports import (
+    Checks,
     Clock,
     Door,
     DoorSession,
@@ -38,6 +39,7 @@ class Ports:
     door: Door | None = None
     web: WebSearch | None = None
     trajectories: Trajectories | None = None
+    checks: Checks | None = None
 
 
 @dataclass(frozen=True, slots=True)

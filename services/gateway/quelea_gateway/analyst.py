@@ -1,0 +1,154 @@
+"""The agent of this deployment: its clients, its runs, or what is missing to have one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from quelea_kit.errors import Conflict, QueleaError, Unavailable
+from quelea_kit.logging import get_logger
+
+from quelea_gateway.adapters.check_pool import Checker
+from quelea_gateway.adapters.door import DoorClient
+from quelea_gateway.adapters.generator import GeneratorClient
+from quelea_gateway.adapters.retriever import RetrieverClient
+from quelea_gateway.adapters.runs import Runs
+from quelea_gateway.adapters.sandbox import SandboxClient
+from quelea_gateway.adapters.search import SearchClient
+from quelea_gateway.adapters.trajectories import TrajectoryFolder
+from quelea_gateway.core.agent.asked import BudgetRules
+from quelea_gateway.core.agent.chat import Chat
+from quelea_gateway.core.agent.manager import Manager
+from quelea_gateway.core.agent.model import Budget, Run
+from quelea_gateway.core.agent.ports import Tools
+from quelea_gateway.core.agent.quota import Bounds
+from quelea_gateway.core.agent.work import Ports, Rules
+from quelea_gateway.metrics import observe_run
+from quelea_gateway.settings import Settings
+
+OFF = (
+    "This deployment has no agent: it needs a sandbox. Install a Docker engine, run `make runner-image`, start the "
+    "sandbox service and set QUELEA_GATEWAY_SANDBOX to its address."
+)
+
+log = get_logger(__name__)
+
+
+class SystemClock:
+    """The machine's time."""
+
+    def now(self) -> datetime:
+        """UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds."""
+        return time.monotonic()
+
+
+@dataclass
+class Analyst:
+    """The runs of this gateway; `manager` is None where the agent is off."""
+
+    budgets: BudgetRules
+    manager: Manager | None = None
+    sandbox: SandboxClient | None = None
+    door: DoorClient | None = None
+
+    @property
+    def on(self) -> bool:
+        """Whether this deployment has an agent."""
+        return self.manager is not None
+
+    def runs(self) -> Manager:
+        """The runs. Raises Conflict where the agent is off, with what to install."""
+        if self.manager is None:
+            raise Conflict(OFF)
+        return self.manager
+
+    async def ready(self) -> Manager:
+        """The runs, for starting one. Raises Conflict, or Unavailable when the sandbox cannot work."""
+        manager = self.runs()
+        assert self.sandbox is not None  # noqa: S101  # both or none
+        try:
+            await self.sandbox.health.check()
+        except QueleaError as error:
+            raise Unavailable(
+                f"{error.message} It needs a running Docker engine and the image of `make runner-image`.",
+                details=error.details,
+                retry_after=error.retry_after or 5.0,
+            ) from error
+        return manager
+
+    async def close(self) -> None:
+        """End what runs, and close the channels."""
+        if self.manager is not None:
+            await self.manager.close()
+        await asyncio.gather(*(one.close() for one in (self.sandbox, self.door) if one is not None))
+
+
+def build_analyst(
+    settings: Settings,
+    *,
+    generator: GeneratorClient,
+    retriever: RetrieverClient,
+    search: SearchClient,
+    checker: Checker,
+    tools: Tools | None,
+) -> Analyst:
+    """The agent that the settings describe. Must be called inside the event loop."""
+    budgets = BudgetRules(
+        Budget(settings.agent_steps, settings.agent_tokens, settings.agent_seconds, settings.agent_calls),
+        Budget(
+            max(settings.agent_max_steps, settings.agent_steps),
+            max(settings.agent_max_tokens, settings.agent_tokens),
+            max(settings.agent_max_seconds, settings.agent_seconds),
+            max(settings.agent_max_calls, settings.agent_calls),
+        ),
+    )
+    if not settings.sandbox:
+        return Analyst(budgets)
+    sandbox = SandboxClient(settings.sandbox)
+    door = DoorClient(settings.market) if settings.market else None
+    ports = Ports(
+        model=Chat(generator),
+        knowledge=retriever,
+        clock=SystemClock(),
+        tools=tools,
+        sandbox=sandbox,
+        door=door,
+        web=search,
+        trajectories=TrajectoryFolder(settings.trajectories) if settings.trajectories else None,
+        checks=checker,
+    )
+    rules = Rules(
+        repairs=settings.agent_repairs,
+        code_repairs=settings.agent_code_repairs,
+        context_tokens=settings.agent_context_tokens,
+        model_seconds=settings.agent_model_seconds,
+        code_seconds=settings.agent_code_seconds,
+    )
+    bounds = Bounds(
+        running=settings.agent_running,
+        running_per_tenant=settings.agent_running_per_key,
+        queued=settings.agent_queue,
+        queued_per_tenant=settings.agent_queue_per_key,
+        tenant_runs=settings.agent_day_runs,
+        tenant_steps=settings.agent_day_steps,
+        tenant_tokens=settings.agent_day_tokens,
+        tenant_seconds=settings.agent_day_seconds,
+        tenant_calls=settings.agent_day_calls,
+        beat_seconds=settings.agent_beat_seconds,
+    )
+    manager = Manager(ports, Runs(settings.runs_url), rules=rules, bounds=bounds, report=_report)
+    return Analyst(budgets, manager, sandbox, door)
+
+
+def _report(run: Run, error: Exception | None) -> None:
+    if error is not None:
+        log.error("run_trouble", run=run.id, error=str(error), exc_info=error)
+        return
+    observe_run(run)
+    log.info("run_ended", run=run.id, state=run.state, steps=run.usage.steps, tokens=run.usage.tokens)
