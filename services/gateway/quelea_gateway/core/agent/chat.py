@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol, cast
 
 from quelea_gateway.core import completion
@@ -56,7 +56,7 @@ class Chat:
             tenant=tenant,
         )
         # Every stream of a service is an asynchronous generator; closing it stops the model.
-        async with contextlib.aclosing(cast("_Closable", stream)) as items:
+        async with contextlib.aclosing(cast("AsyncGenerator[str | completion.Completed, None]", stream)) as items:
             async for item in items:
                 if isinstance(item, completion.Completed):
                     end = item
@@ -66,7 +66,3 @@ class Chat:
                 if size > _LONGEST:
                     break
         return Completed("".join(pieces), end.reason, end.model, end.prompt_tokens, end.completion_tokens)
-
-
-class _Closable(AsyncIterator["str | completion.Completed"], Protocol):
-    async def aclose(self) -> None: ...
