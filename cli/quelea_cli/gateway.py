@@ -64,7 +64,21 @@ class Gateway:
         self._client.close()
 
     def request(self, method: str, path: str, **more: Any) -> Json:
-        """One call; CliError unless it succeeds. A busy server (429) is asked again a few times."""
+        """One call for JSON; CliError unless it succeeds. A busy server (429) is asked again a few times."""
+        answer = self._answered(method, path, **more)
+        if not answer.content:
+            return {}
+        try:
+            body = answer.json()
+        except ValueError as error:
+            raise CliError(f"{self.url} did not answer as a Quelea gateway does; is it one?") from error
+        return body if isinstance(body, dict) else {"items": body}
+
+    def text(self, method: str, path: str, **more: Any) -> str:
+        """One call for text; CliError unless it succeeds."""
+        return self._answered(method, path, **more).text
+
+    def _answered(self, method: str, path: str, **more: Any) -> httpx2.Response:
         for attempt in range(1, _BUSY_TRIES + 1):
             try:
                 answer = self._client.request(method, path, **more)
@@ -76,13 +90,7 @@ class Gateway:
             break
         if answer.is_error:
             raise failure(answer)
-        if not answer.content:
-            return {}
-        try:
-            body = answer.json()
-        except ValueError as error:
-            raise CliError(f"{self.url} did not answer as a Quelea gateway does; is it one?") from error
-        return body if isinstance(body, dict) else {"items": body}
+        return answer
 
     def events(self, method: str, path: str, **more: Any) -> Iterator[Event]:
         """The events of a stream, until it ends. An event `error` becomes the CliError it describes."""

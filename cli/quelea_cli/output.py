@@ -108,8 +108,20 @@ def show_web(console: Console, answer: Json) -> None:
         say(console, f"note: web: and {len(problems) - PROBLEMS_SHOWN} more; --json has them all", "yellow")
 
 
+def show_grounding(console: Console, grounding: Json) -> None:
+    """Computed figures with their formulas, sentences without support, and what strict mode withheld."""
+    derived = {f"{one['text']} {one['formula']}" for one in grounding.get("figures", []) if one["verdict"] == "derived"}
+    for line in sorted(derived):
+        say(console, f"computed: {line}", "dim")
+    for sentence in grounding.get("sentences", []):
+        if sentence["verdict"] == "unsupported":
+            say(console, f"no support: {shortened(sentence['text'])}", "yellow")
+    for text in grounding.get("withheld", []):
+        say(console, f"withheld: {shortened(text)}", "yellow")
+
+
 def show_sources(console: Console, answer: Json, page_url: Callable[[Json], str]) -> None:
-    """Citations, further reading, the web, notices, failed checks and timings of an answer."""
+    """Citations, further reading, the web, verdicts, notices, failed checks and timings of an answer."""
     for citation in answer.get("citations", []):
         say(console, f"[{citation['number']}] {source_line(citation)}", "bold cyan")
         say(console, f"    “{shortened(citation['quote'])}”")
@@ -125,6 +137,7 @@ def show_sources(console: Console, answer: Json, page_url: Callable[[Json], str]
         if len(further) > FURTHER_SHOWN:
             say(console, f"  and {len(further) - FURTHER_SHOWN} more; --json has them all", "dim")
     show_web(console, answer)
+    show_grounding(console, answer.get("grounding") or {})
     fallback = (answer.get("reading") or {}).get("fallback")
     for notice in answer.get("notices", []):
         if notice != fallback:  # shown with the reading already

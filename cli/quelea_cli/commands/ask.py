@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from quelea_cli.errors import CliError
+from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import (
     DEFAULT_URL,
@@ -61,24 +62,47 @@ def ask(
     document_type: Types = None,
     period: Periods = None,
     language: Languages = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Leave out sentences with a figure that the evidence does not support.")
+    ] = False,
+    markdown: Annotated[
+        str, typer.Option(metavar="FILE", help="Write the answer with its sources as Markdown; - for standard output.")
+    ] = "",
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; the answer comes with numbered citations that open to a page."""
+    if markdown and as_json:
+        raise CliError("Choose one of --markdown and --json.", EXIT_USAGE)
     body: Json = {"question": sys.stdin.read() if question == "-" else question}
     wanted = filters(company, ticker, document_type, period, language)
     body |= {name: value for name, value in (("as_of", as_of), ("k", k), ("j", j), ("filters", wanted)) if value}
     if route is not Route.auto:
         body["route"] = route.value
+    if strict:
+        body["strict"] = True
     out, _ = consoles()
     with connect(url, api_key) as gateway:
-        if as_json:
+        if markdown:
+            save(gateway.text("POST", "/v1/ask", json={**body, "format": "markdown"}), markdown)
+        elif as_json:
             print_json(gateway.request("POST", "/v1/ask", json=body))
         elif stream:
             streamed(out, gateway, body)
         else:
             whole(out, gateway, body)
+
+
+def save(text: str, place: str) -> None:
+    """Into a file, or to standard output."""
+    if place == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(place).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CliError(f"Cannot write {place}: {error.strerror}.", EXIT_USAGE) from error
 
 
 def whole(out: Console, gateway: Gateway, body: Json) -> Json:
@@ -95,14 +119,14 @@ def whole(out: Console, gateway: Gateway, body: Json) -> Json:
 def streamed(out: Console, gateway: Gateway, body: Json) -> Json:
     """Ask and print as it comes; returns the answer."""
     answer: Json | None = None
-    wrote = False
+    wrote = ""
     for event in gateway.events("POST", "/v1/ask", json={**body, "stream": True}):
         if event.name == "started":
             show_reading(out, event.data.get("reading"))
             show_route(out, event.data)
         elif event.name == "delta":
             say(out, event.data["text"], end="")
-            wrote = True
+            wrote += event.data["text"]
         elif event.name == "answer":
             answer = event.data
     if answer is None:
@@ -110,6 +134,9 @@ def streamed(out: Console, gateway: Gateway, body: Json) -> Json:
     if not wrote:
         say(out, answer["answer"])
     say(out, "\n" if wrote else "")
+    if wrote and wrote.strip() != answer["answer"].strip():
+        say(out, "As checked:", "bold")
+        say(out, f"{answer['answer']}\n")
     show_sources(out, answer, gateway.page_url)
     return answer
 
