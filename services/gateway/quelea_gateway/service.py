@@ -18,6 +18,7 @@ from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.model import Answer, Citation, Delta, Question, Started, Turn, Verdict, WebTrace
 from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
@@ -49,7 +50,12 @@ def _answer(answer: Answer) -> gateway_pb2.Answer:
         gate=_gate(answer.gate),
         web=_web(answer.web),
         grounding=_grounding(answer.grounding),
+        standalone=_standalone(answer.standalone),
     )
+
+
+def _standalone(made: Standalone | None) -> gateway_pb2.Standalone | None:
+    return gateway_pb2.Standalone(question=made.question, by=made.by) if made else None
 
 
 def _grounding(found: Grounding | None) -> gateway_pb2.Grounding | None:
@@ -93,6 +99,7 @@ def _event(item: Started | Delta | Grounding | Answer) -> gateway_pb2.AskRespons
             route=item.route,
             gate=_gate(item.gate),
             web=_web(item.web),
+            standalone=_standalone(item.standalone),
         )
         return gateway_pb2.AskResponse(started=started)
     observe_answer(item)

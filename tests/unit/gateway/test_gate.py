@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from quelea_gateway.adapters.fake_services import GATE_FILE
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate
 from quelea_gateway.core.gate_features import FEATURES, features, measure, newest_day
-from quelea_gateway.core.model import Passage, Question, Reading, Retrieved, Turn
+from quelea_gateway.core.model import Passage, Question, Reading, Retrieved
+from quelea_gateway.core.standalone import Standalone
 from quelea_kit.errors import InvalidInput
 
 PACKAGED = Calibration.parse(
@@ -179,10 +180,10 @@ def test_fresh_evidence_is_good_enough_for_the_latest(fields, fresh):
     assert CalibratedGate(BY_HAND, threshold=0.3).judge(asked(), latest).passed is fresh
 
 
-def test_a_question_that_leans_is_judged_with_the_one_before():
-    history = (Turn("user", "What were Zyxel's net sales in 2023?"),)
+def test_a_follow_up_is_judged_as_it_stands_alone():
+    alone_as = Standalone("What were Zyxel's net sales in 2022?", "rules")
     alone = GATE.judge(asked("And in 2022?"), found(passage(), companies=())).features
-    leaning = GATE.judge(asked("And in 2022?", history=history), found(passage(), companies=())).features
+    leaning = GATE.judge(asked("And in 2022?", standalone=alone_as), found(passage(), companies=())).features
     assert (alone["names_missing"], leaning["names_missing"]) == (0, 1)
 
 

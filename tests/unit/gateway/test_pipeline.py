@@ -21,6 +21,7 @@ from quelea_gateway.core.model import (
 )
 from quelea_gateway.core.pipeline import Pipeline as WholePipeline
 from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.core.verdicts import Grounding
 from quelea_kit.errors import Overloaded, Unavailable
 
@@ -56,9 +57,16 @@ class FakeRetriever:
 class FakeGenerator:
     def __init__(self, events, tokens=10_000):
         self.events, self.tokens, self.calls, self.closed = events, tokens, [], False
+        self.rewrites: dict[str, Standalone | Exception] = {}
 
     async def info(self):
         return ReaderInfo("extractive", "m", self.tokens)
+
+    async def rewrite(self, question):
+        made = self.rewrites.get(question.text)
+        if isinstance(made, Exception):
+            raise made
+        return made
 
     async def generate(self, question, evidence, *, evidence_incomplete):
         self.calls.append((question, evidence, evidence_incomplete))
@@ -190,10 +198,36 @@ async def test_cancellation_goes_through():
         await task
 
 
-async def test_a_question_that_leans_is_searched_with_the_one_before():
-    retriever = FakeRetriever(Retrieved(passages(1)))
-    history = (Turn("user", "What were Apple's net sales in Q3?"), Turn("assistant", "81,797"))
-    pipeline = Pipeline(retriever, FakeGenerator(good_events()))
+HISTORY = (Turn("user", "What were Apple's net sales in Q3?"), Turn("assistant", "81,797"))
+ALONE = Standalone("What were Apple's net sales in Q2?", "rules")
+
+
+async def test_a_follow_up_is_searched_judged_and_answered_as_it_stands_alone_and_shown():
+    retriever, generator = FakeRetriever(Retrieved(passages(1))), FakeGenerator(good_events())
+    generator.rewrites = {"And in Q2?": ALONE}
+    started, *_, answer = await run(Pipeline(retriever, generator), question("And in Q2?", history=HISTORY))
+    assert (started.standalone, answer.standalone) == (ALONE, ALONE)
+    assert [call[0] for call in retriever.calls] == [ALONE.question]
+    asked = generator.calls[0][0]
+    assert (asked.asked, asked.text, asked.history) == (ALONE.question, "And in Q2?", HISTORY)
+    assert answer.timings["rewrite"] >= 0
+
+
+async def test_a_question_that_stands_alone_is_left_as_it_is():
+    retriever, generator = FakeRetriever(Retrieved(passages(1))), FakeGenerator(good_events())
+    generator.rewrites = {"And in Q2?": AssertionError("nobody asks without a history")}
+    started, *_, answer = await run(Pipeline(retriever, generator), question("And in Q2?"))
+    assert (started.standalone, answer.standalone, "rewrite" in answer.timings) == (None, None, False)
+    *_, answer = await run(Pipeline(retriever, generator), question(history=HISTORY))
+    assert answer.standalone is None
+    assert [call[0] for call in retriever.calls] == ["And in Q2?", "What were net sales?"]
+
+
+async def test_while_nobody_can_rewrite_a_follow_up_is_searched_with_the_question_before():
+    retriever, generator = FakeRetriever(Retrieved(passages(1))), FakeGenerator(good_events())
+    texts = ("And in Q2?", "What is Basel III about in general?", "那第二季度呢？")
+    generator.rewrites = {text: Unavailable("away") for text in texts}
+    history, pipeline = HISTORY, Pipeline(retriever, generator)
     await run(pipeline, question("And in Q2?", history=history))
     await run(pipeline, question("What is Basel III about in general?", history=history))
     await run(pipeline, question("那第二季度呢？", history=history))
@@ -201,6 +235,7 @@ async def test_a_question_that_leans_is_searched_with_the_one_before():
     assert queries[0].startswith("What were Apple's")
     assert queries[1] == "What is Basel III about in general?"
     assert queries[2].startswith("What were Apple's")
+    assert generator.calls[0][0].asked == "And in Q2?"
 
 
 async def test_filters_and_k_reach_the_retriever():

@@ -81,6 +81,9 @@ class FakeGenerator:
     async def info(self):
         return ReaderInfo("extractive", "m", 10_000)
 
+    async def rewrite(self, question):
+        raise Unavailable("no generator")
+
     async def generate(self, question, evidence, *, evidence_incomplete):
         self.calls.append((evidence, evidence_incomplete))
         yield Delta(f"{evidence[0].text} [1]" if evidence else "Unable.")

@@ -106,6 +106,28 @@ class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
                 )
             )
 
+    async def Rewrite(  # noqa: N802  # the wire's name
+        self, request: generator_pb2.RewriteRequest, context: Any
+    ) -> generator_pb2.RewriteResponse:
+        """What the world has for the question."""
+        world = self._world
+        world.rewrite_requests.append(request)
+        if world.rewrite_error:
+            raise world.rewrite_error
+        alone = world.rewrites.get(request.question, "")
+        return generator_pb2.RewriteResponse(question=alone or request.question, by="rules" if alone else "")
+
+    async def ListPrompts(  # noqa: N802  # the wire's name
+        self, request: generator_pb2.ListPromptsRequest, context: Any
+    ) -> generator_pb2.ListPromptsResponse:
+        """Two of one template."""
+        return generator_pb2.ListPromptsResponse(
+            prompts=[
+                generator_pb2.Prompt(name="answer", language="en", version="en-1.0a", text="version: en-1\nAnswer."),
+                generator_pb2.Prompt(name="answer", language="zh", version="zh-1.0b", text="version: zh-1\n回答。"),
+            ]
+        )
+
     async def GetInfo(  # noqa: N802  # the wire's name
         self, request: generator_pb2.GetInfoRequest, context: Any
     ) -> generator_pb2.GetInfoResponse:

@@ -42,6 +42,10 @@ class World:
     """What Complete says, one entry per call, the last one again and again; None: there is no language model."""
     completion_requests: list[generator_pb2.CompleteRequest] = field(default_factory=list)
     completion_hangs: bool = False
+    rewrites: dict[str, str] = field(default_factory=dict)
+    """Follow-ups as they stand alone; every other question is left as it is."""
+    rewrite_requests: list[generator_pb2.RewriteRequest] = field(default_factory=list)
+    rewrite_error: QueleaError | None = None
     context_tokens: int = 0
     web_providers: list[str] = field(default_factory=list)
     """Empty: no web."""

@@ -15,10 +15,13 @@ from quelea_kit.errors import QueleaError, Unavailable
 from quelea_gateway.adapters.downstream import Health, naming
 from quelea_gateway.core.completion import Completed, Message
 from quelea_gateway.core.model import Delta, Finished, Passage, Question, Quote, ReaderInfo
+from quelea_gateway.core.standalone import Standalone
 
 SERVICE = "quelea.generator.v1.GeneratorService"
 _FRESH_SECONDS = 30.0
 _INFO_SECONDS = 1.0
+_REWRITE_SECONDS = 6.0
+"""The generator gives its model less; this is for a generator that hangs."""
 
 
 def request_of(
@@ -26,7 +29,7 @@ def request_of(
 ) -> generator_pb2.GenerateRequest:
     """The wire's request; evidence is numbered from 1 in the given order."""
     return generator_pb2.GenerateRequest(
-        question=question.text,
+        question=question.asked,
         evidence=[
             generator_pb2.Evidence(
                 number=number,
@@ -128,6 +131,19 @@ class GeneratorClient:
                             completion_tokens=done.completion_tokens,
                             first_token_ms=done.first_token_ms,
                         )
+
+    async def rewrite(self, question: Question) -> Standalone | None:
+        """What a question asks that leans on its history; None when it stands alone. Raises QueleaError."""
+        request = generator_pb2.RewriteRequest(
+            question=question.text,
+            history=[generator_pb2.Turn(role=turn.role, text=turn.text) for turn in question.history],
+            as_of=question.as_of,
+            model=question.model,
+            tenant=question.tenant,
+        )
+        with naming("generator"):
+            made = await unary(self._stub.Rewrite(request, timeout=_REWRITE_SECONDS))
+        return Standalone(made.question, made.by) if made.by else None
 
     async def complete(
         self,

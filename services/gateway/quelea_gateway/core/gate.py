@@ -13,7 +13,6 @@ from quelea_kit.errors import InvalidInput
 from quelea_kit.text import language_of
 
 from quelea_gateway.core import gate_reasons
-from quelea_gateway.core.followup import query_for
 from quelea_gateway.core.gate_features import BEST, FEATURES, measure
 from quelea_gateway.core.model import Passage, Question, Retrieved, Verdict
 
@@ -101,7 +100,7 @@ class CosineGate:
 
     def judge(self, question: Question, retrieved: Retrieved) -> Verdict:
         """Best cosine > c."""
-        found = measure(query_for(question.text, question.history), retrieved, question.as_of).features
+        found = measure(question.query, retrieved, question.as_of).features
         best = max([retrieved.best_cosine, *(passage.cosine for passage in retrieved.passages)])
         passed = best > self.cosine
         language = language_of(question.text)
@@ -136,7 +135,7 @@ class CalibratedGate:
     def judge(self, question: Question, retrieved: Retrieved) -> Verdict:
         """The probability that the evidence answers the question, and the rules."""
         reading, language = retrieved.reading, language_of(question.text)
-        measured = measure(query_for(question.text, question.history), retrieved, question.as_of)
+        measured = measure(question.query, retrieved, question.as_of)
         contributions = {
             name: c.weight * (measured.features[name] - c.mean) / c.scale
             for name, c in self._calibration.features.items()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from quelea_gateway.core.checking import CheckPassage, Report
+from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.core.verdicts import Grounding
 
 Route = Literal["auto", "local", "web"]
@@ -113,8 +114,22 @@ class Question:
     temperature: float | None = None
     tenant: str = ""
     """Whose question it is, for fair turns at the engines: the key's name."""
+    standalone: Standalone | None = None
+    """Set when the question leans on the history."""
+    searched: str = ""
+    """What is searched for where that is neither: the pipeline's, while nobody can say what a follow-up means."""
     strict: bool = False
     """Sentences with a figure that the evidence does not support are withheld."""
+
+    @property
+    def asked(self) -> str:
+        """The question as it stands alone: what the reader answers."""
+        return self.standalone.question if self.standalone else self.text
+
+    @property
+    def query(self) -> str:
+        """What is searched for, here and on the web, and what the evidence is judged by."""
+        return self.searched or self.asked
 
 
 @dataclass(frozen=True)
@@ -223,6 +238,8 @@ class Started:
     """ "local" or "local+web"."""
     gate: Verdict
     web: WebTrace | None
+    standalone: Standalone | None = None
+    """Of a follow-up."""
 
 
 @dataclass(frozen=True)
@@ -250,6 +267,8 @@ class Answer:
     web: WebTrace | None
     grounding: Grounding | None = None
     """None when the check could not be made."""
+    standalone: Standalone | None = None
+    """Of a follow-up."""
 
 
 @dataclass(frozen=True)
@@ -294,6 +313,10 @@ class Generator(Protocol):
 
     async def info(self) -> ReaderInfo:
         """The reader in use; the last known one while the service is away."""
+        ...
+
+    async def rewrite(self, question: Question) -> Standalone | None:
+        """What a question asks that leans on its history; None when it stands alone. Raises QueleaError."""
         ...
 
     def generate(

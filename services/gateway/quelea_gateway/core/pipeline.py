@@ -111,6 +111,7 @@ class Pipeline:
             ReaderFailed: the reader failed; carries the evidence.
         """
         clock = Clock()
+        question = await self._standing_alone(question, clock)
         reader = await self._generator.info()
         basis = await self._basis(question, clock)
         basis.evidence, basis.rest = choose(
@@ -123,6 +124,7 @@ class Pipeline:
             route=basis.route,
             gate=basis.gate,
             web=basis.web,
+            standalone=question.standalone,
         )
         yield started
         draft = answering.Draft(reader)
@@ -145,6 +147,16 @@ class Pipeline:
         if basis.web and basis.keeping:
             basis.web = replace(basis.web, kept=await _kept(basis.keeping, clock))
         yield _answer(question, done, draft.written().finished, basis, clock)
+
+    async def _standing_alone(self, question: Question, clock: Clock) -> Question:
+        """The question with what it takes from its history; where the generator cannot say, the old way to search."""
+        if not question.history:
+            return question
+        try:
+            with clock.waiting("rewrite"):
+                return replace(question, standalone=await self._generator.rewrite(question))
+        except QueleaError:
+            return replace(question, searched=query_for(question.text, question.history))
 
     async def _basis(self, question: Question, clock: Clock) -> _Basis:
         """The local passages, or, where they are not enough or the web was asked for, those and the web's."""
@@ -179,10 +191,9 @@ class Pipeline:
 
     async def _retrieve(self, question: Question) -> Retrieved:
         """The k best passages that were known on the day of the question."""
-        query = query_for(question.text, question.history)
 
         async def best(k: int) -> Retrieved:
-            return await self._retriever.search(query, k=k, as_of=question.as_of, filters=question.filters)
+            return await self._retriever.search(question.query, k=k, as_of=question.as_of, filters=question.filters)
 
         found = await best(question.k)
         known = known_by(found.passages, question.as_of)
@@ -223,7 +234,7 @@ async def _kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: Clock) -> tupl
 
 def _judged_by(question: Question, basis: _Basis) -> answering.Basis:
     return answering.Basis(
-        question=question.text,
+        question=question.asked,
         language=language_of(question.text),
         evidence=basis.evidence,
         enough=basis.gate.passed or basis.route != "local",
@@ -255,5 +266,6 @@ def _answer(question: Question, done: answering.Concluded, finished: Finished, b
         gate=basis.gate,
         web=basis.web,
         grounding=done.grounding,
+        standalone=question.standalone,
     )
     return replace(answer, timings=clock.timings(basis.retrieved.stages))

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.core.followup import query_for
 from quelea_gateway.core.keeping import Keeper
 from quelea_gateway.core.merge import new_passages, ordered, useful_pages
 from quelea_gateway.core.model import Kept, Passage, Question, Ranked, Retrieved, Retriever, WebTrace
@@ -70,7 +69,7 @@ class WebRoute:
     async def take(self, question: Question, retrieved: Retrieved) -> Outcome:
         """Search the web for the question and merge what was read with the local passages. Never raises."""
         waits: dict[str, float] = {}
-        query = " ".join(query_for(question.text, question.history).split())
+        query = " ".join(question.query.split())
         try:
             started = time.perf_counter()
             try:

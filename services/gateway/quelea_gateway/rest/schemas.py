@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core import model as core
+from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.rest.grounding_schemas import GroundingOut
 from quelea_gateway.rest.trace_schemas import GateOut, WebOut
 
@@ -149,6 +150,18 @@ class CheckOut(BaseModel):
     detail: str
 
 
+class StandaloneOut(BaseModel):
+    """A follow-up as it was understood."""
+
+    question: str
+    by: str = Field(description='"model" or "rules".')
+
+    @classmethod
+    def of(cls, standalone: Standalone | None) -> StandaloneOut | None:
+        """From the pipeline's."""
+        return cls(question=standalone.question, by=standalone.by) if standalone else None
+
+
 class AnswerOut(BaseModel):
     """The answer of POST /v1/ask, and the data of the event `answer`."""
 
@@ -171,6 +184,7 @@ class AnswerOut(BaseModel):
     gate: GateOut
     web: WebOut | None = Field(description="null when the web was not asked.")
     grounding: GroundingOut | None = Field(default=None, description="null when the check could not be made.")
+    standalone: StandaloneOut | None = Field(default=None, description="null when the question stands alone.")
 
     @classmethod
     def of(cls, answer: core.Answer) -> AnswerOut:
@@ -193,6 +207,7 @@ class AnswerOut(BaseModel):
             gate=GateOut.of(answer.gate),
             web=WebOut.of(answer.web),
             grounding=GroundingOut.of(answer.grounding),
+            standalone=StandaloneOut.of(answer.standalone),
         )
 
 
@@ -205,6 +220,7 @@ class StartedOut(BaseModel):
     route: str
     gate: GateOut
     web: WebOut | None
+    standalone: StandaloneOut | None = Field(default=None, description="null when the question stands alone.")
 
     @classmethod
     def of(cls, started: core.Started) -> StartedOut:
@@ -216,6 +232,7 @@ class StartedOut(BaseModel):
             route=started.route,
             gate=GateOut.of(started.gate),
             web=WebOut.of(started.web),
+            standalone=StandaloneOut.of(started.standalone),
         )
 
 
