@@ -141,8 +141,8 @@ def _passages(stack: Stack, document_id: str, query: str) -> list[dict[str, str]
     found: list[dict[str, Any]] = stack.http.post("/v1/search", json=body).raise_for_status().json()["passages"]
     return [
         {
-            "text": p["text"], "table_head": p["table_head"], "header": p["header"], "published": p["published"],
-            "document": p["document_id"],
+            "text": p["text"], "table_head": p["table_head"], "published": p["published"], "document": p["document_id"],
+            "header": " · ".join((p["header"], p["title"], p["uri"])),
         }
         for p in sorted(found, key=lambda p: (p["page"], p["start"]))
     ]  # fmt: skip

@@ -144,7 +144,8 @@ def docugami(data: Path, documents: Collection[str], find: Find) -> tuple[list[I
 
 
 _DATE = re.compile(r"\b(?P<m>[A-Z][a-z]{2})[a-z]*\.? (?P<d>\d{1,2}), (?P<y>20\d\d)")
-_SMALL = re.compile(r"(?<![\w.,$-])\$?(\d{1,2}) ?(?:million|billion|%|percent)")
+_MONTH = re.compile(r"\b(?:January|February|March|April|June|July|August|September|October|November|December) 20\d\d")
+_SMALL = re.compile(r"(?<![\w.,$-])\$?(\d{1,2}) ?(?:million|billion|%|percent|months|years)")
 
 
 def _chosen(answer: str, passages: Sequence[str]) -> list[int] | None:
@@ -161,6 +162,8 @@ def _chosen(answer: str, passages: Sequence[str]) -> list[int] | None:
     for match in _DATE.finditer(answer):
         day = re.compile(rf"{match['m']}[a-z]*\.?\s+{match['d']},\s+{match['y']}")
         _add_best(held, [n for n, text in enumerate(passages) if day.search(text)], match.group())
+    for match in _MONTH.finditer(answer):
+        _add_best(held, [n for n, text in enumerate(passages) if match.group() in text], match.group())
     for match in _SMALL.finditer(answer):  # too short to be looked for alone: in a passage with another of the figures
         small = re.compile(rf"(?<![\d.,]){match[1]}(?![\d,]|\.\d)")
         _add_best(held, [n for n, text in enumerate(passages) if small.search(text)], match.group())

@@ -243,6 +243,9 @@ class Evidence:
                 self._spoken.setdefault(header, set()).add(scale)
                 if fact.figure.digits >= _TELLING:
                     told.setdefault(header, {}).setdefault(fact.figure.number, set()).add(scale)
+            elif fact.table >= 0:
+                header = self._headers[fact.passage]
+                self._spoken.setdefault(header, set()).update(s for s in fact.unit.scales if s >= _THOUSAND)
         for scales, header in self._loose:
             self._spoken.setdefault(header, set()).update(s for s in scales if s >= _THOUSAND)
         votes: dict[int, set[Decimal]] = {}
@@ -314,7 +317,16 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
     for figure in figures:
         first, last = wording.clause(sentence, figure.start, figure.end)
         own = tuple(p for p in periods if first <= p.start and p.end <= last)
-        found.append(own if len(own) == 1 else every)
+        before = [p for p in periods if p.end <= first]
+        if own and before and not any(before[-1].start < f.start < first for f in figures):
+            own = (before[-1], *own)  # "As of June 30, 2023, $5 billion of the notes due in 2030": it may be of either
+        found.append(
+            own
+            if own and len({p.year for p in own}) < len({p.year for p in every})
+            else own
+            if len(own) == 1
+            else every
+        )
     return found
 
 

@@ -43,6 +43,7 @@ class Period:
         year: A fiscal label's year, or a date's; of "2018/19" the second.
         months: How long: 3 of a quarter, 12 of a year that is named as a whole.
         fiscal: The text calls the year fiscal, or it is a label such as Q3 2023 that may be fiscal.
+        explicit: The text calls the year fiscal.
     """
 
     start: int
@@ -54,6 +55,7 @@ class Period:
     day: int = 0
     months: int = 0
     fiscal: bool = False
+    explicit: bool = False
 
 
 @dataclass(frozen=True, slots=True)

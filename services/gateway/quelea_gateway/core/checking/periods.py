@@ -215,7 +215,7 @@ def _read(name: str, match: re.Match[str]) -> Period | None:
     if "zh" in got:
         half = 2 if got["zh"] == "下半年" else 1
     if name in {"quarter", "bare_quarter"}:
-        return Period(start, end, year, quarter=quarter, months=3, fiscal=True)
+        return Period(start, end, year, quarter=quarter, months=3, fiscal=True, explicit=fiscal)
     if name in {"half", "bare_half"}:
         return Period(start, end, year, half=half, months=6, fiscal=fiscal)
     if name == "month":

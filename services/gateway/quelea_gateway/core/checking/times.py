@@ -100,8 +100,9 @@ class Calendar:
         loose = [label for label in labels if not label.year and label.quarter == said.quarter]
         if loose and any(p.year == said.year for p in periods):
             return True
-        # A date says its quarter of the calendar year; a label for the same year would say the fiscal one.
-        if any(label.year == said.year for label in labels):
+        # A date says its quarter of the calendar year, where a label for the same year would say the fiscal one and the
+        # text insists on it.
+        if said.explicit and any(label.year == said.year for label in labels):
             return False
         return any(p.month and _quarter(p) == said.quarter and (not said.year or p.year == said.year) for p in periods)
 

@@ -46,6 +46,8 @@ _MAY_BE_PER = re.compile(
 _PERCENT = re.compile(
     r"[%％]|\bpercent(?:age)?s?\b|百分比|占比|比例|比重|增减幅度|增长率|收益率|毛利率|净利率|利率|税率", re.IGNORECASE
 )
+_NAMED_RATE = re.compile(r"\d\s?[%％]")
+"""Of "3.20% notes due 2026": part of a name, no unit of the row."""
 _RATE = re.compile(
     r"\b(?:rates?|margins?|yields?|ratios?|return|growth|volatility|change)\b|率|增减|变动", re.IGNORECASE
 )
@@ -99,7 +101,7 @@ def unit_of(label: str, column: str, table: str) -> Unit:
     every, currency = stated(table)
     currency = own_currency or head_currency or currency
     words = f"{label} {column}"
-    if _PERCENT.search(column) or (_PERCENT.search(label) and not own):
+    if _PERCENT.search(column) or (_PERCENT.search(_NAMED_RATE.sub(" ", label)) and not own):
         return Unit((ONE,), "", True)
     percent = None if _RATE.search(words) or _PERCENT.search(table) else False
     if own or head:
