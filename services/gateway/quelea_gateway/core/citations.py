@@ -14,6 +14,7 @@ from quelea_gateway.core.grounding.marking import MARKER
 from quelea_gateway.core.model import Citation, Passage, Quote
 from quelea_gateway.core.numbers import figures
 
+_DATE = re.compile(r"[12]?\d|3[01]|(?:19|20)\d\d")
 _PIECE = re.compile(r"[^\n。！？；.!?;]*(?:[.!?;](?!\s|$)[^\n。！？；.!?;]*)*(?:[。！？；\n]|[.!?;]|$)")
 _SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)")
 
@@ -26,8 +27,11 @@ def statement_before(answer: str, position: int) -> str:
 
 
 def best_span(text: str, statement: str) -> tuple[int, int]:
-    """The sentence or row of `text` that says most of `statement` (a figure weighs three words); else all of it."""
-    wanted, wanted_figures = set(terms(statement)), set(figures(statement))
+    """The sentence or row of `text` that says most of `statement`; else all of it.
+
+    A figure weighs three words, but not a day or a year: every column head has those.
+    """
+    wanted, wanted_figures = set(terms(statement)), {f for f in figures(statement) if not _DATE.fullmatch(f)}
     best, best_score = (0, len(text)), 0.0
     for match in _PIECE.finditer(text):
         piece = match.group()

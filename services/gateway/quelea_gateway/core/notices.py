@@ -56,7 +56,7 @@ _TEXTS = {
         "回答中的数字未能在资料中找到：{detail}。",
     ),
     "withheld": (
-        "Withheld, because a figure in them is not supported by the evidence: {detail} of the answer's sentences.",
+        "Sentences withheld because a figure in them is not supported by the evidence: {detail}.",
         "因其中的数字没有资料支持，回答中有 {detail} 句未予显示。",
     ),
     "all_withheld": (

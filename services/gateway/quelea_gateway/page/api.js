@@ -79,6 +79,9 @@ export const post = async (path, body) =>
     })
   ).json();
 
+export const postForText = async (path, body) =>
+  (await call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).text();
+
 /** POST /v1/ask as events: yields {name, data}. */
 export async function* ask(body, signal) {
   const response = await call("/v1/ask", {

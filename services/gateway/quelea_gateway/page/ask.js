@@ -2,57 +2,16 @@
 
 import { ApiError, ask } from "./api.js";
 import { $, el, joined, show } from "./dom.js";
+import { paragraphs } from "./marked.js";
 import { routeDetails } from "./route.js";
-import { open, sourceList } from "./sources.js";
+import { sourceList } from "./sources.js";
 import { examples, has, t } from "./texts.js";
+import { exportButtons, sentenceVerdicts, standaloneLine, withheldBox } from "./verdicts.js";
 
-const MARKER = /\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]/g;
-const turns = []; // {question, text, started, answer, error, node}, newest last
+const turns = []; // {question, text, started, grounding, answer, error, node}, newest last
 let running = null;
 
 const say = (text) => ($("announce").textContent = text);
-
-/** The answer's text with a button for each marker; the second [1] opens the second quote of passage 1. */
-function withMarkers(text, citations, used) {
-  const nodes = [];
-  let at = 0;
-  for (const match of text.matchAll(MARKER)) {
-    // A marker stays on the line of the word before it (in Chinese: of the last two characters).
-    const [, head, word] = text.slice(at, match.index).match(/^([^]*?)([!-~“”’]{1,24}|\S{0,2})\s*$/);
-    const kept = el("span", { class: "kept" }, word);
-    nodes.push(head, kept);
-    at = match.index + match[0].length;
-    for (const digits of match[1].match(/\d+/g)) {
-      const number = Number(digits);
-      const own = citations.filter((citation) => citation.number === number);
-      if (!own.length) {
-        kept.append(`[${number}]`);
-        continue;
-      }
-      const citation = own[Math.min(used.get(number) ?? 0, own.length - 1)];
-      used.set(number, (used.get(number) ?? 0) + 1);
-      const label = t("cite", { n: number, title: citation.title, page: citation.page });
-      const attributes = { type: "button", class: "cite", "aria-label": label, title: label };
-      kept.append(el("button", { ...attributes, on: { click: () => open(citation) } }, digits));
-    }
-  }
-  nodes.push(text.slice(at));
-  return nodes.filter((node) => node !== "");
-}
-
-/** Lines as paragraphs, lines that begin with a dash as a list. */
-function paragraphs(text, citations) {
-  const used = new Map();
-  const blocks = [];
-  for (const line of text.trim().split(/\n+/)) {
-    const item = line.match(/^\s*[-•*]\s+(.*)$/);
-    const nodes = withMarkers((item ? item[1] : line).trim(), citations, used);
-    if (!item) blocks.push(el("p", {}, ...nodes));
-    else if (blocks.at(-1)?.tagName === "UL") blocks.at(-1).append(el("li", {}, ...nodes));
-    else blocks.push(el("ul", {}, el("li", {}, ...nodes)));
-  }
-  return blocks;
-}
 
 function furtherReading(citations, label, kept, opened = false) {
   if (!citations.length) return null;
@@ -85,19 +44,21 @@ function draw(turn) {
   const { started, answer, error } = turn;
   const citations = answer ? answer.citations : started ? started.evidence : [];
   const body = el("div", { class: answer?.declined ? "answer declined" : "answer", dir: "auto" });
-  if (turn.text) body.append(...paragraphs(turn.text, citations));
+  if (turn.text) body.append(...paragraphs(turn.text, citations, turn.grounding));
   else if (!error) body.append(el("p", { class: "wait" }, turn.stopped ? t("stopped") : t(started ? "writing" : "searching")));
   const parts = [el("h2", { class: "asked" }, turn.question)];
+  parts.push(standaloneLine((answer ?? started)?.standalone ?? started?.standalone));
   if (started) parts.push(readingLine(started.reading), routeDetails(answer ?? started));
   const kept = answer?.web?.kept ?? [];
   if (turn.text || !error) parts.push(body);
+  parts.push(withheldBox(turn.grounding));
   for (const notice of answer?.notices ?? []) parts.push(el("p", { class: "notice" }, notice));
   if (error) parts.push(errorBox(error));
   if (answer) {
     if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept));
     const count = { n: answer.further_reading.length };
     parts.push(furtherReading(answer.further_reading, t(answer.declined ? "lookedAt" : "further", count), kept));
-    parts.push(footLine(answer));
+    parts.push(sentenceVerdicts(turn.grounding), footLine(answer), exportButtons(turn.question, answer));
   } else if (error && started) {
     parts.push(furtherReading([...started.evidence, ...started.further_reading], t("evidenceFound"), kept, true));
   }
@@ -131,14 +92,19 @@ async function submit(question) {
   say(t("searching"));
   const asOf = $("as-of").value;
   const route = $("route-choice").hidden ? "auto" : $("route").value;
-  const chosen = { ...(asOf && { as_of: asOf }), ...(route !== "auto" && { route }) };
+  const strict = $("strict").checked;
+  const chosen = { ...(asOf && { as_of: asOf }), ...(route !== "auto" && { route }), ...(strict && { strict }) };
   try {
     for await (const { name, data } of ask({ question, history, ...chosen }, control.signal)) {
       if (name === "started") turn.started = data;
       else if (name === "delta") turn.text += data.text;
-      else if (name === "answer") {
+      else if (name === "verdicts") {
+        turn.grounding = data;
+        turn.text = data.text;
+      } else if (name === "answer") {
         turn.answer = data;
         turn.text = data.answer;
+        turn.grounding = data.grounding;
         say(data.declined ? t("declinedDone") : t("answered", { n: data.citations.length }));
       } else if (name === "error") throw new ApiError(0, data.error, 0);
       draw(turn);

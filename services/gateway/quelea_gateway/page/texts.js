@@ -9,7 +9,8 @@ const TEXTS = {
   askTitle: ["Ask your documents", "向你的文档提问"],
   question: ["Question", "问题"],
   askPlaceholder: ["Ask about a company, a period, a figure …", "询问公司、报告期或某个数字……"],
-  asOf: ["As of (empty: today)", "截至日期（空为今天）"],
+  asOf: ["As of", "截至日期"],
+  asOfHelp: ["The day of the question; empty: today", "提问的日期，空为今天"],
   ask: ["Ask", "提问"],
   stop: ["Stop", "停止"],
   clear: ["New conversation", "新对话"],
@@ -86,6 +87,33 @@ const TEXTS = {
   check_citations_resolve: ["A citation does not resolve", "有引用无法对应"],
   check_quotes_verbatim: ["A quote is not verbatim", "有引文与原文不一致"],
   check_figures_supported: ["A figure is not in its sources", "有数字未见于来源"],
+  check_sentences_supported: ["A sentence has no support", "有句子没有资料支持"],
+  check_markers_right: ["Citation markers were put right", "引用标记已更正"],
+  check_language: ["Not in the question's language", "回答语言与问题不同"],
+  strict: ["Strict", "严格"],
+  strictHelp: [
+    "Leave out sentences with a figure that the evidence does not support",
+    "不显示含有未经资料支持的数字的句子",
+  ],
+  derived: ["computed: {formula}", "计算得出：{formula}"],
+  figureUnsupported: ["not found in the evidence", "未见于资料"],
+  sentenceUnsupported: ["Nothing in the evidence supports this sentence", "资料中没有内容支持这句话"],
+  noSupport: ["no support", "无依据"],
+  sentences: ["Sentences: {parts}", "逐句核对：{parts}"],
+  comma: [", ", "，"],
+  verdicts_supported: ["{n} supported", "{n} 句有依据"],
+  verdicts_partly: ["{n} in part", "{n} 句部分有依据"],
+  verdicts_unsupported: ["{n} without support", "{n} 句无依据"],
+  verdict_supported: ["supported", "有依据"],
+  verdict_partly: ["supported in part", "部分有依据"],
+  verdict_unsupported: ["without support", "无依据"],
+  withheld: ["Withheld, a figure is not supported ({n})", "因数字无依据而未显示（{n}）"],
+  understoodAs: ["understood as: {question}", "理解为：{question}"],
+  by_model: ["rewritten by the language model", "由语言模型改写"],
+  by_rules: ["completed from the conversation by rules", "根据对话按规则补全"],
+  copyMarkdown: ["Copy as Markdown", "复制为 Markdown"],
+  saveMarkdown: ["Download", "下载"],
+  copied: ["Copied.", "已复制。"],
   close: ["Close", "关闭"],
   previousPage: ["Previous page", "上一页"],
   nextPage: ["Next page", "下一页"],
@@ -162,6 +190,7 @@ export function apply(root = document) {
     node.setAttribute("aria-label", t(node.dataset.label));
     if (node.tagName === "BUTTON") node.title = t(node.dataset.label);
   }
+  for (const node of root.querySelectorAll("[data-title]")) node.title = t(node.dataset.title);
   for (const node of root.querySelectorAll("[data-placeholder]")) node.placeholder = t(node.dataset.placeholder);
 }
 
