@@ -19,9 +19,11 @@ from quelea_sandbox.mailbox import Mailbox
 log = get_logger(__name__)
 
 _STATS_SECONDS = 2.0
-_END_SECONDS = 3.0
-_FREE_DROPPED = 8 << 20
-_DROPPED_PER_SECOND = 64 << 20
+_END_SECONDS = 1.5
+_KILLED = 128 + 9
+_FREE_COST = 64 << 20
+_COST_PER_SECOND = 64 << 20
+_FRAME_COST = 1 << 10
 
 
 class Keeper:
@@ -143,14 +145,15 @@ class Keeper:
             if state.out_of_memory:
                 return Reason.MEMORY, f"It needed more than {self.shape.memory_bytes >> 20} MiB of memory."
             # The kernel's word on memory reaches the engine a moment after the exit.
-            if not state.running and state.exit_code != 137:
-                return Reason.DIED, f"The process ended by itself with exit code {state.exit_code}."
-            if time.monotonic() > until:
+            if not state.running and (state.exit_code != _KILLED or time.monotonic() > until):
                 break
+            if time.monotonic() > until:
+                return Reason.ENGINE, "The engine let go of a container that still runs; try again."
             await asyncio.sleep(0.05)
-        if state.running:
-            return Reason.ENGINE, "The engine let go of a container that still runs; try again."
-        return Reason.DIED, "The process was killed by a signal."
+        if state.exit_code == _KILLED:
+            # No process in it can kill its first one: that came from outside, as when the engine stops.
+            return Reason.ENGINE, "It was killed from outside; try again."
+        return Reason.DIED, f"The process ended by itself with exit code {state.exit_code}."
 
     async def close(self) -> None:
         """Remove the container.
@@ -173,7 +176,7 @@ class Keeper:
                 await self.container.write(frame)
 
     async def _read(self) -> None:
-        began, dropped = time.monotonic(), 0
+        began, cost = time.monotonic(), 0
         while data := await self.container.read():
             try:
                 events = self._talk.feed(data)
@@ -187,13 +190,12 @@ class Keeper:
                     self._settle(event)
                 elif self._mailbox is not None:
                     self._mailbox.put(event)
-            # A flood is read no faster than this, so that it costs its container time and not everybody else's.
-            if self._talk.dropped > _FREE_DROPPED:
-                dropped += len(data)
-                ahead = dropped / _DROPPED_PER_SECOND - (time.monotonic() - began)
-                await asyncio.sleep(min(max(ahead, 0.0), 0.1))
-            else:
-                began, dropped = time.monotonic(), 0
+            # A flood, of bytes or of tiny frames, is read no faster than this: it costs its own container time, and
+            # not everybody else's.
+            cost += len(data) + _FRAME_COST * self._talk.take_count()
+            ahead = (cost - _FREE_COST) / _COST_PER_SECOND - (time.monotonic() - began)
+            if ahead > 0:
+                await asyncio.sleep(min(ahead, 0.1))
         self._settle(None)
 
     def _settle(self, result: Ended | ProtocolError | None) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections import deque
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,66 +15,17 @@ from quelea_kit.logging import get_logger
 from quelea_sandbox import metrics
 from quelea_sandbox.adapters.backend import Backend, EngineError
 from quelea_sandbox.core.model import Shape
-from quelea_sandbox.core.policy import Backoff, Demand, Mean, retry_after
+from quelea_sandbox.core.policy import Mean, PoolLimits, retry_after
 from quelea_sandbox.core.turns import TurnQueue
+from quelea_sandbox.engine_watch import EngineWatch
 from quelea_sandbox.keeper import Keeper
+from quelea_sandbox.lines import Counts, Line, Waiter, wants
 
 log = get_logger(__name__)
 
 _TICK = 0.25
-_SWEEP_EVERY = 30.0
 _FAILURES_UNTIL_DOWN = 3
 _CLOSE_SECONDS = 15.0
-
-
-@dataclass(frozen=True, slots=True)
-class PoolLimits:
-    """Bounds of the pool; the settings say what they mean."""
-
-    min_warm: int = 1
-    max_warm: int = 4
-    max_containers: int = 8
-    starts_at_once: int = 2
-    queue_length: int = 128
-    queue_length_per_tenant: int = 64
-    queue_seconds: float = 60.0
-    start_seconds: float = 60.0
-    warm_age_seconds: float = 1800.0
-    check_seconds: float = 2.0
-    demand_seconds: float = 60.0
-    max_files: int = 64
-
-
-@dataclass(eq=False, slots=True)
-class _Waiter:
-    shape: Shape
-    answer: asyncio.Future[Keeper]
-
-
-class _Line:
-    """The containers of one shape that nobody has yet."""
-
-    def __init__(self, limits: PoolLimits, *, warm: bool) -> None:
-        self.idle: deque[Keeper] = deque()
-        self.starting = 0
-        self.backoff = Backoff()
-        self.why = ""
-        self.demand = Demand(
-            least=limits.min_warm if warm else 0,
-            most=max(limits.min_warm, limits.max_warm) if warm else 0,
-            window_seconds=limits.demand_seconds,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many containers, and callers, are in which state."""
-
-    ready: int
-    running: int
-    starting: int
-    removing: int
-    waiting: int
 
 
 class Pool:
@@ -92,8 +41,8 @@ class Pool:
         self._backend = backend
         self._limits = limits
         self._warm = tuple(warm)
-        self._lines = {shape: _Line(limits, warm=True) for shape in warm}
-        self._waiting: TurnQueue[_Waiter] = TurnQueue(
+        self._lines = {shape: Line(limits, warm=True) for shape in warm}
+        self._waiting: TurnQueue[Waiter] = TurnQueue(
             length=limits.queue_length, lane_length=limits.queue_length_per_tenant
         )
         self._running: set[Keeper] = set()
@@ -101,10 +50,8 @@ class Pool:
         self._known: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._start_mean = Mean(2.0)
-        self._engine_down = "the engine was not asked yet"
-        self._down = self._engine_down
-        self._image = ""
-        self._sweep_at = 0.0
+        self._engine = EngineWatch(backend)
+        self._down = self._engine.down
         self._closed = False
         self._upkeep: asyncio.Task[None] | None = None
 
@@ -145,7 +92,7 @@ class Pool:
         await self.ready()
         line = self._line(shape)
         line.demand.arrived(time.monotonic())
-        waiter = _Waiter(shape, asyncio.get_running_loop().create_future())
+        waiter = Waiter(shape, asyncio.get_running_loop().create_future())
         self._queue(tenant, waiter)
         self._balance()
         warm, taken = waiter.answer.done(), False
@@ -175,8 +122,12 @@ class Pool:
         return keeper, warm
 
     def discard(self, keeper: Keeper) -> None:
-        """Destroy a container, in the background."""
-        self._running.discard(keeper)
+        """Destroy a container that was given out, in the background; once is enough."""
+        if keeper in self._running:
+            self._running.remove(keeper)
+            self._destroy(keeper)
+
+    def _destroy(self, keeper: Keeper) -> None:
         keeper.on_broken = None
         self._removing += 1
         self._spawn(self._remove(keeper))
@@ -191,7 +142,7 @@ class Pool:
                 waiter.answer.set_exception(Unavailable("The sandbox is shutting down.", retry_after=2.0))
         for line in self._lines.values():
             while line.idle:
-                self.discard(line.idle.popleft())
+                self._destroy(line.idle.popleft())
         for keeper in list(self._running):
             self.discard(keeper)
         until = time.monotonic() + _CLOSE_SECONDS
@@ -204,12 +155,12 @@ class Pool:
             log.warning("containers_may_be_left", why=str(error))
         await self._backend.close()
 
-    def _line(self, shape: Shape) -> _Line:
+    def _line(self, shape: Shape) -> Line:
         if shape not in self._lines:
-            self._lines[shape] = _Line(self._limits, warm=False)
+            self._lines[shape] = Line(self._limits, warm=False)
         return self._lines[shape]
 
-    def _queue(self, tenant: str, waiter: _Waiter) -> None:
+    def _queue(self, tenant: str, waiter: Waiter) -> None:
         refused = self._waiting.push(tenant, waiter)
         if refused is None:
             return
@@ -231,9 +182,9 @@ class Pool:
             for shape, line in self._lines.items():
                 while line.idle:
                     if not line.idle[0].usable:
-                        self.discard(line.idle.popleft())
+                        self._destroy(line.idle.popleft())
                         continue
-                    waiter = self._waiting.pop(partial(_wants, shape))
+                    waiter = self._waiting.pop(partial(wants, shape))
                     if waiter is None:
                         break
                     keeper = line.idle.popleft()
@@ -263,11 +214,11 @@ class Pool:
             while len(line.idle) + line.starting < target and self._may_start(line, now) and self._room() > 0:
                 self._begin(shape, line)
 
-    def _may_start(self, line: _Line, now: float) -> bool:
+    def _may_start(self, line: Line, now: float) -> bool:
         starting = sum(one.starting for one in self._lines.values())
         # After a failure one at a time.
         most = 1 if line.backoff.failures else self._limits.starts_at_once
-        return starting < most and not self._engine_down and line.backoff.open(now)
+        return starting < most and not self._engine.down and line.backoff.open(now)
 
     def _room(self) -> int:
         counts = self.counts
@@ -279,17 +230,17 @@ class Pool:
             return
         for shape, line in self._lines.items():
             if shape not in wanted and line.idle:
-                self.discard(line.idle.popleft())
+                self._destroy(line.idle.popleft())
                 return
 
-    def _target(self, line: _Line, now: float) -> int:
+    def _target(self, line: Line, now: float) -> int:
         return line.demand.target(now, self._start_mean.value)
 
-    def _begin(self, shape: Shape, line: _Line) -> None:
+    def _begin(self, shape: Shape, line: Line) -> None:
         line.starting += 1
         self._spawn(self._start_one(shape, line))
 
-    async def _start_one(self, shape: Shape, line: _Line) -> None:
+    async def _start_one(self, shape: Shape, line: Line) -> None:
         began = time.monotonic()
         name = f"quelea-sandbox-{secrets.token_hex(8)}"
         self._known.add(name)
@@ -305,16 +256,16 @@ class Pool:
             self._start_failed(line, shape, str(error))
             if keeper is None:
                 self._known.discard(name)
-                self._sweep_at = 0.0  # it may be there in spite of the error
+                self._engine.sweep_soon()  # it may be there in spite of the error
             else:
-                self.discard(keeper)
+                self._destroy(keeper)
         else:
             seconds = time.monotonic() - began
             self._start_mean.add(seconds)
             metrics.START_SECONDS.observe(seconds)
             line.backoff.worked()
             if self._closed:
-                self.discard(keeper)
+                self._destroy(keeper)
             else:
                 keeper.on_broken = partial(self._broken, keeper)
                 line.idle.append(keeper)
@@ -323,14 +274,14 @@ class Pool:
             self._judge()
             self._balance()
 
-    def _start_failed(self, line: _Line, shape: Shape, why: str) -> None:
+    def _start_failed(self, line: Line, shape: Shape, why: str) -> None:
         metrics.START_FAILURES.inc()
         line.backoff.failed(time.monotonic())
         line.why = why
         log.warning("no_container", why=why, failures=line.backoff.failures)
         if shape not in self._warm and line.backoff.failures >= _FAILURES_UNTIL_DOWN:
             # Nobody else wants this shape: its callers hear of it, the service goes on.
-            while waiter := self._waiting.pop(partial(_wants, shape)):
+            while waiter := self._waiting.pop(partial(wants, shape)):
                 waiter.answer.set_exception(Unavailable(f"No such container can be made: {why}", retry_after=5.0))
             line.backoff.worked()
 
@@ -339,7 +290,7 @@ class Pool:
         line = self._lines.get(keeper.shape)
         if line and keeper in line.idle:
             line.idle.remove(keeper)
-            self.discard(keeper)
+            self._destroy(keeper)
             self._balance()
 
     async def _remove(self, keeper: Keeper) -> None:
@@ -347,7 +298,7 @@ class Pool:
             await keeper.close()
         except EngineError as error:
             log.warning("container_not_removed", name=keeper.container.name, why=str(error))
-            self._sweep_at = time.monotonic() + 1.0
+            self._engine.sweep_soon()
         finally:
             self._known.discard(keeper.container.name)
             self._removing -= 1
@@ -365,32 +316,17 @@ class Pool:
             await asyncio.sleep(_TICK)
 
     async def _check(self) -> None:
-        try:
-            await self._backend.check()
-            if self._engine_down or time.monotonic() >= self._sweep_at:
-                removed = await self._backend.sweep(frozenset(self._known))
-                self._sweep_at = time.monotonic() + _SWEEP_EVERY
-                metrics.SWEPT.inc(removed)
-                if removed:
-                    log.info("leftovers_removed", number=removed)
-            self._engine_down = ""
-        except EngineError as error:
-            self._engine_down = str(error)
-        except Exception as error:  # the upkeep must go on, whatever an engine answers
-            log.exception("check_failed")
-            self._engine_down = f"{type(error).__name__}: {error}"
-        if self._backend.image != self._image:
-            self._image = self._backend.image
-            for line in self._lines.values():
+        if await self._engine.check(self._known):
+            for line in self._lines.values():  # made from an image that is not the one any more
                 while line.idle:
-                    self.discard(line.idle.popleft())
+                    self._destroy(line.idle.popleft())
         self._judge()
 
     def _judge(self) -> None:
         """Usable or not, in one sentence."""
         lines = [self._lines[shape] for shape in self._warm]
         failing = (line.why for line in lines if line.backoff.failures >= _FAILURES_UNTIL_DOWN)
-        why = self._engine_down or next(failing, "")
+        why = self._engine.down or next(failing, "")
         if bool(why) != bool(self._down):
             log.warning("engine_unusable", why=why) if why else log.info("engine_usable")
         self._down = why
@@ -402,16 +338,12 @@ class Pool:
             while line.idle and (
                 len(line.idle) > self._target(line, now) or line.idle[0].since < now - self._limits.warm_age_seconds
             ):
-                self.discard(line.idle.popleft())
+                self._destroy(line.idle.popleft())
             used = line.idle or line.starting or line.backoff.failures
-            if not used and shape not in self._warm and not any(_wants(shape, waiter) for waiter in self._waiting):
+            if not used and shape not in self._warm and not any(wants(shape, waiter) for waiter in self._waiting):
                 del self._lines[shape]
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _wants(shape: Shape, waiter: _Waiter) -> bool:
-    return waiter.shape == shape and not waiter.answer.done()

@@ -6,24 +6,32 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncGenerator, Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import AsyncGenerator, Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 from quelea_kit.errors import Cancelled, Conflict, InvalidInput
 from quelea_kit.logging import get_logger
 
 from quelea_sandbox import metrics
 from quelea_sandbox.core.limits import LimitRules, shape_of
-from quelea_sandbox.core.model import InputFile, Limits, Outcome, Output, Reason, ReturnedFile, Shape, Task
+from quelea_sandbox.core.model import (
+    MARKET_SOCKET,
+    InputFile,
+    Limits,
+    Outcome,
+    Output,
+    Reason,
+    ReturnedFile,
+    Shape,
+    Task,
+)
 from quelea_sandbox.keeper import Keeper
 from quelea_sandbox.mailbox import Mailbox
 from quelea_sandbox.pool import Pool
 from quelea_sandbox.sessions import Session, Sessions
 
 log = get_logger(__name__)
-
-MARKET_SOCKET = "/run/market/door.sock"
-"""Where the door's socket is inside a container."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +137,8 @@ class Runs:
         metrics.QUEUE_SECONDS.observe(waited)
         try:
             yield Began("", warm, waited)
-            async for event in self._drive(keeper, request, limits, cancelled, request.market_token, keep=False):
+            release = partial(self._pool.discard, keeper)
+            async for event in self._drive(keeper, request, limits, cancelled, request.market_token, release):
                 yield event
         finally:
             self._pool.discard(keeper)
@@ -137,24 +146,23 @@ class Runs:
     async def _step(
         self, request: Request, session: Session, cancelled: asyncio.Event
     ) -> AsyncGenerator[RunEvent, None]:
-        asked = dict(request.asked)
-        limits, shape = self.container_of(tuple(_of_session(session.limits, asked).items()), market=False)
-        if replace(shape, market=session.keeper.shape.market) != session.keeper.shape:
+        keeper = session.keeper
+        asked = {**asdict(session.limits), **dict(request.asked)}
+        limits, shape = self.container_of(tuple(asked.items()), market=keeper.shape.market)
+        if shape != keeper.shape:
             raise InvalidInput("Memory, cpus and pids of a session are fixed when it is created; leave them at 0.")
-        if request.market is not None and request.market is not session.keeper.shape.market:
+        if request.market is not None and request.market is not keeper.shape.market:
             raise InvalidInput("The network policy of a session is fixed when it is created; leave it unspecified.")
         token = request.market_token or session.market_token
-        clean = False
+        complete = False
         try:
             yield Began(session.id, True, 0.0)
-            async for event in self._drive(session.keeper, request, limits, cancelled, token, keep=True):
-                if isinstance(event, Outcome):
-                    clean = event.reason in (Reason.OK, Reason.ERROR)
-                    if not clean:
-                        self._sessions.end(session)
+            release = partial(self._sessions.end, session)
+            async for event in self._drive(keeper, request, limits, cancelled, token, release):
                 yield event
+            complete = True
         finally:
-            if not clean:
+            if not complete:
                 self._sessions.end(session)
 
     async def _drive(
@@ -164,9 +172,9 @@ class Runs:
         limits: Limits,
         cancelled: asyncio.Event,
         market_token: str,
-        *,
-        keep: bool,
+        release: Callable[[], None],
     ) -> AsyncGenerator[RunEvent, None]:
+        keep = bool(request.session_id)
         environment = {}
         if keeper.shape.market:
             environment = {"QUELEA_MARKET_TOKEN": market_token, "QUELEA_MARKET_SOCKET": MARKET_SOCKET}
@@ -181,8 +189,21 @@ class Runs:
             keep=keep,
         )
         mailbox = Mailbox()
-        running = asyncio.create_task(keeper.run(task, limits, mailbox, cancelled))
-        running.add_done_callback(lambda _: mailbox.close())
+
+        async def work() -> Outcome:
+            try:
+                outcome = await keeper.run(task, limits, mailbox, cancelled)
+            except BaseException:
+                release()
+                raise
+            finally:
+                mailbox.close()
+            # At once, however long the caller takes to read what came before.
+            if not keep or outcome.reason not in (Reason.OK, Reason.ERROR):
+                release()
+            return outcome
+
+        running = asyncio.create_task(work())
         try:
             async for event in mailbox:
                 yield event
@@ -202,8 +223,3 @@ class Runs:
             cpu_seconds=round(outcome.usage.cpu_seconds, 3),
         )
         return outcome
-
-
-def _of_session(limits: Limits, asked: dict[str, float]) -> dict[str, float]:
-    """The session's limits, with what this step asks for instead."""
-    return {**{field.name: getattr(limits, field.name) for field in fields(Limits)}, **asked}

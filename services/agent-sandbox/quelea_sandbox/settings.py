@@ -10,7 +10,7 @@ from quelea_kit.settings import ServiceSettings, settings_config
 
 from quelea_sandbox.core.limits import LimitRules
 from quelea_sandbox.core.model import Limits, Shape
-from quelea_sandbox.pool import PoolLimits
+from quelea_sandbox.core.policy import PoolLimits
 
 _MIB = 1 << 20
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -92,7 +93,7 @@ class Backend(Protocol):
             EngineError: It could not be made; nothing is left behind, or `sweep` removes it.
         """
 
-    async def sweep(self, known: frozenset[str]) -> int:
+    async def sweep(self, known: Set[str]) -> int:
         """Remove containers of this owner whose name is not known, and those of services that died; how many.
 
         Raises:

@@ -9,7 +9,7 @@ import os
 import socket
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -235,7 +235,7 @@ class DockerBackend:
                     await asyncio.sleep(0.05)
                 raise
 
-    async def sweep(self, known: frozenset[str]) -> int:
+    async def sweep(self, known: Set[str]) -> int:
         """Remove what is left of this owner, or of processes of this machine that are gone."""
         number = 0
         for found in await self.call("containers", all=True, filters={"label": OWNER}):

@@ -8,8 +8,7 @@ from typing import Any
 
 import docker
 
-from quelea_sandbox.core.model import Shape
-from quelea_sandbox.runs import MARKET_SOCKET
+from quelea_sandbox.core.model import MARKET_SOCKET, Shape
 from quelea_sandbox.settings import SandboxSettings
 
 COMMAND = ["python", "-I", "-B", "-u", "/opt/quelea/guest.py"]

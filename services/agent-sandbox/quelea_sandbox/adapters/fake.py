@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Set
 from pathlib import Path
 
 from quelea_sandbox.adapters.backend import EngineError, Inspection, Stats
@@ -61,6 +62,7 @@ class FakeContainer:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), 1)
         code = self._process.returncode
+        code = 128 - code if code is not None and code < 0 else code
         return Inspection(code is None, self.out_of_memory, code or 0)
 
     async def remove(self) -> None:
@@ -129,7 +131,7 @@ class FakeBackend:
         self.shapes.append(shape)
         return container
 
-    async def sweep(self, known: frozenset[str]) -> int:
+    async def sweep(self, known: Set[str]) -> int:
         """Remove what is not known."""
         await self.check()
         lost = [one for one in self.alive if one.name not in known]

@@ -22,6 +22,7 @@ from quelea_sandbox.core.model import Ended, Event, Output, ReturnedFile, Task
 
 _ERROR_BYTES = 16 << 10
 _MOST_REFUSED = 100
+_MOST_REFUSED_UNNAMED = 10_000
 
 
 class State(enum.Enum):
@@ -53,6 +54,7 @@ class Conversation:
         self._path = ""
         self._fault = ""
         self._missing = 0
+        self._count = 0
         self._data = bytearray()
         self.state = State.STARTING
         self.python = ""
@@ -64,6 +66,11 @@ class Conversation:
         """Files that were not sent back, and why."""
         more = (f"and {self._refused_more} more",) if self._refused_more else ()
         return (*self._refused, *more)
+
+    def take_count(self) -> int:
+        """Frames since this was asked last."""
+        count, self._count = self._count, 0
+        return count
 
     def begin(self, task: Task) -> Iterator[bytes]:
         """Start a run; what is yielded goes in, in this order.
@@ -96,6 +103,7 @@ class Conversation:
         events: list[Event] = []
         try:
             for kind, payload in self._parser.feed(data):
+                self._count += 1
                 if event := self._take(kind, payload):
                     events.append(event)
             if self.state is State.IDLE and self._parser.pending:
@@ -124,6 +132,8 @@ class Conversation:
         raise ProtocolError(f"a frame {kind.decode()} out of turn")
 
     def _output(self, stderr: bool, payload: bytes) -> Event | None:
+        if not payload:
+            raise ProtocolError("output of no bytes")
         kept = payload[: self._output_left]
         self._output_left -= len(kept)
         self.dropped += len(payload) - len(kept)
@@ -172,8 +182,10 @@ class Conversation:
     def _refuse(self, path: str, why: str) -> None:
         if len(self._refused) < _MOST_REFUSED:
             self._refused.append(f"{shown(path)}: {why}")
-        else:
+        elif self._refused_more < _MOST_REFUSED_UNNAMED:
             self._refused_more += 1
+        else:
+            raise ProtocolError("more refused files than any working directory holds")
 
 
 def announcement(task: Task) -> bytes:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
+MARKET_SOCKET = "/run/market/door.sock"
+"""Where the market-data door's socket is inside a container."""
+
 
 class Reason(enum.Enum):
     """How a run ended; the names are those of ExitReason on the wire."""

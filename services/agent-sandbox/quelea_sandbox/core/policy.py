@@ -4,6 +4,25 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """Bounds of the pool; the settings say what they mean."""
+
+    min_warm: int = 1
+    max_warm: int = 4
+    max_containers: int = 8
+    starts_at_once: int = 2
+    queue_length: int = 128
+    queue_length_per_tenant: int = 64
+    queue_seconds: float = 60.0
+    start_seconds: float = 60.0
+    warm_age_seconds: float = 1800.0
+    check_seconds: float = 2.0
+    demand_seconds: float = 60.0
+    max_files: int = 64
 
 
 class Demand:

@@ -1,0 +1,111 @@
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import docker
+import pytest
+from quelea_sandbox.adapters.cgroup import find_cgroup
+from quelea_sandbox.adapters.docker_options import OWNER, create_options, seccomp_profile
+from quelea_sandbox.adapters.owner import is_gone, this_process
+from quelea_sandbox.core.model import Shape
+from quelea_sandbox.settings import SandboxSettings
+
+SHAPE = Shape(512 << 20, 1.5, 40, market=False)
+
+
+def options(shape: Shape = SHAPE, **fields: object) -> dict:
+    api = docker.APIClient(base_url="unix:///nowhere", version="1.41")
+    return create_options(
+        api, SandboxSettings(**fields), shape, image="sha256:1", owner="me", seccomp='{"defaultAction": "X"}'
+    )
+
+
+def test_every_limit_is_an_option() -> None:
+    made = options()
+    host = made["host_config"]
+    assert host["Memory"] == host["MemorySwap"] == 512 << 20
+    assert host["NanoCpus"] == 1_500_000_000 and host["PidsLimit"] == 40
+    assert host["ReadonlyRootfs"] and host["CapDrop"] == ["ALL"] and "CapAdd" not in host
+    assert host["SecurityOpt"] == ["no-new-privileges", 'seccomp={"defaultAction": "X"}']
+    assert host["NetworkMode"] == "none" and host["IpcMode"] == "none" and not host["Init"]
+    assert host["LogConfig"]["Type"] == "none" and "Privileged" not in host and "Binds" not in host
+    assert {one["Name"]: one["Hard"] for one in host["Ulimits"]} == {"nofile": 256, "fsize": 64 << 20, "core": 0}
+    for folder, size in (("/work", 128 << 20), ("/tmp", 64 << 20)):  # noqa: S108  # inside the container
+        flags = host["Tmpfs"][folder].split(",")
+        assert {"noexec", "nosuid", "nodev", f"size={size}"} <= set(flags)
+        assert any(flag.startswith("nr_inodes=") for flag in flags)
+    assert made["user"] == "65534:65534" and made["labels"] == {OWNER: "me"} and made["hostname"] == "sandbox"
+
+
+def test_the_environment_of_the_service_does_not_go_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "hidden")
+    made = options()
+    assert set(made["environment"]) == {"QUELEA_PRELOAD", "HOME", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
+    assert not made["use_config_proxy"]
+
+
+def test_the_door_is_the_only_mount_and_read_only() -> None:
+    assert options()["host_config"].get("Mounts") in (None, [])
+    made = options(Shape(1 << 29, 1.0, 8, market=True), market_socket_dir="/srv/door")
+    (mount,) = made["host_config"]["Mounts"]
+    assert (mount["Source"], mount["Target"], mount["ReadOnly"]) == ("/srv/door", "/run/market", True)
+
+
+def test_another_runtime_can_be_named() -> None:
+    assert options(runtime="runsc")["host_config"]["Runtime"] == "runsc"
+
+
+def test_the_profile_that_comes_with_the_package_is_an_allow_list() -> None:
+    profile = json.loads(seccomp_profile(SandboxSettings()))
+    assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
+    names = {name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]}
+    assert {"read", "write", "mmap"} <= names
+    assert not names & {"io_uring_setup", "bpf", "ptrace", "unshare", "mount", "userfaultfd", "keyctl", "setns"}
+
+
+def test_a_process_is_known_to_live_until_it_does_not() -> None:
+    me = this_process()
+    assert not is_gone(me)
+    child = subprocess.Popen(["sleep", "60"])
+    theirs = me.split("/")
+    theirs[3] = str(child.pid)
+    theirs[4] = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[19]
+    try:
+        assert not is_gone("/".join(theirs))
+        assert is_gone("/".join([*theirs[:4], "1"]))  # the number is another process's by now
+    finally:
+        child.kill()
+        child.wait()
+    assert is_gone("/".join(theirs))
+
+
+def test_owners_that_cannot_be_known_are_left_alone() -> None:
+    parts = this_process().split("/")
+    assert not is_gone("a-name") and not is_gone("")
+    assert not is_gone("/".join(["elsewhere", *parts[1:3], "999999", "1"]))
+    assert not is_gone("/".join([*parts[:2], "1", "999999", "1"]))
+    assert is_gone("/".join([parts[0], "boot-before", *parts[2:]]))
+
+
+def test_control_groups_of_both_versions_are_read(tmp_path: Path) -> None:
+    proc, root = tmp_path / "proc", tmp_path / "cgroup"
+    (proc / "7").mkdir(parents=True)
+    (proc / "7" / "cgroup").write_text("9:memory:/docker/abc\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc\n")
+    for folder, name, text in (
+        ("memory/docker/abc", "memory.max_usage_in_bytes", "4096\n"),
+        ("cpu,cpuacct/docker/abc", "cpuacct.usage", "2500000000\n"),
+        ("docker-abc.scope", "memory.peak", "8192\n"),
+        ("docker-abc.scope", "cpu.stat", "usage_usec 1500000\nuser_usec 1\n"),
+    ):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+        (root / folder / name).write_text(text)
+    first = find_cgroup(7, "abc", proc=proc, root=root)
+    assert first is not None and first.read() is not None
+    assert (first.read().cpu_seconds, first.read().memory_peak_bytes) == (2.5, 4096)
+    (proc / "7" / "cgroup").write_text("0::/docker-abc.scope\n")
+    second = find_cgroup(7, "abc", proc=proc, root=root)
+    assert second is not None and second.read() is not None
+    assert (second.read().cpu_seconds, second.read().memory_peak_bytes) == (1.5, 8192)
+    assert find_cgroup(7, "another", proc=proc, root=root) is None
+    assert find_cgroup(os.getpid(), "abc", root=root) is None
