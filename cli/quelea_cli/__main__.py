@@ -10,11 +10,13 @@ import typer
 from quelea_cli.commands.ask import ask, search
 from quelea_cli.commands.bench import bench
 from quelea_cli.commands.calibrate import register as add_calibrate
+from quelea_cli.commands.chat import chat
 from quelea_cli.commands.demo import demo
 from quelea_cli.commands.docs import docs_app
 from quelea_cli.commands.ingest import ingest
 from quelea_cli.commands.jobs import jobs
 from quelea_cli.commands.local import backup, keys_app, restore
+from quelea_cli.commands.prompts import prompts
 from quelea_cli.commands.stack import down, status, up
 from quelea_cli.errors import CliError
 
@@ -33,10 +35,12 @@ app.command()(status)
 app.command()(demo)
 app.command()(bench)
 app.command()(ask)
+app.command()(chat)
 app.command()(search)
 app.command()(ingest)
 app.add_typer(docs_app, name="docs")
 app.command()(jobs)
+app.command()(prompts)
 app.add_typer(keys_app, name="keys")
 app.command()(backup)
 app.command()(restore)

@@ -69,6 +69,12 @@ def show_reading(console: Console, reading: Json | None) -> None:
         say(console, f"note: {reading['fallback']}", "yellow")
 
 
+def show_standalone(console: Console, item: Json) -> None:
+    """The line "asked: …" of a follow-up: what it was understood to mean."""
+    if made := item.get("standalone"):
+        say(console, f"asked: {made['question']}", "dim")
+
+
 def route_line(item: Json) -> str:
     """The way an answer took and why, in one line; empty where it is not told."""
     gate = item.get("gate")

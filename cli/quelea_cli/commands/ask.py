@@ -33,6 +33,7 @@ from quelea_cli.output import (
     show_reading,
     show_route,
     show_sources,
+    show_standalone,
     source_line,
 )
 
@@ -108,6 +109,7 @@ def save(text: str, place: str) -> None:
 def whole(out: Console, gateway: Gateway, body: Json) -> Json:
     """Ask, then print; returns the answer."""
     answer = gateway.request("POST", "/v1/ask", json=body)
+    show_standalone(out, answer)
     show_reading(out, answer.get("reading"))
     show_route(out, answer)
     say(out, answer["answer"])
@@ -122,6 +124,7 @@ def streamed(out: Console, gateway: Gateway, body: Json) -> Json:
     wrote = ""
     for event in gateway.events("POST", "/v1/ask", json={**body, "stream": True}):
         if event.name == "started":
+            show_standalone(out, event.data)
             show_reading(out, event.data.get("reading"))
             show_route(out, event.data)
         elif event.name == "delta":

@@ -21,6 +21,7 @@ from quelea_gateway.core.bounds import Bounds
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.keeping import Keeper
 from quelea_gateway.core.pipeline import Pipeline
+from quelea_gateway.core.prompts import PromptSource
 from quelea_gateway.core.question import Limits
 from quelea_gateway.core.webroute import WebLimits, WebRoute
 from quelea_gateway.metrics import observe_kept
@@ -44,6 +45,7 @@ class Gateway:
     keeper: Keeper
     checker: Checker
     analyst: Analyst
+    prompt_sources: tuple[PromptSource, ...] = ()
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
     async def dependencies(self) -> dict[str, str]:
@@ -124,6 +126,7 @@ def build(settings: Settings) -> Gateway:
         keeper=keeper,
         checker=checker,
         analyst=analyst,
+        prompt_sources=(generator,),
     )
 
 

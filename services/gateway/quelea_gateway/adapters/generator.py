@@ -15,11 +15,13 @@ from quelea_kit.errors import QueleaError, Unavailable
 from quelea_gateway.adapters.downstream import Health, naming
 from quelea_gateway.core.completion import Completed, Message
 from quelea_gateway.core.model import Delta, Finished, Passage, Question, Quote, ReaderInfo
+from quelea_gateway.core.prompts import PromptTemplate
 from quelea_gateway.core.standalone import Standalone
 
 SERVICE = "quelea.generator.v1.GeneratorService"
 _FRESH_SECONDS = 30.0
 _INFO_SECONDS = 1.0
+_PROMPTS_SECONDS = 5.0
 _REWRITE_SECONDS = 6.0
 """The generator gives its model less; this is for a generator that hangs."""
 
@@ -131,6 +133,12 @@ class GeneratorClient:
                             completion_tokens=done.completion_tokens,
                             first_token_ms=done.first_token_ms,
                         )
+
+    async def prompts(self) -> tuple[PromptTemplate, ...]:
+        """Its templates. Raises QueleaError."""
+        with naming("generator"):
+            reply = await unary(self._stub.ListPrompts(generator_pb2.ListPromptsRequest(), timeout=_PROMPTS_SECONDS))
+        return tuple(PromptTemplate(one.name, one.language, one.version, one.text) for one in reply.prompts)
 
     async def rewrite(self, question: Question) -> Standalone | None:
         """What a question asks that leans on its history; None when it stands alone. Raises QueleaError."""

@@ -13,7 +13,20 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest import ask, check, documents, errors, export, health, jobs, openai_compat, uploads, web
+from quelea_gateway.rest import (
+    ask,
+    check,
+    documents,
+    errors,
+    export,
+    health,
+    jobs,
+    openai_compat,
+    prompts,
+    runs,
+    uploads,
+    web,
+)
 from quelea_gateway.rest.door import App, Door
 from quelea_gateway.version import VERSION
 
@@ -69,7 +82,7 @@ def build_app(gateway: Gateway) -> App:
     """The whole HTTP side on a gateway."""
     app = FastAPI(title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None)
     app.state.gateway = gateway
-    for module in (ask, check, export, openai_compat, uploads, documents, web, jobs, health):
+    for module in (ask, check, export, openai_compat, uploads, documents, web, runs, jobs, prompts, health):
         app.include_router(module.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
