@@ -18,6 +18,7 @@ from quelea_retriever.adapters.embedder import GrpcEmbedder
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import Store
+from quelea_retriever.collections_of_entries import Collections, stores
 from quelea_retriever.library import Library
 from quelea_retriever.service import SERVICE, RetrieverServicer
 from quelea_retriever.settings import Settings
@@ -42,7 +43,7 @@ def make_store(settings: Settings) -> Store:
     )
 
 
-async def maintain(library: Library) -> None:
+async def maintain(library: Library, collections: Collections) -> None:
     """Build indexes when there is need, remove what was never finished; for as long as the service runs."""
     turn = 0
     while True:
@@ -52,6 +53,7 @@ async def maintain(library: Library) -> None:
             await library.store.maintain()
             if turn % _COLLECT_EVERY == 0:
                 await library.collect()
+                await collections.maintain()
         except QueleaError as error:
             log.warning("maintenance_failed", why=error.message)  # tried again next time
 
@@ -69,17 +71,19 @@ async def run(settings: Settings) -> None:
         backups = live_backup.Listener(store)
         asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, backups.start)
     await library.start()
-    servicer = RetrieverServicer(library, embedder, settings)
+    collections = Collections(stores(settings), embedder, settings)
+    servicer = RetrieverServicer(library, embedder, settings, collections)
 
     def register(server: grpc.aio.Server) -> None:
         retriever_pb2_grpc.add_RetrieverServiceServicer_to_server(servicer, server)
 
-    background = [asyncio.create_task(maintain(library)), asyncio.create_task(warm(library))]
+    background = [asyncio.create_task(maintain(library, collections)), asyncio.create_task(warm(library))]
 
     async def stop() -> None:
         for task in background:
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)
+        await collections.close()
         await library.close()
         await embedder.close()
 

@@ -12,13 +12,15 @@ from typing import Any
 import grpc
 from prometheus_client import Gauge, Histogram
 from quelea.common.v1 import common_pb2
-from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
+from quelea.retriever.v1 import retriever_pb2
 from quelea_kit.errors import InvalidInput, NotFound, TooLarge
 from quelea_kit.metrics import LATENCY_BUCKETS
 
 from quelea_retriever import wire
 from quelea_retriever.adapters.embedder import Embedder, Embedding
 from quelea_retriever.adapters.store import Profile
+from quelea_retriever.collections_of_entries import Collections
+from quelea_retriever.entry_rpcs import EntryRpcs
 from quelea_retriever.library import Library
 from quelea_retriever.searching import Question, Searcher
 from quelea_retriever.settings import Settings
@@ -37,20 +39,25 @@ PASSAGES = Gauge("quelea_retriever_passages", "Passages of the live documents.")
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class RetrieverServicer(retriever_pb2_grpc.RetrieverServiceServicer):
+class RetrieverServicer(EntryRpcs):
     """Wire to core.
 
     Args:
         library: Started.
         embedder: Where vectors come from.
         settings: Limits.
+        collections: Of entries.
     """
 
-    def __init__(self, library: Library, embedder: Embedder, settings: Settings) -> None:
+    def __init__(self, library: Library, embedder: Embedder, settings: Settings, collections: Collections) -> None:
         self._library = library
         self._embedder = embedder
         self._settings = settings
         self._searcher = Searcher(library, embedder, settings.candidates)
+        self.collections = collections
+        self.limits = settings
+        self.meet = self._meet
+        self.seconds = self._seconds
 
     async def ready(self) -> None:
         """Raises while the store or the embedder cannot be used, or when their models differ."""
@@ -205,10 +212,12 @@ class RetrieverServicer(retriever_pb2_grpc.RetrieverServiceServicer):
             indexed=await self._library.store.indexed(),
         )
 
-    async def _meet(self) -> None:
+    async def _meet(self) -> Profile:
         """Before the first use: the store and the embedder must agree."""
         if self._searcher.profile is None:
             await self.ready()
+        assert self._searcher.profile is not None  # noqa: S101  # ready() has set it, or raised
+        return self._searcher.profile
 
     def _seconds(self, context: Context) -> float:
         left = context.time_remaining()

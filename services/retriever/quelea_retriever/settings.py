@@ -95,6 +95,12 @@ class Settings(ServiceSettings):
     max_upsert_passages: int = 2000
     """Most passages of one Upsert request."""
 
+    max_collections: int = 8
+    """Collections of entries (the catalogue of tools is one); one more is refused."""
+
+    max_entries: int = 20_000
+    """Most entries of a collection."""
+
     max_rank_candidates: int = 500
     """Most texts of one Rank request."""
 

@@ -20,6 +20,7 @@ from quelea_kit.testing import running
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import NewPassage, Store, version_of
+from quelea_retriever.collections_of_entries import Collections, stores
 from quelea_retriever.core.analysis import sparse_document
 from quelea_retriever.core.model import DocumentFacts, PassageRecord
 from quelea_retriever.library import Library
@@ -114,7 +115,8 @@ async def running_retriever(
         orphan_seconds=settings.orphan_seconds,
     )
     await library.start()
-    servicer = RetrieverServicer(library, embedder, settings)
+    collections = Collections(stores(settings), embedder, settings)
+    servicer = RetrieverServicer(library, embedder, settings, collections)
 
     def register(server: grpc.aio.Server) -> None:
         retriever_pb2_grpc.add_RetrieverServiceServicer_to_server(servicer, server)
@@ -127,4 +129,5 @@ async def running_retriever(
             stub = retriever_pb2_grpc.RetrieverServiceStub(connection)
             yield RunningRetriever(stub, library, embedder, servicer, address)
     finally:
+        await collections.close()
         await library.close()

@@ -1,5 +1,7 @@
 """What every store must do; the embedded one and the server one (through qdrant-client's local mode) both do it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from quelea_kit.errors import Conflict
@@ -194,3 +196,19 @@ async def test_vectors_of_two_profiles_are_never_mixed(two_documents, profile):
     with pytest.raises(Conflict, match="reembed"):
         await two_documents.ensure(profile)
     assert await two_documents.open() == PROFILE
+
+
+async def test_a_search_can_be_kept_to_sections(two_documents):
+    facts = DocumentFacts(id=document_id("third"), uri="upload:third.pdf", passages=2)
+    passages = [
+        dataclasses.replace(new, passage=dataclasses.replace(new.passage, section=section))
+        for new, section in zip(
+            new_passages(facts, ["net sales of a", "net sales of b"]), ("Fund", "Bond"), strict=True
+        )
+    ]
+    await two_documents.put_passages(passages, written=1000.0)
+    only = (version_of(facts),)
+    assert texts(await search(two_documents, Scope(only=only, sections=("Bond",)))) == {"net sales of b"}
+    assert texts(await search(two_documents, Scope(sections=("Bond", "Fund")))) == {"net sales of a", "net sales of b"}
+    assert await search(two_documents, Scope(only=only, sections=("Stock",))) == []
+    assert texts(await search(two_documents, Scope(exclude=only, sections=("Item 2",)))) == {*APPLE_TEXTS, *OTHER_TEXTS}

@@ -20,6 +20,7 @@ from quelea_retriever.adapters.store import (
     META_ID,
     ORDINAL,
     RECORD_KIND,
+    SECTION,
     SPARSE,
     VERSION,
     WRITTEN,
@@ -217,9 +218,12 @@ def _has_id(ids: set[uuid.UUID]) -> Any:
 
 
 def _scope_filter(scope: Scope) -> Any:
-    if scope.only is None and not scope.exclude:
+    must = [] if scope.only is None else [_keyword(VERSION, scope.only)]
+    if scope.sections is not None:
+        must.append(_keyword(SECTION, scope.sections))
+    if not must and not scope.exclude:
         return None
     return qe.Filter(
-        must=None if scope.only is None else [_keyword(VERSION, scope.only)],
+        must=must or None,
         must_not=[_keyword(VERSION, scope.exclude)] if scope.exclude else None,
     )

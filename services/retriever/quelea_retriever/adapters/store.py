@@ -35,6 +35,7 @@ KIND = "kind"
 VERSION = "version"
 WRITTEN = "written"
 ORDINAL = "ordinal"
+SECTION = "section"
 PASSAGE_KIND = "passage"
 RECORD_KIND = "record"
 
@@ -92,10 +93,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Scope:
-    """Which versions to search: only these (None: any), and none of those."""
+    """Which versions to search: only these (None: any), and none of those; and passages of which sections."""
 
     only: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
+    sections: tuple[str, ...] | None = None
+    """Exactly these; None for any. No index serves it: for small collections."""
 
 
 class Store(Protocol):
