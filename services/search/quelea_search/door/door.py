@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
@@ -119,8 +120,9 @@ class Door:
             call = replace(call, url=redacted(question.url), method=question.method)
             seconds = max(0.001, min(self._sessions.seconds_left(session), self._settings.call_seconds + 5.0))
             try:
-                async with asyncio.timeout(seconds), session.places.place():
+                async with asyncio.timeout(seconds), session.places.place(), self._turn(session, question):
                     found = await self._find(session, question)
+                    return await self._give(session, call, question, found, began)
             except TimeoutError:
                 raise Refused(504, "TIMEOUT", f"The call was not done within {seconds:.0f} s.") from None
         except Refused as error:
@@ -129,7 +131,6 @@ class Door:
         finally:
             if task is not None:
                 session.tasks.discard(task)
-        return await self._give(session, call, question, found, began)
 
     def _question(self, asked: Asked) -> Question:
         if asked.method not in _METHODS:
@@ -160,8 +161,13 @@ class Door:
                     "from that day or before; use recorded data or another as_of.",
                 )  # fmt: skip
             return _Found(kept, await self._blocking(self._store.body, kept.sha256), Source.CACHE)
-        async with self._turns.of(f"{scope} {match.key}"):
-            return await self._live(session, question, match, scope)
+        return await self._live(session, question, match, scope)
+
+    def _turn(self, session: Session, question: Question) -> AbstractAsyncContextManager[None]:
+        """Equal live calls follow one another until the answer is kept: the second finds it in the cache."""
+        if session.replay:
+            return nullcontext()
+        return self._turns.of(f"{session.run_id if is_private(question) else ''} {match_of(question).key}")
 
     async def _replay(self, session: Session, question: Question, match: Match, before: float) -> _Found:
         kept = await self._blocking(self._store.bundled, match.key, session.bundle_ids, before)

@@ -50,7 +50,8 @@ def call_row(call: Call, answer: Recorded | None) -> tuple[Any, ...]:
     facts = ("", "{}", "{}") if answer is None else (answer.key, _json(answer.match), _json(answer.headers))
     return (
         call.id, call.session_id, call.run_id, call.tenant, call.method, call.url, call.asked, call.fetched,
-        call.status, call.media_type, call.sha256, call.bytes, call.source.value, call.reason, call.milliseconds, *facts,
+        call.status, call.media_type, call.sha256, call.bytes, call.source.value, call.reason, call.milliseconds,
+        *facts,
     )  # fmt: skip
 
 

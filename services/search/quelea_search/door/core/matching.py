@@ -168,7 +168,7 @@ def differences(asked: Mapping[str, str], recorded: Mapping[str, str]) -> list[s
 def _split(url: str) -> tuple[str, dict[str, str]]:
     path, _, query = url.partition("?")
     parameters = {}
-    for part in query.split("&"):
+    for part in filter(None, query.split("&")):
         name, _, value = part.partition("=")
         parameters[name] = value
     return path, parameters
