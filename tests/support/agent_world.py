@@ -53,11 +53,16 @@ class Knowledge:
 def kind_of(messages: Sequence[Message]) -> str:
     """Which sub-task a prompt is for."""
     text = messages[1].text
-    for kind, mark in (
-        ("plan", '"plan": the steps, in order'), ("action", "Choose the next action"), ("pick", "The candidates:"),
-        ("code", "Write the code for this task"), ("summary", "Its result:"), ("answer", "The evidence, numbered:"),
-    ):  # fmt: skip
-        if mark in text:
+    marks = {
+        "plan": ('"plan": the steps, in order', '"plan"：按顺序列出'),
+        "action": ("Choose the next action", "选择下一步行动"),
+        "pick": ("The candidates:", "候选接口："),
+        "code": ("Write the code for this task", "请为这个任务编写代码"),
+        "summary": ("Its result:", "其结果："),
+        "answer": ("The evidence, numbered:", "带编号的证据："),
+    }
+    for kind, one in marks.items():
+        if any(mark in text for mark in one):
             return kind
     return "?"
 

@@ -11,12 +11,14 @@ from typing import Any
 
 import grpc
 import uvicorn
-from quelea.gateway.v1 import gateway_pb2_grpc
+from quelea.gateway.v1 import agent_pb2_grpc, gateway_pb2_grpc
 from quelea_kit.errors import Conflict
 from quelea_kit.logging import get_logger
 from quelea_kit.server import Server
 
+from quelea_gateway import agent_service
 from quelea_gateway.access import host_of
+from quelea_gateway.agent_service import AgentServicer
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.app import build_app
 from quelea_gateway.service import SERVICE, GatewayServicer
@@ -67,8 +69,9 @@ class Running:
 
         def register(server: grpc.aio.Server) -> None:
             gateway_pb2_grpc.add_GatewayServiceServicer_to_server(GatewayServicer(gateway), server)
+            agent_pb2_grpc.add_AgentServiceServicer_to_server(AgentServicer(gateway), server)
 
-        self._grpc = Server(settings, [SERVICE], register, gateway.ready)
+        self._grpc = Server(settings, [SERVICE, agent_service.SERVICE], register, gateway.ready)
         self.grpc_port = self._grpc.port
         app: Any = build_app(gateway)
         self._http = _Http(

@@ -18,6 +18,7 @@ from quelea_gateway.core.model import Answer, Delta, Question
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
+from quelea_gateway.rest import openai_agent
 from quelea_gateway.rest.ask import Item, whole
 from quelea_gateway.rest.documents import page_url
 from quelea_gateway.rest.errors import body_of, body_with_evidence
@@ -36,7 +37,8 @@ _BORN = 1_790_000_000
 
 async def _names(gateway: Gateway) -> list[str]:
     info = await gateway.generator.info()
-    return list(dict.fromkeys(name for name in (MODEL, info.model) if name))
+    agent = openai_agent.AGENT if gateway.analyst.on else ""
+    return list(dict.fromkeys(name for name in (MODEL, agent, info.model) if name))
 
 
 def _model(name: str) -> dict[str, Any]:
@@ -45,7 +47,7 @@ def _model(name: str) -> dict[str, Any]:
 
 @router.get("/v1/models", responses={401: ERRORS[401]}, summary="Models (OpenAI-compatible)")
 async def models(request: Request) -> dict[str, Any]:
-    """`quelea`, and the reader's own model by its name; both answer from the knowledge base."""
+    """`quelea`, and the reader's own model by its name; both answer from the knowledge base; `quelea-agent`."""
     return {"object": "list", "data": [_model(name) for name in await _names(gateway_of(request))]}
 
 
@@ -202,6 +204,8 @@ async def chat(body: ChatIn, request: Request) -> Response:
     fall ends with the sentence of a refusal. With `strict: true` the text comes in one piece, checked.
     """
     gateway = gateway_of(request)
+    if body.model == openai_agent.AGENT:
+        return await openai_agent.chat(body, request)
     question, base = await _question(body, gateway, key_of(request)), base_url(request)
     if body.stream:
         items = gateway.pipeline.ask(question)

@@ -31,6 +31,11 @@ def event(name: str | None, data: str) -> bytes:
     return format_sse_event(event=name, data_str=data)
 
 
+def with_id(name: str, data: str, number: str) -> bytes:
+    """One event that a stream can be taken up behind."""
+    return format_sse_event(event=name, data_str=data, id=number)
+
+
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """Do the work; when the caller leaves, cancel it (down to the services) and raise Cancelled."""
     task = asyncio.ensure_future(work)

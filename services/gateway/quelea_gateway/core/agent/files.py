@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quelea_gateway.core.agent.model import Artifact
+from quelea_gateway.core.agent.model import Artifact, Run
 from quelea_gateway.core.agent.parsing import clean
 from quelea_gateway.core.agent.ports import CodeFile
 from quelea_gateway.core.agent.work import Work
 
+BUNDLE = "bundle.quelea"
+"""What a run fetched, in the store."""
 _UNSAFE = re.compile(r"[^\w.\-]+|\.{2,}")
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "image/png", "png"),
@@ -42,6 +44,13 @@ def safe_name(path: str, step: int, taken: set[str]) -> str:
         count += 1
         name = f"step{step}-{count}-{stem}"
     return name
+
+
+def made_file(run: Run, name: str) -> str:
+    """Under which name the store has a file of a run; empty when the run has no such file."""
+    if name == "bundle":
+        return BUNDLE if run.has_bundle else ""
+    return name if any(one.name == name for one in run.artifacts) else ""
 
 
 async def keep(work: Work, files: Sequence[CodeFile]) -> list[tuple[Artifact, bytes]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 
+from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.history import artifacts_of, settled
 from quelea_gateway.core.agent.loop import Outcome
 from quelea_gateway.core.agent.loop import run as run_agent
@@ -21,7 +22,6 @@ from quelea_gateway.core.agent.ports import RunStore
 from quelea_gateway.core.agent.quota import Bounds, check_day, check_queue
 from quelea_gateway.core.agent.work import Ports, Rules
 
-BUNDLE = "bundle.quelea"
 _POLL_SECONDS = 0.5
 _RECENT = 500
 
@@ -58,7 +58,7 @@ class Manager:
         name: str = "",
         report: Callable[[Run, Exception | None], None] = lambda run, error: None,
     ) -> None:
-        self._ports = ports
+        self.ports = ports
         self._store = store
         self._rules = rules
         self._bounds = bounds
@@ -79,12 +79,12 @@ class Manager:
         if self._closing:
             raise Overloaded("This gateway is stopping; ask again.", retry_after=2.0)
         self._check_queue(request.tenant)
-        if not (await self._ports.model.info()).is_language_model:
+        if not (await self.ports.model.info()).is_language_model:
             raise Conflict(
                 "The agent needs a language model and the generator's reader is extractive: "
                 "QUELEA_GENERATOR_READER=openai with an endpoint."
             )
-        now = self._ports.clock.now()
+        now = self.ports.clock.now()
         if self._bounds.daily:
             check_day(await self.newest(request.tenant, _RECENT), self._bounds, now)
         self._check_queue(request.tenant)
@@ -139,6 +139,14 @@ class Manager:
                 return
             if live is None and not ended:
                 await asyncio.sleep(_POLL_SECONDS)
+
+    async def history(self, tenant: str, run_id: str) -> list[Event]:
+        """The events so far. Raises NotFound."""
+        live = self._of(tenant, run_id)
+        if live is not None:
+            return list(live.events)
+        await self._store.get(tenant, run_id)
+        return await self._store.events(tenant, run_id, 0)
 
     async def cancel(self, tenant: str, run_id: str) -> bool:
         """End a run; whether there was something to end. Raises NotFound."""
@@ -207,10 +215,10 @@ class Manager:
     async def _run(self, live: _Live) -> None:
         end: dict[str, Any] = {"state": "failed", "error": "Internal error; the gateway's log has it."}
         try:
-            live.run = live.run.changed(state="running", started=_iso(self._ports.clock.now()))
+            live.run = live.run.changed(state="running", started=_iso(self.ports.clock.now()))
             await self._store.put(live.run)
             await self._event(live, "state", {"state": "running"})
-            outcome = await run_agent(live.run.id, live.request, self._ports, self._rules, _Journal(self, live))
+            outcome = await run_agent(live.run.id, live.request, self.ports, self._rules, _Journal(self, live))
             end = _finished(outcome) | {"has_bundle": await self._keep_bundle(live, outcome)}
         except asyncio.CancelledError:
             end = {"state": live.asked_to_end or "interrupted", "error": ""}
@@ -226,10 +234,10 @@ class Manager:
 
     async def _keep_bundle(self, live: _Live, outcome: Outcome) -> bool:
         """Store what the run fetched, so that it can be replayed; a run is not lost without."""
-        if self._ports.door is None or not outcome.calls:
+        if self.ports.door is None or not outcome.calls:
             return False
         try:
-            pieces = [piece async for piece in self._ports.door.bundle(live.run.id)]
+            pieces = [piece async for piece in self.ports.door.bundle(live.run.id)]
             await self._store.write(live.run.tenant, live.run.id, BUNDLE, b"".join(pieces))
         except QueleaError as error:
             self._report(live.run, error)
@@ -239,11 +247,11 @@ class Manager:
     async def _ended(self, live: _Live, end: dict[str, Any]) -> None:
         if "usage" not in end:
             started = live.run.started and datetime.fromisoformat(live.run.started)
-            seconds = (self._ports.clock.now() - started).total_seconds() if started else 0.0
+            seconds = (self.ports.clock.now() - started).total_seconds() if started else 0.0
             steps = sum(event.name == "step" for event in live.events)
             end["usage"] = Usage(steps=steps, seconds=round(seconds, 3))
         run = live.run.changed(
-            **end, ended=_iso(self._ports.clock.now()), artifacts=live.run.artifacts or artifacts_of(live.events)
+            **end, ended=_iso(self.ports.clock.now()), artifacts=live.run.artifacts or artifacts_of(live.events)
         )
         with contextlib.suppress(QueleaError):
             if run.state == "failed":
@@ -277,7 +285,7 @@ class Manager:
             self._waiting.remove(run_id)
 
     async def _event(self, live: _Live, name: EventName, data: dict[str, Any]) -> None:
-        event = Event(len(live.events) + 1, name, _iso(self._ports.clock.now()), data)
+        event = Event(len(live.events) + 1, name, _iso(self.ports.clock.now()), data)
         await self._store.append(live.run.tenant, live.run.id, event)
         async with live.changed:
             live.events.append(event)

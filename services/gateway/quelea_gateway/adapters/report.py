@@ -1,0 +1,146 @@
+"""A run as a PDF report (reportlab): answer, plots, sources, steps. Chinese comes from the reader's own CID fonts."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.sax.saxutils import escape
+
+from quelea_kit.text import CJK
+from reportlab.lib.colors import HexColor
+from reportlab.lib.enums import TA_LEFT
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.lib.units import mm
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.platypus import Flowable, Image, Paragraph, Preformatted, SimpleDocTemplate, Spacer
+
+from quelea_gateway.core.agent.model import Event, Run
+
+_CHINESE = "STSong-Light"
+_MOST_PIXELS = 50_000_000
+_CODE_LINES = 120
+_WIDTH, _HEIGHT = A4[0] - 40 * mm, A4[1] - 60 * mm
+
+_WORDS = {
+    "en": {"answer": "Answer", "sources": "Sources", "missing": "Missing", "withheld": "Withheld (no source has these)",
+           "steps": "Steps", "made": "Run {id} · as of {as_of} · {state} · model {model}", "plan": "Plan",
+           "verdict": "Figures: {good} of {all} with a source"},
+    "zh": {"answer": "回答", "sources": "来源", "missing": "缺少",
+           "withheld": "已省略（数字没有来源）", "steps": "步骤",
+           "made": "运行 {id} · 截至 {as_of} · {state} · 模型 {model}", "plan": "计划",
+           "verdict": "数字：{all} 个中有 {good} 个有来源"},
+}  # fmt: skip
+
+
+class _Styles:
+    def __init__(self, chinese: bool) -> None:
+        if chinese:
+            pdfmetrics.registerFont(UnicodeCIDFont(_CHINESE))
+        font, bold, code = (_CHINESE,) * 3 if chinese else ("Helvetica", "Helvetica-Bold", "Courier")
+        wrap = {"wordWrap": "CJK"} if chinese else {"splitLongWords": 1}
+        self.title = ParagraphStyle("title", fontName=bold, fontSize=16, leading=21, alignment=TA_LEFT, **wrap)
+        self.head = ParagraphStyle("head", fontName=bold, fontSize=12, leading=16, spaceBefore=10, spaceAfter=4, **wrap)
+        self.body = ParagraphStyle("body", fontName=font, fontSize=10, leading=14.5, spaceAfter=4, **wrap)
+        self.small = ParagraphStyle(
+            "small", fontName=font, fontSize=8, leading=11, textColor=HexColor("#555555"), **wrap
+        )
+        self.code = ParagraphStyle(
+            "code", fontName=code, fontSize=7.5, leading=9.5, backColor=HexColor("#f4f4f2"), leftIndent=4
+        )
+
+
+def report(run: Run, events: Sequence[Event], images: Mapping[str, bytes]) -> bytes:
+    """The report as a PDF."""
+    texts = [run.question, str(run.answer), *(str(event.data) for event in events)]
+    styles = _Styles(any(CJK.search(text) for text in texts) or run.language == "zh")
+    words = _WORDS["zh" if run.language == "zh" else "en"]
+    made = words["made"].format(id=run.id, as_of=run.as_of, state=run.state, model=run.model or "-")
+    story: list[Flowable] = [
+        Paragraph(_safe(run.question), styles.title), Spacer(1, 4), Paragraph(_safe(made), styles.small),
+    ]  # fmt: skip
+    story += _answer(run, words, styles)
+    for name, image in images.items():
+        story += _plot(name, image, styles)
+    story += _sources(run, words, styles)
+    story += _steps(events, words, styles)
+    buffer = io.BytesIO()
+    SimpleDocTemplate(
+        buffer, pagesize=A4, leftMargin=20 * mm, rightMargin=20 * mm, topMargin=20 * mm, bottomMargin=20 * mm,
+        title=_plain(run.question)[:200], author="Quelea", invariant=1,
+    ).build(story)  # fmt: skip
+    return buffer.getvalue()
+
+
+def _answer(run: Run, words: Mapping[str, str], styles: _Styles) -> list[Flowable]:
+    if not run.answer:
+        return [Paragraph(_safe(run.error or run.state), styles.body)]
+    found: list[Flowable] = [Paragraph(words["answer"], styles.head)]
+    found += [Paragraph(_safe(line), styles.body) for line in run.answer["text"].split("\n") if line.strip()]
+    figures = run.answer["figures"]
+    if figures:
+        good = sum(one["verdict"] != "unsupported" for one in figures)
+        found.append(Paragraph(words["verdict"].format(good=good, all=len(figures)), styles.small))
+    for name in ("missing", "withheld"):
+        if run.answer[name]:
+            found.append(Paragraph(words[name], styles.head))
+            found += [Paragraph("• " + _safe(one), styles.body) for one in run.answer[name]]
+    return found
+
+
+def _plot(name: str, data: bytes, styles: _Styles) -> list[Flowable]:
+    try:
+        width, height = ImageReader(io.BytesIO(data)).getSize()
+        if width * height > _MOST_PIXELS or not width or not height:
+            return []
+        scale = min(_WIDTH / width, _HEIGHT * 0.5 / height)
+        drawn = Image(io.BytesIO(data), width * scale, height * scale)
+    except (OSError, ValueError, SyntaxError):  # what Pillow raises for bytes that are no picture
+        return []
+    return [Spacer(1, 6), drawn, Paragraph(_safe(name), styles.small)]
+
+
+def _sources(run: Run, words: Mapping[str, str], styles: _Styles) -> list[Flowable]:
+    used = [one for one in (run.answer or {}).get("sources", []) if one["used"]]
+    found: list[Flowable] = [Paragraph(words["sources"], styles.head)] if used else []
+    for one in used:
+        parts = [f"[{one['number']}] {one['kind']} · step {one['step']} · {one['title']}", one["fetched"]]
+        parts += [f"sha256 {one['sha256']}" if one["sha256"] else "", f"p. {one['page']}" if one["page"] else ""]
+        found.append(Paragraph(_safe(" · ".join(part for part in parts if part)), styles.small))
+    return found
+
+
+def _steps(events: Sequence[Event], words: Mapping[str, str], styles: _Styles) -> list[Flowable]:
+    found: list[Flowable] = [Paragraph(words["steps"], styles.head)]
+    for event in events:
+        data = event.data
+        if event.name == "plan":
+            found += [Paragraph(_safe(f"{one['action']}: {one['task']}"), styles.small) for one in data["plan"]]
+        elif event.name == "step":
+            about = data.get("query") or data.get("need") or data.get("name") or data.get("task") or ""
+            found.append(Paragraph(_safe(f"{data['step']}. {data['action']}  {about}"), styles.body))
+        elif event.name == "code":
+            found.append(_code(data["code"], styles))
+        elif event.name == "output" and (data.get("stdout") or data.get("error")):
+            found.append(_code(data.get("stdout", "") + data.get("error", ""), styles))
+    return found
+
+
+def _code(text: str, styles: _Styles) -> Flowable:
+    lines = [piece for line in _plain(text).split("\n")[:_CODE_LINES] for piece in _wrapped(line.expandtabs(4))]
+    return Preformatted("\n".join(lines[: 2 * _CODE_LINES]) or " ", styles.code)
+
+
+def _wrapped(line: str, width: int = 100) -> list[str]:
+    return [line[i : i + width] for i in range(0, min(len(line), 10 * width), width)] or [""]
+
+
+def _plain(text: str) -> str:
+    return "".join(char for char in str(text) if char in "\n\t" or char.isprintable())
+
+
+def _safe(text: Any) -> str:
+    return escape(_plain(str(text))[:6000])
