@@ -11,8 +11,9 @@ from quelea_kit.text import language_of
 
 from quelea_gateway.core.checking import sentences, support, wording
 from quelea_gateway.core.checking.amounts import parse
+from quelea_gateway.core.checking.attaching import attached
 from quelea_gateway.core.checking.deriving import Budget, derive
-from quelea_gateway.core.checking.facts import Evidence, attached, content
+from quelea_gateway.core.checking.facts import Evidence, content
 from quelea_gateway.core.checking.matching import Claim, supporting
 from quelea_gateway.core.checking.model import CheckedFigure, CheckPassage, Figure, Report
 from quelea_gateway.core.checking.normal import plain

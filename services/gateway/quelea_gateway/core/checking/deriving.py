@@ -8,20 +8,19 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from quelea_gateway.core.checking import wording
+from quelea_gateway.core.checking.columns import blocks, columns_of, years
 from quelea_gateway.core.checking.computing import Try, formula, is_ordered, many, parts_of, two, when
 from quelea_gateway.core.checking.facts import Evidence, Fact, Group
 from quelea_gateway.core.checking.matching import Claim, same_currency, sizes, unheard
 from quelea_gateway.core.checking.model import ONE
-from quelea_gateway.core.checking.relevance import LOOKED, relevant
+from quelea_gateway.core.checking.relevance import relevant
 from quelea_gateway.core.checking.steps import steps
 from quelea_gateway.core.checking.times import contradict, fits
 from quelea_gateway.core.checking.wide import LEAST, moves, wide
 from quelea_gateway.core.checking.wording import Operation
 
 _ROWS = 7  # rows of a table that are combined with one another
-_BLOCK = 16  # rows: the longest run that is summed
 _PARTS = 4  # rows that two parts of a share are looked for in
-_BLOCKS = 40
 MOST_SOUGHT = 2000  # figures of one answer that are looked for; those behind are unsupported
 FIGURES = 500  # figures of one answer that are tried to be derived
 BUDGET = 150_000  # computations for one answer; what is left when they are used up is not derived
@@ -122,9 +121,9 @@ def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: s
         yield from _within(claim, group, asked, said, percent)
     yield from _across(claim, groups, evidence, asked, percent)
     if {"sum", "average"} & set(asked):
-        yield from _years(claim, evidence, asked)
+        yield from years(claim, evidence, asked)
     if {"sum", "average"} & set(asked) and claim.figure.digits > 2:
-        yield from _blocks(claim, evidence, asked)
+        yield from blocks(claim, evidence, asked)
     yield from steps(claim, groups, asked, percent=percent)
     if not evidence.near(claim.figure.number, claim.figure.number, 1):  # else something spoke against it
         within = [
@@ -240,14 +239,14 @@ def _across(
     if "share" in asked or "ratio" in asked:
         for one, other in combinations(rows[:_PARTS], 2):
             for whole in [*totals[:3], *rows[:_PARTS]]:
-                for column in _columns_of(claim, (one, other, whole)) if whole not in (one, other) else ():
+                for column in columns_of(claim, (one, other, whole)) if whole not in (one, other) else ():
                     yield from parts_of(column, percent=percent)
     if {"sum", "average"} & set(asked):
         for size in (2, 3, 4):
             for some in combinations(rows, size):
                 if size > 2 and len({group.block for group in some}) > 1:
                     continue
-                for column in _columns_of(claim, some):
+                for column in columns_of(claim, some):
                     yield from many(column, asked)
 
 
@@ -288,48 +287,3 @@ def _absolute(fact: Fact) -> Fact:
     if fact.figure.scale is not None or len(fact.unit.scales) != 1 or fact.unit.scales[0] == ONE:
         return fact
     return replace(fact, figure=replace(fact.figure, scale=fact.unit.scales[0]))
-
-
-def _columns_of(claim: Claim, groups: Sequence[Group]) -> Iterator[list[Fact]]:
-    if groups[0].table < 0 or len({g.table for g in groups}) > 1:
-        return
-    uneven = len({len(g.facts) for g in groups}) > 1
-    if uneven and claim.figure.digits < LEAST:
-        return
-    columns = [*zip(*(g.facts for g in groups), strict=False)]
-    if uneven:
-        columns += zip(*(reversed(g.facts) for g in groups), strict=False)
-    for column in columns:
-        if not column[0].change and all(fits(claim.every, f.periods, f.years) for f in column):
-            yield list(column)
-
-
-def _blocks(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Iterator[Try]:
-    """All rows of a block, and the runs that begin or end it, for columns or rows that share the claim's terms."""
-    near = {g.block for term in claim.terms for g in evidence.by_term.get(term, ())[:LOOKED] if g.block >= 0}
-    chosen = [evidence.blocks[b] for b in near if b in evidence.blocks and len(evidence.blocks[b]) <= _BLOCK]
-    for block in sorted(chosen, key=lambda block: [g.label for g in block])[:_BLOCKS]:
-        if len(block) < 2:
-            continue
-        for size in range(len(block), 1, -1):
-            for some in {tuple(range(size)), tuple(range(len(block) - size, len(block)))}:
-                for column in _columns_of(claim, [block[i] for i in some]):
-                    yield from many(column, asked)
-
-
-def _years(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Iterator[Try]:
-    """Rows that are years, from the first year named to the last: payments due in 2020 to 2024."""
-    years = sorted({p.year for p in claim.every if p.year})
-    if len(years) < 2:
-        return
-    columns: dict[tuple[int, int, int], list[Fact]] = {}
-    for term in sorted(claim.terms):
-        for group in evidence.by_term.get(term, [])[:LOOKED]:
-            if group.table >= 0 and not group.name and group.facts and years[0] <= when(group.facts[0])[0] <= years[-1]:
-                for fact in group.facts:
-                    column = columns.setdefault((fact.passage, fact.table, fact.column), [])
-                    if fact not in column and fact.terms & claim.terms:
-                        column.append(fact)
-    for facts in columns.values():
-        if len(facts) > 1:
-            yield from many(sorted(facts, key=when), asked)

@@ -7,15 +7,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import pairwise
 
 from quelea_kit.text import STOP_WORDS, stem, words
 
 from quelea_gateway.core.checking import sentences, tables, wording
 from quelea_gateway.core.checking.amounts import parse_amounts
+from quelea_gateway.core.checking.attaching import attached
 from quelea_gateway.core.checking.model import ONE, CheckPassage, Figure, Period
 from quelea_gateway.core.checking.normal import plain
-from quelea_gateway.core.checking.periods import between, find_periods
+from quelea_gateway.core.checking.periods import find_periods
 from quelea_gateway.core.checking.times import Calendar, merged
 from quelea_gateway.core.checking.units import STATEMENT, Unit, stated, unit_of
 
@@ -101,6 +101,7 @@ class Evidence:
         self._tables = 0
         self._loose: list[tuple[tuple[Decimal, ...], str]] = []
         self._spoken: dict[str, set[Decimal]] = {}
+        self._united: set[str] = set()
         self._otherwise: dict[str, tuple[Decimal, ...]] = {}
         self._headers = [passage.document or passage.header for passage in passages]
         for number, passage in enumerate(passages):
@@ -229,6 +230,10 @@ class Evidence:
         """The scale words, from a thousand up, that the prose of a passage's document uses."""
         return frozenset(self._spoken.get(self._headers[passage], ()))
 
+    def has_units(self, passage: int) -> bool:
+        """A table of the passage's document states its unit."""
+        return self._headers[passage] in self._united
+
     def _hint(self) -> None:
         """A table that states no unit takes those that a passage without a table states: "as follows (in millions):".
 
@@ -237,14 +242,13 @@ class Evidence:
         """
         told: dict[str, dict[Decimal, set[Decimal]]] = {}
         for fact in self.facts:
-            scale = fact.figure.scale
+            scale, header = fact.figure.scale, self._headers[fact.passage]
             if fact.table < 0 and scale and scale >= _THOUSAND and fact.figure.kind == "number":
-                header = self._headers[fact.passage]
                 self._spoken.setdefault(header, set()).add(scale)
                 if fact.figure.digits >= _TELLING:
                     told.setdefault(header, {}).setdefault(fact.figure.number, set()).add(scale)
-            elif fact.table >= 0:
-                header = self._headers[fact.passage]
+            elif fact.table >= 0 and fact.unit.scales and fact.unit.percent is False:
+                self._united.add(header)
                 self._spoken.setdefault(header, set()).update(s for s in fact.unit.scales if s >= _THOUSAND)
         for scales, header in self._loose:
             self._spoken.setdefault(header, set()).update(s for s in scales if s >= _THOUSAND)
@@ -289,69 +293,6 @@ def _is_bare(figure: Figure) -> bool:
 
 def _scaled(fact: Fact, scales: tuple[Decimal, ...]) -> Fact:
     return replace(fact, unit=Unit(scales, fact.unit.currency, fact.unit.percent))
-
-
-def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
-    """For each figure of a sentence the times that it may be of.
-
-    Figures and times that take turns belong together in pairs, so do those with "respectively"; else any may be meant.
-    """
-    remarks = _remarks(sentence, figures, periods)
-    if remarks:
-        return remarks
-    every = tuple(periods)
-    if len(figures) > len(periods) > 1:
-        every += tuple(between(sentence, periods))
-    if len(periods) < 2 or not figures:
-        return [every] * len(figures)
-    order = sorted([(f.start, 0) for f in figures] + [(p.start, 1) for p in periods])
-    kinds = [kind for _, kind in order]
-    turns = len(figures) == len(periods) and all(a != b for a, b in pairwise(kinds))
-    listed = len(figures) == len(periods) and re.search(r"respectively|分别", sentence, re.IGNORECASE)
-    if turns or listed:
-        return [(period,) for period in periods]
-    apart = max(p.start for p in periods) < figures[0].start or figures[-1].start < periods[0].start
-    if apart:
-        return [every] * len(figures)
-    found = []
-    for figure in figures:
-        first, last = wording.clause(sentence, figure.start, figure.end)
-        own = tuple(p for p in periods if first <= p.start and p.end <= last)
-        before = [p for p in periods if p.end <= first]
-        if own and before and not any(before[-1].start < f.start < first for f in figures):
-            own = (before[-1], *own)  # "As of June 30, 2023, $5 billion of the notes due in 2030": it may be of either
-        found.append(
-            own
-            if own and len({p.year for p in own}) < len({p.year for p in every})
-            else own
-            if len(own) == 1
-            else every
-        )
-    return found
-
-
-def _remarks(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
-    """ "£41.5 million (31 December 2018: £45.1 million)": a time in parentheses with a figure is of that figure alone.
-
-    Empty when the sentence has no such parentheses.
-    """
-    spans = [match.span() for match in re.finditer(r"\([^()]*\)", sentence)] if "(" in sentence else []
-
-    def place(start: int) -> int:
-        return next((n for n, (first, last) in enumerate(spans) if first <= start < last), -1)
-
-    at = [place(period.start) for period in periods]
-    inner = {place(f.start) for f in figures if not f.loose} & set(at) - {-1}
-    if not inner or len(periods) == len([n for n in at if n not in inner]):
-        return []
-    outer = [p for p, n in zip(periods, at, strict=True) if n not in inner]
-    rest = [f for f in figures if place(f.start) not in inner]
-    told = dict(zip([f.start for f in rest], attached(sentence, rest, outer), strict=True))
-    return [
-        told[f.start] if f.start in told
-        else tuple(p for p, n in zip(periods, at, strict=True) if n == place(f.start))
-        for f in figures
-    ]  # fmt: skip
 
 
 def content(text: str) -> frozenset[str]:

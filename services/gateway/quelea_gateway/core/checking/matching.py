@@ -99,7 +99,9 @@ def unheard(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     if figure.scale is None or fact.unit.scales or fact.figure.scale is not None or figure.kind != "number":
         return False
     spoken = evidence.spoken(fact.passage)
-    return bool(spoken) and figure.scale > _THOUSAND and figure.scale not in spoken
+    if figure.scale == _THOUSAND and not evidence.has_units(fact.passage):
+        return False  # prose speaks of millions also where tables are in thousands
+    return bool(spoken) and figure.scale not in spoken
 
 
 def sizes(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | None:

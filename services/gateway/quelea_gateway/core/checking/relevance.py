@@ -44,9 +44,11 @@ def relevant(claim: Claim, evidence: Evidence) -> list[Group]:
             found.append((-(score + cover + timely), group.label, [fact.figure.text for fact in group.facts], group))
     seen = {id(group) for *_, group in found}
     for year in sorted(years):  # rows that are years have no other name
-        for group in evidence.by_year.get(year, ()):
-            if id(group) not in seen:
-                found.append((Decimal(0), group.label, [fact.figure.text for fact in group.facts], group))
+        found += [
+            (Decimal(0), group.label, [fact.figure.text for fact in group.facts], group)
+            for group in evidence.by_year.get(year, ())
+            if id(group) not in seen
+        ]
     if not claim.terms and len(evidence.groups) <= _GROUPS:
         found = [(Decimal(0), g.label, [f.figure.text for f in g.facts], g) for g in evidence.groups if g.facts]
     found.sort(key=lambda one: one[:3])

@@ -16,6 +16,7 @@ _ROWS = 5
 _CELLS = 14
 _PRODUCT_DIGITS = 4
 """Significant digits from which a product is no luck."""
+_RATIO = re.compile(r"\bratios?\b|\bproportion|\bmargin|比率|比例|率", re.IGNORECASE)
 _UP_TO = re.compile(
     r"\b(?:within|less than|or less|or below|below|under|up to|more than|after|over|beyond)\b|以内|以上"
 )
@@ -39,7 +40,8 @@ def steps(claim: Claim, groups: Sequence[Group], asked: Sequence[Operation], *, 
                 for base in facts if change.change and change.figure.kind == "number" else ():
                     if base.value and not base.change and fits(claim.every, base.periods, base.years):
                         yield Try(abs(change.value / base.value) * HUNDRED, (change, base), "ratio", True, None)
-    if _MOVES & set(asked) and _PARTS & set(asked):
+    telling = claim.figure.digits > 1 or _RATIO.search(f"{claim.sentence} {claim.question}")
+    if _MOVES & set(asked) and _PARTS & set(asked) and telling:
         rows = [group for group in groups if group.table >= 0][:_ROWS]
         for part, whole in permutations(rows, 2):
             yield from _ratio_changes(claim, part, whole, asked, percent=percent)

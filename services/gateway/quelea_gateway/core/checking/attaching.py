@@ -1,0 +1,78 @@
+"""Which times of a sentence its figures are of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from quelea_gateway.core.checking import wording
+from quelea_gateway.core.checking.model import Figure, Period
+from quelea_gateway.core.checking.periods import between
+
+
+def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    """For each figure of a sentence the times that it may be of.
+
+    Figures and times that take turns belong together in pairs, so do those with "respectively"; else any may be meant.
+    """
+    remarks = _remarks(sentence, figures, periods)
+    if remarks:
+        return remarks
+    every = tuple(periods)
+    if len(figures) > len(periods) > 1:
+        every += tuple(between(sentence, periods))
+    if len(periods) < 2 or not figures:
+        return [every] * len(figures)
+    order = sorted([(f.start, 0) for f in figures] + [(p.start, 1) for p in periods])
+    kinds = [kind for _, kind in order]
+    turns = len(figures) == len(periods) and all(a != b for a, b in pairwise(kinds))
+    listed = len(figures) == len(periods) and re.search(r"respectively|分别", sentence, re.IGNORECASE)
+    if turns or listed:
+        return [(period,) for period in periods]
+    apart = max(p.start for p in periods) < figures[0].start or figures[-1].start < periods[0].start
+    if apart:
+        return [every] * len(figures)
+    found = []
+    for figure in figures:
+        first, last = wording.clause(sentence, figure.start, figure.end)
+        own = tuple(p for p in periods if first <= p.start and p.end <= last)
+        if len(own) == 1:  # "As of June 30, 2023, $5 billion of the notes due in 2030": it may be of either
+            found.append((*_introduced(sentence, figures, periods, first), *own))
+        else:
+            found.append(every)
+    return found
+
+
+def _introduced(sentence: str, figures: Sequence[Figure], periods: Sequence[Period], at: int) -> tuple[Period, ...]:
+    """The time of the clause that ends at a place and has no figure of its own."""
+    before = [p for p in periods if p.end <= at]
+    if not before:
+        return ()
+    first, last = wording.clause(sentence, before[-1].start, before[-1].end)
+    alone = not any(first <= f.start < at for f in figures) and last <= at
+    return (before[-1],) if alone else ()
+
+
+def _remarks(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    """ "£41.5 million (31 December 2018: £45.1 million)": a time in parentheses with a figure is of that figure alone.
+
+    Empty when the sentence has no such parentheses.
+    """
+    spans = [match.span() for match in re.finditer(r"\([^()]*\)", sentence)] if "(" in sentence else []
+
+    def place(start: int) -> int:
+        return next((n for n, (first, last) in enumerate(spans) if first <= start < last), -1)
+
+    at = [place(period.start) for period in periods]
+    inner = {place(f.start) for f in figures if not f.loose} & set(at) - {-1}
+    if not inner or len(periods) == len([n for n in at if n not in inner]):
+        return []
+    outer = [p for p, n in zip(periods, at, strict=True) if n not in inner]
+    rest = [f for f in figures if place(f.start) not in inner]
+    told = dict(zip([f.start for f in rest], attached(sentence, rest, outer), strict=True))
+    return [
+        told[f.start] if f.start in told
+        else tuple(p for p, n in zip(periods, at, strict=True) if n == place(f.start))
+        for f in figures
+    ]  # fmt: skip

@@ -1,0 +1,108 @@
+"""Which head stands over which cell of a table's row, as far as it can be known."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from quelea_gateway.core.checking.model import Period
+from quelea_gateway.core.checking.periods import find_periods
+from quelea_gateway.core.checking.times import merged
+
+_ORDINAL = re.compile(r"(?:^|\d )(?:1st|2nd|3rd|4th|first|second|third|fourth)$", re.IGNORECASE)
+_MONTH_DAY = re.compile(
+    r"\b(January|February|March|April|May|June|July|August|September|October|November|December)(\d{1,2},)"
+)
+_CHANGE = re.compile(
+    r"\bchange|\bvariance|\bdifference|\bover\b|\bvs\b|\bversus\b|\bincrease|\bdecrease|\bgrowth|\by/y\b"
+    r"|\byoy\b|增减|变动|同比|环比|增幅",
+    re.IGNORECASE,
+)
+_TOTAL = re.compile(r"totals?|合计|总计", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's head: its words, the times in it, and whether it holds changes."""
+
+    text: str = ""
+    periods: tuple[Period, ...] = ()
+    change: bool = False
+
+
+@lru_cache(maxsize=4096)
+def columns(
+    heads: tuple[tuple[str, ...], ...], cells: tuple[int, ...], width: int, percents: tuple[bool, ...]
+) -> tuple[Column, ...]:
+    """One column for each cell; empty ones where head and cells do not match in number."""
+    count = len(cells)
+    texts: list[list[str]] = [[] for _ in range(count)]
+    unsure: list[list[str]] = [[] for _ in range(count)]
+    totals = any(len(f) == count and _TOTAL.fullmatch(f[-1]) for f in ([p for p in line if p] for line in heads))
+    widest = max((len([p for p in line if p]) for line in heads), default=0)
+    for line in heads:
+        filled = [p for p in line if p]
+        if totals and len(filled) == count - 1 and count > 2 and not _CHANGE.search(filled[-1]):
+            filled = [*filled, "-"]  # nothing stands over "Total"
+        if len(line) == width and all(line[i] for i in cells):
+            for n, i in enumerate(cells):
+                texts[n].append(line[i])
+            continue
+        if len(filled) > 1 and len(filled) - 1 in {count, percents.count(False)} and len(filled) != count:
+            filled = filled[1:]
+        if 1 < len(filled) <= count < widest - 1:
+            for loose in unsure:  # heads of groups of columns, of a row with fewer cells than columns
+                loose.extend(filled)
+            continue
+        _spread(filled, count, percents, texts, unsure)
+    return tuple(_column(" ".join(words), " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
+
+
+def _spread(
+    filled: list[str], count: int, percents: tuple[bool, ...], texts: list[list[str]], unsure: list[list[str]]
+) -> None:
+    size = len(filled)
+    plain = [n for n, percent in enumerate(percents) if not percent]
+    if size == 1:
+        if len(filled[0]) < 120 and find_periods(dated(filled[0])):
+            for words in texts:
+                words.append(filled[0])
+    elif size == count or (size < count and count % size == 0):
+        for n, words in enumerate(texts):
+            words.append(filled[n * size // count])
+    elif size == len(plain):
+        for at, n in enumerate(plain):
+            texts[n].append(filled[at])
+            if n + 1 < count and percents[n + 1]:
+                texts[n + 1].append(filled[at])
+    elif size == count - 1 and size > 1 and _CHANGE.search(filled[-1]):
+        for n, words in enumerate(texts):
+            words.append(filled[min(n, size - 1)])  # a change in money and in percent
+    elif size == count - 1 and size > 1:
+        for n, loose in enumerate(unsure):
+            loose.extend(filled[max(0, n - 1) : n + 1])
+    elif size > count:
+        for n, loose in enumerate(unsure):
+            loose.extend(filled[n : n + size - count + 1])
+
+
+def dated(text: str) -> str:
+    """ "Years Ended September 30," names a time only with the year below it."""
+    text = _MONTH_DAY.sub(r"\1 \2", text)
+    return f"{text.rstrip(' ,')}, 2000" if re.search(r"[a-z] \d{1,2},?\s*$", text) else text
+
+
+def _column(text: str, unsure: str) -> Column:
+    signs = " ".join(part for part in text.split() if not re.search(r"\w", part))
+    if signs:  # "2019 %": the sign is no unit of the year
+        words = " ".join(part for part in text.split() if re.search(r"\w", part))
+        text = f"{words} ; {signs}"
+    periods = merged(find_periods(_spelled(text)), find_periods(_spelled(unsure)))
+    return Column(text, periods, bool(_CHANGE.search(text)))
+
+
+def _spelled(text: str) -> str:
+    """ "First" heads a first quarter, and "December31," a day."""
+    text = _MONTH_DAY.sub(r"\1 \2", text)
+    return " ; ".join(f"{part} quarter" if _ORDINAL.search(part.strip()) else part for part in text.split(" ; "))
