@@ -12,6 +12,8 @@ from quelea_sandbox.core.model import MARKET_SOCKET, Shape
 from quelea_sandbox.settings import SandboxSettings
 
 COMMAND = ["python", "-I", "-B", "-u", "/opt/quelea/guest.py"]
+_SHM_BYTES = 16 << 20
+
 OWNER = "quelea.sandbox.owner"
 """The label that names who made a container."""
 
@@ -49,9 +51,11 @@ def create_options(
         nano_cpus=int(shape.cpus * 1e9),
         pids_limit=shape.pids,
         tmpfs={
-            # Both are charged to the container's memory. Not executable: what is written cannot be run by the kernel.
+            # All are charged to the container's memory. Not executable: what is written cannot be run by the kernel.
             "/work": f"{tmpfs},size={settings.work_bytes},nr_inodes={settings.work_inodes},mode=0700{mine}",
             "/tmp": f"{tmpfs},size={settings.tmp_bytes},nr_inodes={settings.tmp_inodes},mode=1777",  # noqa: S108  # inside the container
+            # Semaphores of multiprocessing; without an IPC namespace the engine makes none.
+            "/dev/shm": f"{tmpfs},size={_SHM_BYTES},nr_inodes=256,mode=1777",  # noqa: S108  # the same
         },
         ulimits=[
             docker.types.Ulimit(name="nofile", soft=settings.open_files, hard=settings.open_files),
