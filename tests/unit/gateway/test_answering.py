@@ -210,6 +210,13 @@ async def test_a_check_that_cannot_be_made_leaves_the_answer_and_says_so(error):
         await conclude("Sales were $81,797 million [1].", checker=Here(error), strict=True)
 
 
+async def test_a_checker_that_breaks_costs_its_verdicts_and_not_the_answer():
+    done = await conclude("Sales were $81,797 million [1].", checker=Here(ZeroDivisionError("a bug")))
+    assert names(done) == ["unchecked"]
+    with pytest.raises(answering.CheckFailed):
+        await conclude("Sales were $81,797 million [1].", checker=Here(ZeroDivisionError("a bug")), strict=True)
+
+
 async def test_a_check_that_takes_too_long_is_given_up(monkeypatch):
     monkeypatch.setattr(answering, "CHECK_SECONDS", 0.01)
     assert names(await conclude("Sales were $81,797 million [1].", checker=Here(wait=30))) == ["unchecked"]

@@ -30,18 +30,22 @@ def refusal(text: str, language: str) -> str:
     return text if text.strip(_ENDS) == REFUSALS[language] else REFUSALS[language]
 
 
-def abstains(grounding: Grounding, sources: Sequence[str], *, enough: bool, strict: bool = False) -> Reason:
+def abstains(
+    grounding: Grounding, sources: Sequence[str], *, enough: bool, foreign: bool = False, strict: bool = False
+) -> Reason:
     """Why there is no answer in a text; empty when there is one.
 
     Args:
         grounding: Of the text.
         sources: Texts of the evidence.
         enough: The gate passed the local evidence, or the web brought more.
+        foreign: The text is not in the question's language.
         strict: Only sentences in which every figure is supported were left.
 
-    A sentence carries the answer when it is supported, or when one of its figures is; where the evidence is enough,
-    also when it is supported in part. A text without any claim that could be checked carries it when one passage has
-    all its words, or it is a yes or no that cites.
+    A sentence carries the answer when it is supported, or when one of its figures is. Where the evidence is enough, also
+    when it is supported in part, unless the text is foreign: of words in another language than the evidence's the
+    checker can only say "partly". A text without a claim that could be checked carries it when one passage has all its
+    words, or when it is a yes or no that cites.
     """
     if not grounding.text.strip():
         return "withheld" if grounding.withheld else "ungrounded"
@@ -54,11 +58,11 @@ def abstains(grounding: Grounding, sources: Sequence[str], *, enough: bool, stri
     if carried:
         return ""
     partly = [s for s in claims if s.passages and s.verdict == "partly"]
-    if partly and enough:
+    if partly and enough and not foreign:
         return ""
     if strict and grounding.withheld:
         return "withheld"
-    return "gate" if partly else "ungrounded"
+    return "gate" if partly and not enough else "ungrounded"
 
 
 def _says_what_stands(text: str, sources: Sequence[str]) -> bool:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
+from quelea_kit.logging import get_logger
 from quelea_kit.text import CJK, language_of
 
 from quelea_gateway.core import checks
@@ -17,6 +18,8 @@ from quelea_gateway.core.grounding import Grounded, behind, ground, quotations, 
 from quelea_gateway.core.model import Check, Checker, Citation, Delta, Finished, Passage, Quote, ReaderInfo
 from quelea_gateway.core.verdicts import Grounding
 
+log = get_logger(__name__)
+
 CHECK_SECONDS = 10.0
 """An answer that is written waits so long for its check; then it is sent unchecked and says so."""
 MOST_CHARACTERS = 20_000
@@ -24,7 +27,12 @@ MOST_CHARACTERS = 20_000
 QUOTING = "extractive"
 """The reader whose lines are quotes by construction, with their markers."""
 _LEAST_LETTERS = 12
+_LOGGED = 300
 _NO_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`|“[^”\n]*”|https?://\S+", re.DOTALL)
+
+
+class CheckFailed(QueleaError):
+    """The checker broke on this answer."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +138,8 @@ async def concluded(checker: Checker, written: Written, basis: Basis) -> Conclud
     sources = [passage.text for passage in basis.evidence]
     verbatim = quotations(text, basis.evidence) if by == "checker" else ()
     found = ground(text, report, sources, quoted=quoted, verbatim=verbatim, strict=basis.strict)
-    why = abstains(found.grounding, sources, enough=basis.enough, strict=basis.strict)
+    foreign = not exact and _in_language(text, basis.language) is False
+    why = abstains(found.grounding, sources, enough=basis.enough, foreign=foreign, strict=basis.strict)
     if why:
         return _declined("", basis.language, notice="all_withheld" if why == "withheld" else why, found=found)
     return _shown(found, written, basis, by=by)
@@ -145,6 +154,11 @@ async def _report(checker: Checker, text: str, written: Written, basis: Basis) -
             return await checker.check(text, [to_check(passage) for passage in evidence], question=basis.question)
     except TimeoutError:
         raise DeadlineExceeded("The check of the answer took too long; ask again.") from None
+    except QueleaError:
+        raise
+    except Exception as error:  # a fault of the checker must cost its verdicts, not the answer
+        log.exception("check_failed", answer=text[:_LOGGED])
+        raise CheckFailed("The answer could not be checked; the gateway's log has the reason.") from error
 
 
 def to_check(passage: Passage) -> CheckPassage:
