@@ -17,6 +17,8 @@ from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.analyst import Analyst, build_analyst
+from quelea_gateway.toolkit import Toolkit, build_toolkit
+from quelea_gateway.core.agent.prompts import AgentPrompts
 from quelea_gateway.core.bounds import Bounds
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.keeping import Keeper
@@ -45,6 +47,7 @@ class Gateway:
     keeper: Keeper
     checker: Checker
     analyst: Analyst
+    toolkit: Toolkit
     prompt_sources: tuple[PromptSource, ...] = ()
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
@@ -74,6 +77,7 @@ class Gateway:
     async def close(self) -> None:
         """Tell what was useful so far, and close the channels."""
         await self.analyst.close()
+        await self.toolkit.close()
         await self.keeper.close(self.settings.drain_seconds)
         await asyncio.gather(self.retriever.close(), self.search.close(), self.generator.close(), self.checker.close())
 
@@ -99,8 +103,9 @@ def build(settings: Settings) -> Gateway:
         settings.generator, generate_seconds=settings.generate_seconds, evidence_tokens=settings.evidence_tokens
     )
     checker = Checker(processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds)
+    toolkit = build_toolkit(settings, generator=generator)
     analyst = build_analyst(
-        settings, generator=generator, retriever=retriever, search=search, checker=checker, tools=None
+        settings, generator=generator, retriever=retriever, search=search, checker=checker, tools=toolkit.catalogue if toolkit.on else None
     )
     return Gateway(
         settings=settings,
@@ -126,7 +131,7 @@ def build(settings: Settings) -> Gateway:
         keeper=keeper,
         checker=checker,
         analyst=analyst,
-        prompt_sources=(generator,),
+        prompt_sources=(generator, AgentPrompts()),
     )
 
 

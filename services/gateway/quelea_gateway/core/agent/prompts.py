@@ -11,6 +11,7 @@ from string import Template
 
 from quelea_gateway.core.agent.packing import Section, share, tokens
 from quelea_gateway.core.agent.ports import Message
+from quelea_gateway.core.prompts import PromptTemplate
 
 KINDS = ("plan", "action", "pick", "code", "summary", "answer", "repair")
 LANGUAGES = ("en", "zh")
@@ -38,16 +39,6 @@ _ACTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class PromptText:
-    """A template as it is listed."""
-
-    name: str
-    language: str
-    version: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Parts:
     version: str
     system: Template
@@ -64,13 +55,21 @@ def _parts(kind: str, language: str) -> _Parts:
     return _Parts(head.removeprefix("version:").strip(), Template(system.strip()), Template(user.strip()))
 
 
-def prompts() -> list[PromptText]:
+def prompts() -> list[PromptTemplate]:
     """Every template of the agent with its version."""
     return [
-        PromptText(f"agent-{kind}", language, _parts(kind, language).version, _read(kind, language))
+        PromptTemplate(f"agent-{kind}", language, _parts(kind, language).version, _read(kind, language))
         for kind in KINDS
         for language in LANGUAGES
     ]
+
+
+class AgentPrompts:
+    """The agent's templates among those that are listed."""
+
+    async def prompts(self) -> tuple[PromptTemplate, ...]:
+        """All of them."""
+        return tuple(prompts())
 
 
 def version(kind: str, language: str) -> str:
