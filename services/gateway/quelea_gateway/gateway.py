@@ -17,7 +17,6 @@ from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.analyst import Analyst, build_analyst
-from quelea_gateway.toolkit import Toolkit, build_toolkit
 from quelea_gateway.core.agent.prompts import AgentPrompts
 from quelea_gateway.core.bounds import Bounds
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate, Gate
@@ -28,6 +27,7 @@ from quelea_gateway.core.question import Limits
 from quelea_gateway.core.webroute import WebLimits, WebRoute
 from quelea_gateway.metrics import observe_kept
 from quelea_gateway.settings import Settings
+from quelea_gateway.toolkit import Toolkit, build_toolkit
 
 _FRESH_SECONDS = 1.0
 
@@ -105,7 +105,12 @@ def build(settings: Settings) -> Gateway:
     checker = Checker(processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds)
     toolkit = build_toolkit(settings, generator=generator)
     analyst = build_analyst(
-        settings, generator=generator, retriever=retriever, search=search, checker=checker, tools=toolkit.catalogue if toolkit.on else None
+        settings,
+        generator=generator,
+        retriever=retriever,
+        search=search,
+        checker=checker,
+        tools=toolkit.catalogue if toolkit.on else None,
     )
     return Gateway(
         settings=settings,
@@ -131,6 +136,7 @@ def build(settings: Settings) -> Gateway:
         keeper=keeper,
         checker=checker,
         analyst=analyst,
+        toolkit=toolkit,
         prompt_sources=(generator, AgentPrompts()),
     )
 

@@ -128,6 +128,12 @@ class Settings(ServiceSettings):
     sandbox: str = ""
     """gRPC address of the sandbox, which runs the agent's code; empty: this deployment has no agent."""
 
+    tools: str = ""
+    """gRPC address of the catalogue of tools (ToolService); empty: that of the sandbox."""
+
+    tool_candidates: int = Field(20, gt=0, le=100)
+    """Tools among which the model picks."""
+
     market: str = ""
     """gRPC address of the market-data door; empty: the agent's code has no network."""
 

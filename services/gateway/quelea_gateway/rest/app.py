@@ -24,6 +24,7 @@ from quelea_gateway.rest import (
     openai_compat,
     prompts,
     runs,
+    tools,
     uploads,
     web,
 )
@@ -82,7 +83,7 @@ def build_app(gateway: Gateway) -> App:
     """The whole HTTP side on a gateway."""
     app = FastAPI(title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None)
     app.state.gateway = gateway
-    for module in (ask, check, export, openai_compat, uploads, documents, web, runs, jobs, prompts, health):
+    for module in (ask, check, export, openai_compat, uploads, documents, web, runs, tools, jobs, prompts, health):
         app.include_router(module.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
