@@ -1,0 +1,15 @@
+"""Every attack, in the order of the table."""
+
+from escape.attack import Attack
+from escape.attacks import files, kernel, leftovers, network, privileges, protocol, resources
+
+GROUPS: dict[str, list[Attack]] = {
+    "Resources": resources.ATTACKS,
+    "Privileges": privileges.ATTACKS,
+    "Kernel": kernel.ATTACKS,
+    "Files of the host": files.ATTACKS,
+    "Network": network.ATTACKS,
+    "What comes back": protocol.ATTACKS,
+    "Leftovers and neighbours": leftovers.ATTACKS,
+}
+ALL = [attack for group in GROUPS.values() for attack in group]

@@ -1,0 +1,92 @@
+"""Every attack against the real service on a real engine; then the host, and the service, are looked at."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import psutil
+import pytest
+import pytest_asyncio
+from escape.attack import PRELUDE, Attack
+from escape.attacks import ALL
+from escape.outside import CANARY, Containers, Listener, available_bytes, host_facts, processes_of
+from quelea.sandbox.v1 import sandbox_pb2 as pb
+from quelea_kit.testing import wait_until_async
+from support.sandbox import Ran, SandboxClient, docker_sandbox, no_engine
+
+_MISSING = no_engine()
+pytestmark = [
+    pytest.mark.skipif(bool(_MISSING), reason=f"the escape suite needs a Docker engine: {_MISSING}"),
+    pytest.mark.asyncio(loop_scope="module"),
+]
+
+
+@dataclass
+class Ground:
+    """Where an attack takes place."""
+
+    client: SandboxClient
+    containers: Containers
+    listener: Listener
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def ground() -> AsyncIterator[Ground]:
+    """One service for all attacks: that it still answers after each is part of what must hold."""
+    os.environ[CANARY] = "quelea-escape-canary-value"
+    owner = f"escape-{os.getpid()}"
+    listener, containers = Listener(), Containers(owner)
+    try:
+        async with docker_sandbox(owner=owner, preload="", max_containers=3, max_warm=2, max_sessions=2) as client:
+            yield Ground(client, containers, listener)
+        assert containers.ids() == set(), "the service takes its containers with it"
+    finally:
+        containers.close()
+        listener.close()
+        del os.environ[CANARY]
+
+
+def test_there_are_enough_and_each_is_told_apart() -> None:
+    assert len(ALL) >= 50
+    assert len({attack.name for attack in ALL}) == len(ALL)
+
+
+async def _run(ground: Ground, attack: Attack) -> Ran:
+    fill = {b"@PORT@": str(ground.listener.port).encode(), b"@NAME@": ground.listener.name.encode()}
+    files = [pb.File(path=path, data=fill.get(data, data)) for path, data in attack.input.items()]
+    return await ground.client.run(PRELUDE + attack.code, files=files, limits=pb.Limits(**attack.limits))  # type: ignore[arg-type] # numbers
+
+
+@pytest.mark.parametrize("attack", ALL, ids=lambda attack: attack.name)
+async def test_holds(ground: Ground, attack: Attack) -> None:
+    facts, memory = host_facts(), psutil.Process().memory_info().rss
+    before = ground.containers.ids()
+    ran = await _run(ground, attack)
+
+    assert ran.reason in attack.ends, f"{ran.reason}: {ran.finished.error}\n{ran.text[-2000:]}"
+    assert "ESCAPED" not in ran.text, re.findall(r"ESCAPED.*", ran.text)[:10]
+    assert ran.text.count("blocked ") >= attack.tried, (
+        f"the attack did not run:\n{ran.text[-2000:]}\n{ran.finished.error}"
+    )
+    attack.check(ran)
+
+    # From outside: its container is gone, and every process in it; the host is as it was.
+    used = before - ground.containers.ids()
+    if not used:
+        await wait_until_async(lambda: bool(before - ground.containers.ids()), seconds=20, what="its container is gone")
+        used = before - ground.containers.ids()
+    for container in used:
+        await wait_until_async(lambda one=container: not processes_of(one), seconds=20, what="its processes are gone")
+    assert host_facts() == facts
+    assert available_bytes() > 1 << 30, "the host still has memory"
+    assert psutil.Process().memory_info().rss - memory < 300 << 20, "the service kept what an attack sent"
+    assert ground.listener.arrived == []
+
+    began = time.monotonic()
+    after = await ground.client.run("print(1)")
+    assert (after.reason, after.text) == ("OK", "1\n")
+    assert time.monotonic() - began < 30
