@@ -13,10 +13,12 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 from quelea_kit.errors import Conflict
+from quelea_kit.glossary import glossed
+from quelea_kit.text import language_of
 
 from quelea_retriever.adapters.embedder import Embedder, Embedding, Kind
 from quelea_retriever.adapters.store import Found, Profile, Scope, SparseVector, Store, profile_conflict
-from quelea_retriever.core import analysis, ranking, search_terms
+from quelea_retriever.core import analysis, languages, ranking, search_terms
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import Candidate, Hit, Mode, RankText, Reading
 from quelea_retriever.core.reading import confirm_missing, read_query
@@ -56,6 +58,21 @@ class Answer:
     rank_ms: float
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """How a question is searched. Groups are document ids; None is every document."""
+
+    reading: Reading
+    language: str
+    own: list[tuple[str, ...] | None]
+    """With documents in the question's language."""
+    other: list[tuple[str, ...]]
+    """With documents in the other one, which are searched with the question's gloss too."""
+    sparse: SparseVector
+    glossed: SparseVector
+    gloss: tuple[str, ...]
+
+
 class Searcher:
     """Search and Rank.
 
@@ -88,11 +105,11 @@ class Searcher:
         vector = (await self.embed([question.query], "query", seconds)).vectors[0]
         embedded = time.perf_counter()
         async with self._library.reading() as snapshot:
-            sparse, reading, groups = await asyncio.to_thread(self._prepare, question, snapshot)
+            plan = await asyncio.to_thread(self._prepare, question, snapshot)
             prepared = time.perf_counter()
-            found = await search_live(self._library.store, snapshot, vector, sparse, groups, self._candidates)
+            found = await self._find(snapshot, vector, plan)
         searched = time.perf_counter()
-        hits, reading = await asyncio.to_thread(_ranked, question, found, reading)
+        hits, reading = await asyncio.to_thread(_ranked, question, found, plan)
         ranked = time.perf_counter()
         return Answer(
             hits=hits,
@@ -116,16 +133,34 @@ class Searcher:
             cosines[unknown] = (await self.embed(wholes, "passage", seconds)).vectors @ query_vector
         return await asyncio.to_thread(_rank_texts, query, texts, cosines)
 
-    def _prepare(
-        self, question: Question, snapshot: Snapshot
-    ) -> tuple[SparseVector, Reading, list[tuple[str, ...] | None]]:
-        """The query's terms, what it asks about, and the groups of documents to search (None: all documents)."""
+    def _prepare(self, question: Question, snapshot: Snapshot) -> _Plan:
+        """What the question asks about, and which documents are searched with which words."""
         allowed, catalogue = self._narrow(snapshot, question.filters)
         reading = Reading() if question.ignore_reading else read_query(question.query, catalogue, question.as_of)
         groups: list[tuple[str, ...] | None] = [allowed]
         if reading.groups:
             groups = [group for group in reading.groups if group]
-        return search_terms.search_vector(question.query, reading), reading, groups
+        language = language_of(question.query)
+        abroad = snapshot.in_other_language(language)
+        gloss = tuple(glossed(question.query)) if abroad else ()
+        return _Plan(
+            reading=reading,
+            language=language,
+            own=[group for group in groups if group is None or not abroad.issuperset(group)],
+            other=[part for group in groups if (part := _within(group, abroad))],
+            sparse=search_terms.search_vector(question.query, reading),
+            glossed=search_terms.search_vector(question.query, reading, gloss),
+            gloss=gloss,
+        )
+
+    async def _find(self, snapshot: Snapshot, vector: npt.NDArray[np.float32], plan: _Plan) -> list[Candidate]:
+        """Candidates of both languages; documents in the other one only as found with its words."""
+        store, limit = self._library.store, self._candidates
+        found = await search_live(store, snapshot, vector, plan.sparse, plan.own, limit)
+        if not plan.other:
+            return found
+        others = await search_live(store, snapshot, vector, plan.glossed, plan.other, limit)
+        return [one for one in found if one.facts.language in ("", plan.language)] + others
 
     def _narrow(self, snapshot: Snapshot, filters: DocumentFilter) -> tuple[tuple[str, ...] | None, Catalogue]:
         """The ids that the filters leave (None: all), and the catalogue of just those; the last one is kept."""
@@ -173,24 +208,24 @@ def _live(hits: list[Found], snapshot: Snapshot) -> list[Candidate]:
     ]
 
 
-def _ranked(question: Question, found: list[Candidate], reading: Reading) -> tuple[list[Hit], Reading]:
-    confirmed = confirm_missing(reading, found)
-    return ranking.rank(question.query, found, confirmed, question.k, question.mode, question.plain), confirmed
+def _within(group: tuple[str, ...] | None, documents: frozenset[str]) -> tuple[str, ...]:
+    return tuple(documents) if group is None else tuple(one for one in group if one in documents)
+
+
+def _ranked(question: Question, found: list[Candidate], plan: _Plan) -> tuple[list[Hit], Reading]:
+    confirmed = confirm_missing(plan.reading, found)
+    hits = ranking.rank(question.query, found, confirmed, question.k, question.mode, question.plain, gloss=plan.gloss)
+    return hits, confirmed
 
 
 def _rank_texts(query: str, texts: Sequence[RankText], cosines: npt.NDArray[np.float64]) -> list[Ranked]:
     documents = [analysis.sparse_document(t.header, t.section, t.table_head, t.text) for t in texts]
-    overlaps = _overlaps(analysis.sparse_query(query), documents)
-    weights = ranking.DEFAULT
+    others = languages.foreign([language_of(f"{t.header} {t.text}") for t in texts], language_of(query))
+    asked = search_terms.search_vector(query, Reading(), glossed(query) if others.any() else ())
+    overlaps = _overlaps(asked, documents)
     # Not ranking.rank itself, which leaves out near-duplicates: here every text gets its place.
-    scores = weights.dense * _min_max(cosines) + weights.sparse * _min_max(overlaps)
+    scores = ranking.fused_scores(cosines, overlaps, others)
     return [(int(i), float(scores[i]), float(cosines[i])) for i in np.argsort(-scores, kind="stable")]
-
-
-def _min_max(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    array = np.asarray(values, dtype=np.float64)
-    spread = array.max() - array.min()
-    return (array - array.min()) / spread if spread > 0 else np.zeros_like(array)
 
 
 def _overlaps(query: SparseVector, documents: Sequence[SparseVector]) -> list[float]:

@@ -24,6 +24,21 @@ class _LazyCatalogue:
         return self._built
 
 
+class _Languages:
+    """Which documents are in which language, sorted when a search first asks."""
+
+    def __init__(self, facts: list[DocumentFacts]) -> None:
+        self._facts = facts
+        self._others: dict[str, frozenset[str]] = {}
+
+    def others(self, language: str) -> frozenset[str]:
+        """Ids of the documents in any other known language."""
+        if language not in self._others:
+            ids = (facts.id for facts in self._facts if facts.language not in ("", language))
+            self._others[language] = frozenset(ids)
+        return self._others[language]
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """The live documents at one moment; a search uses one snapshot from its beginning to its end."""
@@ -31,6 +46,7 @@ class Snapshot:
     by_version: dict[str, DocumentRecord]
     by_document: dict[str, DocumentRecord]
     lazy_catalogue: _LazyCatalogue
+    languages: _Languages
     hidden: frozenset[str] = frozenset()
     """Versions that have passages in the store and are not live."""
 
@@ -42,12 +58,16 @@ class Snapshot:
             by_document[record.facts.id] = record
         by_version = {record.version: record for record in by_document.values()}
         facts = [record.facts for record in by_document.values()]
-        return cls(by_version, by_document, _LazyCatalogue(facts))
+        return cls(by_version, by_document, _LazyCatalogue(facts), _Languages(facts))
 
     @property
     def catalogue(self) -> Catalogue:
         """The live documents, arranged for reading questions."""
         return self.lazy_catalogue.get()
+
+    def in_other_language(self, language: str) -> frozenset[str]:
+        """Ids of the documents that are not in this language; those of which nobody knows are left out."""
+        return self.languages.others(language)
 
     def hiding(self, versions: Iterable[str]) -> Snapshot:
         """The same documents, with these versions kept out of searches."""

@@ -11,7 +11,8 @@ from datetime import date
 from functools import lru_cache
 
 from quelea_kit.dates import parse_iso
-from quelea_kit.text import CJK, STOP_WORDS, normalise, stem, terms, words
+from quelea_kit.glossary import glossed
+from quelea_kit.text import CJK, STOP_WORDS, language_of, normalise, stem, terms, words
 
 from quelea_gateway.core.model import Passage, Reading, Retrieved
 
@@ -101,7 +102,8 @@ def features(question: str, retrieved: Retrieved, as_of: str) -> dict[str, float
 def measure(question: str, retrieved: Retrieved, as_of: str) -> Measured:
     """The features and what they were made of."""
     passages, reading = retrieved.passages, retrieved.reading
-    texts = [_text_of(passage) for passage in passages]
+    language = language_of(question)
+    texts = [_text_of(passage, language) for passage in passages]
     best = texts[:BEST]
     every = list(dict.fromkeys(terms(question)))
     names = _names(question)
@@ -170,14 +172,20 @@ def _scores(retrieved: Retrieved) -> dict[str, float]:
     }
 
 
-def _text_of(passage: Passage) -> _Text:
+def _text_of(passage: Passage, language: str) -> _Text:
     about = (passage.header, passage.title, passage.company, passage.ticker, passage.period, passage.period_end)
-    return _read("\n".join((*about, passage.published, passage.table_head)), f"{passage.table_head}\n{passage.text}")
+    beside = "\n".join((*about, passage.published, passage.table_head))
+    return _read(beside, f"{passage.table_head}\n{passage.text}", passage.language not in ("", language))
 
 
 @lru_cache(maxsize=2000)
-def _read(beside: str, text: str) -> _Text:
-    """Passages come again and again, and cutting them into words is what takes the gate's time."""
+def _read(beside: str, text: str, foreign: bool) -> _Text:
+    """Passages come again and again, and cutting them into words is what takes the gate's time.
+
+    One in another language than the question counts as saying what it speaks of in the question's words, too.
+    """
+    if foreign:
+        beside = "\n".join((beside, *glossed(f"{beside}\n{text}")))
     sequence = tuple(terms(text))
     return _Text(sequence, frozenset(sequence) | set(terms(beside)), normalise(f"{beside}\n{text}"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .analysis import tokens_of
@@ -111,6 +112,11 @@ def question_view(query: str, names: tuple[str, ...] = ()) -> QuestionView:
         asks_amount=bool(_AMOUNT.search(query)) and not _REASON.search(query),
         routes=tuple(found for asked, found in _COMPILED_ROUTES if asked.search(content)),
     )
+
+
+def joined(query: str, gloss: Sequence[str]) -> str:
+    """The question with its gloss behind it, as text whose phrases do not run together."""
+    return " , ".join((query, *gloss))
 
 
 def content_of(query: str, names: tuple[str, ...] = ()) -> str:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from quelea_kit.text import language_of
 
 from .evidence import Evidence, evidence_of
 from .features import ViewCache, alike
+from .languages import Mask, Scores, foreign, scaled
 from .model import Candidate, Hit, Mode, PassageRecord, Reading
-from .question import QuestionView, question_view
-
-Scores = npt.NDArray[np.float64]
+from .question import QuestionView, joined, question_view
 
 
 @dataclass(frozen=True)
@@ -49,30 +49,6 @@ VIEWS_HELD = 20_000
 _VIEWS = ViewCache(VIEWS_HELD)
 
 
-@dataclass(frozen=True, slots=True)
-class _Range:
-    low: float
-    high: float
-
-    def __call__(self, values: Scores) -> Scores:
-        spread = self.high - self.low
-        return (values - self.low) / spread if spread > 0 else np.zeros_like(values)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """Min-max over all candidates, of every group: a filing that says little of the thing keeps its low scores, so
-    that there the evidence decides and not the best of bad matches."""
-
-    cosine: _Range
-    sparse: _Range
-
-    @classmethod
-    def of(cls, candidates: Sequence[Candidate]) -> _Scale:
-        cosines, sparses = [c.cosine for c in candidates], [c.sparse for c in candidates]
-        return cls(_Range(min(cosines), max(cosines)), _Range(min(sparses), max(sparses)))
-
-
 def rank(
     query: str,
     candidates: Sequence[Candidate],
@@ -81,6 +57,7 @@ def rank(
     mode: Mode = "fused",
     plain: bool = False,
     weights: Weights = DEFAULT,
+    gloss: Sequence[str] = (),
 ) -> list[Hit]:
     """The best k of the candidates, best first.
 
@@ -93,15 +70,28 @@ def rank(
         mode: by both scores, by the cosine alone, or by the sparse score alone; only "fused" has a second stage.
         plain: by dense + sparse fusion alone, without the second stage.
         weights: for measuring what each part is worth.
+        gloss: the question in the words of the other language, for candidates in it.
 
     Of near-duplicates the one of the newest document is kept. In an interleaved list scores fall in order all the
     same: a hit is never scored above the one before it.
     """
     if not candidates or k < 1:
         return []
-    question = None if plain or mode != "fused" else question_view(query, reading.mentions)
-    scale = _Scale.of(candidates)
-    lists = [_scored(group, scale, reading, mode, question, weights) for group in _grouped(candidates, reading)]
+    others = foreign([c.facts.language for c in candidates], language_of(query))
+    # Scaled over all candidates, of every group: a filing that says little of the thing keeps its low scores, so that
+    # there the evidence decides and not the best of bad matches.
+    fused = fused_scores([c.cosine for c in candidates], [c.sparse for c in candidates], others, mode, weights)
+    asked: tuple[QuestionView, QuestionView] | None = None
+    if mode == "fused" and not plain:
+        names = reading.mentions
+        asked = question_view(query, names), question_view(joined(query, gloss), names)
+    lists = []
+    for members in _grouped(candidates, reading):
+        group, score = [candidates[i] for i in members], fused[members]
+        if asked is not None:
+            score = _staged(score, group, others[members], asked, reading.filing_chosen, weights)
+        order = np.lexsort((-np.array([_age_key(c) for c in group]), -score))
+        lists.append([Hit(group[i], float(score[i])) for i in order])
     hits: list[Hit] = []
     ceiling = math.inf
     for hit in _unrepeated(_interleaved(lists)):
@@ -118,39 +108,44 @@ def prepare(passages: Iterable[PassageRecord]) -> None:
         _VIEWS.get(passage)
 
 
-def _grouped(candidates: Sequence[Candidate], reading: Reading) -> list[list[Candidate]]:
-    """The candidates of each group of the reading; what belongs to none comes in a last list of its own."""
+def fused_scores(
+    cosines: npt.ArrayLike, sparses: npt.ArrayLike, others: Mask, mode: Mode = "fused", weights: Weights = DEFAULT
+) -> Scores:
+    """Both scores on one scale and added, or one of them alone; `others` are in another language than the query."""
+    cosine, sparse = scaled(cosines, others), scaled(sparses, others)
+    return {"dense": cosine, "sparse": sparse, "fused": weights.dense * cosine + weights.sparse * sparse}[mode]
+
+
+def _grouped(candidates: Sequence[Candidate], reading: Reading) -> list[list[int]]:
+    """The candidates of each group of the reading, by position; what belongs to none comes in a last list."""
     if len(reading.groups) < 2:
-        return [list(candidates)]
+        return [list(range(len(candidates)))]
     of_document: dict[str, int] = {}
     for number, group in enumerate(reading.groups):
         for document in group:
             of_document.setdefault(document, number)
-    lists: dict[int, list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
-        lists[of_document.get(candidate.passage.document_id, len(reading.groups))].append(candidate)
+    lists: dict[int, list[int]] = defaultdict(list)
+    for position, candidate in enumerate(candidates):
+        lists[of_document.get(candidate.passage.document_id, len(reading.groups))].append(position)
     return [lists[number] for number in sorted(lists)]
 
 
-def _scored(
-    group: list[Candidate],
-    scale: _Scale,
-    reading: Reading,
-    mode: Mode,
-    question: QuestionView | None,
+def _staged(
+    fused: Scores,
+    group: Sequence[Candidate],
+    others: Mask,
+    asked: tuple[QuestionView, QuestionView],
+    chosen: bool,
     weights: Weights,
-) -> list[Hit]:
-    cosine = scale.cosine(np.array([c.cosine for c in group], dtype=np.float64))
-    sparse = scale.sparse(np.array([c.sparse for c in group], dtype=np.float64))
-    fused = weights.dense * cosine + weights.sparse * sparse
-    score = {"dense": cosine, "sparse": sparse, "fused": fused}[mode]
-    if question is not None:
-        views = [_VIEWS.get(c.passage) for c in group]
-        evidence = evidence_of(question, group, views)
-        score = _second_stage(score, group, evidence, reading.filing_chosen, weights)
-    newest = np.array([_age_key(c) for c in group])
-    order = np.lexsort((-newest, -score))
-    return [Hit(group[i], float(score[i])) for i in order]
+) -> Scores:
+    """With the second stage added: candidates of each language by the question in their own words."""
+    score = fused.copy()
+    for members, question in ((~others, asked[0]), (others, asked[1])):
+        part = [group[i] for i in np.flatnonzero(members).tolist()]
+        if part:
+            evidence = evidence_of(question, part, [_VIEWS.get(c.passage) for c in part])
+            score[members] = _second_stage(fused[members], part, evidence, chosen, weights)
+    return score
 
 
 def _second_stage(

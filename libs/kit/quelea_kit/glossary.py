@@ -1,0 +1,92 @@
+"""What a text would be called in the other language: known words of finance, Chinese to English and back.
+
+No translation: a bag of phrases to search with, from glossary.txt. What it does not know is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+from quelea_kit.text import CJK, language_of, normalise, stem
+
+ALTERNATIVES = 2
+"""So many of the ways to say a thing in the other language are given, the usual ones."""
+
+_WORD = re.compile(r"[a-z0-9&]+(?:[-'][a-z0-9&]+)*")
+_LONGEST = 6
+
+
+@cache
+def entries() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Every line of the glossary: the Chinese ways to say a thing, and the English ones."""
+    text = resources.files("quelea_kit").joinpath("glossary.txt").read_text("utf-8")
+    found = []
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            chinese, english = line.split(" = ")
+            found.append((tuple(chinese.split("|")), tuple(english.split("|"))))
+    return tuple(found)
+
+
+def glossed(text: str) -> list[str]:
+    """What the text speaks of, in the other language, in its order, each phrase once; longest matches win."""
+    return _to_english(text) if language_of(text) == "zh" else _to_chinese(text)
+
+
+def _to_english(text: str) -> list[str]:
+    known, longest = _chinese()
+    plain = normalise(text)
+    found: dict[str, None] = {}
+    at = 0
+    while at < len(plain):
+        if CJK.match(plain[at]):
+            for length in range(min(longest, len(plain) - at), 0, -1):
+                phrases = known.get(plain[at : at + length])
+                if phrases:
+                    found.update(dict.fromkeys(phrases))
+                    at += length - 1
+                    break
+        at += 1
+    return list(found)
+
+
+def _to_chinese(text: str) -> list[str]:
+    known = _english()
+    tokens = _stems(text)
+    found: dict[str, None] = {}
+    at = 0
+    while at < len(tokens):
+        for length in range(min(_LONGEST, len(tokens) - at), 0, -1):
+            phrases = known.get(tuple(tokens[at : at + length]))
+            if phrases:
+                found.update(dict.fromkeys(phrases))
+                at += length - 1
+                break
+        at += 1
+    return list(found)
+
+
+@cache
+def _chinese() -> tuple[dict[str, tuple[str, ...]], int]:
+    known: dict[str, tuple[str, ...]] = {}
+    for chinese, english in entries():
+        for one in chinese:
+            known.setdefault(normalise(one), english[:ALTERNATIVES])
+    return known, max(map(len, known))
+
+
+@cache
+def _english() -> dict[tuple[str, ...], tuple[str, ...]]:
+    known: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for chinese, english in entries():
+        for one in english:
+            key = tuple(_stems(one))
+            # A word that stands for several things gives each of them once.
+            known[key] = tuple(dict.fromkeys((*known.get(key, ()), *chinese[:ALTERNATIVES])))[: 2 * ALTERNATIVES]
+    return known
+
+
+def _stems(text: str) -> list[str]:
+    return [stem(word.removesuffix("'s")) for word in _WORD.findall(normalise(text).replace("’", "'"))]
