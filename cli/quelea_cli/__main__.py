@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from quelea_cli.commands.agent import agent
 from quelea_cli.commands.ask import ask, search
 from quelea_cli.commands.bench import bench
 from quelea_cli.commands.calibrate import register as add_calibrate
@@ -37,6 +38,7 @@ app.command()(bench)
 app.command()(ask)
 app.command()(chat)
 app.command()(search)
+app.command()(agent)
 app.command()(ingest)
 app.add_typer(docs_app, name="docs")
 app.command()(jobs)

@@ -92,6 +92,16 @@ class Gateway:
             raise failure(answer)
         return answer
 
+    def download(self, path: str) -> bytes:
+        """A file; CliError unless there is one."""
+        try:
+            answer = self._client.get(path)
+        except httpx2.HTTPError as error:
+            raise self._unreachable(error) from error
+        if answer.is_error:
+            raise failure(answer)
+        return answer.content
+
     def events(self, method: str, path: str, **more: Any) -> Iterator[Event]:
         """The events of a stream, until it ends. An event `error` becomes the CliError it describes."""
         headers = {"Accept": "text/event-stream"}

@@ -31,7 +31,7 @@ async def test_plan_select_read_code_reflect_answer():
     assert journal.files[plot["name"]].startswith(b"\x89PNG")
     execution, call = answer.sources
     assert (execution.kind, execution.step, execution.used) == ("execution", 3, True)
-    assert (call.kind, call.url, len(call.sha256)) == ("call", URL, 64)
+    assert (call.kind, call.url, len(call.sha256), call.used) == ("call", URL, 64, True)
     assert {one.verdict for one in answer.figures} == {"supported"}
     assert outcome.usage.calls == 1
     assert outcome.calls[0]["step"] == 3

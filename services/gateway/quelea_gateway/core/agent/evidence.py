@@ -137,6 +137,13 @@ def _bounded(text: str) -> str:
 
 
 def sources(evidence: Evidence, used: Sequence[int]) -> tuple[Source, ...]:
-    """All sources, those that the answer uses marked."""
+    """All sources, those that the answer uses marked; with an execution the calls that brought its data.
+
+    These are the calls of its own step or, when it made none and worked on variables, of the last step that made some.
+    """
+    found = [item.source for item in evidence.items]
     wanted = set(used)
-    return tuple(replace(item.source, used=item.source.number in wanted) for item in evidence.items)
+    for step in {one.step for one in found if one.number in wanted and one.kind == "execution"}:
+        made = [one.step for one in found if one.kind == "call" and one.step <= step]
+        wanted |= {one.number for one in found if one.kind == "call" and made and one.step == max(made)}
+    return tuple(replace(one, used=one.number in wanted) for one in found)
