@@ -76,11 +76,13 @@ async def test_k_and_filters_bound_the_answer(filled):
     assert not (await search(filled, "sales", filters=pb.Filters(companies=["nobody"]))).passages
 
 
-async def test_modes_order_by_one_score(filled):
-    dense = await search(filled, "net sales", mode=pb.SEARCH_MODE_DENSE)
-    assert [p.cosine for p in dense.passages] == sorted((p.cosine for p in dense.passages), reverse=True)
-    sparse = await search(filled, "net sales", mode=pb.SEARCH_MODE_SPARSE)
-    assert [p.sparse for p in sparse.passages] == sorted((p.sparse for p in sparse.passages), reverse=True)
+async def test_modes_order_by_one_score_within_a_language(filled):
+    for mode, score in ((pb.SEARCH_MODE_DENSE, "cosine"), (pb.SEARCH_MODE_SPARSE, "sparse")):
+        found = (await search(filled, "net sales", mode=mode)).passages
+        assert {p.metadata.language for p in found} == {"en", "zh"}
+        for language in ("en", "zh"):
+            scores = [getattr(p, score) for p in found if p.metadata.language == language]
+            assert scores == sorted(scores, reverse=True)
 
 
 @pytest.mark.parametrize(
