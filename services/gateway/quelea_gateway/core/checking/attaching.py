@@ -10,13 +10,17 @@ from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.model import Figure, Period
 from quelea_gateway.core.checking.periods import between
 
+_BASE = re.compile(r"(?:\b(?:from|than|versus|vs\.?|against)|compared (?:to|with)|[较比])\s*$", re.IGNORECASE)
+_NEAR = 12
+"""Characters between a figure and its time: " in ", " for the "."""
+
 
 def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
     """For each figure of a sentence the times that it may be of.
 
     Figures and times that take turns belong together in pairs, so do those with "respectively"; else any may be meant.
     """
-    remarks = _remarks(sentence, figures, periods)
+    remarks = _remarks(sentence, figures, periods) or _base(sentence, figures, periods)
     if remarks:
         return remarks
     every = tuple(periods)
@@ -42,6 +46,21 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
         else:
             found.append(every)
     return found
+
+
+def _base(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    """ "up 10% from $3.9 billion in 2024": the sentence's only time is of what it compares with.
+
+    Empty when the sentence is not so.
+    """
+    if len(periods) != 1:
+        return []
+    before = [f for f in figures if f.end <= periods[0].start]
+    if len(before) < 2 or before[-1] is not figures[-1] or not _BASE.search(sentence[: before[-1].start]):
+        return []
+    if len(sentence[before[-1].end : periods[0].start]) > _NEAR:
+        return []
+    return [() if f is not before[-1] else tuple(periods) for f in figures]
 
 
 def _introduced(sentence: str, figures: Sequence[Figure], periods: Sequence[Period], at: int) -> tuple[Period, ...]:

@@ -20,6 +20,7 @@ from quelea_gateway.core.checking.wide import LEAST, moves, wide
 from quelea_gateway.core.checking.wording import Operation
 
 _ROWS = 7  # rows of a table that are combined with one another
+_MORE_ROWS = 10  # the same for a figure of many digits
 _PARTS = 4  # rows that two parts of a share are looked for in
 MOST_SOUGHT = 2000  # figures of one answer that are looked for; those behind are unsupported
 FIGURES = 500  # figures of one answer that are tried to be derived
@@ -27,9 +28,11 @@ BUDGET = 150_000  # computations for one answer; what is left when they are used
 _RANGE = re.compile(r"\bfrom\b.*\bto\b|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b", re.IGNORECASE)
 _BASE = re.compile(
     r"(?:\bfrom|\bsince|\bthan|\bversus|\bvs\.?|\bcompared (?:to|with)|\bover|\bagainst|\bbetween"
-    r"|较|比|相比|自)\s[^.;]{0,60}(?:19|20)\d\d",
+    r"|较|比|相比|自)\s(?:[^.;]|\.(?=\d)){0,60}(?:19|20)\d\d",
     re.IGNORECASE,
 )
+_UNSAID: tuple[Operation, ...] = ("growth", "change", "sum", "share")
+"""What is tried when the wording asks for nothing and the figure's digits are many."""
 _ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|差", re.IGNORECASE)
 
 
@@ -60,8 +63,13 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     said = f"{claim.sentence} {claim.question}"
     asked = wording.operations(said)
     budget.figures -= 1
-    if (not asked and claim.figure.digits < LEAST) or budget.figures < 0 or budget.left <= 0:
+    if (
+        (not asked and (claim.figure.digits <= LEAST or claim.figure.negative))
+        or budget.figures < 0
+        or budget.left <= 0
+    ):
         return None
+    asked = asked or _UNSAID
     if claim.figure.kind == "percent" and "change" in asked and "growth" not in asked:
         asked = ("growth", *asked)
     for attempt in _tries(claim, evidence, asked, said):
@@ -215,7 +223,7 @@ def _across(
     percent: bool,  # a private step
 ) -> Iterator[Try]:
     """Rows with one another, column by column; parts with totals; sentences with one another."""
-    rows = groups[:_ROWS]
+    rows = groups[: _ROWS if claim.figure.digits <= LEAST else _MORE_ROWS]
     unlike = [operation for operation in asked if operation != "growth"]
     several = len({p.year for p in claim.every if p.year}) > 1 and "share" not in asked and "ratio" not in asked
     tables = sorted({g.table for g in rows if g.table >= 0})

@@ -40,6 +40,7 @@ def columns(
     texts: list[list[str]] = [[] for _ in range(count)]
     unsure: list[list[str]] = [[] for _ in range(count)]
     totals = any(len(f) == count and _TOTAL.fullmatch(f[-1]) for f in ([p for p in line if p] for line in heads))
+    own_years = any(sum(_has_year(p) for p in line) > 1 for line in heads)
     widest = max((len([p for p in line if p]) for line in heads), default=0)
     for line in heads:
         filled = [p for p in line if p]
@@ -51,12 +52,23 @@ def columns(
             continue
         if len(filled) > 1 and len(filled) - 1 in {count, percents.count(False)} and len(filled) != count:
             filled = filled[1:]
+        if own_years and len(filled) == 1 and _is_title(filled[0]):
+            continue  # "Annual report 2024" over columns that say their years
         if 1 < len(filled) <= count < widest - 1:
             for loose in unsure:  # heads of groups of columns, of a row with fewer cells than columns
                 loose.extend(filled)
             continue
         _spread(filled, count, percents, texts, unsure)
     return tuple(_column(" ".join(words), " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
+
+
+def _has_year(text: str) -> bool:
+    return any(p.year for p in find_periods(text))
+
+
+def _is_title(text: str) -> bool:
+    """It names a year and no day or length of time."""
+    return any(p.year and not (p.month or p.months) for p in find_periods(text))
 
 
 def _spread(

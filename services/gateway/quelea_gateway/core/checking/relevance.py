@@ -7,7 +7,7 @@ from decimal import Decimal
 from quelea_gateway.core.checking.facts import TOTAL, Evidence, Group
 from quelea_gateway.core.checking.matching import Claim
 
-_GROUPS = 12
+_GROUPS = 16
 """Rows and sentences that are looked at for one figure: those that share most with the sentence."""
 LOOKED = 3000
 """Rows and sentences that are weighed for one figure."""

@@ -1,7 +1,7 @@
 """The wide search: figures whose many digits agree are no luck, whatever the words about them are.
 
-A figure of six digits and more may be the sum or difference of any two rows of a table that shares a word with the
-sentence, or a run of its rows; of five digits when one of the rows shares words itself, of four when both do. So may a
+A figure of five digits and more may be the sum or difference of any two rows of a table that shares a word with the
+sentence, or a run of its rows; of four digits when one of the rows shares words itself, of three when both do. So may a
 percentage be a ratio. Times must fit as everywhere.
 """
 
@@ -15,9 +15,9 @@ from quelea_gateway.core.checking.matching import Claim, multipliers
 from quelea_gateway.core.checking.relevance import LOOKED
 from quelea_gateway.core.checking.times import fits
 
-LEAST = 4
+LEAST = 3
 """Significant digits of a figure that is searched for so."""
-_ANY, _ONE = 6, 5
+_ANY, _ONE = 5, 4
 _PRICE = 1000  # numbers are multiplied by what may be a price or a rate
 _TABLES = 6
 _ROWS = 60
