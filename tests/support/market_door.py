@@ -95,7 +95,7 @@ class DoorProcess:
 
     async def start(self) -> None:
         with (self.folder / "door.log").open("ab") as log:
-            self.process = subprocess.Popen(
+            self.process = subprocess.Popen(  # noqa: ASYNC220  # returns at once
                 [sys.executable, "-m", "quelea_search.door"],
                 env=self._environment,
                 stdout=log,

@@ -112,7 +112,7 @@ class Door:
             session.tasks.add(task)
         call = Call(
             secrets.token_hex(8), session.id, session.run_id, session.tenant, asked.method[:16],
-            f"{asked.upstream}{asked.target}"[:1000], now, 0.0, 0, "", "", 0, Source.REFUSED, "", 0.0,
+            redacted(f"{asked.upstream}{asked.target}")[:1000], now, 0.0, 0, "", "", 0, Source.REFUSED, "", 0.0,
         )  # fmt: skip
         try:
             self._sessions.admit(session)
@@ -172,7 +172,7 @@ class Door:
     async def _replay(self, session: Session, question: Question, match: Match, before: float) -> _Found:
         kept = await self._blocking(self._store.bundled, match.key, session.bundle_ids, before)
         if not kept:
-            near = nearest(match, await self._blocking(self._store.neighbours, session.bundle_ids))
+            near = nearest(match, await self._blocking(self._store.neighbours, session.bundle_ids, question.url.netloc))
             day = f" up to {session.as_of}" if session.as_of else ""
             raise Refused(
                 451, "NOT_RECORDED", f"This call is not among those recorded{day}, and the run replays only these. "
@@ -189,6 +189,11 @@ class Door:
         kept = await self._blocking(self._store.cached, match.key, (scope,), float("inf"))
         if kept is not None and kept.fetched > time.time() - rule.fresh_seconds:
             return _Found(kept, await self._blocking(self._store.body, kept.sha256), Source.CACHE)
+        if self._store.full:
+            raise Refused(
+                429, "FULL", "The door keeps all that it may (QUELEA_MARKET_DATA_BYTES) for runs under way and bundles; try "
+                "again later.", retry_after=60.0,
+            )  # fmt: skip
         answer = await self._upstream.ask(question, session.jar, _validators(kept))
         now = time.time()
         if answer.unchanged and kept is not None:

@@ -1,4 +1,4 @@
-"""The door's own socket, used by code that means harm: every trick gets a reason or a closed connection, nothing else."""
+"""The door's own socket, used by code that means harm: every trick gets a reason or a closed connection."""
 
 from __future__ import annotations
 
@@ -217,5 +217,18 @@ async def test_over_tcp_too(site: Site, make_door: Make) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", door.http.port)
         writer.write(request(door.open(), more="Connection: close\r\n"))
         async with asyncio.timeout(30):
+            assert (await reader.read()).endswith(b"good")
+        writer.close()
+
+
+async def test_a_caller_who_waits_to_be_told_to_go_on(site: Site, make_door: Make) -> None:
+    site.paths["/a"] = response(b"good")
+    async with make_door() as door:
+        reader, writer = await asyncio.open_unix_connection(str(door.path))
+        head = request(door.open(), more="Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n")
+        writer.write(head.replace(b"GET", b"POST", 1))
+        async with asyncio.timeout(30):
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100")
+            writer.write(b"ab")
             assert (await reader.read()).endswith(b"good")
         writer.close()

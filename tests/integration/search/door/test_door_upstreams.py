@@ -26,9 +26,18 @@ def error(body: bytes) -> str:
 
 
 async def test_an_answer_comes_through_with_what_the_code_needs(site: Site, make_door: Make) -> None:
-    site.paths["/a"] = response(gzip.compress(b'{"a": "\xe4\xb8\xad"}'), kind="application/json; charset=utf-8", headers={
-        "Content-Encoding": "gzip", "ETag": '"1"', "X-Rate": "5", "Set-Cookie": "a=b; Domain=example-vendor.com; Path=/",
-        "X-Quelea-Call": "forged", "Strict-Transport-Security": "max-age=1"})  # fmt: skip
+    site.paths["/a"] = response(
+        gzip.compress(b'{"a": "\xe4\xb8\xad"}'),
+        kind="application/json; charset=utf-8",
+        headers={
+            "Content-Encoding": "gzip",
+            "ETag": '"1"',
+            "X-Rate": "5",
+            "Set-Cookie": "a=b; Domain=example-vendor.com; Path=/",
+            "X-Quelea-Call": "forged",
+            "Strict-Transport-Security": "max-age=1",
+        },
+    )
     async with make_door() as door:
         reply = await door.call(door.open(), f"{URL}?x=%E4%B8%AD&_=1")
     assert (reply.status, reply.body) == (200, b'{"a": "\xe4\xb8\xad"}')
@@ -89,7 +98,11 @@ BAD: dict[str, tuple[Any, int, str]] = {
     "endless head": (b"HTTP/1.1 200 OK\r\n" + b"X-A: " + b"a" * 300_000 + b"\r\n\r\n", 502, "UPSTREAM"),
     "announces too much": (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", 502, "TOO_LARGE"),
     "bomb": (response(BOMB, headers={"Content-Encoding": "gzip"}), 502, "TOO_LARGE"),
-    "deflate bomb": (response(zlib.compress(bytes(64 * 2**20)), headers={"Content-Encoding": "deflate"}), 502, "TOO_LARGE"),
+    "deflate bomb": (
+        response(zlib.compress(bytes(64 * 2**20)), headers={"Content-Encoding": "deflate"}),
+        502,
+        "TOO_LARGE",
+    ),
     "not gzip": (response(b"plain", headers={"Content-Encoding": "gzip"}), 502, "UPSTREAM"),
     "unknown packing": (response(b"plain", headers={"Content-Encoding": "br"}), 502, "UPSTREAM"),
     "split header": (b"HTTP/1.1 200 OK\r\nX-A: b\rX-Quelea-Refused: c\r\nContent-Length: 0\r\n\r\n", 502, "UPSTREAM"),
@@ -97,11 +110,14 @@ BAD: dict[str, tuple[Any, int, str]] = {
     "redirect to metadata": (response(b"", status=302, headers={"Location": "http://169.254.169.254/"}), 403, "HOST"),
     "redirect to another host": (response(b"", status=302, headers={"Location": "https://evil.io/"}), 403, "HOST"),
     "redirect to a listed name that is inside": (
-        response(b"", status=307, headers={"Location": "http://inside.example-bank.com/"}), 403, "ADDRESS"),
+        response(b"", status=307, headers={"Location": "http://inside.example-bank.com/"}),
+        403,
+        "ADDRESS",
+    ),
     "redirect to another port": (response(b"", status=302, headers={"Location": f"http://{HOST}:22/"}), 403, "HOST"),
     "redirect to a file": (response(b"", status=302, headers={"Location": "file:///etc/passwd"}), 502, "REDIRECTS"),
     "redirect in a circle": (response(b"", status=302, headers={"Location": "/a"}), 502, "REDIRECTS"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -133,8 +149,11 @@ async def test_a_second_answer_behind_the_first_is_never_taken_for_the_next(site
 
 async def test_redirects_within_the_list_keep_cookies_and_drop_secrets(site: Site, make_door: Make) -> None:
     heads: list[str] = []
-    site.paths["/a"] = response(b"", status=302, headers={
-        "Location": "http://other.example-vendor.com/b", "Set-Cookie": "way=1; Domain=.example-vendor.com"})  # fmt: skip
+    site.paths["/a"] = response(
+        b"",
+        status=302,
+        headers={"Location": "http://other.example-vendor.com/b", "Set-Cookie": "way=1; Domain=.example-vendor.com"},
+    )
     site.paths["/b"] = response(b"there")
     async with make_door() as door:
         token, other = door.open("one"), door.open("two")

@@ -237,3 +237,14 @@ async def test_one_bad_moment_of_the_memory_is_not_believed(desk: Desk) -> None:
     desk.store.db.execute("DROP TABLE calls")
     with pytest.raises(Exception, match="calls"):  # no line, no answer
         await desk.get(desk.open())
+
+
+async def test_a_full_memory_takes_no_more_and_gives_what_it_has(desk: Desk) -> None:
+    desk.upstream.answers = {f"{HOST}/a": b"[1]", f"{HOST}/b": b"[2]"}
+    token = desk.open()
+    await desk.get(token)
+    desk.store.tidy(days=1, max_calls=10, max_bytes=1, busy=["r"])
+    assert (await refused(desk.get(token, "/b"))).reason == "FULL"
+    assert (await desk.get(token)).body == b"[1]"
+    desk.store.tidy(days=1, max_calls=10, max_bytes=100)
+    assert (await desk.get(token, "/b")).body == b"[2]"

@@ -126,7 +126,9 @@ def test_bundles_stay(store: Store, tmp_path: Path) -> None:
         assert (facts.id, facts.calls) == (bundle_id, count)
     assert [bundle.id for bundle in store.bundles()] == [bundle_id]
     tidy(store, max_bytes=1)
-    assert len(store.neighbours([bundle_id])) == count
+    assert len(store.neighbours([bundle_id], "finance.sina.com.cn")) == 4
+    assert store.neighbours([bundle_id], "example.com") == []
+    assert store.full
     for (sha256,) in store.db.execute("SELECT DISTINCT sha256 FROM bundle_calls").fetchall():
         assert store.body(sha256)
 

@@ -118,7 +118,7 @@ class HttpServer:
     ) -> bool:
         """One request and its answer. Returns whether the connection goes on."""
         try:
-            request = await _request(connection, reader, self._request_bytes)
+            request = await _request(connection, reader, writer, self._request_bytes)
         except h11.RemoteProtocolError as error:
             await _send(connection, writer, _refusal(Refused(error.error_status_hint, _PROTOCOL, f"No HTTP: {error}.")))
             return await _linger(reader, writer)
@@ -147,18 +147,15 @@ class HttpServer:
         peer: asyncio.Task[bytes] = asyncio.create_task(reader.read(_PIECE))
         try:
             await asyncio.wait({call, peer}, return_when=asyncio.FIRST_COMPLETED)
-            if peer.done() and not call.done():
-                if peer.exception() is not None or not peer.result():
-                    return None
-                connection.receive_data(peer.result())  # the start of the next request; no more is read of it now
+            if peer.done() and not call.done() and not _read(peer):
+                return None
             return await call
         finally:
             call.cancel()
-            if peer.done():
-                await asyncio.gather(call, return_exceptions=True)
-            else:
-                peer.cancel()
-                await asyncio.gather(call, peer, return_exceptions=True)
+            peer.cancel()
+            await asyncio.gather(call, peer, return_exceptions=True)
+            if data := _read(peer):
+                connection.receive_data(data)  # the start of the next request; no more was read of it
 
     async def _reply(self, asked: Asked) -> Reply:
         try:
@@ -168,6 +165,11 @@ class HttpServer:
         except Exception:
             log.exception("call_failed")
             return _refusal(Refused(500, "INTERNAL", "A fault of the door; its log has it."))
+
+
+def _read(peer: asyncio.Task[bytes]) -> bytes:
+    """What a finished task has read; empty when the peer has left, or nothing came."""
+    return b"" if peer.cancelled() or peer.exception() is not None else peer.result()
 
 
 def _make_room(path: Path) -> None:
@@ -184,7 +186,9 @@ def _make_room(path: Path) -> None:
                 raise OSError(f"{path} is in use by another process.")
 
 
-async def _request(connection: h11.Connection, reader: asyncio.StreamReader, limit: int) -> Asked | None:
+async def _request(
+    connection: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int
+) -> Asked | None:
     """The next request; None when the peer has closed. Raises Refused, h11.RemoteProtocolError, TimeoutError."""
     request: h11.Request | None = None
     body = bytearray()
@@ -205,6 +209,8 @@ async def _request(connection: h11.Connection, reader: asyncio.StreamReader, lim
         elif isinstance(event, h11.Request):
             request = event
             _check(request)
+            if connection.they_are_waiting_for_100_continue:
+                writer.write(connection.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
             end = loop.time() + BODY_SECONDS
         elif isinstance(event, h11.Data):
             body += event.data

@@ -44,6 +44,8 @@ class Store:
         self.bodies = Bodies(folder / "bodies")
         self.lock = threading.RLock()
         self._importing = 0
+        self.full = False
+        """Whether more is cited than may be kept, though every run that could leave has left."""
         self.db = sqlite3.connect(folder / "door.db", check_same_thread=False, timeout=10.0)
         self.db.execute("PRAGMA journal_mode=WAL")
         self.db.execute("PRAGMA synchronous=NORMAL")
@@ -148,12 +150,15 @@ class Store:
                 ).fetchall()
         return [as_recorded(row) for row in found]
 
-    def neighbours(self, bundle_ids: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
-        """Address and match facts of the calls of some bundles."""
+    def neighbours(self, bundle_ids: Sequence[str], netloc: str, limit: int = 500) -> list[tuple[str, dict[str, str]]]:
+        """Address and match facts of the calls to a host in some bundles; not more than a limit of each."""
         found: list[tuple[str, dict[str, str]]] = []
         with self.lock:
             for bundle_id in bundle_ids:
-                rows = self.db.execute("SELECT url, match FROM bundle_calls WHERE bundle = ?", (bundle_id,))
+                rows = self.db.execute(
+                    "SELECT url, match FROM bundle_calls WHERE bundle = ? AND url LIKE ? LIMIT ?",
+                    (bundle_id, f"%://{netloc}/%", limit),
+                )
                 found += [(url, json.loads(match)) for url, match in rows]
         return found
 
@@ -229,6 +234,7 @@ class Store:
                 lines -= count
                 cited = self._cited() if cited > max_bytes else cited
             self._evict(max_bytes)
+            self.full = self.bytes > max_bytes
 
     def _cited(self) -> int:
         row = self.db.execute(f"SELECT coalesce(sum(bytes), 0) FROM bodies b WHERE EXISTS ({CITED})").fetchone()  # noqa: S608  # constant

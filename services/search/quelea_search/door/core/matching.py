@@ -87,7 +87,7 @@ def _parameters(query: str) -> str:
     for part in query.split("&"):
         name, _, value = part.partition("=")
         if part and not is_volatile(name, unquote(value)):
-            kept.append((name, f"{name}={_HIDDEN}" if _SECRET.fullmatch(name) else part))
+            kept.append((name, f"{name}={_HIDDEN}" if _SECRET.fullmatch(unquote(name)) else part))
     return "&".join(part for _, part in sorted(kept, key=lambda pair: pair[0]))
 
 
@@ -112,15 +112,17 @@ def _body(body: bytes, kind: str) -> bytes:
     return body
 
 
-def redacted(url: WebUrl) -> str:
-    """An address as the log may show it: the values of keys and passwords are hidden."""
-    if not url.query:
-        return str(url)
+def redacted(url: WebUrl | str) -> str:
+    """An address as the log may show it, also one that is none: keys, passwords and users are hidden."""
+    address, mark, query = str(url).partition("?")
+    scheme, slashes, rest = address.partition("://")
+    if "@" in rest:
+        rest = f"{_HIDDEN}@{rest.rpartition('@')[2]}"
     parts = []
-    for part in url.query.split("&"):
+    for part in query.split("&"):
         name, sign, _ = part.partition("=")
-        parts.append(f"{name}{sign}{_HIDDEN}" if sign and _SECRET.fullmatch(name) else part)
-    return f"{url.origin}{url.path}?{'&'.join(parts)}"
+        parts.append(f"{name}{sign}{_HIDDEN}" if sign and _SECRET.fullmatch(unquote(name)) else part)
+    return f"{scheme}{slashes}{rest}{mark}{'&'.join(parts)}"
 
 
 def is_private(question: Question) -> bool:
@@ -128,7 +130,7 @@ def is_private(question: Question) -> bool:
     if any(_SECRET_HEADERS.fullmatch(name) for name in question.headers):
         return True
     names = (part.partition("=")[0] for part in question.url.query.split("&"))
-    return any(_SECRET.fullmatch(name) for name in names)
+    return any(_SECRET.fullmatch(unquote(name)) for name in names)
 
 
 def callback_of(url: str) -> str:
