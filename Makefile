@@ -64,8 +64,8 @@ demo: setup $(if $(ENGINE_OF_DEMO),engine-cpu) ## Samples in, questions asked, a
 	$(BIN)/quelea demo --port $(PORT) $(if $(ONCE),--once) $(if $(ENGINE_OF_DEMO),--engine cpu --home .quelea/demo-engine)
 
 .PHONY: up
-up: setup ## Run every service on this machine until Ctrl-C, data in .quelea/home. PORT=8080.
-	$(BIN)/quelea up --port $(PORT)
+up: setup $(if $(AGENT),tools runner-image) ## Run every service on this machine until Ctrl-C, data in .quelea/home. PORT=8080, AGENT=1 with sandbox and door.
+	$(BIN)/quelea up --port $(PORT) $(if $(AGENT),--agent)
 
 .PHONY: down
 down: setup ## Stop what `make up` or `quelea up --detach` runs.
@@ -113,3 +113,12 @@ test-vllm: setup engine-cpu ## A real vLLM on the CPU: the engine, and the gener
 .PHONY: runner-image
 runner-image: setup ## The image in which untrusted code runs, built without a registry. BASE=image to build on another's.
 	$(BIN)/python deploy/images/runner.py $(if $(BASE),--base $(BASE))
+
+SANDBOX_TESTS ?= tests/integration/sandbox tests/integration/sandbox_runner tests/escape
+.PHONY: test-sandbox
+test-sandbox: setup ## The sandbox on a real Docker engine: integration, and the escape suite. Skipped, and said so, without one.
+	@if docker version >/dev/null 2>&1; then \
+		$(MAKE) --no-print-directory runner-image && $(BIN)/pytest $(SANDBOX_TESTS); \
+	else \
+		echo "SKIPPED: no Docker engine answers, so the sandbox was not tested. Install one: apt-get install docker.io, or deploy/images/engine.sh as root." >&2; \
+	fi

@@ -156,6 +156,8 @@ def build(base: str, identity: str) -> None:
         command = ["docker", "build", "--quiet", "--network", "none", "--build-arg", f"BASE={base}"]
         command += ["--label", f"{LABEL}={identity}", "--label", "quelea=runner"]
         _run(*command, "-t", f"{IMAGE}:{identity[:12]}", "-t", f"{IMAGE}:latest", str(context))
+    # Stages of earlier builds are the next build's cache for a day, then a gigabyte that nobody needs.
+    _run("docker", "image", "prune", "--force", "--filter", f"label={LABEL}=build", "--filter", "until=24h")
 
 
 def main() -> int:

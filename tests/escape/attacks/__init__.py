@@ -1,10 +1,11 @@
 """Every attack, in the order of the table."""
 
 from escape.attack import Attack
-from escape.attacks import files, kernel, leftovers, network, privileges, protocol, resources
+from escape.attacks import files, kernel, leftovers, network, privileges, processes, protocol, resources
 
 GROUPS: dict[str, list[Attack]] = {
-    "Resources": resources.ATTACKS,
+    "Processes and time": processes.ATTACKS,
+    "Memory, disk, output": resources.ATTACKS,
     "Privileges": privileges.ATTACKS,
     "Kernel": kernel.ATTACKS,
     "Files of the host": files.ATTACKS,
