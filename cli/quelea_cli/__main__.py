@@ -18,7 +18,8 @@ from quelea_cli.commands.ingest import ingest
 from quelea_cli.commands.jobs import jobs
 from quelea_cli.commands.local import backup, keys_app, restore
 from quelea_cli.commands.prompts import prompts
-from quelea_cli.commands.stack import down, status, up
+from quelea_cli.commands.running import down, status
+from quelea_cli.commands.stack import up
 from quelea_cli.errors import CliError
 
 app = typer.Typer(

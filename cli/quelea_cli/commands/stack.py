@@ -1,4 +1,4 @@
-"""`quelea up` and `quelea down`: the whole product on this machine."""
+"""`quelea up`: the whole product on this machine."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from typing import Annotated, Any
 import typer
 
 from quelea_cli.errors import EXIT_USAGE, CliError
-from quelea_cli.options import DEFAULT_HOME, AsJson, HomeDir
-from quelea_cli.output import consoles, print_json, say
-from quelea_cli.stack.home import Home, StackRecord, is_same_process
+from quelea_cli.options import DEFAULT_HOME, HomeDir
+from quelea_cli.output import consoles, say
+from quelea_cli.stack.agent import check_engine
+from quelea_cli.stack.home import Home
 from quelea_cli.stack.logs import Logs
 from quelea_cli.stack.model import Policy
 from quelea_cli.stack.plan import Options, plan, url_of
@@ -28,7 +29,6 @@ from quelea_cli.stack.supervisor import Supervisor
 
 MODEL_FOLDER = Path(".cache/models/multilingual-e5-small")
 CHECKOUT = Path(__file__).resolve().parents[3]
-_DOWN_SECONDS = 90.0
 _UNPACK_SECONDS = 300.0
 
 Work = Callable[[str], Coroutine[Any, Any, None]]
@@ -40,6 +40,7 @@ class Reader(StrEnum):
 
     extractive = "extractive"
     openai = "openai"
+    cpu = "cpu"
 
 
 class Level(StrEnum):
@@ -58,9 +59,9 @@ def up(
     auth: Annotated[
         bool | None, typer.Option("--auth/--no-auth", help="Ask for keys; by default only when others can reach it.")
     ] = None,
-    reader: Annotated[Reader, typer.Option(help="extractive quotes the best sentences; openai asks a model.")] = (
-        Reader.extractive
-    ),
+    reader: Annotated[
+        Reader, typer.Option(help="extractive quotes; openai asks a model; cpu: a tiny one on vLLM here.")
+    ] = (Reader.extractive),
     openai_base_url: Annotated[str, typer.Option(help="An OpenAI-compatible endpoint, with /v1.")] = "",
     openai_model: Annotated[str, typer.Option(help="The model's name there.")] = "",
     openai_api_key: Annotated[
@@ -72,6 +73,9 @@ def up(
     ] = False,
     sample_web: Annotated[
         bool, typer.Option("--sample-web", help="A small web of samples on this machine stands in for the internet.")
+    ] = False,
+    agent: Annotated[
+        bool, typer.Option("--agent", help="Also what the agent needs: the sandbox (Docker) and the market-data door.")
     ] = False,
     start_seconds: Annotated[float, typer.Option(help="Longest wait for a service to be ready.", min=1)] = 120.0,
     log_level: Annotated[Level, typer.Option(help="Lowest level shown on the terminal.")] = Level.info,
@@ -90,7 +94,11 @@ def up(
         log_level="debug" if log_level is Level.debug else "info",
         web=web,
         sample_web=sample_folder() if sample_web else None,
+        engine=CHECKOUT if reader is Reader.cpu else None,
+        agent=CHECKOUT if agent else None,
     )
+    if agent:
+        check_engine(os.environ)
     if not options.auth and not is_loopback(host):
         raise CliError(f"{host} can be reached by others: keys cannot be off there.", EXIT_USAGE)
     serve(Home(home), options, Policy(start_seconds=start_seconds), terminal_level=log_level.value)
@@ -105,7 +113,7 @@ def sample_folder(samples: Path = CHECKOUT / "samples") -> Path:
 
 def reader_settings(reader: Reader, base_url: str, model: str, api_key: str) -> dict[str, str]:
     """The generator's variables for the reader that was chosen."""
-    if reader is Reader.extractive:
+    if reader is not Reader.openai:
         if base_url or model:
             raise CliError("--openai-base-url and --openai-model go with --reader openai.", EXIT_USAGE)
         return {}
@@ -251,49 +259,3 @@ def _detached(home_dir: Path, start_seconds: float) -> None:
         time.sleep(0.2)
     process.terminate()
     raise CliError(f"Quelea was not ready in time. Its log: {console}")
-
-
-def down(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
-    """Stop the stack of a home; nothing to do when none runs."""
-    place = Home(home)
-    out, _ = consoles()
-    record = place.read() if place.run.is_dir() else None
-    stopped = False
-    if record and is_same_process(record.pid, record.started):
-        _stop(place, record)
-        stopped = True
-    elif place.run.is_dir():
-        with place.locked():
-            stopped = bool(place.end_stale())
-    if as_json:
-        print_json({"stopped": stopped})
-    else:
-        say(out, f"Stopped the stack in {place.root}." if stopped else f"No stack runs in {place.root}.")
-
-
-def _stop(place: Home, record: StackRecord) -> None:
-    os.kill(record.pid, signal.SIGTERM)
-    end = time.monotonic() + _DOWN_SECONDS
-    while place.is_locked():
-        if time.monotonic() > end:
-            raise CliError(f"The stack (process {record.pid}) did not stop; see {place.logs}.")
-        time.sleep(0.1)
-
-
-def status(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
-    """What runs in a home: every process with its state and restarts."""
-    place = Home(home)
-    record = place.read()
-    runs = bool(record and is_same_process(record.pid, record.started))
-    if as_json:
-        services = {name: vars(one) for name, one in record.services.items()} if record and runs else {}
-        print_json({"running": runs, "url": record.url if record and runs else "", "services": services})
-    elif record and runs:
-        out, _ = consoles()
-        say(out, f"{record.url}  {record.state}  (process {record.pid})", "bold")
-        for name, one in record.services.items():
-            say(out, f"  {name:<10} {one.state:<11} pid {one.pid}, port {one.port or '-'}, {one.restarts} restarts")
-    else:
-        say(consoles()[0], f"No stack runs in {place.root}.")
-    if not runs:
-        raise typer.Exit(3)

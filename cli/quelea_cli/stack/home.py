@@ -53,7 +53,10 @@ class Home:
         self.documents = self.root / "documents"
         self.gateway = self.root / "gateway"
         self.keys = self.gateway / "keys.json"
-        self.data = (self.redis, self.index, self.documents, self.gateway)
+        self.runs = self.root / "runs"
+        self.market = self.root / "market"
+        self.market_socket = self.root / "market-socket"
+        self.data = (self.redis, self.index, self.documents, self.gateway, self.runs, self.market)
         self._record = self.run / "stack.json"
         self._lock = self.run / "lock"
 
@@ -63,6 +66,7 @@ class Home:
             self.root.mkdir(parents=True, exist_ok=True)
             for folder in (self.logs, self.run, *self.data):
                 folder.mkdir(mode=0o700, exist_ok=True)
+            self.market_socket.mkdir(mode=0o755, exist_ok=True)  # mounted into sandboxes, whose user is another one
         except OSError as error:
             raise CliError(f"Cannot use {self.root} as home: {error.strerror}. Choose another with --home.") from error
 

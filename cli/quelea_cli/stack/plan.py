@@ -10,6 +10,7 @@ from pathlib import Path
 
 from quelea_kit.redis_server import find_redis_server
 
+from quelea_cli.stack.agent import agent_services, gateway_settings
 from quelea_cli.stack.engine import engine_service, generator_settings
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.model import Service
@@ -38,6 +39,8 @@ class Options:
     """Folder of the sample web, which then stands in for the internet."""
     engine: Path | None = None
     """Checkout whose vLLM for CPUs writes the answers; None: none is started."""
+    agent: Path | None = None
+    """Checkout whose catalogue of tools the agent uses; None: there is no agent."""
 
 
 def url_of(options: Options) -> str:
@@ -70,6 +73,12 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
         engine_port = free_ports(1)[0]
         engine = [engine_service(options.engine, engine_port, environment)]
         reader |= generator_settings(engine_port)
+    agent: list[Service] = []
+    with_agent: dict[str, str] = {}
+    if options.agent:
+        agent_ports = dict(zip(("door", "sandbox"), free_ports(2), strict=True))
+        agent = agent_services(home, agent_ports, options.agent, environment, options.log_level)
+        with_agent = gateway_settings(home, agent_ports)
     http = f"[{options.host}]:{options.port}" if ":" in options.host else f"{options.host}:{options.port}"
 
     def service(name: str, own: dict[str, str], *, module: str = "", stop_group: int) -> Service:
@@ -104,6 +113,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
         _redis(home, port["redis"], password, environment),
         *sample,
         *engine,
+        *agent,
         service("embedder", {"QUELEA_EMBEDDER_MODEL": str(options.model)}, stop_group=5),
         service(
             "retriever",
@@ -123,6 +133,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
                 "QUELEA_GATEWAY_GENERATOR": at["generator"],
                 "QUELEA_GATEWAY_KEYS_FILE": str(home.keys),
                 "QUELEA_GATEWAY_AUTH": "keys" if options.auth else "off",
+                **with_agent,
             },
             stop_group=1,
         ),

@@ -1,0 +1,98 @@
+"""The agent's half of a stack: the market-data door, and the sandbox in which its code runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx2
+
+from quelea_cli.errors import EXIT_USAGE, CliError
+from quelea_cli.stack.home import Home
+from quelea_cli.stack.model import Service
+from quelea_cli.stack.probes import grpc_probe
+
+LOOPBACK = "127.0.0.1"
+_IMAGE = "quelea-runner:latest"
+_ENGINE = "unix:///var/run/docker.sock"
+_SOCKET = "door.sock"
+_LONGEST_SOCKET = 100
+"""Bytes of a UNIX socket's path (sun_path of unix(7) has 108)."""
+_START_SECONDS = 180.0
+
+
+def check_engine(environment: Mapping[str, str]) -> None:
+    """Raises CliError, one line on what to do, when no engine answers here or it lacks the image."""
+    address = environment.get("QUELEA_SANDBOX_DOCKER_HOST", _ENGINE)
+    image = environment.get("QUELEA_SANDBOX_IMAGE", _IMAGE)
+    if not address.startswith("unix://"):
+        return  # another machine's: the sandbox itself says what is wrong with it
+    try:
+        transport = httpx2.HTTPTransport(uds=address.removeprefix("unix://"))
+        with httpx2.Client(transport=transport, base_url="http://engine", timeout=10) as client:
+            client.get("/_ping").raise_for_status()
+            found = client.get(f"/images/{image}/json").status_code == 200
+    except httpx2.HTTPError as error:
+        raise CliError(
+            f"The agent's code runs in Docker, and no engine answers at {address} ({error}); install it (Debian: "
+            "apt-get install docker.io), see that you may use its socket, and start again.",
+            EXIT_USAGE,
+        ) from error
+    if not found:
+        raise CliError(f"The engine has no image {image}; `make runner-image` builds it.", EXIT_USAGE)
+
+
+def agent_services(
+    home: Home, ports: Mapping[str, int], checkout: Path, environment: Mapping[str, str], log_level: str
+) -> list[Service]:
+    """The door and the sandbox.
+
+    Args:
+        home: Where their data are kept.
+        ports: Of "door" and "sandbox".
+        checkout: Has the catalogue of tools.
+        environment: The user's; wins, but for addresses and folders.
+        log_level: Of both.
+    """
+    socket = home.market_socket / _SOCKET
+    if len(str(socket).encode()) > _LONGEST_SOCKET:
+        raise CliError(f"The path {socket} is too long for a socket; choose a shorter --home.", EXIT_USAGE)
+    door = {
+        "QUELEA_MARKET_LISTEN": f"{LOOPBACK}:{ports['door']}",
+        "QUELEA_MARKET_DATA_DIR": str(home.market),
+        "QUELEA_MARKET_SOCKET": str(socket),
+    }
+    sandbox = {
+        "QUELEA_SANDBOX_LISTEN": f"{LOOPBACK}:{ports['sandbox']}",
+        "QUELEA_SANDBOX_MARKET_SOCKET_DIR": str(home.market_socket),
+        "QUELEA_SANDBOX_TOOLS_FILE": str(checkout / ".cache/tools/catalogue.jsonl"),
+        "QUELEA_SANDBOX_TOOL_HEALTH_FILE": str(home.market / "tool-health.json"),
+    }
+
+    def service(name: str, module: str, prefix: str, own: dict[str, str], stop_group: int) -> Service:
+        return Service(
+            name=name,
+            command=(sys.executable, "-m", module),
+            env={f"{prefix}_LOG_LEVEL": log_level, **environment, **own, "PYTHONUNBUFFERED": "1"},
+            probe=grpc_probe(f"{LOOPBACK}:{ports[name]}"),
+            port=ports[name],
+            start_group=2,
+            stop_group=stop_group,
+            grace_seconds=40.0,
+            start_seconds=_START_SECONDS,
+        )
+
+    return [
+        service("door", "quelea_search.door", "QUELEA_MARKET", door, 4),
+        service("sandbox", "quelea_sandbox", "QUELEA_SANDBOX", sandbox, 3),
+    ]
+
+
+def gateway_settings(home: Home, ports: Mapping[str, int]) -> dict[str, str]:
+    """The gateway's variables for them."""
+    return {
+        "QUELEA_GATEWAY_SANDBOX": f"{LOOPBACK}:{ports['sandbox']}",
+        "QUELEA_GATEWAY_MARKET": f"{LOOPBACK}:{ports['door']}",
+        "QUELEA_GATEWAY_RUNS_URL": str(home.runs),
+    }
