@@ -24,7 +24,7 @@ _MORE_ROWS = 10  # the same for a figure of many digits
 _PARTS = 4  # rows that two parts of a share are looked for in
 MOST_SOUGHT = 2000  # figures of one answer that are looked for; those behind are unsupported
 FIGURES = 500  # figures of one answer that are tried to be derived
-BUDGET = 150_000  # computations for one answer; what is left when they are used up is not derived
+BUDGET = 100_000  # computations for one answer; what is left when they are used up is not derived
 _RANGE = re.compile(r"\bfrom\b.*\bto\b|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b", re.IGNORECASE)
 _BASE = re.compile(
     r"(?:\bfrom|\bsince|\bthan|\bversus|\bvs\.?|\bcompared (?:to|with)|\bover|\bagainst|\bbetween"

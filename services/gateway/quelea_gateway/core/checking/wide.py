@@ -22,7 +22,7 @@ _PRICE = 1000  # numbers are multiplied by what may be a price or a rate
 _TABLES = 6
 _ROWS = 60
 _COLUMNS = 12
-_CHEAP = 100
+_CHEAP = 40
 """Comparisons that cost as much as one computation of the budget."""
 
 
@@ -61,14 +61,13 @@ def _tables(claim: Claim, groups: Sequence[Group], evidence: Evidence) -> Iterat
         yield [g for g in evidence.rows.get(table, ()) if g.facts][:_ROWS]
 
 
-def _allowed(claim: Claim, one: bool, other: bool) -> bool:
-    digits = claim.figure.digits
+def _allowed(digits: int, one: bool, other: bool) -> bool:
     return digits >= _ANY or (digits >= _ONE and (one or other)) or (one and other)
 
 
 def _pairs(claim: Claim, facts: Sequence[Fact], close: Sequence[bool]) -> Iterator[Try]:
     """Sums and differences of two, and sums of runs, of one column."""
-    figure = claim.figure
+    figure, digits = claim.figure, claim.figure.digits
     for times in multipliers(figure, facts[0]):
         low, high = (figure.size - claim.tolerance) / times, (figure.size + claim.tolerance) / times
         if high <= 0:
@@ -80,25 +79,35 @@ def _pairs(claim: Claim, facts: Sequence[Fact], close: Sequence[bool]) -> Iterat
             for j in range(i + 1, len(values)):
                 b = values[j]
                 total += b
-                if figure.digits >= _ANY and min(abs(a), abs(b)) < _PRICE and near <= abs(a * b) <= far:
-                    number, price = (i, j) if abs(a) > abs(b) else (j, i)
-                    product = facts[number].value * facts[price].value
-                    yield Try(product, (facts[number], facts[price]), "product", False, None)
-                fair = _allowed(claim, close[i], close[j])
-                if fair and near <= abs(a - b) <= far:
-                    pair = (facts[i], facts[j]) if a > b else (facts[j], facts[i])
-                    yield Try(pair[0].value - pair[1].value, pair, "difference", False, None)
-                if near <= abs(total) <= far and (figure.digits >= _ONE or (fair and j == i + 1)):
-                    yield from many(facts[i : j + 1], ["sum"])
-                elif fair and j > i + 1 and near <= abs(a + b) <= far:
-                    yield from many([facts[i], facts[j]], ["sum"])
+                run = near <= abs(total) <= far and (digits >= _ONE or j == i + 1)
+                pair = near <= abs(a + b) <= far
+                apart = near <= abs(a - b) <= far
+                price = digits >= _ANY and near <= abs(a * b) <= far
+                if run or pair or apart or price:
+                    fair = _allowed(digits, close[i], close[j])
+                    yield from _hits(facts[i : j + 1], run=run, pair=pair and fair, apart=apart and fair, price=price)
+
+
+def _hits(facts: Sequence[Fact], *, run: bool, pair: bool, apart: bool, price: bool) -> Iterator[Try]:
+    """The computations on a run of facts, or on its first and last, that came out right."""
+    one, other = sorted((facts[0], facts[-1]), key=lambda f: f.value, reverse=True)
+    if apart:
+        yield Try(one.value - other.value, (one, other), "difference", False, None)
+    if run and (len(facts) > 2 or pair):
+        yield from many(facts, ["sum"])
+    elif pair:
+        yield from many([facts[0], facts[-1]], ["sum"])
+    if price and min(abs(one.value), abs(other.value)) < _PRICE:
+        number, rate = sorted((one, other), key=lambda f: abs(f.value), reverse=True)
+        yield Try(number.value * rate.value, (number, rate), "product", False, None)
 
 
 def _ratios(claim: Claim, facts: Sequence[Fact], close: Sequence[bool]) -> Iterator[Try]:
+    digits = claim.figure.digits
     target, slack = float(claim.figure.size) / 100, float(claim.tolerance) / 100
     values = [float(f.value) for f in facts]
     for i, a in enumerate(values):
         for j, b in enumerate(values):
-            if i != j and _allowed(claim, close[i], close[j]) and abs(abs(a / b) - target) <= slack * 1.001:
+            if i != j and abs(abs(a / b) - target) <= slack * 1.001 and _allowed(digits, close[i], close[j]):
                 value = facts[i].value / facts[j].value * HUNDRED
                 yield Try(value, (facts[i], facts[j]), "ratio", True, None)
