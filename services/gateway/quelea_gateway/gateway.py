@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -49,6 +50,8 @@ class Gateway:
     analyst: Analyst
     toolkit: Toolkit
     prompt_sources: tuple[PromptSource, ...] = ()
+    closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
+    """Called when the gateway closes, by what was built on it."""
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
     async def dependencies(self) -> dict[str, str]:
@@ -76,6 +79,8 @@ class Gateway:
 
     async def close(self) -> None:
         """Tell what was useful so far, and close the channels."""
+        for close in self.closing:
+            await close()
         await self.analyst.close()
         await self.toolkit.close()
         await self.keeper.close(self.settings.drain_seconds)

@@ -152,9 +152,9 @@ async def test_without_a_catalogue_everything_says_what_to_do() -> None:
     async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as web:
         for path in ("/v1/tools", "/v1/tools?q=x", "/v1/tools/categories", "/v1/tools/x"):
             answer = await web.get(path)
-            assert answer.status_code == 503
+            assert answer.status_code == 409
             assert "make tools" in answer.json()["error"]["message"]
-        assert (await web.post("/v1/tools/select", json={"question": "x"})).status_code == 503
+        assert (await web.post("/v1/tools/select", json={"question": "x"})).status_code == 409
         assert (await web.get("/readyz")).status_code == 200
 
 

@@ -9,10 +9,15 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import FileResponse
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from quelea_gateway.gateway import Gateway
+from quelea_gateway.mcp.actions import GatewayActions
+from quelea_gateway.mcp.asgi import PATH as MCP_PATH
+from quelea_gateway.mcp.asgi import McpApp
+from quelea_gateway.mcp.server import build_server
 from quelea_gateway.rest import (
     ask,
     check,
@@ -87,6 +92,9 @@ def build_app(gateway: Gateway) -> App:
         app.include_router(module.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
+    mcp = McpApp(build_server(GatewayActions(gateway)), most_bytes=gateway.settings.max_body_bytes)
+    gateway.closing.append(mcp.close)
+    app.router.routes.append(Route(MCP_PATH, mcp))
     errors.register(app)
     app.openapi = lambda: _schema(app)  # type: ignore[method-assign]  # FastAPI's documented way to change its schema
     door = Door(app, gateway)

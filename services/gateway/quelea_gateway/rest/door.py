@@ -40,7 +40,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _UPLOAD = ("POST", "/v1/documents")
-_CLOSED = ("/v1/", "/metrics")
+_CLOSED = ("/v1/", "/metrics", "/mcp")
 
 
 def _is_this_machine(host: str) -> bool:

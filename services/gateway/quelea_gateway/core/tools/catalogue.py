@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from quelea_kit.errors import NotFound, QueleaError, Unavailable
+from quelea_kit.errors import Conflict, NotFound, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_gateway.core.agent.ports import ApiCandidate, Model
@@ -149,7 +149,7 @@ class ToolCatalogue:
 
     def _needed(self) -> Source:
         if self._source is None:
-            raise Unavailable(NO_CATALOGUE, details={"dependency": "tools"})
+            raise Conflict(NO_CATALOGUE)
         return self._source
 
     async def listing(self) -> Listing:
@@ -246,7 +246,8 @@ class ToolCatalogue:
 
         Raises:
             NotFound: there is no such category.
-            Unavailable: no catalogue, or no index yet.
+            Conflict: this deployment has no catalogue.
+            Unavailable: the catalogue is away, or there is no index yet.
         """
         category = await self._category(category, strict=True)
         model = await self._language_model()

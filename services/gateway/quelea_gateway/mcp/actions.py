@@ -1,0 +1,194 @@
+"""What the MCP server's tools do: in a gateway, or by asking one."""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+from mcp import Client
+from mcp.server.mcpserver.exceptions import ToolError
+from quelea_kit.errors import InvalidInput, QueleaError
+
+from quelea_gateway.analyst import OFF
+from quelea_gateway.core import question as rules
+from quelea_gateway.core.agent.ports import Execution
+from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.core.tools import describing
+from quelea_gateway.gateway import Gateway
+from quelea_gateway.rest.ask import whole
+from quelea_gateway.rest.schemas import AnswerOut
+
+Json = dict[str, Any]
+
+TENANT: ContextVar[str] = ContextVar("mcp_tenant", default="")
+"""The name of the caller's key, set for each request."""
+
+_MOST_CODE = 256 * 1024
+_MOST_FILE = 256 * 1024
+"""Bytes of a file that is sent back whole; of a larger one only its name and size."""
+_MOST_OUTPUT = 64 * 1024
+
+
+class Actions(Protocol):
+    """One method for each tool. Each raises ToolError with a sentence for the caller."""
+
+    async def search_tools(self, query: str, category: str, limit: int) -> Json:
+        """The best tools for a need."""
+        ...
+
+    async def tool_details(self, name: str) -> Json:
+        """A tool's document."""
+        ...
+
+    async def ask(self, question: str, as_of: str) -> Json:
+        """A cited answer."""
+        ...
+
+    async def execute_python(self, code: str, market_data: bool) -> Json:
+        """What code printed and made."""
+        ...
+
+
+class GatewayActions:
+    """In the gateway's own process, under the rules of REST.
+
+    Args:
+        gateway: Its clients and limits.
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def search_tools(self, query: str, category: str, limit: int) -> Json:
+        """As GET /v1/tools."""
+        try:
+            hits = await self._gateway.toolkit.catalogue.search(query, category=category, k=max(1, min(limit, 50)))
+        except QueleaError as error:
+            raise ToolError(error.message) from error
+        return {
+            "tools": [
+                {
+                    "name": hit.tool.name,
+                    "category": hit.tool.category,
+                    "provider": hit.tool.provider,
+                    "description": describing.line(hit.tool).partition(": ")[2],
+                    "score": round(hit.score, 4),
+                }
+                for hit in hits
+            ]
+        }
+
+    async def tool_details(self, name: str) -> Json:
+        """As GET /v1/tools/{name}."""
+        try:
+            return {"document": await self._gateway.toolkit.catalogue.details(name)}
+        except QueleaError as error:
+            raise ToolError(error.message) from error
+
+    async def ask(self, question: str, as_of: str) -> Json:
+        """As POST /v1/ask."""
+        gateway = self._gateway
+        try:
+            asked = rules.build(
+                question, gateway.limits, as_of=as_of, tenant=TENANT.get(), strict=gateway.settings.strict
+            )
+            answer = AnswerOut.of(await whole(gateway, asked))
+        except ReaderFailed as failed:
+            raise ToolError(failed.error.message) from failed
+        except QueleaError as error:
+            raise ToolError(error.message) from error
+        said: Json = answer.model_dump(mode="json")
+        return {key: said[key] for key in ("answer", "citations", "as_of", "route", "notices") if key in said}
+
+    async def execute_python(self, code: str, market_data: bool) -> Json:
+        """Once, in a container of its own."""
+        analyst, settings = self._gateway.analyst, self._gateway.settings
+        try:
+            if analyst.sandbox is None:
+                raise ToolError(OFF)
+            if not code.strip() or len(code.encode()) > _MOST_CODE:
+                raise InvalidInput(f"code must have 1 to {_MOST_CODE} bytes.")
+            run, tenant = f"mcp-{uuid.uuid4().hex}", TENANT.get()
+            session = None
+            if market_data:
+                if analyst.door is None:
+                    raise ToolError("This deployment has no market-data door; run the code without market_data.")
+                session = await analyst.door.open(
+                    run_id=run,
+                    tenant=tenant,
+                    as_of="",
+                    bundle_ids=(),
+                    max_calls=settings.agent_calls,
+                    seconds=settings.agent_code_seconds + 60,
+                )
+            try:
+                done = await analyst.sandbox.execute(
+                    code,
+                    session_id="",
+                    execution_id=run,
+                    market_token=session.token if session else "",
+                    seconds=settings.agent_code_seconds,
+                    tenant=tenant,
+                )
+            finally:
+                if session is not None and analyst.door is not None:
+                    await analyst.door.close_session(session.id)
+        except QueleaError as error:
+            raise ToolError(error.message) from error
+        return executed(done)
+
+
+def executed(done: Execution) -> Json:
+    """What a run came to; files up to a quarter of a MiB come whole, in base64."""
+    return {
+        "result": done.reason,
+        "stdout": done.stdout[:_MOST_OUTPUT],
+        "stderr": done.stderr[:_MOST_OUTPUT],
+        "error": done.error,
+        "wall_seconds": round(done.wall_seconds, 3),
+        "files": [
+            {
+                "path": file.path,
+                "media_type": file.media_type,
+                "bytes": len(file.data),
+                "base64": base64.b64encode(file.data).decode() if len(file.data) <= _MOST_FILE else None,
+            }
+            for file in done.files
+        ],
+    }
+
+
+class RemoteActions:
+    """At a gateway, through its own MCP route.
+
+    Args:
+        client: Connected to URL/mcp.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def search_tools(self, query: str, category: str, limit: int) -> Json:
+        """Forwarded."""
+        return await self._call("search_tools", {"query": query, "category": category, "limit": limit})
+
+    async def tool_details(self, name: str) -> Json:
+        """Forwarded."""
+        return await self._call("tool_details", {"name": name})
+
+    async def ask(self, question: str, as_of: str) -> Json:
+        """Forwarded."""
+        return await self._call("ask", {"question": question, "as_of": as_of})
+
+    async def execute_python(self, code: str, market_data: bool) -> Json:
+        """Forwarded."""
+        return await self._call("execute_python", {"code": code, "market_data": market_data})
+
+    async def _call(self, name: str, arguments: Json) -> Json:
+        result = await self._client.call_tool(name, arguments)
+        if result.is_error or not isinstance(result.structured_content, dict):
+            texts = [text for part in result.content if isinstance(text := getattr(part, "text", None), str)]
+            raise ToolError(" ".join(texts) or f"{name} failed at the gateway.")
+        return result.structured_content

@@ -1,0 +1,58 @@
+"""The MCP server and its tools; the SDK makes their schemas from the signatures."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from quelea_gateway.mcp.actions import Actions
+from quelea_gateway.version import VERSION
+
+_ABOUT = (
+    "Quelea answers finance questions from a knowledge base with citations, and has a catalogue of functions that get "
+    "market data: find one with search_tools, read how to call it with tool_details, run Python that calls it with "
+    "execute_python."
+)
+_READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+
+
+def build_server(actions: Actions) -> MCPServer[Any]:
+    """A server whose tools do these actions."""
+    server: MCPServer[Any] = MCPServer("quelea", version=VERSION, instructions=_ABOUT, log_level="WARNING")
+
+    @server.tool(annotations=_READ_ONLY)
+    async def search_tools(
+        query: Annotated[str, Field(min_length=1, max_length=4000, description="What data is needed, any language.")],
+        category: Annotated[str, Field(max_length=60, description="Stock, Fund, Macro, …; empty: all.")] = "",
+        limit: Annotated[int, Field(ge=1, le=50, description="At most so many.")] = 10,
+    ) -> dict[str, Any]:
+        """Find functions that get finance data (akshare, yfinance, SEC EDGAR, …) by what they give."""
+        return await actions.search_tools(query, category, limit)
+
+    @server.tool(annotations=_READ_ONLY)
+    async def tool_details(
+        name: Annotated[str, Field(min_length=1, max_length=200, description="A name that search_tools gave.")],
+    ) -> dict[str, Any]:
+        """Read how to call a function: parameters, columns of its result, example, first rows."""
+        return await actions.tool_details(name)
+
+    @server.tool(annotations=_READ_ONLY)
+    async def ask(
+        question: Annotated[str, Field(min_length=1, max_length=8000, description="A finance question.")],
+        as_of: Annotated[str, Field(max_length=10, description="The day of the question, YYYY-MM-DD.")] = "",
+    ) -> dict[str, Any]:
+        """Answer a question from the knowledge base; every [n] of the answer is one of the citations."""
+        return await actions.ask(question, as_of)
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=False, open_world_hint=True))
+    async def execute_python(
+        code: Annotated[str, Field(min_length=1, max_length=262_144, description="Python; print what matters.")],
+        market_data: Annotated[bool, Field(description="Let it reach data hosts, through the door.")] = False,
+    ) -> dict[str, Any]:
+        """Run Python once in a container of its own, with pandas, numpy, matplotlib and akshare; files come back."""
+        return await actions.execute_python(code, market_data)
+
+    return server

@@ -1,0 +1,139 @@
+"""The MCP server, spoken to with the SDK's own client: over HTTP at the gateway, and over stdio in front of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from quelea_gateway import keys
+from quelea_gateway.core.agent.ports import CodeFile, Execution
+from quelea_gateway.testing import standing
+
+QUESTION = "What were Apple's net sales in the third quarter of fiscal 2023?"
+
+
+class Sandbox:
+    """Runs nothing; says what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: dict[str, Any] = {}
+
+    async def execute(self, code: str, **more: Any) -> Execution:
+        self.asked = {"code": code, **more}
+        files = (CodeFile("a.txt", b"abc", "text/plain"), CodeFile("b.bin", b"x" * 300_000))
+        return Execution("ok", stdout="1\n", files=files, wall_seconds=0.1)
+
+    async def close(self) -> None: ...
+
+
+def text_of(result: Any) -> str:
+    return " ".join(part.text for part in result.content)
+
+
+async def test_the_four_tools_are_listed_with_their_schemas(stand: Any) -> None:
+    async with Client(f"{stand.url}/mcp") as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(tools) == {"search_tools", "tool_details", "ask", "execute_python"}
+    schema = tools["search_tools"].input_schema
+    assert schema["required"] == ["query"]
+    assert schema["properties"]["limit"]["maximum"] == 50
+    assert tools["ask"].annotations.read_only_hint
+    assert not tools["execute_python"].annotations.read_only_hint
+
+
+async def test_a_question_is_answered_with_citations(stand: Any) -> None:
+    async with Client(f"{stand.url}/mcp") as client:
+        result = await client.call_tool("ask", {"question": QUESTION})
+        refused = await client.call_tool("ask", {"question": QUESTION, "as_of": "yesterday"})
+    assert not result.is_error
+    said = result.structured_content
+    assert said["answer"]
+    assert said["citations"][0]["quote"]
+    assert refused.is_error
+    assert "YYYY-MM-DD" in text_of(refused)
+
+
+async def test_without_catalogue_and_sandbox_the_tools_say_what_to_do(stand: Any) -> None:
+    async with Client(f"{stand.url}/mcp") as client:
+        search = await client.call_tool("search_tools", {"query": "x"})
+        details = await client.call_tool("tool_details", {"name": "x"})
+        run = await client.call_tool("execute_python", {"code": "print(1)"})
+    assert search.is_error
+    assert details.is_error
+    assert "make tools" in text_of(search)
+    assert run.is_error
+    assert "make runner-image" in text_of(run)
+
+
+async def test_code_is_run_once_and_small_files_come_back(stand: Any) -> None:
+    sandbox = Sandbox()
+    stand.gateway.analyst.sandbox = sandbox
+    async with Client(f"{stand.url}/mcp") as client:
+        result = await client.call_tool("execute_python", {"code": "print(1)"})
+        no_door = await client.call_tool("execute_python", {"code": "print(1)", "market_data": True})
+    said = result.structured_content
+    assert (said["result"], said["stdout"]) == ("ok", "1\n")
+    assert said["files"][0] == {"path": "a.txt", "media_type": "text/plain", "bytes": 3, "base64": "YWJj"}
+    assert said["files"][1]["base64"] is None
+    assert (sandbox.asked["code"], sandbox.asked["session_id"], sandbox.asked["market_token"]) == ("print(1)", "", "")
+    assert sandbox.asked["tenant"] == "local"
+    assert no_door.is_error
+    assert "door" in text_of(no_door)
+
+
+async def test_only_keys_come_in_and_the_key_names_the_tenant(tmp_path: Any) -> None:
+    path = tmp_path / "keys.json"
+    key = keys.create(path, "desk")
+    async with standing(auth="keys", keys_file=str(path)) as stand:
+        async with httpx2.AsyncClient(trust_env=False) as web:
+            ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+            assert (await web.post(f"{stand.url}/mcp", json=ping)).status_code == 401
+            assert (await web.get(f"{stand.url}/mcp", headers={"Authorization": f"Bearer {key}"})).status_code == 405
+        sandbox = Sandbox()
+        stand.gateway.analyst.sandbox = sandbox
+        async with (
+            httpx2.AsyncClient(trust_env=False, headers={"Authorization": f"Bearer {key}"}) as web,
+            Client(streamable_http_client(f"{stand.url}/mcp", http_client=web)) as client,
+        ):
+            await asyncio.gather(*(client.call_tool("execute_python", {"code": f"print({n})"}) for n in range(5)))
+        assert sandbox.asked["tenant"] == "desk"
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"jsonrpc":"2.0","id":1,"method":"no/such"}', b"x" * 100_000])
+async def test_nonsense_is_refused_and_the_server_goes_on(stand: Any, body: bytes) -> None:
+    async with httpx2.AsyncClient(trust_env=False) as web:
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        answer = await web.post(f"{stand.url}/mcp", content=body, headers=headers)
+        assert answer.status_code < 500
+    async with Client(f"{stand.url}/mcp") as client:
+        assert (await client.list_tools()).tools
+
+
+async def test_over_stdio_the_gateway_is_asked(stand: Any) -> None:
+    stand.gateway.analyst.sandbox = Sandbox()
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "quelea_gateway.mcp", "--url", stand.url], env=dict(os.environ)
+    )
+    async with Client(command) as client:
+        assert len((await client.list_tools()).tools) == 4
+        result = await client.call_tool("execute_python", {"code": "print(1)"})
+        search = await client.call_tool("search_tools", {"query": "x"})
+    assert result.structured_content["stdout"] == "1\n"
+    assert search.is_error
+    assert "make tools" in text_of(search)
+
+
+async def test_over_stdio_without_a_gateway_one_line_says_so() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "quelea_gateway.mcp", "--url", "http://127.0.0.1:9",
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    _, said = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 1
+    assert said.decode().splitlines()[-1].startswith("quelea mcp: no gateway can be used at http://127.0.0.1:9")
