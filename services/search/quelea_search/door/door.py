@@ -23,7 +23,7 @@ from quelea_search.door.adapters.store import Store
 from quelea_search.door.core.budget import OneAtATime
 from quelea_search.door.core.bundle import LONGEST_URL
 from quelea_search.door.core.cookies import CookieJar
-from quelea_search.door.core.headers import outward
+from quelea_search.door.core.headers import COOKIE_NAMES, FINAL_URL, cookie_names, cookie_stand_ins, outward
 from quelea_search.door.core.hosts import HostRule
 from quelea_search.door.core.matching import Match, is_private, match_of, redacted, with_callback
 from quelea_search.door.core.model import Answer, Call, Question, Recorded, Refused, Source
@@ -182,7 +182,8 @@ class Door:
         session.served[match.key] += 1
         # Pinned to a day, the newest answer of it holds; else the answers come in the order of the recorded run.
         answer = max(kept, key=lambda each: each.fetched) if session.as_of else kept[min(number, len(kept) - 1)]
-        return _Found(answer, await self._blocking(self._store.body, answer.sha256), Source.BUNDLE)
+        body = await self._blocking(self._store.body, answer.sha256)
+        return _Found(answer, body, Source.BUNDLE, cookie_stand_ins(answer.headers))
 
     async def _live(self, session: Session, question: Question, match: Match, scope: str) -> _Found:
         rule = self._upstream.check(question.url)
@@ -190,10 +191,8 @@ class Door:
         if kept is not None and kept.fetched > time.time() - rule.fresh_seconds:
             return _Found(kept, await self._blocking(self._store.body, kept.sha256), Source.CACHE)
         if self._store.full:
-            raise Refused(
-                429, "FULL", "The door keeps all that it may (QUELEA_MARKET_DATA_BYTES) for runs under way and bundles; try "
-                "again later.", retry_after=60.0,
-            )  # fmt: skip
+            message = "The door keeps all that it may (QUELEA_MARKET_DATA_BYTES); try again when other runs have ended."
+            raise Refused(429, "FULL", message, retry_after=60.0)
         answer = await self._upstream.ask(question, session.jar, _validators(kept))
         now = time.time()
         if answer.unchanged and kept is not None:
@@ -201,7 +200,9 @@ class Door:
             return _Found(kept.at(now), body, Source.UPSTREAM, answer.cookies, scope)
         headers = dict(answer.headers)
         if answer.url != str(question.url):
-            headers["x-quelea-url"] = redacted(parse_url(answer.url, LONGEST_URL))
+            headers[FINAL_URL] = redacted(parse_url(answer.url, LONGEST_URL))
+        if names := cookie_names(answer.cookies):
+            headers[COOKIE_NAMES] = names
         recorded = Recorded(
             match.key, question.method, redacted(question.url), match.facts(), now, answer.status, headers,
             hashlib.sha256(answer.body).hexdigest(), len(answer.body),

@@ -77,7 +77,8 @@ async def test_what_was_acknowledged_outlives_kill_9(door: DoorProcess, site: Si
 
 
 async def test_a_run_is_bundled_and_replayed_elsewhere(door: DoorProcess, site: Site) -> None:
-    site.paths["/a"] = response(b"callback1([1]);", kind="text/javascript")
+    cookie = {"Set-Cookie": "sid=s3cr3t; Path=/"}
+    site.paths["/a"] = response(b"callback1([1]);", kind="text/javascript", headers=cookie)
     token = await door.open("run-1")
     await get(door, token, f"{URL}?callback=callback1&beg=1")
     bundle = await door.give_bundle("run-1")
@@ -92,6 +93,8 @@ async def test_a_run_is_bundled_and_replayed_elsewhere(door: DoorProcess, site: 
             asked = len(site.asked)
             reply = await get(other, replay, f"{URL}?callback=callback2&beg=1")
             assert reply.body == b"callback2([1]);"
+            assert reply.headers["Set-Cookie"].startswith("sid=recorded;")
+            assert b"s3cr3t" not in bundle
             missing = await get(other, replay, f"{URL}?beg=2")
             assert (missing.status, missing.refused) == (451, "NOT_RECORDED")
             assert "it differs in beg" in json.loads(missing.body)["error"]["message"]

@@ -106,6 +106,7 @@ def test_keys_of_callers_are_hidden_and_make_an_answer_private() -> None:
     assert is_private(Question("GET", url))
     assert "s3cret" not in match_of(Question("GET", url)).url
     assert redacted("ftp://me:s3cret@example.com/?secret=s3cret&a=1") == "ftp://hidden@example.com/?secret=hidden&a=1"
+    assert redacted("https://query1.finance.yahoo.com/x?crumb=abc&range=1d").endswith("?crumb=hidden&range=1d")
     plain = parse_url("https://api.example.com/x?token=894050c7")  # a constant of Eastmoney's pages
     assert not is_private(Question("GET", plain, {"referer": "https://quote.eastmoney.com"}))
     for name in ("authorization", "cookie", "x-api-key", "x-xsrf-token"):

@@ -13,7 +13,7 @@ from quelea_kit.errors import NotFound, Overloaded
 from quelea_search.core.urls import parse_url
 from quelea_search.door.core.budget import OneAtATime, Places, TokenBucket
 from quelea_search.door.core.cookies import CookieJar
-from quelea_search.door.core.headers import inward, outward
+from quelea_search.door.core.headers import COOKIE_NAMES, cookie_names, cookie_stand_ins, inward, outward, recorded
 from quelea_search.door.core.hosts import HostRule, HostTable, default_rules
 from quelea_search.door.core.model import Refused
 from quelea_search.door.core.sessions import Session, Sessions
@@ -204,6 +204,27 @@ def test_headers_that_come_back() -> None:
         }
     )
     assert back == {"content-type": "a/b", "etag": '"1"'}
+
+
+def test_headers_of_a_bundle_are_those_that_an_upstream_could_send() -> None:
+    hostile = {
+        "content-type": "a/b",
+        "content-length": "5",
+        "x-quelea-call": "x",
+        "set-cookie": "a=b",
+        "odd\r\nx": "y",
+        "x-quelea-url": "https://a.com/",
+        "x-quelea-cookies": "A3 B\r\nx",
+    }
+    assert recorded(hostile) == {"content-type": "a/b", "x-quelea-url": "https://a.com/"}
+    names = cookie_names(["A3=secret; Path=/", "B=1", "A3=again"])
+    assert names == "A3 B"
+    assert cookie_stand_ins(recorded({COOKIE_NAMES: names})) == (
+        "A3=recorded; Path=/; Max-Age=86400",
+        "B=recorded; Path=/; Max-Age=86400",
+    )
+    assert cookie_names(["bad name=1"]) == ""
+    assert cookie_stand_ins({}) == ()
 
 
 def test_cookies_stay_where_they_belong() -> None:

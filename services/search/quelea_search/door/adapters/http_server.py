@@ -18,6 +18,7 @@ from pathlib import Path
 import h11
 from quelea_kit.logging import get_logger
 
+from quelea_search.door.core.headers import COOKIE_NAMES
 from quelea_search.door.core.model import Refused
 from quelea_search.door.door import Asked, Given
 
@@ -246,7 +247,7 @@ def _asked(request: h11.Request, body: bytes) -> Asked:
 
 
 def _given(given: Given) -> Reply:
-    headers = [(name, value) for name, value in given.answer.headers.items() if name != "connection"]
+    headers = [(name, value) for name, value in given.answer.headers.items() if name != COOKIE_NAMES]
     headers += [("set-cookie", value) for value in given.cookies]
     fetched = datetime.fromtimestamp(given.answer.fetched, UTC).isoformat(timespec="milliseconds")
     headers += [("x-quelea-call", given.call_id), ("x-quelea-fetched", fetched.replace("+00:00", "Z"))]

@@ -24,6 +24,7 @@ from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_search.core.urls import parse_url
 from quelea_search.core.web_errors import BadUrl
+from quelea_search.door.core.headers import recorded
 from quelea_search.door.core.matching import Match, normal_url
 from quelea_search.door.core.model import Recorded
 
@@ -252,7 +253,7 @@ def _call(entry: Any, number: int) -> Recorded:
     facts = Match(
         method, normal_url(address), *(str(match.get(name, ""))[:200] for name in ("body", "accept", "content_type"))
     )
-    kept = {name.lower(): value for name, value in headers.items()}
+    kept = recorded({name.lower(): value for name, value in headers.items()})
     return Recorded(facts.key, method, str(address), facts.facts(), float(fetched), status, kept, sha256, size)
 
 

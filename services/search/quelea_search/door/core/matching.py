@@ -121,7 +121,9 @@ def redacted(url: WebUrl | str) -> str:
     parts = []
     for part in query.split("&"):
         name, sign, _ = part.partition("=")
-        parts.append(f"{name}{sign}{_HIDDEN}" if sign and _SECRET.fullmatch(unquote(name)) else part)
+        plain = unquote(name)
+        hidden = sign and (_SECRET.fullmatch(plain) or plain.lower() == "crumb")  # a crumb goes with Yahoo's cookie
+        parts.append(f"{name}{sign}{_HIDDEN}" if hidden else part)
     return f"{scheme}{slashes}{rest}{mark}{'&'.join(parts)}"
 
 

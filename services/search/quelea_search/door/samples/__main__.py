@@ -51,20 +51,11 @@ def write(out: Path, until: date = UNTIL) -> tuple[str, int]:
         question = Question(method, parse_url(url, LONGEST_URL))
         match, sha256 = match_of(question), hashlib.sha256(body).hexdigest()
         bodies[sha256] = body
-        calls.setdefault(
-            match.key,
-            Recorded(
-                match.key,
-                method,
-                str(question.url),
-                match.facts(),
-                fetched,
-                200,
-                {"content-type": media_type},
-                sha256,
-                len(body),
-            ),
-        )
+        status, more = others.UNUSUAL.get(url, (200, {}))
+        headers = {"content-type": media_type, **more}
+        facts = match.facts()
+        answer = Recorded(match.key, method, str(question.url), facts, fetched, status, headers, sha256, len(body))
+        calls.setdefault(match.key, answer)
     with out.open("wb") as file:
         bundle_id = write_bundle(file, RUN, list(calls.values()), bodies.__getitem__, NOTE)
     return bundle_id, len(calls)

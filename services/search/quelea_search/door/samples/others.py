@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from urllib.parse import urlencode
 
+from quelea_search.door.core.headers import COOKIE_NAMES
 from quelea_search.door.samples.eastmoney import Sample, nvidia
 from quelea_search.door.samples.klc import packed
 from quelea_search.door.samples.series import Bar, drift, walk
@@ -14,6 +15,8 @@ from quelea_search.door.samples.series import Bar, drift, walk
 _JSON = "application/json; charset=utf-8"
 _SCRIPT = "application/javascript; charset=gbk"
 _JIN10_PAGE = 20
+UNUSUAL = {"https://fc.yahoo.com/": (404, {COOKIE_NAMES: "A3"})}
+"""Address -> status and headers of the samples that are not simply a body."""
 
 
 def sina(until: date) -> Iterator[Sample]:
@@ -138,10 +141,11 @@ def yahoo(until: date) -> Iterator[Sample]:
     body = {"chart": {"result": [{"meta": meta, "timestamp": stamps, "indicators": indicators}], "error": None}}
     asked = {"range": "1mo", "interval": "1d", "includePrePost": "False", "events": "div,splits,capitalGains"}
     for host in ("query1", "query2"):
-        for parameters in (asked, {"range": "1mo", "interval": "1d"}):
+        for parameters in (asked, {"range": "1d", "interval": "1d"}, {"range": "1mo", "interval": "1d"}):
             url = f"https://{host}.finance.yahoo.com/v8/finance/chart/NVDA?{urlencode(parameters)}"
             yield "GET", url, json.dumps(body).encode(), _JSON
-    yield "GET", "https://query1.finance.yahoo.com/v1/test/getcrumb", b"sample", "text/plain"
+        yield "GET", f"https://{host}.finance.yahoo.com/v1/test/getcrumb", b"sample", "text/plain"
+    yield "GET", "https://fc.yahoo.com/", b"not found", "text/html"  # only asked for its cookie
 
 
 def sec() -> Iterator[Sample]:
