@@ -218,6 +218,20 @@ async def test_the_openapi_document_lists_the_routes_and_no_422(web):
         "/v1/documents/{document_id}", "/v1/documents/{document_id}/pages/{page}", "/v1/jobs", "/v1/jobs/{job_id}",
         "/v1/jobs/{job_id}/events", "/v1/jobs/replay", "/v1/web/pages", "/v1/web/pages/approve",
         "/v1/web/pages/reject", "/v1/web/pages/roll-back", "/v1/check", "/v1/info", "/healthz", "/readyz", "/metrics",
+        "/v1/agent/runs",
+        "/v1/agent/runs/{run_id}",
+        "/v1/agent/runs/{run_id}/artifacts/{name}",
+        "/v1/agent/runs/{run_id}/bundle",
+        "/v1/agent/runs/{run_id}/cancel",
+        "/v1/agent/runs/{run_id}/events",
+        "/v1/agent/runs/{run_id}/notebook",
+        "/v1/agent/runs/{run_id}/report.pdf",
+        "/v1/export",
+        "/v1/prompts",
+        "/v1/tools",
+        "/v1/tools/categories",
+        "/v1/tools/select",
+        "/v1/tools/{name}",
     }  # fmt: skip
     assert '"422"' not in json.dumps(schema)
 
