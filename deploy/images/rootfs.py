@@ -99,8 +99,8 @@ def contents() -> dict[str, bytes | Path | str]:
 
 
 def fingerprint(files: dict[str, bytes | Path | str]) -> str:
-    """SHA-256 over every path and its bytes: the identity of the base."""
-    total = hashlib.sha256(sys.version.encode())
+    """SHA-256 over this recipe, and every path and its bytes: the identity of the base."""
+    total = hashlib.sha256(sys.version.encode() + Path(__file__).read_bytes())
     for path in sorted(files):
         content = files[path]
         data = (
