@@ -165,7 +165,7 @@ def to_check(passage: Passage) -> CheckPassage:
     """A passage with what stands around it; the header names its filing also where the retriever's does not."""
     more = (passage.title, passage.company, passage.period, passage.period_end)
     header = " · ".join([passage.header] * bool(passage.header) + [p for p in more if p and p not in passage.header])
-    return CheckPassage(passage.text, passage.table_head, header, passage.published)
+    return CheckPassage(passage.text, passage.table_head, header, passage.published, passage.document_id)
 
 
 def _shown(found: Grounded, written: Written, basis: Basis, *, by: str) -> Concluded:
