@@ -66,3 +66,32 @@ async def test_grpc_carries_it(stand):
     wanted = gateway_pb2.Standalone(question=ALONE, by="rules")
     assert events[0].started.standalone == wanted
     assert events[-1].answer.standalone == wanted
+
+
+async def test_a_period_that_does_not_exist_is_declined_and_named_in_the_questions_language(stand, web):
+    for question, notice in (
+        ("What were Apple's total net sales in Q5 2023?", "There is no such period: Q5 2023."),
+        ("苹果2023年第五季度的营收是多少？", "不存在这样的期间：2023年第五季度。"),
+        ("What did Apple report on February 30, 2023?", "There is no such period: February 30, 2023."),
+    ):
+        answer = (await web.post("/v1/ask", json={"question": question, "as_of": "2024-01-31"})).json()
+        assert answer["declined"] is True
+        assert answer["citations"] == []
+        assert notice in answer["notices"]
+        assert stand.world.asked[-1].question == question
+        assert not stand.world.asked[-1].evidence
+    assert answer["further_reading"]
+
+
+async def test_a_period_that_has_not_begun_is_said_and_the_reader_is_told(stand, web):
+    answer = (await web.post("/v1/ask", json={"question": "What is Apple's revenue in fiscal 2031?"})).json()
+    assert "On the day of the question this period had not begun: fiscal 2031." in answer["notices"]
+    assert stand.world.asked[-1].evidence_incomplete
+    answer = (await web.post("/v1/ask", json={"question": "苹果2031年的营收是多少？"})).json()
+    assert "到提问之日，该期间尚未开始：2031年。" in answer["notices"]
+
+
+async def test_a_follow_up_to_a_period_that_does_not_exist_is_declined_too(stand, web):
+    stand.world.rewrites["and in Q5?"] = "What were Apple's total net sales in Q5 2023?"
+    body = {"question": "and in Q5?", "history": HISTORY}
+    assert (await web.post("/v1/ask", json=body)).json()["declined"] is True

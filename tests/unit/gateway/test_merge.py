@@ -63,7 +63,9 @@ def test_later_empty_and_filtered_passages_are_left_out():
     )  # fmt: skip
     filters = Filters(published_from="2023-01-01", languages=("en",))
     assert [p.text for p in new_passages([], [page(*passages)], AS_OF, filters)] == ["Good."]
-    assert len(new_passages([], [page(*passages)], AS_OF, ALL)) == 4
+    assert [p.text for p in new_passages([], [page(*passages)], AS_OF, ALL)] == ["Old.", "Good.", "Ältere."]
+    before = web("Undated.", published="", fetched="2020-01-01T00:00:00Z")
+    assert new_passages([], [page(before)], AS_OF, ALL) == (before,)
 
 
 def test_the_list_is_in_the_order_of_the_fused_score_with_the_headers_that_were_ranked():

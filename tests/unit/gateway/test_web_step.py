@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from quelea_gateway.core.checking import check_answer
 from quelea_gateway.core.gate import CosineGate
 from quelea_gateway.core.keeping import Keeper
 from quelea_gateway.core.model import (
@@ -74,6 +75,11 @@ class FakeRetriever:
         )
 
 
+class CheckedHere:
+    async def check(self, answer, passages, *, question=""):
+        return check_answer(answer, passages, question=question)
+
+
 class FakeGenerator:
     def __init__(self):
         self.calls = []
@@ -122,7 +128,7 @@ class Room:
         self.keeper = Keeper(self.web.keep, seconds=5.0, most=8, report=lambda *said: self.reports.append(said))
         limits = WebLimits(pages=4, passages=7, seconds=seconds)
         route = WebRoute(self.web, self.retriever, self.keeper, cosine=c, limits=limits)
-        self.pipeline = Pipeline(self.retriever, self.generator, CosineGate(gate), route)
+        self.pipeline = Pipeline(self.retriever, self.generator, CosineGate(gate), CheckedHere(), route)
 
     async def ask(self, text="How many vehicles did Rivian deliver?", **more):
         asked = Question(**{"text": text, "as_of": AS_OF, "k": 3, "j": 2, **more})

@@ -34,8 +34,8 @@ _QUARTERS = {
 def known_by(passages: Iterable[Passage], as_of: str) -> tuple[Passage, ...]:
     """Without what was published after the day of the question.
 
-    Where the day of publication is not known, a period that ended later and a web page that was fetched later tell
-    that the passage may be later, too.
+    Where the day of publication is not known, a period that ended later and a web page that was fetched later, or
+    nobody knows when, tell that the passage may be later, too.
     """
     today = parse_iso(as_of)
     return tuple(p for p in passages if today is None or not _is_later(p, today))
@@ -46,7 +46,7 @@ def _is_later(passage: Passage, today: date) -> bool:
     if published is not None:
         return published > today
     ended, fetched = parse_iso(passage.period_end), parse_iso(passage.fetched[:10])
-    return bool((ended and ended > today) or (passage.from_web and fetched and fetched > today + _ZONES))
+    return bool((ended and ended > today) or (passage.from_web and (fetched is None or fetched > today + _ZONES)))
 
 
 def new_passages(

@@ -19,6 +19,14 @@ _TEXTS = {
         "The question names a period that no document of the knowledge base covers.",
         "问题中的报告期在知识库中没有对应的文档。",
     ),
+    "no_such_period": (
+        "There is no such period: {detail}.",
+        "不存在这样的期间：{detail}。",
+    ),
+    "not_begun": (
+        "On the day of the question this period had not begun: {detail}.",
+        "到提问之日，该期间尚未开始：{detail}。",
+    ),
     "no_web": (
         "The local evidence may not answer this; this deployment has no web search.",
         "本地知识库的内容可能不足以回答该问题；此部署没有网络搜索。",

@@ -35,10 +35,12 @@ from quelea_gateway.core.model import (
 )
 from quelea_gateway.core.notices import notices_for
 from quelea_gateway.core.question import MAX_K
+from quelea_gateway.core.unreal_periods import Unreal, unreal_periods
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.webroute import WebRoute
 
 _EVERYTHING = Filters()
+_ALL_REAL = Unreal()
 KEPT_SECONDS = 0.3
 """An answer that is written waits so long for what became of its useful pages."""
 
@@ -65,6 +67,7 @@ class _Basis:
     keeping: asyncio.Future[tuple[Kept, ...]] | None = None
     evidence: tuple[Passage, ...] = ()
     rest: tuple[Passage, ...] = ()
+    unreal: Unreal = _ALL_REAL
 
     def seen(self) -> Retrieved:
         """The reading in the light of the evidence: the web may have what the knowledge base does not."""
@@ -113,9 +116,15 @@ class Pipeline:
         clock = Clock()
         question = await self._standing_alone(question, clock)
         reader = await self._generator.info()
+        unreal = unreal_periods(question.asked, question.as_of)
+        if unreal.none_such:
+            question = replace(question, route="local")  # nor can the web have anything of it
         basis = await self._basis(question, clock)
+        basis.unreal = unreal
+        # Of a period that does not exist nothing is evidence, whatever fits the other words: the reader declines.
+        j = 0 if unreal.none_such else question.j
         basis.evidence, basis.rest = choose(
-            basis.retrieved.passages, j=question.j, budget=reader.evidence_tokens, count=self._count
+            basis.retrieved.passages, j=j, budget=reader.evidence_tokens, count=self._count
         )
         started = Started(
             reading=basis.retrieved.reading,
@@ -209,7 +218,7 @@ class Pipeline:
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """The reader's events; only the waiting for them counts as the reader's time."""
         reading = basis.seen().reading
-        incomplete = reading.company_missing or reading.period_missing
+        incomplete = reading.company_missing or reading.period_missing or bool(basis.unreal.not_begun)
         source = aiter(self._generator.generate(question, basis.evidence, evidence_incomplete=incomplete))
         try:
             while True:
@@ -242,6 +251,12 @@ def _judged_by(question: Question, basis: _Basis) -> answering.Basis:
     )
 
 
+def _unreal(basis: _Basis) -> list[tuple[str, str]]:
+    """Names of notices, each with the periods that it is about."""
+    said = (("no_such_period", basis.unreal.none_such), ("not_begun", basis.unreal.not_begun))
+    return [(name, ", ".join(periods)) for name, periods in said if periods]
+
+
 def _answer(question: Question, done: answering.Concluded, finished: Finished, basis: _Basis, clock: Clock) -> Answer:
     evidence, rest = basis.evidence, basis.rest
     language = language_of(question.text)
@@ -257,7 +272,7 @@ def _answer(question: Question, done: answering.Concluded, finished: Finished, b
         reading=basis.retrieved.reading,
         declined=done.declined,
         language=language,
-        notices=notices_for(basis.seen(), finished, language, basis.notices, done.notices),
+        notices=notices_for(basis.seen(), finished, language, basis.notices, (*_unreal(basis), *done.notices)),
         model=finished.model,
         prompt_version=finished.prompt_version,
         finish_reason="declined" if done.declined else finished.reason,
