@@ -42,8 +42,8 @@ def abstains(
         foreign: The text is not in the question's language.
         strict: Only sentences in which every figure is supported were left.
 
-    A sentence carries the answer when it is supported, or when one of its figures is. Where the evidence is enough, also
-    when it is supported in part, unless the text is foreign: of words in another language than the evidence's the
+    A sentence carries the answer when it is supported, or when one of its figures is. Where the evidence is enough,
+    also when it is supported in part, unless the text is foreign: of words in another language than the evidence's the
     checker can only say "partly". A text without a claim that could be checked carries it when one passage has all its
     words, or when it is a yes or no that cites.
     """
