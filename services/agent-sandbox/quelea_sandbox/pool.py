@@ -71,6 +71,16 @@ class Pool:
             raise Unavailable(f"No container can be made: {self._down}", retry_after=2.0)
 
     @property
+    def down(self) -> str:
+        """Why no container can be made; empty while they can."""
+        return self._down
+
+    @property
+    def asked(self) -> bool:
+        """Whether the engine was asked at least once."""
+        return self._engine.asked
+
+    @property
     def counts(self) -> Counts:
         """The state of things."""
         return Counts(

@@ -376,7 +376,7 @@ async def test_a_dead_engine_is_told_and_recovered_from(client: SandboxClient, b
             await client.run("1", timeout=5)
         return isinstance(caught.value, Unavailable)
 
-    await wait_until_async(lambda: bool(client.service.pool._down))
+    await wait_until_async(lambda: bool(client.service.pool.down))
     assert await refused()
     backend.down = False
     await client.until_ready()
@@ -386,7 +386,7 @@ async def test_a_dead_engine_is_told_and_recovered_from(client: SandboxClient, b
 async def test_containers_that_do_not_start_make_it_unready(backend: FakeBackend) -> None:
     backend.fail_creates = 4
     async with sandbox(backend, settings()) as client:
-        await wait_until_async(lambda: "makes no container" in client.service.pool._down)
+        await wait_until_async(lambda: "makes no container" in client.service.pool.down)
         with pytest.raises(Unavailable):
             await client.run("1")
         await client.until_ready()

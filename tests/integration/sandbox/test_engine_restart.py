@@ -135,7 +135,7 @@ async def test_runs_end_with_engine_and_the_pool_comes_back(own_engine: OwnEngin
         ended = await asyncio.gather(*running)
         assert [one.reason for one in ended] == ["ENGINE"] * 3, [one.finished for one in ended]
         assert all(one.text == "begun\n" for one in ended)
-        await wait_until_async(lambda: bool(client.service.pool._down), seconds=30)
+        await wait_until_async(lambda: bool(client.service.pool.down), seconds=30)
         with pytest.raises(Unavailable) as refused:
             await client.run("print(1)")
         assert refused.value.retry_after
@@ -161,7 +161,7 @@ async def test_an_engine_that_hangs_does_not_stop_the_clock(own_engine: OwnEngin
             began = time.monotonic()
             ran = await run
             assert ran.reason == "TIMEOUT" and time.monotonic() - began < 20
-            await wait_until_async(lambda: bool(client.service.pool._down), seconds=30)
+            await wait_until_async(lambda: bool(client.service.pool.down), seconds=30)
         finally:
             os.kill(own_engine.process.pid, signal.SIGCONT)
         await client.until_ready()
