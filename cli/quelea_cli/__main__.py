@@ -20,6 +20,7 @@ from quelea_cli.commands.local import backup, keys_app, restore
 from quelea_cli.commands.prompts import prompts
 from quelea_cli.commands.running import down, status
 from quelea_cli.commands.stack import up
+from quelea_cli.commands.tools import mcp, tools_app
 from quelea_cli.errors import CliError
 
 app = typer.Typer(
@@ -44,6 +45,8 @@ app.command()(ingest)
 app.add_typer(docs_app, name="docs")
 app.command()(jobs)
 app.command()(prompts)
+app.add_typer(tools_app, name="tools")
+app.command()(mcp)
 app.add_typer(keys_app, name="keys")
 app.command()(backup)
 app.command()(restore)

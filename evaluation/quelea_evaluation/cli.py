@@ -20,6 +20,7 @@ from quelea_evaluation.figure_checks import figures
 from quelea_evaluation.pair_making import pairs
 from quelea_evaluation.retrieval import VARIANTS, Row, evaluate
 from quelea_evaluation.sets import SETS
+from quelea_evaluation.tools import tools
 
 app = typer.Typer(no_args_is_help=True, help="Measure retrieval and answers against real data.")
 
@@ -32,6 +33,7 @@ app.command()(calibrate)
 app.command()(gate)
 app.command()(pairs)
 app.command()(web)
+app.command()(tools)
 
 
 def _say(line: str) -> None:
