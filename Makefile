@@ -79,6 +79,10 @@ bench: setup ## Speed on this machine: ask path at 5,000 passages, encoder's bat
 load: setup ## The gateway alone under load, its services mocks with set delays. ARGS="--users 20,60 --seconds 30 --gateways 2".
 	$(BIN)/python tests/load/run.py $(ARGS)
 
+.PHONY: bench-vllm
+bench-vllm: setup engine-cpu ## What gateway and generator add to a vLLM on the CPU: first token and throughput at 1, 4, 16 streams.
+	$(BIN)/python tests/load/engine.py $(ARGS)
+
 .PHONY: lint
 lint: setup ## Style, format and protobuf lint.
 	$(BIN)/ruff check .

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-MODEL, ADAPTER = "smollm2-135m-instruct", "random-lora"
+from support.engine import ADAPTER, MODEL
 
 
 def _chat(engine: Any, model: str, text: str, **more: Any) -> str:

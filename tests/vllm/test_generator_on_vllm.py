@@ -16,8 +16,8 @@ from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
 from quelea_kit.errors import Overloaded, QueleaError, TooLarge
 from quelea_kit.testing import wait_until_async
+from support.engine import ADAPTER, MODEL
 
-MODEL, ADAPTER = "smollm2-135m-instruct", "random-lora"
 CONTEXT, ANSWER = 2048, 16
 PATIENCE = {"stall_seconds": 400.0, "queue_wait_seconds": 400.0}
 """Two thousand tokens may take a CPU a minute, when others use it too."""

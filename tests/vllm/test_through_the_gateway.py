@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx2
 from quelea_kit.testing import wait_until
+from support.engine import ADAPTER, MODEL
 
-MODEL, ADAPTER = "smollm2-135m-instruct", "random-lora"
 QUESTION = "What were the net sales of Acme Corp. in the second quarter of 2023? Explain at length."
 
 

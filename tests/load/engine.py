@@ -1,0 +1,194 @@
+"""`make bench-vllm`: gateway -> generator -> vLLM against vLLM asked directly, on a CPU engine; one JSON line each.
+
+The direct caller sends what the generator sends, recorded once on its way to the engine. Rounds alternate, so that what
+else the machine does slows both sides. The retriever is a mock without delay (mocks.py): what is measured is what
+gateway and generator add to the engine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from quelea_kit.testing import free_port
+from run import HERE, get, process, until
+
+sys.path.insert(0, str(HERE.parent))
+from support.engine import MODEL, Engine  # tests/ is on the path from here on
+
+QUESTION = "What were Apple's total net sales in the third quarter of fiscal 2023? Answer number {}."
+TOKENS = 64
+Caller = Callable[[httpx2.AsyncClient, str], Coroutine[Any, Any, tuple[float, float]]]
+
+
+@contextlib.asynccontextmanager
+async def recording(upstream: int, seen: bytearray) -> AsyncIterator[int]:
+    """A relay in front of a port that keeps what callers send; its own port."""
+
+    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, kept: bytearray | None) -> None:
+        while data := await reader.read(65536):
+            if kept is not None:
+                kept += data
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        to, back = await asyncio.open_connection("127.0.0.1", upstream)
+        await asyncio.gather(copy(reader, back, seen), copy(to, writer, None), return_exceptions=True)
+
+    server = await asyncio.start_server(relay, "127.0.0.1", 0)
+    async with server:
+        yield int(server.sockets[0].getsockname()[1])
+
+
+def sent_prompt(seen: bytes) -> dict[str, Any]:
+    """The body of the last streamed chat completion among recorded requests."""
+    bodies = []
+    for request in seen.split(b"POST ")[1:]:
+        head, _, body = request.partition(b"\r\n\r\n")
+        if head.startswith(b"/v1/chat/completions"):
+            with contextlib.suppress(ValueError):
+                bodies.append(json.loads(body))
+    streamed = [body for body in bodies if body.get("stream") and "Apple" in json.dumps(body)]
+    if not streamed:
+        raise SystemExit("the generator's request to the engine was not seen")
+    return dict(streamed[-1])
+
+
+def direct(engine: str, prompt: dict[str, Any]) -> Caller:
+    """Asks the engine as the generator does."""
+
+    async def ask(client: httpx2.AsyncClient, number: str) -> tuple[float, float]:
+        messages = [dict(message) for message in prompt["messages"]]
+        messages[-1]["content"] = messages[-1]["content"].replace("Answer number 0.", f"Answer number {number}.")
+        started, first = time.perf_counter(), 0.0
+        async with client.stream(
+            "POST", f"{engine}/v1/chat/completions", json={**prompt, "messages": messages}
+        ) as reply:
+            reply.raise_for_status()
+            async for line in reply.aiter_lines():
+                if not first and line.startswith("data: {") and json.loads(line[6:])["choices"]:
+                    first = time.perf_counter() if json.loads(line[6:])["choices"][0]["delta"].get("content") else 0.0
+        return (first or time.perf_counter()) - started, time.perf_counter() - started
+
+    return ask
+
+
+def through(gateway: str) -> Caller:
+    """Asks the gateway."""
+
+    async def ask(client: httpx2.AsyncClient, number: str) -> tuple[float, float]:
+        started, first = time.perf_counter(), 0.0
+        body = {"question": QUESTION.format(number), "stream": True, "route": "local"}
+        async with client.stream("POST", f"{gateway}/v1/ask", json=body) as reply:
+            reply.raise_for_status()
+            async for line in reply.aiter_lines():
+                if not first and line == "event: delta":
+                    first = time.perf_counter()
+        return (first or time.perf_counter()) - started, time.perf_counter() - started
+
+    return ask
+
+
+async def round_of(caller: Caller, client: httpx2.AsyncClient, streams: int, asked: int, base: int) -> dict[str, Any]:
+    """`asked` questions, `streams` at a time; seconds to the first text of each, and for all together."""
+    place = asyncio.Semaphore(streams)
+
+    async def one(number: int) -> tuple[float, float]:
+        async with place:
+            return await caller(client, str(base + number))
+
+    started = time.perf_counter()
+    times = await asyncio.gather(*(one(number) for number in range(asked)))
+    return {"first": [first for first, _ in times], "wall": time.perf_counter() - started}
+
+
+async def compare(engine: str, gateway: str, prompt: dict[str, Any], given: argparse.Namespace) -> None:
+    """Print one line for each number of streams."""
+    sides = {"direct": direct(engine, prompt), "through": through(gateway)}
+    async with httpx2.AsyncClient(timeout=600, trust_env=False) as client:
+        for caller in sides.values():
+            await round_of(caller, client, 2, 2, 90_000)
+        base = 1
+        for streams in (int(part) for part in given.streams.split(",")):
+            first: dict[str, list[float]] = {name: [] for name in sides}
+            wall = dict.fromkeys(sides, 0.0)
+            for number in range(given.rounds):
+                for name in list(sides)[:: 1 if number % 2 else -1]:
+                    got = await round_of(sides[name], client, streams, given.asked * streams, base)
+                    first[name] += got["first"]
+                    wall[name] += got["wall"]
+                    base += given.asked * streams
+            p50 = {name: 1000 * statistics.median(values) for name, values in first.items()}
+            line = {
+                "streams": streams,
+                "asked": len(first["direct"]),
+                "first_token_direct_p50_ms": round(p50["direct"], 1),
+                "first_token_through_p50_ms": round(p50["through"], 1),
+                "added_p50_ms": round(p50["through"] - p50["direct"], 1),
+                "throughput_ratio": round(wall["direct"] / wall["through"], 3),
+            }
+            print(json.dumps(line), flush=True)
+
+
+def main() -> None:
+    """Start engine, mocks, generator and gateway; record one prompt; compare."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--streams", default="1,4,16")
+    parser.add_argument("--asked", type=int, default=3, help="questions per stream and round")
+    parser.add_argument("--rounds", type=int, default=4)
+    given = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quelea-engine-")))
+        log, port_file = folder / "log", folder / "mocks.json"
+        engine = Engine(folder / "engine.log")
+        engine.start()
+        stack.callback(engine.kill)
+        mocks = [sys.executable, str(HERE / "mocks.py"), str(port_file), "0", "0", "0", "1"]
+        stack.enter_context(process(mocks, log))
+        at = f"127.0.0.1:{until(lambda: json.loads(port_file.read_text())['port'], 'mocks.py', log)}"
+        engine.until_ready()
+
+        def product(endpoint: int, inside: contextlib.ExitStack) -> str:
+            port, http = free_port(), free_port()
+            reader = {"LISTEN": f"127.0.0.1:{port}", "ENDPOINT": f"http://127.0.0.1:{endpoint}/v1", "MODEL": MODEL}
+            reader |= {"EVIDENCE_TOKENS": "700", "MAX_TOKENS": str(TOKENS), "MAX_IN_FLIGHT_PER_ENGINE": "16"}
+            reader["LOG_LEVEL"] = "warning"
+            named = {f"QUELEA_GENERATOR_{name}": value for name, value in reader.items()}
+            inside.enter_context(process([sys.executable, "-m", "quelea_generator"], log, **named))
+            door = {"RETRIEVER": at, "SEARCH": at, "GENERATOR": f"127.0.0.1:{port}", "AUTH": "off"}
+            door |= {"HTTP_LISTEN": f"127.0.0.1:{http}", "LOG_LEVEL": "warning"}
+            named = {f"QUELEA_GATEWAY_{name}": value for name, value in door.items()}
+            inside.enter_context(process([sys.executable, "-m", "quelea_gateway"], log, **named))
+            until(lambda: get(f"http://127.0.0.1:{http}/readyz"), "generator and gateway", log)
+            return f"http://127.0.0.1:{http}"
+
+        async def record() -> dict[str, Any]:
+            seen = bytearray()
+            async with recording(engine.port, seen) as port:
+                with contextlib.ExitStack() as inside:
+                    url = await asyncio.to_thread(product, port, inside)
+                    async with httpx2.AsyncClient(timeout=300, trust_env=False) as client:
+                        await through(url)(client, "0")
+                    prompt = sent_prompt(bytes(seen))
+                    await asyncio.to_thread(inside.close)
+            return prompt
+
+        prompt = asyncio.run(record())
+        url = product(engine.port, stack)
+        asyncio.run(compare(engine.url, url, prompt, given))
+
+
+if __name__ == "__main__":
+    main()

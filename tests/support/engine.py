@@ -1,0 +1,80 @@
+"""A real vLLM on the CPU, as services/generator/engine/README.md starts it. `make engine-cpu` makes what it needs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import httpx2
+from quelea_kit.testing import free_port
+from support.stack import REPOSITORY
+
+MODEL, ADAPTER = "smollm2-135m-instruct", "random-lora"
+PYTHON = REPOSITORY / ".engine-cpu/bin/python"
+MODELS = REPOSITORY / ".cache/models"
+START_SECONDS = 300
+
+
+class Engine:
+    """One engine, started as services/generator/engine/README.md says."""
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.http = httpx2.Client(base_url=self.url, timeout=120, trust_env=False)
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it; returns at once."""
+        environment = {
+            **os.environ,
+            "QUELEA_ENGINE_DEVICE": "cpu",
+            "QUELEA_ENGINE_MODEL": str(MODELS / MODEL),
+            "QUELEA_ENGINE_ADAPTERS": f"{ADAPTER}={MODELS / ADAPTER}",
+            "QUELEA_ENGINE_PORT": str(self.port),
+        }
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [str(PYTHON), "services/generator/engine/launch.py"],
+                cwd=REPOSITORY,
+                env=environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def until_ready(self) -> None:
+        """Wait until it answers."""
+        end = time.monotonic() + START_SECONDS
+        while not self.healthy():
+            assert self.process is not None
+            assert self.process.poll() is None, self.log.read_text(errors="replace")[-3000:]
+            assert time.monotonic() < end, f"not ready within {START_SECONDS} s"
+            time.sleep(0.5)
+
+    def healthy(self) -> bool:
+        """Whether /health says so."""
+        try:
+            return self.http.get("/health", timeout=2).status_code == 200
+        except httpx2.HTTPError:
+            return False
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """End the server and its workers, and wait."""
+        if self.process is not None:
+            try:
+                os.killpg(self.process.pid, number)
+            except ProcessLookupError:
+                return
+            self.process.wait(60)
+            self.process = None
+
+    def metric(self, name: str) -> float:
+        """The sum of a metric over its labels."""
+        lines = [line for line in self.http.get("/metrics").text.splitlines() if line.startswith(name)]
+        assert lines, f"no metric {name}"
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
