@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import docker
-import requests
 from docker.errors import APIError, DockerException, NotFound
 
 from quelea_sandbox.adapters.backend import EngineError, Inspection, Stats
@@ -160,7 +159,7 @@ class DockerBackend:
             raise _Gone(str(error.explanation)) from error
         except APIError as error:
             raise EngineError(f"the engine refused: {error.explanation}") from error
-        except (DockerException, requests.RequestException, OSError) as error:
+        except (DockerException, OSError) as error:  # what the SDK lets through of requests is an OSError
             raise EngineError(f"the engine at {self._settings.docker_host} does not answer: {error}") from error
 
     def _client(self) -> docker.APIClient:
