@@ -15,7 +15,7 @@ from quelea_gateway.adapters.fake_door import FakeMarket
 from quelea_gateway.core.agent.ports import CodeFile, Execution
 
 PNG = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAGCAIAAABxZ0isAAAAFklEQVR4nGM4oSJJEmIYOaqPHz9OEgIA0xhbvXaBnoIAAAAASUVORK5CYII="
+    "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAGCAIAAAB1kpiRAAAAFUlEQVR42mM8YaPBgBswMeAFAykNAN1WATho08LsAAAAAElFTkSuQmCC"
 )
 
 

@@ -1,5 +1,6 @@
 // Quelea's page: boots the parts, switches views and language, says what the deployment is.
 
+import { listRuns, offerAgent, startAgent } from "./agent.js";
 import { get } from "./api.js";
 import { startAsk } from "./ask.js";
 import { load, startDocuments } from "./documents.js";
@@ -15,9 +16,11 @@ let down = null;
 function route() {
   const [path, query = ""] = location.hash.replace(/^#/, "").split("?");
   const documents = path === "/documents";
-  show($("view-ask"), !documents);
+  const agent = path === "/agent";
+  show($("view-ask"), !documents && !agent);
+  show($("view-agent"), agent);
   show($("view-documents"), documents);
-  for (const [id, on] of [["tab-ask", !documents], ["tab-documents", documents]]) {
+  for (const [id, on] of [["tab-ask", !documents && !agent], ["tab-agent", agent], ["tab-documents", documents]]) {
     if (on) $(id).setAttribute("aria-current", "page");
     else $(id).removeAttribute("aria-current");
   }
@@ -25,6 +28,7 @@ function route() {
     load();
     loadWebPages();
   }
+  if (agent) listRuns();
   const citation = path.match(/^\/documents\/([^/]+)\/pages\/(\d+)$/);
   if (!citation) {
     closePanel();
@@ -76,6 +80,7 @@ apply();
 startPanel();
 startAsk();
 startDocuments();
+startAgent();
 $("lang-en").addEventListener("click", () => setLanguage("en"));
 $("lang-zh").addEventListener("click", () => setLanguage("zh"));
 document.addEventListener("language", draw);
@@ -83,4 +88,5 @@ window.addEventListener("hashchange", route);
 draw();
 route();
 refresh();
+offerAgent();
 setInterval(refresh, READY_MS);

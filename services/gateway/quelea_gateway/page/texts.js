@@ -1,6 +1,9 @@
 // Every word of the page, in English and Chinese.
 
+import { AGENT_TEXTS } from "./agenttexts.js";
+
 const TEXTS = {
+  ...AGENT_TEXTS,
   skip: ["Skip to the content", "跳到正文"],
   sections: ["Sections", "栏目"],
   language: ["Language", "语言"],

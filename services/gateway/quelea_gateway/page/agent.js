@@ -1,0 +1,252 @@
+// Runs of the agent: start one, watch it, look at an old one, take what it made.
+
+import { ApiError, call, get, post } from "./api.js";
+import { $, el, joined, outside, show } from "./dom.js";
+import { moment, t } from "./texts.js";
+
+const PATH = "/v1/agent/runs";
+const ENDED = ["finished", "failed", "cancelled", "interrupted"];
+let shown = null; // the run on the page: {id, watching}
+
+/** The tab appears where the deployment has an agent. */
+export async function offerAgent() {
+  try {
+    await get(`${PATH}?limit=1`);
+    show($("tab-agent"), true);
+  } catch (error) {
+    show($("tab-agent"), !(error instanceof ApiError && [404, 409].includes(error.status)));
+  }
+}
+
+export function startAgent() {
+  $("agent-form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const question = $("agent-question").value.trim();
+    if (!question) return;
+    const body = { question };
+    if ($("agent-as-of").value) body.as_of = $("agent-as-of").value;
+    try {
+      fault("");
+      const run = await post(PATH, body);
+      await open(run.id);
+    } catch (error) {
+      fault(error.message);
+    }
+  });
+  $("agent-cancel").addEventListener("click", () => shown && post(`${PATH}/${shown.id}/cancel`, {}).catch((e) => fault(e.message)));
+  document.addEventListener("language", () => listRuns());
+}
+
+function fault(text) {
+  $("agent-error").textContent = text;
+  show($("agent-error"), Boolean(text));
+}
+
+export async function listRuns() {
+  let runs = [];
+  try {
+    ({ runs } = await get(`${PATH}?limit=20`));
+  } catch (error) {
+    fault(error.message);
+  }
+  $("agent-runs").replaceChildren(...runs.map(runLine));
+  show($("agent-none"), runs.length === 0);
+}
+
+function runLine(run) {
+  const button = el("button", { type: "button", class: "source", on: { click: () => open(run.id) } },
+    el("span", { class: "source-body" },
+      el("span", { class: "source-title" }, run.question),
+      el("span", { class: "meta" }, joined(moment(run.created), t(`agentState_${run.state}`), run.model))));
+  return el("li", {}, button);
+}
+
+async function open(id) {
+  shown?.watching.abort();
+  const watching = new AbortController();
+  shown = { id, watching };
+  const card = el("article", { class: "turn", "aria-busy": "true" });
+  $("agent-run").replaceChildren(card);
+  show($("agent-cancel"), true);
+  const view = new View(card, id);
+  try {
+    view.begin(await get(`${PATH}/${id}`));
+    for await (const event of events(id, watching.signal)) await view.take(event);
+    if (!watching.signal.aborted) view.end(await get(`${PATH}/${id}`));
+  } catch (error) {
+    if (error.name !== "AbortError") fault(error.message);
+  }
+  if (watching.signal.aborted) return;
+  card.setAttribute("aria-busy", "false");
+  show($("agent-cancel"), false);
+  listRuns();
+}
+
+/** The events of a run until it has ended; a broken stream is taken up behind the last event. */
+async function* events(id, signal) {
+  let last = 0;
+  for (let tries = 0; tries < 4; tries++) {
+    try {
+      const response = await call(`${PATH}/${id}/events`, {
+        signal,
+        headers: { Accept: "text/event-stream", ...(last ? { "Last-Event-ID": String(last) } : {}) },
+      });
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let buffer = "";
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        buffer += value;
+        let end;
+        while ((end = buffer.indexOf("\n\n")) >= 0) {
+          const event = parse(buffer.slice(0, end));
+          buffer = buffer.slice(end + 2);
+          if (event?.number) {
+            last = event.number;
+            tries = 0;
+            yield event;
+          }
+        }
+      }
+    } catch (error) {
+      if (error.name === "AbortError" || error instanceof ApiError) throw error;
+    }
+  }
+}
+
+function parse(block) {
+  const fields = {};
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(": ");
+    if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 2);
+  }
+  return fields.data ? { number: Number(fields.id), name: fields.event, data: JSON.parse(fields.data) } : null;
+}
+
+class View {
+  constructor(card, id) {
+    this.card = card;
+    this.id = id;
+    this.steps = new Map();
+  }
+
+  begin(run) {
+    this.state = el("p", { class: "reading" }, joined(t(`agentState_${run.state}`), run.as_of));
+    this.answer = el("div", {});
+    this.body = el("div", { class: "agent-steps" });
+    this.card.append(el("h2", { class: "asked" }, run.question), this.state, this.answer, this.body);
+  }
+
+  step(number) {
+    if (!this.steps.has(number)) {
+      const section = el("section", { class: "agent-step" });
+      this.steps.set(number, section);
+      this.body.append(section);
+    }
+    return this.steps.get(number);
+  }
+
+  async take({ name, data }) {
+    if (name === "state") this.state.textContent = t(`agentState_${data.state}`);
+    else if (name === "plan") this.body.append(el("section", { class: "agent-step" }, el("p", { class: "meta" }, data.profile), plan(t("agentPlan"), data.plan)));
+    else if (name === "step") {
+      const about = data.query ?? data.need ?? data.name ?? data.task ?? "";
+      this.step(data.step).append(el("h3", {}, t("agentStep", { n: data.step, action: data.action })), about ? el("p", {}, about) : "");
+    } else if (name === "code") this.step(data.step).append(fold(t("agentCode"), data.code, true));
+    else if (name === "output") this.output(data);
+    else if (name === "plot") {
+      const picture = el("img", { class: "agent-plot", alt: data.name });
+      this.step(data.step).append(picture);
+      picture.src = await dataUrl(`${PATH}/${this.id}/artifacts/${data.name}`);
+    } else if (name === "reflection") {
+      this.step(data.step).append(el("ul", { class: "agent-insights" }, ...data.insights.map((one) => el("li", {}, one))));
+      if (data.plan) this.step(data.step).append(plan(t("agentPlanNew"), data.plan));
+    } else if (name === "error") this.body.append(el("p", { class: "error-line" }, data.message));
+  }
+
+  output(data) {
+    const section = this.step(data.step);
+    if (data.reason && data.reason !== "ok") section.append(el("p", { class: "meta" }, t("agentEnded", { reason: data.reason })));
+    const text = [data.text, data.stdout, data.error].filter(Boolean).join("\n");
+    if (text) section.append(fold(t("agentOutput"), text, Boolean(data.reason)));
+  }
+
+  end(run) {
+    this.state.textContent = joined(t(`agentState_${run.state}`), run.as_of, run.model);
+    const answer = run.answer;
+    if (!answer) {
+      if (run.error) this.answer.append(el("p", { class: "error-line" }, run.error));
+      return;
+    }
+    const bad = answer.figures.filter((figure) => figure.verdict === "unsupported").length;
+    const verdict = bad ? t("agentBad", { n: bad }) : t("agentGood", { n: answer.figures.length });
+    this.answer.append(
+      el("div", { class: "answer" }, ...answer.text.split("\n").filter(Boolean).map((line) => el("p", {}, line))),
+      answer.figures.length ? el("p", { class: bad ? "checks bad" : "checks good" }, verdict) : "",
+      ...list(t("agentMissing"), answer.missing),
+      ...list(t("agentWithheld"), answer.withheld),
+      ...answer.notices.map((one) => el("p", { class: "notice" }, one)),
+      el("h3", {}, t("sources")),
+      el("ul", { class: "sources" }, ...answer.sources.filter((one) => one.used).map(source)),
+      this.downloads(run),
+      el("p", { class: "meta" }, t("agentFoot", { ...run.usage, seconds: run.usage.seconds.toFixed(1) })),
+    );
+  }
+
+  downloads(run) {
+    const made = run.artifacts.map((file) => download(file.name, file.url));
+    made.push(download(t("agentNotebook"), `${PATH}/${run.id}/notebook`, `${run.id}.ipynb`));
+    made.push(download(t("agentReport"), `${PATH}/${run.id}/report.pdf`, `${run.id}.pdf`));
+    if (run.has_bundle) made.push(download(t("agentBundle"), `${PATH}/${run.id}/bundle`, `${run.id}.bundle`));
+    return el("p", { class: "agent-files" }, ...made);
+  }
+}
+
+function plan(title, steps) {
+  return el("div", {}, el("h3", {}, title), el("ol", {}, ...steps.map((one) => el("li", {}, `${one.action}: ${one.task}`))));
+}
+
+function fold(title, text, opened) {
+  return el("details", { class: "agent-fold", open: opened }, el("summary", {}, title), el("pre", { tabindex: "0" }, text));
+}
+
+function list(title, lines) {
+  return lines.length ? [el("h3", {}, title), el("ul", {}, ...lines.map((line) => el("li", {}, line)))] : [];
+}
+
+function source(one) {
+  const where = one.kind === "passage" ? `#${one.open.replace(/^\/v1/, "").replace(/#quote$/, "")}` : outside(one.url);
+  const title = joined(t(`agentKind_${one.kind}`), t("agentStep", { n: one.step, action: "" }).replace(/[:：]\s*$/, ""));
+  return el("li", { class: "source" },
+    el("span", { class: "number" }, String(one.number)),
+    el("span", { class: "source-body" },
+      el("span", { class: "source-title" }, title),
+      where ? el("a", { href: where, ...(one.kind === "call" ? { target: "_blank", rel: "noopener noreferrer nofollow" } : {}) }, one.title) : el("span", {}, one.title),
+      one.sha256 ? el("span", { class: "meta" }, t("agentFetched", { when: moment(one.fetched), sha: one.sha256.slice(0, 16) })) : null,
+      el("span", { class: "quote" }, one.excerpt.slice(0, 400))));
+}
+
+function download(label, path, name = label) {
+  const take = async () => {
+    try {
+      const blob = await (await call(path)).blob();
+      const link = el("a", { href: URL.createObjectURL(blob), download: name });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    } catch (error) {
+      fault(error.message);
+    }
+  };
+  return el("button", { type: "button", class: "small", on: { click: take } }, label);
+}
+
+/** A picture as data, since an <img> sends no key. */
+async function dataUrl(path) {
+  const blob = await (await call(path)).blob();
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => resolve(reader.result));
+    reader.addEventListener("error", () => reject(reader.error));
+    reader.readAsDataURL(blob);
+  });
+}

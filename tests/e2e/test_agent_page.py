@@ -1,0 +1,53 @@
+"""The agent's part of the page in a real headless Chromium, on a gateway with fake services behind it."""
+
+import os
+
+import pytest
+from quelea_gateway.testing import standing
+from support.agent_stand import agent_standing
+from support.browser import opened
+
+pytestmark = pytest.mark.browser
+
+
+async def test_a_run_on_the_page(chromium):
+    async with agent_standing() as parts, opened(chromium, parts.url) as tab:
+        await tab.click("#tab-agent")
+        await tab.wait_for_selector("#agent-none:visible")
+        await tab.fill("#agent-question", "What is NVIDIA's price trend over the last two weeks?")
+        await tab.click("#agent-start")
+        await tab.wait_for_selector("#agent-run .checks.good")
+        assert "190.17" in await tab.inner_text("#agent-run .answer")
+        assert "savefig" in await tab.inner_text("#agent-run .agent-fold pre >> nth=2")
+        await tab.wait_for_function("document.querySelector('.agent-plot').naturalWidth === 10")
+        assert "null" not in await tab.inner_text("#agent-run")
+        titles = await tab.locator("#agent-run .source .source-title").all_inner_texts()
+        assert titles == ["run of code · Step 3", "data call · Step 3"]
+        async with tab.expect_download() as started:
+            await tab.click("text=Notebook")
+        assert (await started.value).suggested_filename.endswith(".ipynb")
+        await tab.click("#lang-zh")
+        await tab.wait_for_selector("#tab-agent:text('分析')")
+        await tab.wait_for_selector("#agent-runs .meta:has-text('已完成')")
+        if folder := os.environ.get("QUELEA_LOOK_AT"):
+            await tab.click("#lang-en")
+            await tab.set_viewport_size({"width": 1100, "height": 2100})
+            await tab.screenshot(path=f"{folder}/agent.png")
+
+
+async def test_a_run_is_cancelled_on_the_page(chromium):
+    async with agent_standing() as parts, opened(chromium, parts.url) as tab:
+        parts.sandbox.hangs = True
+        await tab.click("#tab-agent")
+        await tab.fill("#agent-question", "x")
+        await tab.click("#agent-start")
+        await tab.wait_for_selector("#agent-run .agent-fold")
+        await tab.click("#agent-cancel")
+        await tab.wait_for_selector("#agent-run[class] .reading:has-text('cancelled')")
+        await tab.wait_for_selector("#agent-cancel", state="hidden")
+
+
+async def test_without_an_agent_there_is_no_tab(chromium):
+    async with standing() as stand, opened(chromium, stand.url) as tab:
+        await tab.wait_for_selector("#reader-line:not(:empty)")
+        assert await tab.locator("#tab-agent").is_hidden()
