@@ -6,7 +6,9 @@ import asyncio
 import hashlib
 import json
 import signal
+import sqlite3
 import tempfile
+import urllib.request
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +18,7 @@ from quelea.market.v1 import market_pb2 as pb
 from quelea.market.v1 import market_pb2_grpc
 from quelea_kit.client import stream, unary
 from quelea_kit.errors import InvalidInput, NotFound, Overloaded
-from quelea_kit.testing import wait_until_async
+from quelea_kit.testing import free_port, wait_until_async
 from quelea_search.door.samples.__main__ import write
 from support.market_door import SECONDS, DoorProcess, call
 from support.web_sites import Site, response
@@ -226,3 +228,43 @@ async def test_two_doors_never_share_a_folder(door: DoorProcess) -> None:
     with pytest.raises(AssertionError, match="folder"):
         await second.start()
     assert await door.healthy()
+
+
+def _read(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=SECONDS) as answer:
+        return str(answer.read().decode())
+
+
+async def test_metrics_and_health_tell_the_truth(site: Site) -> None:
+    port = free_port()
+    site.paths["/a"] = response(b"x" * 50)
+    with tempfile.TemporaryDirectory(prefix="door") as folder:
+        hosts = {"HOSTS": '["example-vendor.com"]', "ENVIRONMENT": "test", "METRICS_PORT": str(port)}
+        door = DoorProcess(Path(folder), {**hosts, "TEST_HOSTS": json.dumps({HOST: f"127.0.0.1:{site.port}"})})
+        await door.start()
+        try:
+            token = await door.open("run-1")
+            await get(door, token)
+            await get(door, token)
+            await get(door, token, "https://example.com/")
+            told = await asyncio.to_thread(_read, f"http://127.0.0.1:{port}/metrics")
+            for line in (
+                'quelea_market_calls_total{reason="",source="upstream"} 1.0',
+                'quelea_market_calls_total{reason="",source="cache"} 1.0',
+                'quelea_market_calls_total{reason="HOST",source="refused"} 1.0',
+                'quelea_market_upstream_seconds_count{hosts="example-vendor.com",outcome="ok"} 1.0',
+                "quelea_market_sessions 1.0",
+                "quelea_market_kept_bytes 50.0",
+                "quelea_ready 1.0",
+            ):
+                assert line in told, line
+            db = sqlite3.connect(Path(folder) / "data" / "door.db", isolation_level=None)
+            db.execute("BEGIN EXCLUSIVE")  # nothing can be written: as on a broken disk
+            await wait_until_async(lambda: "not_serving" in door.log, seconds=SECONDS)
+            assert not await door.healthy()
+            db.execute("ROLLBACK")
+            db.close()
+            await wait_until_async(lambda: door.log.count('"serving"') > 1, seconds=SECONDS)
+            assert await door.healthy()
+        finally:
+            await door.stop(signal.SIGKILL)
