@@ -28,7 +28,8 @@ from support.engine import MODEL, Engine  # tests/ is on the path from here on
 
 QUESTION = "What were Apple's total net sales in the third quarter of fiscal 2023? Answer number {}."
 TOKENS = 64
-Caller = Callable[[httpx2.AsyncClient, str], Coroutine[Any, Any, tuple[float, float]]]
+Caller = Callable[[httpx2.AsyncClient, str], Coroutine[Any, Any, tuple[float, int]]]
+"""Seconds to the first text, and how many pieces came."""
 
 
 @contextlib.asynccontextmanager
@@ -69,7 +70,7 @@ def sent_prompt(seen: bytes) -> dict[str, Any]:
 def direct(engine: str, prompt: dict[str, Any]) -> Caller:
     """Asks the engine as the generator does."""
 
-    async def ask(client: httpx2.AsyncClient, number: str) -> tuple[float, float]:
+    async def ask(client: httpx2.AsyncClient, number: str) -> tuple[float, int]:
         messages = [dict(message) for message in prompt["messages"]]
         messages[-1]["content"] = messages[-1]["content"].replace("Answer number 0.", f"Answer number {number}.")
         started, first = time.perf_counter(), 0.0
@@ -78,9 +79,11 @@ def direct(engine: str, prompt: dict[str, Any]) -> Caller:
         ) as reply:
             reply.raise_for_status()
             async for line in reply.aiter_lines():
-                if not first and line.startswith("data: {") and json.loads(line[6:])["choices"]:
-                    first = time.perf_counter() if json.loads(line[6:])["choices"][0]["delta"].get("content") else 0.0
-        return (first or time.perf_counter()) - started, time.perf_counter() - started
+                choices = json.loads(line[6:])["choices"] if line.startswith("data: {") else []
+                if choices and choices[0]["delta"].get("content"):
+                    first = first or time.perf_counter()
+                    pieces += 1
+        return (first or time.perf_counter()) - started, pieces
 
     return ask
 
@@ -88,15 +91,16 @@ def direct(engine: str, prompt: dict[str, Any]) -> Caller:
 def through(gateway: str) -> Caller:
     """Asks the gateway."""
 
-    async def ask(client: httpx2.AsyncClient, number: str) -> tuple[float, float]:
-        started, first = time.perf_counter(), 0.0
+    async def ask(client: httpx2.AsyncClient, number: str) -> tuple[float, int]:
+        started, first, pieces = time.perf_counter(), 0.0, 0
         body = {"question": QUESTION.format(number), "stream": True, "route": "local"}
         async with client.stream("POST", f"{gateway}/v1/ask", json=body) as reply:
             reply.raise_for_status()
             async for line in reply.aiter_lines():
-                if not first and line == "event: delta":
-                    first = time.perf_counter()
-        return (first or time.perf_counter()) - started, time.perf_counter() - started
+                if line == "event: delta":
+                    first = first or time.perf_counter()
+                    pieces += 1
+        return (first or time.perf_counter()) - started, pieces
 
     return ask
 
@@ -105,13 +109,14 @@ async def round_of(caller: Caller, client: httpx2.AsyncClient, streams: int, ask
     """`asked` questions, `streams` at a time; seconds to the first text of each, and for all together."""
     place = asyncio.Semaphore(streams)
 
-    async def one(number: int) -> tuple[float, float]:
+    async def one(number: int) -> tuple[float, int]:
         async with place:
             return await caller(client, str(base + number))
 
     started = time.perf_counter()
     times = await asyncio.gather(*(one(number) for number in range(asked)))
-    return {"first": [first for first, _ in times], "wall": time.perf_counter() - started}
+    wall = time.perf_counter() - started
+    return {"first": [first for first, _ in times], "wall": wall, "pieces": sum(pieces for _, pieces in times)}
 
 
 async def compare(engine: str, gateway: str, prompt: dict[str, Any], given: argparse.Namespace) -> None:
@@ -123,12 +128,13 @@ async def compare(engine: str, gateway: str, prompt: dict[str, Any], given: argp
         base = 1
         for streams in (int(part) for part in given.streams.split(",")):
             first: dict[str, list[float]] = {name: [] for name in sides}
-            wall = dict.fromkeys(sides, 0.0)
+            wall, pieces = dict.fromkeys(sides, 0.0), dict.fromkeys(sides, 0)
             for number in range(given.rounds):
                 for name in list(sides)[:: 1 if number % 2 else -1]:
                     got = await round_of(sides[name], client, streams, given.asked * streams, base)
                     first[name] += got["first"]
                     wall[name] += got["wall"]
+                    pieces[name] += got["pieces"]
                     base += given.asked * streams
             p50 = {name: 1000 * statistics.median(values) for name, values in first.items()}
             line = {
@@ -137,7 +143,9 @@ async def compare(engine: str, gateway: str, prompt: dict[str, Any], given: argp
                 "first_token_direct_p50_ms": round(p50["direct"], 1),
                 "first_token_through_p50_ms": round(p50["through"], 1),
                 "added_p50_ms": round(p50["through"] - p50["direct"], 1),
-                "throughput_ratio": round(wall["direct"] / wall["through"], 3),
+                "pieces_direct": pieces["direct"],
+                "pieces_through": pieces["through"],
+                "throughput_ratio": round(pieces["through"] / wall["through"] / (pieces["direct"] / wall["direct"]), 3),
             }
             print(json.dumps(line), flush=True)
 
