@@ -73,7 +73,7 @@ def direct(engine: str, prompt: dict[str, Any]) -> Caller:
     async def ask(client: httpx2.AsyncClient, number: str) -> tuple[float, int]:
         messages = [dict(message) for message in prompt["messages"]]
         messages[-1]["content"] = messages[-1]["content"].replace("Answer number 0.", f"Answer number {number}.")
-        started, first = time.perf_counter(), 0.0
+        started, first, pieces = time.perf_counter(), 0.0, 0
         async with client.stream(
             "POST", f"{engine}/v1/chat/completions", json={**prompt, "messages": messages}
         ) as reply:
