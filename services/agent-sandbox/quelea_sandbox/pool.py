@@ -262,8 +262,10 @@ class Pool:
             await keeper.measure()
             if not keeper.usable:
                 raise EngineError("the guest ended as soon as it was ready")
-        except EngineError as error:
-            self._start_failed(line, shape, str(error))
+        except Exception as error:  # whatever it was: no container, and the next try only after a pause
+            if not isinstance(error, EngineError):
+                log.exception("start_failed")
+            self._start_failed(line, shape, str(error) or type(error).__name__)
             if keeper is None:
                 self._known.discard(name)
                 self._engine.sweep_soon()  # it may be there in spite of the error
