@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import signal
 import statistics
 import sys
 import tempfile
@@ -157,6 +158,7 @@ def main() -> None:
     parser.add_argument("--asked", type=int, default=3, help="questions per stream and round")
     parser.add_argument("--rounds", type=int, default=4)
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quelea-engine-")))
         log, port_file = folder / "log", folder / "mocks.json"

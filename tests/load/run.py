@@ -124,6 +124,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=20)
     parser.add_argument("--keep", type=Path, help="folder for logs and Locust's tables")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     ideal = given.retrieve_ms + given.first_token_ms + (given.tokens - 1) * given.token_ms
     with contextlib.ExitStack() as stack:
         folder = given.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quelea-load-")))
