@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import grpc
 from quelea.sandbox.v1 import sandbox_pb2_grpc as pb_grpc
+from quelea.sandbox.v1 import tools_pb2_grpc
 from quelea_kit.logging import setup_logging
 from quelea_kit.metrics import start_metrics
 from quelea_kit.server import Server, serve
@@ -12,6 +14,8 @@ from quelea_kit.tracing import setup_tracing
 
 from quelea_sandbox.adapters.backend import Backend
 from quelea_sandbox.adapters.docker import DockerBackend
+from quelea_sandbox.registry import service as tools
+from quelea_sandbox.registry.settings import ToolSettings
 from quelea_sandbox.service import NAME, SandboxService
 from quelea_sandbox.settings import SandboxSettings
 
@@ -28,14 +32,19 @@ async def main() -> None:
     setup_tracing("sandbox", settings)
     start_metrics(settings)
     service = SandboxService(build(settings), settings)
-    server = Server(
-        settings,
-        [NAME],
-        lambda s: pb_grpc.add_SandboxServiceServicer_to_server(service, s),
-        ready=service.pool.ready,
-    )
+    catalogue = tools.build(ToolSettings())
+
+    def register(s: grpc.aio.Server) -> None:
+        pb_grpc.add_SandboxServiceServicer_to_server(service, s)
+        tools_pb2_grpc.add_ToolServiceServicer_to_server(catalogue, s)
+
+    async def stop() -> None:
+        catalogue.health.flush()
+        await service.stop()
+
+    server = Server(settings, [NAME, tools.SERVICE], register, ready=service.pool.ready)
     service.start()
-    await serve(server, on_stop=service.stop)
+    await serve(server, on_stop=stop)
 
 
 if __name__ == "__main__":

@@ -157,6 +157,10 @@ class Collections:
         library = await self._library(name, profile, create=False)
         if library is None:
             return EntryAnswer([], "")
+        if _live(library.snapshot.by_document.values()) is None:
+            await library.look()  # another replica may have committed; but nothing is embedded for nothing
+            if _live(library.snapshot.by_document.values()) is None:
+                return EntryAnswer([], "")
         started = time.perf_counter()
         dense = (await self._embedder.embed([asked.query], "query", seconds)).vectors[0]
         embedded = time.perf_counter()

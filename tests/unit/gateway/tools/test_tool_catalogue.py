@@ -282,7 +282,7 @@ async def test_a_tool_is_found_by_the_end_of_its_name_where_that_is_clear() -> N
     for name in ("x", "", "nothing like it"):
         with pytest.raises(NotFound):
             await catalogue.get(name)
-    with pytest.raises(NotFound, match="a.x"):
+    with pytest.raises(NotFound, match=r"a\.x"):
         await catalogue.get("a.y")
 
 

@@ -40,7 +40,7 @@ class ToolRules:
     """A category of at most so many tools is listed whole."""
     every_seconds: float = 30.0
     """Between two looks at whether the catalogue changed."""
-    patience: float = 600.0
+    patience: float = 3600.0
     """Longest work on the index."""
 
 
