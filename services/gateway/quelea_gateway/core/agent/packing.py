@@ -88,11 +88,9 @@ def share(sections: Sequence[Section], budget: int) -> dict[str, str]:
 def remembered(insights: Sequence[str], about: str, budget: int) -> list[str]:
     """The insights that fit, in their order; the least relevant and the oldest are dropped whole."""
     wanted = set(terms(about))
-    ranked = sorted(
-        range(len(insights)),
-        key=lambda i: len(wanted & set(terms(insights[i]))) / (3 + len(wanted)) + i / (len(insights) + 1),
-        reverse=True,
-    )
+    shared = [len(wanted & set(terms(insight))) for insight in insights]
+    most = max(shared, default=0) or 1
+    ranked = sorted(range(len(insights)), key=lambda i: shared[i] / most + 0.5 * i / (len(insights) + 1), reverse=True)
     kept = []
     for index in ranked:
         cost = tokens(insights[index]) + 2

@@ -1,0 +1,198 @@
+"""Reading what models write, the grounding of conclusions, packing, stores and quotas."""
+
+import json
+
+import pytest
+from quelea_gateway.adapters.runs import Runs
+from quelea_gateway.core.agent import decisions, parsing, prompts
+from quelea_gateway.core.agent.evidence import Evidence
+from quelea_gateway.core.agent.files import media_type, safe_name
+from quelea_gateway.core.agent.grounding import check, without_unsupported
+from quelea_gateway.core.agent.model import Budget, Event, Run
+from quelea_gateway.core.agent.packing import Section, cut_middle, remembered, share, tokens
+from quelea_gateway.core.agent.parsing import Misfit
+from quelea_kit.errors import NotFound
+
+RUN = "20261122000000-0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"a": 1}', {"a": 1}), ('Sure!\n```json\n{"a": 1}\n```\nDone.', {"a": 1}),
+        ('x {"a": {"b": [1, 2', {"a": {"b": [1, 2]}}),
+        ('{"a": "cut of', {"a": "cut of"}), ('<think>{"a": 2}</think>{"a": 1}', {"a": 1}), ('{"a": 1, "b":', {"a": 1}),
+        ('{"a": "line\nbreak"}', {"a": "line\nbreak"}), ('{oops} {"a": 1}', {"a": 1}),
+    ],
+)  # fmt: skip
+def test_json_is_found_where_there_is_some(text, found):
+    assert parsing.json_object(text) == found
+
+
+@pytest.mark.parametrize("text", ["", "no", "[1, 2]", "{" * 5000, "[" * 100_000, '{"a":' * 5000, "null"])
+def test_no_json_is_said(text):
+    with pytest.raises(Misfit):
+        parsing.json_object(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("```python\nprint(1)\n```", "print(1)"),
+        ("```py\nx = 1\n```\n```python\nprint(1)\nprint(2)\n```", "print(1)\nprint(2)"),
+        ("import os\nprint(os.name)", "import os\nprint(os.name)"), ('{"code": "print(1)"}', "print(1)"),
+        ("```python\nprint(1)", "print(1)"),
+    ],
+)  # fmt: skip
+def test_code_is_found(text, code):
+    assert parsing.code(text) == code
+
+
+@pytest.mark.parametrize(
+    "text", ["", "I cannot do that.", "```python\nprint(\n```", "(" * 9000, "x", "```python\n\n```"]
+)
+def test_no_code_is_said(text):
+    with pytest.raises(Misfit):
+        parsing.code(text)
+
+
+def test_actions_that_are_not_possible_are_refused():
+    read = decisions.read_action(("kb-search", "finish"))
+    assert read('{"action": {"action": "kb_search", "query": "x"}}').query == "x"
+    for bad in ('{"action": "code-exec", "task": "x"}', '{"action": "kb-search"}', '{"action": 3}', "{}"):
+        with pytest.raises(Misfit):
+            read(bad)
+
+
+def test_schemas_are_json_schemas_and_accept_what_is_read():
+    import jsonschema
+
+    actions = ("kb-search", "api-select", "api-details", "code-exec", "finish")
+    schema = json.loads(decisions.action_schema(actions, ["Stock"], ["stock_us_daily"]))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for good in (
+        {"action": "kb-search", "query": "x"}, {"action": "api-select", "category": "Stock", "need": "x"},
+        {"action": "api-details", "name": "stock_us_daily"}, {"action": "code-exec", "task": "x", "apis": []},
+        {"action": "finish"},
+    ):  # fmt: skip
+        jsonschema.validate(good, schema)
+        assert decisions.read_action(actions, ["Stock"], ["stock_us_daily"])(json.dumps(good)).action == good["action"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"action": "finish", "query": "x"}, schema)
+
+
+async def test_figures_without_a_source_are_withheld():
+    evidence = Evidence()
+    evidence.execution(1, "Output of step 1", "highest close 190.17 on 2026-11-13", "print(x)", day="2026-11-22")
+    checked = await check("The highest close was 190.17 [1]. The lowest was 12.34 [1].", evidence, "")
+    text, withheld = without_unsupported(checked)
+    assert text == "The highest close was 190.17 [1]."
+    assert withheld == ("The lowest was 12.34 [1].",)
+
+
+async def test_a_figure_typed_into_the_code_is_no_evidence():
+    evidence = Evidence()
+    evidence.execution(1, "Output", "close 512.75", "price = 512.75\nprint('close', price)", day="2026-11-22")
+    evidence.execution(2, "Output", "the close is 512.75", "print('the close is', price)", day="2026-11-22")
+    checked = await check("The close was 512.75.", evidence, "")
+    assert [one.verdict for one in checked.figures] == ["unsupported"]
+    evidence.call(2, {"url": "https://x.example/q", "fetched": "2026-11-22T00:00:00Z", "sha256": "0" * 64, "id": "c"},
+                  '{"name": "close", "value": 512.75}')  # fmt: skip
+    checked = await check("The close was 512.75.", evidence, "")
+    assert [(one.verdict, one.source) for one in checked.figures] == [("supported", 3)]
+
+
+async def test_windows_that_were_asked_for_are_no_data():
+    evidence = Evidence()
+    evidence.execution(1, "Output", "average 55.50", "frame.rolling(20).mean()", day="2026-11-22")
+    checked = await check("The 20-day average is 55.50; over 15 days nothing is known.", evidence, "")
+    assert [(one.text, one.verdict) for one in checked.figures] == [
+        ("20", "supported"), ("55.50", "supported"), ("15", "unsupported"),
+    ]  # fmt: skip
+
+
+async def test_markers_of_no_source_go_and_chinese_dates_are_dates():
+    evidence = Evidence()
+    evidence.execution(1, "输出", "2026-11-13 收盘价 190.17 元", "print(x)", day="2026-11-22")
+    checked = await check("11 月 13 日收盘价为 190.17 元 [1][7]。", evidence, "")
+    assert checked.text == "11月13日收盘价为 190.17 元 [1]。"
+    assert not checked.unsupported
+
+
+def test_cutting_keeps_head_and_tail_within_the_budget():
+    text = "\n".join(f"row {number}   value {number * 7}" for number in range(5000))
+    cut = cut_middle(text, 200)
+    assert tokens(cut) <= 200
+    assert cut.startswith("row 0")
+    assert cut.endswith(str(4999 * 7))
+    shared = share([Section("a", text, 3), Section("b", "short"), Section("c", text)], 400)
+    assert shared["b"] == "short"
+    assert tokens(shared["a"]) > tokens(shared["c"])
+    assert sum(tokens(one) for one in shared.values()) <= 400
+
+
+def test_the_least_relevant_insights_are_dropped_whole():
+    insights = [f"The weather of day {n} was fine and nothing else happened." for n in range(30)]
+    insights[4] = "NVIDIA's revenue was $35,082 million."
+    kept = remembered(insights, "NVIDIA revenue", 80)
+    assert insights[4] in kept
+    assert set(kept) <= set(insights)
+    assert sum(tokens(one) + 2 for one in kept) <= 80
+
+
+def test_every_prompt_exists_in_both_languages():
+    listed = prompts.prompts()
+    assert len(listed) == 14
+    assert len({(one.name, one.language) for one in listed}) == 14
+    assert all(one.version.startswith(f"{one.name}-{one.language}-") for one in listed)
+
+
+def test_files_are_told_by_their_bytes_and_named_safely():
+    assert media_type("x.txt", b"\x89PNG\r\n\x1a\n...") == "image/png"
+    assert media_type("x.png", b"<svg onload=alert(1)>") == "application/octet-stream"
+    assert media_type("x.html", b"<script>") == "application/octet-stream"
+    assert media_type("x.csv", b"a,b\n1,2\n") == "text/csv"
+    for bad in ("../../x", "/etc/passwd", "..", "", "a\x00b", "C:\\x", "\u202egnp.exe", "a" * 900):
+        name = safe_name(bad, 1, set())
+        assert name.startswith("step1-")
+        assert "/" not in name
+        assert ".." not in name
+        assert len(name) < 120
+
+
+def a_run(**more):
+    base = {"id": RUN, "tenant": "desk", "question": "?", "as_of": "2026-11-22", "language": "en", "model": "",
+            "state": "running", "created": "2026-11-22T00:00:00+00:00", "budget": Budget()}  # fmt: skip
+    return Run(**{**base, **more})
+
+
+@pytest.mark.parametrize("kind", ["folder", "objects"])
+async def test_the_store(kind, tmp_path):
+    url = str(tmp_path / "runs") if kind == "folder" else f"memory://store-{tmp_path.name}"
+    store = Runs(url)
+    assert await store.newest("desk", 10) == []
+    await store.put(a_run())
+    later = RUN.replace("20261122", "20261123")
+    await store.put(a_run(id=later, state="finished"))
+    assert [one.id for one in await store.newest("desk", 10)] == [later, RUN]
+    assert await store.get("desk", RUN) == a_run()
+    for number in (1, 2, 4):
+        await store.append("desk", RUN, Event(number, "step", "t", {"n": number, "text": "中\ud800"}))
+    assert [one.number for one in await store.events("desk", RUN, 0)] == [1, 2]  # 3 is not there yet
+    assert [one.number for one in await store.events("desk", RUN, 1)] == [2]
+    await store.write("desk", RUN, "step1-a.png", b"x")
+    assert await store.read("desk", RUN, "step1-a.png") == b"x"
+    assert await store.silent_seconds("desk", RUN) == float("inf")
+    await store.beat("desk", RUN)
+    assert await store.silent_seconds("desk", RUN) < 60
+    for tenant, run_id, name in (
+        ("other", RUN, "step1-a.png"), ("desk", "../x", "a"), ("desk", RUN, "../run.json"), ("desk", RUN, "a/b"),
+    ):  # fmt: skip
+        with pytest.raises(NotFound):
+            await store.read(tenant, run_id, name)
+    with pytest.raises(NotFound):
+        await store.get("other", RUN)
+    await store.delete("desk", RUN)
+    await store.delete("desk", RUN)
+    with pytest.raises(NotFound):
+        await store.get("desk", RUN)
