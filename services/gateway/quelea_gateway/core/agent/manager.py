@@ -7,7 +7,6 @@ import contextlib
 import secrets
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -15,27 +14,16 @@ from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.history import artifacts_of, settled
+from quelea_gateway.core.agent.live import Live, iso
 from quelea_gateway.core.agent.loop import Outcome
 from quelea_gateway.core.agent.loop import run as run_agent
-from quelea_gateway.core.agent.model import ENDED, Artifact, Event, EventName, Run, RunRequest, State, Usage
+from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
 from quelea_gateway.core.agent.ports import RunStore
 from quelea_gateway.core.agent.quota import Bounds, check_day, check_queue
 from quelea_gateway.core.agent.work import Ports, Rules
 
 _POLL_SECONDS = 0.5
 _RECENT = 500
-
-
-@dataclass
-class _Live:
-    """A run of this process."""
-
-    run: Run
-    request: RunRequest
-    events: list[Event] = field(default_factory=list)
-    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
-    task: asyncio.Task[None] | None = None
-    asked_to_end: State | None = None
 
 
 class Manager:
@@ -64,7 +52,7 @@ class Manager:
         self._bounds = bounds
         self._name = name or secrets.token_hex(6)
         self._report = report
-        self._live: dict[str, _Live] = {}
+        self._live: dict[str, Live] = {}
         self._waiting: list[str] = []
         self._beating: asyncio.Task[None] | None = None
         self._closing = False
@@ -81,8 +69,8 @@ class Manager:
         self._check_queue(request.tenant)
         if not (await self.ports.model.info()).is_language_model:
             raise Conflict(
-                "The agent needs a language model and the generator's reader is extractive: "
-                "QUELEA_GENERATOR_READER=openai with an endpoint."
+                "The agent needs a language model and the generator's reader is extractive; give it an endpoint: "
+                "`quelea up --reader openai --openai-base-url URL`, or QUELEA_GENERATOR_ENDPOINT."
             )
         now = self.ports.clock.now()
         if self._bounds.daily:
@@ -90,18 +78,19 @@ class Manager:
         self._check_queue(request.tenant)
         run = Run(
             id=f"{now:%Y%m%d%H%M%S}-{secrets.token_hex(8)}", tenant=request.tenant, question=request.question,
-            as_of=request.as_of, language=request.language, model=request.model, state="queued", created=_iso(now),
+            as_of=request.as_of, language=request.language, model=request.model, state="queued", created=iso(now),
             budget=request.budget, bundle_ids=request.bundle_ids, gateway=self._name,
         )  # fmt: skip
-        live = self._live[run.id] = _Live(run, request)
-        self._waiting.append(run.id)
+        live = self._live[run.id] = Live(run, request, self._store, self.ports.clock)
         try:
             await self._store.put(run)
             await self._store.beat(run.tenant, run.id)
-            await self._event(live, "state", {"state": "queued"})
+            await live.event("state", {"state": "queued"})
         except BaseException:
             self._forget(run.id)
             raise
+        if live.asked_to_end is None:
+            self._waiting.append(run.id)
         if self._beating is None or self._beating.done():
             self._beating = asyncio.create_task(self._beat())
         self._next()
@@ -183,7 +172,7 @@ class Manager:
         """Runs under way and waiting, for metrics."""
         return {"running": len(self._live) - len(self._waiting), "queued": len(self._waiting)}
 
-    def _of(self, tenant: str, run_id: str) -> _Live | None:
+    def _of(self, tenant: str, run_id: str) -> Live | None:
         live = self._live.get(run_id)
         if live is not None and live.run.tenant != tenant:
             raise NotFound(f"There is no run {run_id[:64]!r}.")
@@ -193,8 +182,8 @@ class Manager:
         return run if run.id in self._live else await settled(self._store, run, self._bounds.beat_seconds)
 
     def _check_queue(self, tenant: str) -> None:
-        own = sum(self._live[one].run.tenant == tenant for one in self._waiting)
-        check_queue(len(self._waiting), own, self._bounds)
+        waiting = [live.run.tenant for live in self._live.values() if live.task is None]
+        check_queue(len(waiting), waiting.count(tenant), self._bounds)
 
     def _next(self) -> None:
         """Begin what may begin: in order, but a tenant with all its turns taken lets the others pass."""
@@ -212,13 +201,13 @@ class Manager:
             free -= 1
             live.task = asyncio.create_task(self._run(live))
 
-    async def _run(self, live: _Live) -> None:
+    async def _run(self, live: Live) -> None:
         end: dict[str, Any] = {"state": "failed", "error": "Internal error; the gateway's log has it."}
         try:
-            live.run = live.run.changed(state="running", started=_iso(self.ports.clock.now()))
+            live.run = live.run.changed(state="running", started=iso(self.ports.clock.now()))
             await self._store.put(live.run)
-            await self._event(live, "state", {"state": "running"})
-            outcome = await run_agent(live.run.id, live.request, self.ports, self._rules, _Journal(self, live))
+            await live.event("state", {"state": "running"})
+            outcome = await run_agent(live.run.id, live.request, self.ports, self._rules, live)
             end = _finished(outcome) | {"has_bundle": await self._keep_bundle(live, outcome)}
         except asyncio.CancelledError:
             end = {"state": live.asked_to_end or "interrupted", "error": ""}
@@ -232,7 +221,7 @@ class Manager:
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.shield(closing)
 
-    async def _keep_bundle(self, live: _Live, outcome: Outcome) -> bool:
+    async def _keep_bundle(self, live: Live, outcome: Outcome) -> bool:
         """Store what the run fetched, so that it can be replayed; a run is not lost without."""
         if self.ports.door is None or not outcome.calls:
             return False
@@ -244,30 +233,28 @@ class Manager:
             return False
         return True
 
-    async def _ended(self, live: _Live, end: dict[str, Any]) -> None:
+    async def _ended(self, live: Live, end: dict[str, Any]) -> None:
         if "usage" not in end:
             started = live.run.started and datetime.fromisoformat(live.run.started)
             seconds = (self.ports.clock.now() - started).total_seconds() if started else 0.0
             steps = sum(event.name == "step" for event in live.events)
             end["usage"] = Usage(steps=steps, seconds=round(seconds, 3))
         run = live.run.changed(
-            **end, ended=_iso(self.ports.clock.now()), artifacts=live.run.artifacts or artifacts_of(live.events)
+            **end, ended=iso(self.ports.clock.now()), artifacts=live.run.artifacts or artifacts_of(live.events)
         )
         with contextlib.suppress(QueleaError):
             if run.state == "failed":
-                await self._event(live, "error", {"message": run.error})
-            await self._event(live, "state", {"state": run.state})
+                await live.event("error", {"message": run.error})
+            await live.event("state", {"state": run.state})
             await self._store.put(run)
-        async with live.changed:
-            live.run = run
-            live.changed.notify_all()
+        await live.become(run)
         self._forget(run.id)
         self._report(run, None)
         self._next()
 
-    async def _end(self, live: _Live, state: State) -> bool:
+    async def _end(self, live: Live, state: State) -> bool:
         """Bring a run to its end and wait until it is written down."""
-        if live.run.state in ENDED:
+        if live.run.state in ENDED or live.asked_to_end is not None:
             return False
         live.asked_to_end = state
         if live.task is None:
@@ -284,37 +271,12 @@ class Manager:
         if run_id in self._waiting:
             self._waiting.remove(run_id)
 
-    async def _event(self, live: _Live, name: EventName, data: dict[str, Any]) -> None:
-        event = Event(len(live.events) + 1, name, _iso(self.ports.clock.now()), data)
-        await self._store.append(live.run.tenant, live.run.id, event)
-        async with live.changed:
-            live.events.append(event)
-            live.changed.notify_all()
-
     async def _beat(self) -> None:
         while self._live:
             for live in list(self._live.values()):
                 with contextlib.suppress(QueleaError):
                     await self._store.beat(live.run.tenant, live.run.id)
             await asyncio.sleep(self._bounds.beat_seconds)
-
-
-class _Journal:
-    """A run's own way to write."""
-
-    def __init__(self, manager: Manager, live: _Live) -> None:
-        self._manager = manager
-        self._live = live
-
-    async def event(self, name: EventName, data: dict[str, Any]) -> None:
-        """One event."""
-        await self._manager._event(self._live, name, data)
-
-    async def artifact(self, artifact: Artifact, data: bytes) -> None:
-        """One file."""
-        live = self._live
-        await self._manager._store.write(live.run.tenant, live.run.id, artifact.name, data)
-        live.run = live.run.changed(artifacts=(*live.run.artifacts, artifact))
 
 
 def _finished(outcome: Outcome) -> dict[str, Any]:
@@ -326,7 +288,3 @@ def _finished(outcome: Outcome) -> dict[str, Any]:
         "calls": outcome.calls,
         "model": outcome.model,
     }
-
-
-def _iso(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds")
