@@ -139,7 +139,7 @@ def test_the_real_stack_checks_its_answers(library: Any, question: str, figure: 
     for strict in (False, True):
         answer = library.ask(question, strict=strict)
         grounding = answer["grounding"]
-        assert not answer["declined"]
+        assert not answer["declined"], answer
         assert answer["answer"] == grounding["text"]
         assert any(figure in one["text"] for one in grounding["figures"])
         assert {one["verdict"] for one in grounding["figures"]} == {"supported"}
