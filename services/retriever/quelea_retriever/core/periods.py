@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal
 
@@ -28,6 +28,10 @@ class Ask:
     """The question says "calendar"."""
     weak: bool = False
     """A year that may well not be the period asked about: used when it fits, forgotten when it does not."""
+    newest: bool = False
+    """Of the filings that fit only the newest: a year to date."""
+    said: str = field(default="", compare=False)
+    """The words, where the question names it relative to its day."""
 
     @property
     def label(self) -> str:

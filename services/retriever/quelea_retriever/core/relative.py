@@ -16,7 +16,7 @@ _SPAN = re.compile(
     r"|(?:过去|最近|近)(?P<zn>\d{1,3}|[一两二三四五六七八九十])个?(?P<zmany>天|日|周|月)",
     re.IGNORECASE,
 )
-_SAME_PERIOD = re.compile(
+SAME_PERIOD = re.compile(
     r"\b(?:same|corresponding)\s+(?:quarter|period|time|month)\s+(?:of\s+|in\s+)?(?:the\s+)?last\s+year\b"
     r"|(?:上年|去年|上年度)同期|\blast\s+(?:\w+\s+)?year[- ]end\b",
     re.IGNORECASE,
@@ -26,7 +26,7 @@ _SAME_PERIOD = re.compile(
 
 def relative_spans(text: str, as_of: date) -> list[tuple[date, date]]:
     """(first day, last day) of each span that the text names, in order; `as_of` is the day of the question."""
-    return [_span(match, as_of) for match in _SPAN.finditer(_SAME_PERIOD.sub(" ", text))]
+    return [_span(match, as_of) for match in _SPAN.finditer(SAME_PERIOD.sub(" ", text))]
 
 
 def _span(match: re.Match[str], as_of: date) -> tuple[date, date]:
@@ -34,7 +34,7 @@ def _span(match: re.Match[str], as_of: date) -> tuple[date, date]:
         day = as_of - timedelta(days=1) if (match["day"] or match["zday"]).lower()[0] in "y昨" else as_of
         return day, day
     if match["n"] or match["zn"]:
-        count = _number((match["n"] or match["zn"]).lower())
+        count = number((match["n"] or match["zn"]).lower())
         return as_of - timedelta(days=count * _DAYS[(match["many"] or match["zmany"]).lower()]), as_of
     if match["zyear"]:
         return _calendar("year", as_of, match["zyear"] == "去年")
@@ -44,7 +44,8 @@ def _span(match: re.Match[str], as_of: date) -> tuple[date, date]:
     return _calendar(unit, as_of, (match["en"] or match["zh"]).lower()[0] in "lp上")
 
 
-def _number(word: str) -> int:
+def number(word: str) -> int:
+    """A count as a question says it: digits, an English or a Chinese word."""
     return int(word) if word.isdigit() else _NUMBERS.get(word) or _CHINESE[word]
 
 
