@@ -165,7 +165,8 @@ def preload() -> None:
     if "matplotlib.pyplot" in sys.modules:
         _warm_matplotlib()
     if pandas := sys.modules.get("pandas"):
-        repr(pandas.DataFrame({"a": [1.5]}, index=pandas.to_datetime(["2024-01-02"])))
+        frame = pandas.read_csv(io.StringIO("day,a\n2024-01-02,1.5\n"), parse_dates=["day"])
+        repr(frame), repr(frame.describe())
 
 
 def _warm_matplotlib() -> None:
@@ -184,6 +185,9 @@ def _warm_matplotlib() -> None:
         axes.plot([1, 2], label="a")
         axes.set_title("价 a")
         axes.legend()
+        if pandas := sys.modules.get("pandas"):  # its plotting, too, is loaded by the first plot
+            days = pandas.date_range("2024-01-01", periods=30, freq="B")
+            pandas.DataFrame({"b": range(30)}, index=days, dtype=float).plot(ax=axes.twinx())
         figure.savefig(io.BytesIO(), format="png")
         pyplot.close(figure)
     except Exception:  # noqa: BLE001  # runs without plots still work

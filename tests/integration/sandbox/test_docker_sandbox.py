@@ -39,10 +39,12 @@ async def test_pandas_and_a_plot_from_a_warm_container() -> None:
         ran = await client.run(
             "import pandas as pd\nimport matplotlib.pyplot as plt\n"
             "df = pd.read_csv('prices.csv', parse_dates=['日期'])\n"
-            "df.plot(x='日期', y='收盘', title='收盘价')\ndf.describe()",
+            "df.plot(x='日期', y='收盘', title='收盘价')\nplt.figure()\nplt.plot([1, 2])\n"
+            "plt.savefig('saved.png')\ndf.describe()",
             files=[pb.File(path="prices.csv", data="日期,收盘\n2024-01-02,10.5\n2024-01-03,11.0\n".encode())],
         )
         assert ran.reason == "OK" and "10.75" in ran.text, ran.finished.error
+        assert set(ran.files) == {"figure-1.png", "saved.png"}  # the one left open, and the one that was saved
         assert ran.files["figure-1.png"].media_type == "image/png" and len(ran.files["figure-1.png"].data) > 5000
         assert ran.started is not None and ran.started.warm
         assert ran.finished.usage.cpu_seconds > 0 and ran.finished.usage.memory_peak_bytes > 50 << 20
