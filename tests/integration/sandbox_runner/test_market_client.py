@@ -197,7 +197,8 @@ def refused(call, *kinds):
 for path in ("refused", "slow-down", "down"):
     refused(lambda: requests.get(f"https://a.example/{path}"), requests.exceptions.ConnectionError)
 refused(lambda: urllib.request.urlopen("https://a.example/refused"), urllib.error.URLError)
-refused(lambda: httpx.get("https://a.example/refused"), httpx.ConnectError)
+refused(lambda: httpx.get("https://a.example/refused"), quelea_market.MarketRefused)
+refused(lambda: httpx.get("https://a.example/slow-down"), httpx.ConnectError)
 refused(lambda: curl_cffi.get("https://a.example/refused"), curl_cffi.requests.exceptions.ConnectionError)
 print(json.dumps([requests.get("https://a.example/own-403").json(), True]))
 """
@@ -216,8 +217,9 @@ async def test_what_the_door_refuses_is_each_librarys_own_error_with_the_doors_w
     assert "refused https://a.example: because of host (host)" in words[0]
     assert "because of budget (budget; try again in 7 s)" in words[1]
     assert "because of upstream (upstream)" in words[2]
-    assert all("because of host" in word for word in words[3:6])
-    assert words[6] == "{'upstream': 'says no'}"
+    assert all("because of host" in words[n] for n in (3, 4, 6))
+    assert "because of budget" in words[5]
+    assert words[7] == "{'upstream': 'says no'}"
     assert "no such token" in str(wrong[0])
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.abc
-import importlib.machinery
 import sys
-from collections.abc import Callable, Sequence
-from types import ModuleType
+
+# Every interpreter of the image pays for what is imported here; importlib.abc alone would cost it a third of its start.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.abc import Loader
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 # Module → (module of ours, function in it) that patches it. Ours are loaded when theirs is.
 PATCHES = {
@@ -23,17 +26,18 @@ PATCHES = {
 
 def _apply(module: ModuleType) -> None:
     ours, name = PATCHES[module.__name__]
-    patch: Callable[[ModuleType], None] = getattr(importlib.import_module(ours), name)
+    __import__(ours)
+    patch: Callable[[ModuleType], None] = getattr(sys.modules[ours], name)
     patch(module)
 
 
-class _Loader(importlib.abc.Loader):
+class _Loader:
     """Another's loader, and our patch after it."""
 
-    def __init__(self, loader: importlib.abc.Loader) -> None:
+    def __init__(self, loader: Loader) -> None:
         self._loader = loader
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """As the other one does."""
         return self._loader.create_module(spec)
 
@@ -48,12 +52,12 @@ class _Loader(importlib.abc.Loader):
         return getattr(self._loader, name)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Sees an import first, and leaves it to the others unless it is one of ours."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
+    ) -> ModuleSpec | None:
         """The others' finding with our loader around theirs."""
         if fullname not in PATCHES:
             return None

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from quelea_market import door
-from quelea_market.errors import MarketError
+from quelea_market.errors import MarketError, MarketRefused
 from quelea_market.standard import connect
 
 
@@ -38,7 +38,11 @@ def patch_requests(module: ModuleType) -> None:
 
 
 def patch_httpx(module: ModuleType) -> None:
-    """Both transports hand the whole call to the door; the asynchronous one in a thread."""
+    """Both transports hand the whole call to the door; the asynchronous one in a thread.
+
+    What trying again cannot mend (no door, a refused host) stays a MarketError: edgartools tries every error of httpx
+    again, for a quarter of a minute.
+    """
     httpx_response, connect_error, read_error = module.Response, module.ConnectError, module.ReadError
 
     def through(request: Any, body: bytes) -> Any:
@@ -46,7 +50,9 @@ def patch_httpx(module: ModuleType) -> None:
         headers = [(name, value) for name, value in request.headers.multi_items()]
         try:
             status, reason, answer, data = door.exchange(request.method, str(request.url), headers, body, timeout)
-        except MarketError as error:
+        except MarketRefused as error:
+            if error.status in (403, 451):
+                raise
             raise connect_error(str(error), request=request) from error
         except OSError as error:
             raise read_error(str(error), request=request) from error
