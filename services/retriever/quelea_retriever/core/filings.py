@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 from quelea_kit.dates import parse_iso
@@ -103,6 +104,8 @@ def covering(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[D
     calendar's. "Fiscal" in the question means the first, "calendar" the last. Otherwise the file's own label decides
     where there is one (whoever gave it also asks by it), else the fiscal label, else the calendar.
     """
+    if ask.newest:
+        return list(newest_first(covering(replace(ask, newest=False), filings, annual)))[:1]
     if ask.end is not None:
         return [d for d in filings if (end := parse_iso(d.period.end_date)) and abs(end - ask.end) <= NEAR]
     if ask.kind == "month":

@@ -18,7 +18,8 @@ from .cues import TimeCues, time_cues
 from .filings import covering, newest_first, overdue, period_text, released
 from .horizon import Horizon, names_newer_period
 from .model import Candidate, DocumentFacts, Reading
-from .periods import Ask, find_asks
+from .periods import Ask
+from .relative_asks import Periods
 from .unknown_names import unknown_names
 
 MAX_GROUPS = 12
@@ -29,7 +30,11 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
     """What the question asks about; `as_of` is the day of the question: nothing ended later is "latest"."""
     text = clean(query[:4000])
     cues = time_cues(text)
-    asks = tuple(find_asks(text))
+    periods = Periods.read(text, as_of)
+    asks = periods.of()
+    if any(ask.said for ask in asks):
+        # "last quarter" is a period here, whatever is newest, and "two quarters ago" is one.
+        cues = replace(cues, latest=False, previous=False, multi=time_cues(periods.without(text)).multi)
     named = catalogue.book.find(text)
     keys = [mention.key for mention in named]
     present = [key for key in keys if catalogue.by_company.get(key) or catalogue.about(key)]
@@ -46,17 +51,18 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
     if not present:
         names = tuple(name for key in missing for name in catalogue.book.names_of(key))
         return _company_missing([catalogue.book.display[key] for key in missing], names, asks, cues)
-    reading = _of_companies(catalogue, present, missing, asks, cues, as_of, language_of(query))
+    reading = _of_companies(catalogue, present, missing, periods, cues, language_of(query))
     return replace(
         reading,
         mentions=tuple(text[mention.start : mention.end] for mention in named),
-        period_newer=all(_period_newer(text, asks, catalogue, key, cues, as_of) for key in present),
+        period_newer=all(_period_newer(text, periods, catalogue, key, cues) for key in present),
     )
 
 
-def _period_newer(text: str, asks: Sequence[Ask], catalogue: Catalogue, key: str, cues: TimeCues, as_of: date) -> bool:
+def _period_newer(text: str, periods: Periods, catalogue: Catalogue, key: str, cues: TimeCues) -> bool:
+    asks = periods.of(catalogue.by_company.get(key, ()))
     own = (*catalogue.by_company.get(key, ()), *catalogue.about(key))
-    return names_newer_period(text, asks, own, Horizon.of(own), as_of, annual=cues.annual)
+    return names_newer_period(text, asks, own, Horizon.of(own), periods.as_of, annual=cues.annual)
 
 
 def confirm_missing(reading: Reading, candidates: Sequence[Candidate]) -> Reading:
@@ -115,19 +121,19 @@ def _without_company(catalogue: Catalogue, asks: Sequence[Ask], cues: TimeCues) 
         return replace(plain, fallback=f"no filing for {listed}; searched everything", period_missing=nothing_else)
     others = (d for d in catalogue.documents if not (d.period and d.company))
     kept = [*newest_first(fitting), *others]
-    return replace(plain, groups=(tuple(document.id for document in kept),), text=listed)
+    said = ", ".join(f"{ask.said} = {ask.label}" if ask.said else ask.label for ask in exact)
+    return replace(plain, groups=(tuple(document.id for document in kept),), text=said)
 
 
 def _of_companies(
     catalogue: Catalogue,
     present: Sequence[str],
     missing: Sequence[str],
-    asks: Sequence[Ask],
+    periods: Periods,
     cues: TimeCues,
-    as_of: date,
     language: str,
 ) -> Reading:
-    reads = [_of_company(catalogue, key, asks, cues, as_of, language) for key in present]
+    reads = [_of_company(catalogue, key, periods, cues, language) for key in present]
     groups: list[tuple[str, ...]] = []
     for turn in range(max(len(read.groups) for read in reads)):
         groups.extend(read.groups[turn] for read in reads if turn < len(read.groups))
@@ -146,10 +152,9 @@ def _of_companies(
     )
 
 
-def _of_company(
-    catalogue: Catalogue, key: str, asks: Sequence[Ask], cues: TimeCues, as_of: date, language: str
-) -> Reading:
+def _of_company(catalogue: Catalogue, key: str, periods: Periods, cues: TimeCues, language: str) -> Reading:
     """One company's share of the reading."""
+    as_of = periods.as_of
     name = catalogue.book.display[key]
     own = catalogue.by_company.get(key, ())
     about = catalogue.about(key)
@@ -158,19 +163,22 @@ def _of_company(
     if not filings:
         return everything
     known = [document for document in filings if released(document, as_of)] or filings
+    asks = periods.of(known)
     chosen, unmatched = _by_period(asks, known, cues)
     if chosen:
         fallback = f"no filing of {name} for {', '.join(_labels(unmatched))}" if _labels(unmatched) else ""
         if len(chosen) == 1 and (cues.multi or cues.previous):
             chosen = _with_earlier(chosen, known, cues)
         loose = [document for document in (*own, *about) if not document.period] if _only_years(asks) else []
-        return _reading_of(name, chosen, fallback, loose)
+        read = _reading_of(name, chosen, fallback, loose)
+        told = _told(asks, known, cues)
+        return replace(read, text=f"{name} · {told}") if told else read
     if _labels(asks):
         labels = ", ".join(_labels(asks))
         return Reading(
             groups=(_ids([*own, *about]),),
             periods=_labels(asks),
-            text=f"{name} · {labels}",
+            text=f"{name} · {_told(asks, [], cues) or labels}",
             fallback=f"no filing of {name} for {labels}; searched all of {name}",
             period_missing=True,
         )
@@ -211,6 +219,16 @@ def _by_period(
         if not fitting:
             unmatched.append(ask)
     return list(newest_first(dict.fromkeys(chosen))), unmatched
+
+
+def _told(asks: Sequence[Ask], filings: Sequence[DocumentFacts], cues: TimeCues) -> str:
+    """ "last quarter = 2023 Q3 (quarter ended September 30, 2023)"; empty where nothing is named relatively."""
+    parts = []
+    for ask in asks:
+        fitting = newest_first(covering(ask, filings, annual=cues.annual))
+        shown = ", ".join(period_text(document, full=len(fitting) == 1) for document in fitting[:MAX_GROUPS])
+        parts.append(f"{ask.said} = {shown or (f'quarter ended {ask.label}' if ask.end else ask.label)}")
+    return "; ".join(parts) if any(ask.said for ask in asks) else ""
 
 
 def _with_earlier(chosen: list[DocumentFacts], filings: Sequence[DocumentFacts], cues: TimeCues) -> list[DocumentFacts]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import date, timedelta
 
 _NUMBERS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
@@ -26,7 +27,11 @@ SAME_PERIOD = re.compile(
 
 def relative_spans(text: str, as_of: date) -> list[tuple[date, date]]:
     """(first day, last day) of each span that the text names, in order; `as_of` is the day of the question."""
-    return [_span(match, as_of) for match in _SPAN.finditer(SAME_PERIOD.sub(" ", text))]
+    found = []
+    for match in _SPAN.finditer(SAME_PERIOD.sub(" ", text)):
+        with suppress(OverflowError):  # before the first day that a date can be
+            found.append(_span(match, as_of))
+    return found
 
 
 def _span(match: re.Match[str], as_of: date) -> tuple[date, date]:

@@ -1,0 +1,224 @@
+"""Periods that a question names relative to its own day, as the periods they are: last quarter, 去年, year to date.
+
+Quarters and fiscal years are counted by the company's own calendar where its filings show one, else by the calendar.
+What is only compared with ("than last year", 去年同期) names no period of its own, and neither does what leans on a
+period that the question names outright.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Literal
+
+from quelea_kit.dates import parse_iso
+
+from .model import DocumentFacts
+from .periods import Ask, find_asks
+from .relative import SAME_PERIOD, number
+
+Unit = Literal["quarter", "year", "fiscal year", "to date", "months"]
+
+_COUNT = r"\d{1,2}|two|three|four|five|six|seven|eight"
+_HAN = r"\d{1,2}|[一两二三四五六七八九十]"
+_SAID = re.compile(
+    r"\b(?P<qbl>(?:the\s+)?quarter\s+before\s+last)\b|\b(?P<ybl>(?:the\s+)?year\s+before\s+last)\b"
+    r"|\b(?P<lq>(?:last|past)\s+quarter)\b(?!\s+of\b)|\b(?P<lfy>last\s+(?:fiscal|financial)\s+year)\b"
+    r"|\b(?P<ytd>year[\s-]to[\s-]date|YTD|(?:so\s+far\s+)?this\s+year\s+so\s+far|so\s+far\s+this\s+year)\b"
+    r"|\b(?P<ly>last\s+year)\b|\b(?P<ty>this\s+year)\b"
+    rf"|\b(?P<n>{_COUNT}|one|a)\s+(?P<unit>month|quarter)s?\s+ago\b|\b(?P<ny>{_COUNT})\s+years\s+ago\b"
+    r"|(?P<zqbl>上上个?季度?)|(?P<zlq>上(?:一?个)?季度|上季(?!度))|(?P<zlfy>上个?财年|上一个?财年)"
+    r"|(?P<zytd>年初至今|年初以来|今年以来|今年至今)|(?P<zybl>(?<!大)(?<!\d)前年)|(?P<zly>去年)|(?P<zty>今年)"
+    rf"|(?<![\d一二三四五六七八九十])(?:(?P<zn>{_HAN})个(?P<zunit>月|季度)|(?P<zny>{_HAN})年)(?:以?前|之前)",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"(?:\b(?:compar\w+\s+(?:to|with|against)|versus|vs\.?|against|than|from|over|since|relative\s+to|within|in\s+the"
+    r"|during\s+the|over\s+the|the\s+same\s+\w+)(?:\s+(?:its|their|that\s+of|the))?|较|比|同|跟|相对于?|对比)\s*$",
+    re.IGNORECASE,
+)
+_COMPARED_AFTER = re.compile(r"^\s*(?:相比|同期|相较|年?底|年?末|初|[-\s]end\b|['’]s\s+(?:end|same))", re.IGNORECASE)
+_APART = timedelta(days=45)
+"""Ends of quarters lie further apart than this; two that are closer are the same quarter's in different years."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """One period that a question names relative to its day.
+
+    Attributes:
+        words: As said.
+        unit: What is counted back.
+        back: How many of them; 0 is the one that runs.
+    """
+
+    words: str
+    unit: Unit
+    back: int
+
+
+@dataclass(frozen=True, slots=True)
+class Periods:
+    """Every period that a question asks for: those named outright, and those relative to its day."""
+
+    named: tuple[Ask, ...]
+    relative: tuple[Relative, ...]
+    as_of: date
+
+    @classmethod
+    def read(cls, text: str, as_of: date) -> Periods:
+        """Of a question asked on that day."""
+        return cls(tuple(find_asks(text)), tuple(find_relatives(text)), as_of)
+
+    def of(self, filings: Sequence[DocumentFacts] = ()) -> tuple[Ask, ...]:
+        """By the calendar of the company whose filings these are; without any by the calendar's."""
+        return resolved(self.named, self.relative, self.as_of, filings)
+
+    def without(self, text: str) -> str:
+        """The text without the words of relative periods."""
+        for one in self.relative:
+            text = text.replace(one.words, " ")
+        return text
+
+
+def find_relatives(text: str) -> list[Relative]:
+    """Every relative period that the question names, in order, each once."""
+    plain = SAME_PERIOD.sub(lambda match: " " * len(match.group()), text)
+    found = []
+    for match in _SAID.finditer(plain):
+        quarters = match.lastgroup in ("lq", "qbl", "zlq", "zqbl")
+        before = plain[: match.start()]
+        if _COMPARED.search(re.sub(r"\b(?:in|during|within)\s+the\s*$", "", before) if quarters else before):
+            continue
+        if not _COMPARED_AFTER.search(plain[match.end() :]):
+            found.append(_relative(match))
+    return list(dict.fromkeys(one for one in found if one.back < 100))
+
+
+def _relative(match: re.Match[str]) -> Relative:
+    words = re.sub(r"^the\s+", "", match.group(), flags=re.IGNORECASE)
+    count, unit = match["n"] or match["zn"], match["unit"] or match["zunit"]
+    if count:
+        back = number(count.lower())
+        return Relative(words, "months" if unit.lower() in ("month", "月") else "quarter", back)
+    if years := match["ny"] or match["zny"]:
+        return Relative(words, "year", number(years.lower()))
+    kinds: dict[str, tuple[Unit, int]] = {
+        "qbl": ("quarter", 2),
+        "lq": ("quarter", 1),
+        "lfy": ("fiscal year", 1),
+        "ytd": ("to date", 0),
+        "ybl": ("year", 2),
+        "ly": ("year", 1),
+        "ty": ("year", 0),
+    }
+    unit_, back = kinds[next(name for name in kinds if match[name] or match[f"z{name}"])]
+    return Relative(words, unit_, back)
+
+
+def resolved(
+    asks: Sequence[Ask], relatives: Sequence[Relative], as_of: date, filings: Sequence[DocumentFacts] = ()
+) -> tuple[Ask, ...]:
+    """What the question asks for, with its relative periods as what they are on its day.
+
+    Args:
+        asks: The periods that it names outright. One with a year settles what is meant, and they are returned as they
+            are. To one without ("the third quarter", of last year) belongs the year that is named relatively.
+        relatives: Those that it names relative to its day.
+        as_of: The day of the question.
+        filings: Of one company, whose calendar counts; none: the calendar's quarters and years.
+    """
+    if not relatives or any((ask.year or ask.end) and not ask.weak for ask in asks):
+        return tuple(asks)
+    quarters = [ask for ask in asks if ask.kind == "quarter" and not ask.year]
+    years = [one for one in relatives if one.unit == "year"]
+    if quarters and not years:
+        return tuple(asks)
+    if quarters:
+        said = [(replace(ask, year=as_of.year - one.back), one) for one in years for ask in quarters]
+    else:
+        said = [(ask, one) for one in relatives if (ask := _ask(one, as_of, filings)) is not None]
+    found = [replace(ask, said=one.words) for ask, one in said if ask.year >= 1]
+    return tuple(dict.fromkeys(found)) or tuple(asks)
+
+
+def _ask(one: Relative, as_of: date, filings: Sequence[DocumentFacts]) -> Ask | None:
+    if one.unit == "year":
+        return Ask("year", as_of.year - one.back, calendar=True)
+    if one.unit == "to date":
+        return Ask("year", as_of.year, calendar=True, newest=True)
+    if one.unit == "fiscal year":
+        return _fiscal_year(as_of, filings) or Ask("year", as_of.year - one.back, calendar=True)
+    months = one.back if one.unit == "months" else 0
+    day = _shifted(as_of, -months)
+    if day is None:
+        return None
+    ends = _quarter_ends(day, filings, one.back)
+    if one.unit == "months":  # the quarter that holds the day
+        return _quarter_ended(next((end for end in ends if end >= day), None), filings)
+    past = [end for end in ends if end <= day]
+    return _quarter_ended(past[-one.back] if 0 < one.back <= len(past) else None, filings)
+
+
+def _quarter_ended(end: date | None, filings: Sequence[DocumentFacts]) -> Ask | None:
+    if end is None:
+        return None
+    if _ends(filings):
+        return Ask("date", end.year, end=end)
+    return Ask("quarter", end.year, (end.month + 2) // 3, calendar=True)
+
+
+def _ends(filings: Sequence[DocumentFacts]) -> list[date]:
+    return [end for filing in filings if (end := parse_iso(filing.period.end_date))]
+
+
+def _quarter_ends(day: date, filings: Sequence[DocumentFacts], back: int) -> list[date]:
+    """Last days of quarters around the day, oldest first: as filed, else as in other years, else three months on."""
+    known = sorted(_ends(filings), reverse=True) or [date(2000, 12, 31)]
+    first, last = _shifted(day, -3 * (back + 3)), _shifted(day, 9)
+    found: list[date] = []
+    if first is None or last is None:
+        return found
+    for months in (0, 12, 3):
+        for end in known:
+            for ends in [end] if not months else _every(end, months, first, last):
+                if first <= ends <= last and all(abs(ends - other) > _APART for other in found):
+                    found.append(ends)
+    return sorted(found)
+
+
+def _every(end: date, months: int, first: date, last: date) -> list[date]:
+    """The day in every so many months between first and last."""
+    low = (first.year - end.year) * 12 // months - 1
+    high = (last.year - end.year + 1) * 12 // months + 1
+    shifted = (_shifted(end, months * turn) for turn in range(low, high + 1))
+    return [day for day in shifted if day is not None]
+
+
+def _fiscal_year(as_of: date, filings: Sequence[DocumentFacts]) -> Ask | None:
+    """The last fiscal year that was over on the day, by the filer's own count."""
+    found = []
+    for filing in filings:
+        period = filing.period
+        end = parse_iso(period.end_date)
+        over = end and _shifted(end, 3 * (4 - period.fiscal_quarter) if period.fiscal_quarter else 0)
+        if over and period.fiscal_year:
+            years = as_of.year - over.year
+            same = _shifted(over, 12 * years)
+            ahead = years if same and same <= as_of else years - 1
+            found.append((abs(ahead), period.fiscal_year + ahead))
+    return Ask("year", min(found)[1], fiscal=True) if found else None
+
+
+def _shifted(day: date, months: int) -> date | None:
+    """The day so many months later; the last of a month stays the last. None beyond what a date can be."""
+    index = day.year * 12 + day.month - 1 + months
+    year, month = index // 12, index % 12 + 1
+    if not date.min.year <= year <= date.max.year:
+        return None
+    longest = monthrange(year, month)[1]
+    is_last = day.day == monthrange(day.year, day.month)[1]
+    return date(year, month, longest if is_last else min(day.day, longest))
