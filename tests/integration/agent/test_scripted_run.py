@@ -52,6 +52,30 @@ async def test_nvidias_price_trend_over_the_last_two_weeks(whole):
         await _look_at_the_documents(web, run)
 
 
+async def test_ping_an_bank_in_october_in_chinese(whole):
+    told = json.loads((Path(__file__).parent / "ping_an_october.json").read_text(encoding="utf-8"))
+    async with (
+        whole("ping_an_october.json") as parts,
+        httpx2.AsyncClient(base_url=parts.url, trust_env=False, timeout=180) as web,
+    ):
+        asked = {"question": told["question"], "bundle_ids": [parts.bundle_id], "as_of": told["as_of"], "stream": True}
+        events = await _events(await web.post("/v1/agent/runs", json=asked))
+        (ran,) = [data for name, data in events if name == "output" and "reason" in data]
+        assert ran["reason"] == "ok", ran
+        run = (await web.get(f"/v1/agent/runs/{events[0][1]['run']}")).json()
+        assert run["answer"]["complete"], run["answer"]
+        assert run["answer"]["grounded"]
+        assert run["answer"]["withheld"] == []
+        assert any("eastmoney.com" in one["url"] for one in run["answer"]["sources"] if one["used"])
+        (plot,) = run["artifacts"]
+        data = (await web.get(plot["url"])).content
+        assert Image.open(io.BytesIO(data)).size == (880, 495)
+        if folder := os.environ.get("QUELEA_LOOK_AT"):
+            (Path(folder) / "zh.png").write_bytes(data)
+            report = (await web.get(f"/v1/agent/runs/{run['id']}/report.pdf")).content
+            (Path(folder) / "zh.pdf").write_bytes(report)
+
+
 async def _events(reply):
     assert reply.status_code == 200, reply.text
     found = []

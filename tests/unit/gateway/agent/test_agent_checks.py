@@ -111,6 +111,14 @@ async def test_windows_that_were_asked_for_are_no_data():
     ]  # fmt: skip
 
 
+async def test_an_amount_in_parentheses_with_its_unit_is_a_remark():
+    evidence = Evidence()
+    evidence.execution(1, "Output", "highest close: 99.52 on 2024-11-12", "print(x)", day="2026-11-22")
+    checked = await check("The highest day was 2024-11-12 (99.52 USD).", evidence, "")
+    assert not checked.unsupported
+    assert checked.text == "The highest day was 2024-11-12 (99.52 USD)."
+
+
 async def test_markers_of_no_source_go_and_chinese_dates_are_dates():
     evidence = Evidence()
     evidence.execution(1, "输出", "2026-11-13 收盘价 190.17 元", "print(x)", day="2026-11-22")

@@ -21,6 +21,8 @@ _YEARS = range(1900, 2101)
 _SMALL = 1_500
 _DATE_GAPS = re.compile(r"(?<=\d)[ \u3000]+(?=[年月日号])|(?<=[年月])[ \u3000]+(?=\d)")
 """Blanks within a Chinese date; without them it is read as one."""
+_REMARK = re.compile(r"\((\s*[$€£¥]?\d[\d,.]*\s*(?:[A-Za-z]{3,12}|[\u4e00-\u9fff]{1,4})\s*)\)")
+"""An amount with its unit in parentheses: a remark. Bare, or with a sign only, it may be a bookkeeper's minus."""
 _SPAN = re.compile(
     r"[\s-]?(?:trading|business|calendar)?[\s-]?(?:days?|weeks?|months?|years?|sessions?|hours?|minutes?)\b"
     r"|\s?(?:个?交易日|天|日|周|个?月|年|小时|分钟)",
@@ -48,14 +50,14 @@ class Checked:
 async def check(text: str, evidence: Evidence, question: str, checks: Checks | None = None) -> Checked:
     """The verdicts; markers of sources that do not exist are taken out of the text first. Never raises."""
     text = _DATE_GAPS.sub("", resolved(text, len(evidence.items)))
-    passages = evidence.passages()
+    passages, read = evidence.passages(), _REMARK.sub(r" \1 ", text)
     report: Report | None = None
     if checks is not None:
         with contextlib.suppress(QueleaError):
-            report = await checks.check(text, passages, question=question)
+            report = await checks.check(read, passages, question=question)
     if report is None:  # nothing goes out unchecked: with less evidence, rather than not at all
         small = [replace(one, text=one.text[:_SMALL]) for one in passages] if checks is not None else passages
-        report = await asyncio.to_thread(check_answer, text, small, question=question)
+        report = await asyncio.to_thread(check_answer, read, small, question=question)
     return _judged(text, report, evidence, question)
 
 
@@ -106,10 +108,13 @@ def _typed(figure: CheckedFigure, number: int, evidence: Evidence) -> bool:
 
 
 def _is_setting(figure: CheckedFigure, text: str, evidence: Evidence, question: str) -> bool:
-    """Whether it is a length of time that was asked for or computed with ("20-day average"): a setting, no datum."""
+    """Whether it is a length of time that was asked for or computed with ("20-day average"): a setting, no datum.
+
+    52 weeks are a usual window, whoever asked.
+    """
     if not figure.text.isdigit() or len(figure.text) > 3 or not _SPAN.match(text, figure.end):
         return False
-    return figure.text in evidence.typed or figure.text in _NUMBER.findall(question)
+    return figure.text == "52" or figure.text in evidence.typed or figure.text in _NUMBER.findall(question)
 
 
 def without_unsupported(checked: Checked) -> tuple[str, tuple[str, ...]]:
