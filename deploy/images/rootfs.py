@@ -24,7 +24,14 @@ LEFT_OUT_EXTENSIONS = re.compile(
     r"^(_tkinter|_curses|_curses_panel|readline|_gdbm|_dbm|nis|_test.*|xx.*|ossaudiodev)\."
 )
 # What a manylinux wheel may take for granted, beside what the interpreter itself is linked with.
-WHEEL_LIBRARIES = ("libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0")
+WHEEL_LIBRARIES: tuple[str, ...] = (
+    "libstdc++.so.6",
+    "libgcc_s.so.1",
+    "libm.so.6",
+    "libdl.so.2",
+    "librt.so.1",
+    "libpthread.so.0",
+)
 WHEEL_LIBRARIES += ("libutil.so.1", "libresolv.so.2", "libz.so.1", "libexpat.so.1")
 FILES = {
     "etc/passwd": "root:x:0:0::/nonexistent:/nonexistent\nsandbox:x:65534:65534::/work:/nonexistent\n",

@@ -21,7 +21,15 @@ FONT = "usr/share/fonts/truetype/wqy/wqy-microhei.ttc"
 # Names that Chinese code asks for; no free font of these names exists, so they mean the one that is here. And Arial,
 # which seaborn's themes ask for alone, without a family to fall back on.
 ALIASES = ["SimHei", "SimSun", "Microsoft YaHei", "PingFang SC", "Heiti SC", "STHeiti", "Arial Unicode MS", "FangSong"]
-ALIASES += ["Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "KaiTi", "Songti SC", "Arial"]
+ALIASES += [
+    "Noto Sans CJK SC",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "KaiTi",
+    "Songti SC",
+    "Arial",
+]
 
 # What goes, by its path in site-packages. Tests: numpy.testing and openpyxl load some of theirs.
 TESTS = re.compile(r"(^|/)(tests|test)(/|$)")
