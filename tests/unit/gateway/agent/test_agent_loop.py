@@ -7,7 +7,7 @@ import json
 import pytest
 from quelea_gateway.adapters.fake_sandbox import FakeSandbox
 from quelea_gateway.core.agent.loop import run
-from quelea_kit.errors import Conflict, NotFound, Unavailable
+from quelea_kit.errors import Conflict, NotFound, Overloaded, Unavailable
 from support.agent_world import FAST, QUOTES, URL, Knowledge, Noted, SayingModel, asking, good, world
 
 
@@ -195,6 +195,21 @@ async def test_a_dead_sandbox_is_said():
     outcome, journal = await done(ports)
     assert any("sandbox" in one for one in outcome.answer.notices)
     assert journal.events[-1][0] == "answer"
+
+
+async def test_a_busy_sandbox_is_asked_again():
+    ports = world(SayingModel(good()))
+    ports.sandbox.error = Overloaded("All containers are taken.", retry_after=0.05)
+
+    async def free():
+        await asyncio.sleep(0.3)
+        ports.sandbox.error = None
+
+    freeing = asyncio.create_task(free())
+    outcome, _ = await done(ports)
+    await freeing
+    assert outcome.answer.complete
+    assert outcome.answer.notices == ()
 
 
 async def test_cancelling_closes_what_was_opened():

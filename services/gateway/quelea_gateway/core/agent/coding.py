@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 from dataclasses import asdict
 
-from quelea_kit.errors import QueleaError
+from quelea_kit.errors import Overloaded, QueleaError
 
 from quelea_gateway.core.agent import asking, parsing
 from quelea_gateway.core.agent.asking import Answered
@@ -22,6 +22,9 @@ from quelea_gateway.core.agent.work import Work, plan_lines
 _SHOWN = 20_000
 _TRACEBACK = 3_000
 _MOST_BODIES = 12
+_MOST_WAITS = 30
+"""Times that a busy sandbox is asked again for one run of code."""
+_LONGEST_WAIT = 5.0
 _BODY_BYTES = 200_000
 _TEXTUAL = ("json", "text", "csv", "xml", "javascript", "html")
 
@@ -75,7 +78,8 @@ async def _run(work: Work, code: str) -> Execution | Observation:
         return Observation("Code cannot be run any more.", "wrong")
     token = work.door_session.token if work.door_session else ""
     seconds = max(1.0, min(work.rules.code_seconds, work.time_left))
-    for retry in (False, True):
+    tries = 0
+    for attempt in range(_MOST_WAITS):
         try:
             async with asyncio.timeout(seconds + 15):
                 if not work.sandbox_session:
@@ -83,7 +87,7 @@ async def _run(work: Work, code: str) -> Execution | Observation:
                 done = await sandbox.execute(
                     code,
                     session_id=work.sandbox_session,
-                    execution_id=f"{work.run_id}-{len(work.ran)}{'r' if retry else ''}",
+                    execution_id=f"{work.run_id}-{len(work.ran)}-{attempt}",
                     market_token=token,
                     seconds=seconds,
                     tenant=work.request.tenant,
@@ -91,16 +95,21 @@ async def _run(work: Work, code: str) -> Execution | Observation:
         except (QueleaError, TimeoutError) as error:
             why = error.message if isinstance(error, QueleaError) else "it did not answer in time"
             await _forget_session(work)
-            if retry or work.time_left <= 0:
+            busy = isinstance(error, Overloaded)  # all its containers are taken: others will end
+            tries += not busy
+            if tries > 1 or work.time_left <= 0 or attempt == _MOST_WAITS - 1:
                 work.notice(say("no_code", work.language, why=why))
                 return Observation(f"The code could not be run: {why}", "wrong")
+            if busy:
+                await asyncio.sleep(min(getattr(error, "retry_after", None) or 1.0, _LONGEST_WAIT, work.time_left))
             continue
         if not done.session_alive:
             await _forget_session(work)
-        if done.reason == "engine" and not retry and work.time_left > 0:
+        if done.reason == "engine" and tries < 1 and work.time_left > 0:
+            tries += 1
             continue
         return done
-    raise AssertionError("the second round returns")
+    return Observation("The code could not be run.", "wrong")
 
 
 async def _forget_session(work: Work) -> None:
