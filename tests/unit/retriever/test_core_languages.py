@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from quelea_kit.glossary import glossed
-from quelea_retriever.core.languages import foreign, scaled
+from quelea_retriever.core.languages import FEW, foreign, scaled_cosines
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
 from quelea_retriever.core.ranking import rank
 from quelea_retriever.core.search_terms import search_vector
@@ -17,18 +18,30 @@ def candidate(name: str, language: str, cosine: float, text: str, sparse: float 
     return Candidate(passage, DocumentFacts(id=name, language=language), cosine, sparse)
 
 
-def test_one_language_is_plain_min_max() -> None:
-    values = [0.8, 0.9, 0.85]
-    assert np.allclose(scaled(values, np.zeros(3, dtype=bool)), [0.0, 1.0, 0.5])
-    assert np.allclose(scaled(values, np.ones(3, dtype=bool)), [0.0, 1.0, 0.5])
-    assert np.allclose(scaled([0.7, 0.7], np.array([True, False])), [0.0, 0.0])
+@pytest.mark.parametrize("other", [False, True])
+def test_one_language_is_plain_min_max(other: bool) -> None:
+    assert np.allclose(scaled_cosines([0.8, 0.9, 0.85], np.full(3, other)), [0.0, 1.0, 0.5])
+    assert np.allclose(scaled_cosines([0.7, 0.7], np.full(2, other)), [0.0, 0.0])
 
 
 def test_each_language_is_measured_from_its_own_least() -> None:
-    own, other = [0.84, 0.86, 0.85], [0.76, 0.80, 0.77]
-    others = np.array([False] * 3 + [True] * 3)
-    assert np.argmax(scaled(own + other, others)) == 4  # it stands out most among its own
-    assert scaled(own + other, others).max() == 1.0
+    own, other = np.linspace(0.84, 0.86, FEW), np.linspace(0.76, 0.80, FEW)
+    scores = scaled_cosines([*own, *other], np.array([False] * FEW + [True] * FEW))
+    assert np.argmax(scores) == 2 * FEW - 1  # it stands out most among its own
+    assert (scores.min(), scores.max()) == (0.0, 1.0)
+
+
+def test_one_document_in_the_questions_language_among_many_others_keeps_its_lead() -> None:
+    others = np.array([False] + [True] * 50)
+    scores = scaled_cosines([0.88, *np.linspace(0.76, 0.84, 50)], others)
+    assert np.argmax(scores) == 0
+
+
+def test_one_document_in_the_other_language_is_measured_by_the_usual_gap() -> None:
+    own = np.linspace(0.82, 0.86, 50)
+    others = np.array([False] * 50 + [True])
+    assert np.argmax(scaled_cosines([*own, 0.84], others)) == 50
+    assert scaled_cosines([*own, 0.77], others)[50] == 0.0
 
 
 def test_nobody_knows_is_not_another_language() -> None:

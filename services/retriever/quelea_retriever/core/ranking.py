@@ -13,7 +13,7 @@ from quelea_kit.text import language_of
 
 from .evidence import Evidence, evidence_of
 from .features import ViewCache, alike
-from .languages import Mask, Scores, foreign, scaled
+from .languages import Mask, Scores, foreign, scaled, scaled_cosines
 from .model import Candidate, Hit, Mode, PassageRecord, Reading
 from .question import QuestionView, joined, question_view
 
@@ -112,7 +112,7 @@ def fused_scores(
     cosines: npt.ArrayLike, sparses: npt.ArrayLike, others: Mask, mode: Mode = "fused", weights: Weights = DEFAULT
 ) -> Scores:
     """Both scores on one scale and added, or one of them alone; `others` are in another language than the query."""
-    cosine, sparse = scaled(cosines, others), scaled(sparses, others)
+    cosine, sparse = scaled_cosines(cosines, others), scaled(sparses)
     return {"dense": cosine, "sparse": sparse, "fused": weights.dense * cosine + weights.sparse * sparse}[mode]
 
 
