@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quelea_kit.text import normalise, stem, words
+from quelea_kit.text import normalise, stem, terms, words
 
 from quelea_generator.core.finance_terms import ALIASES
+from quelea_generator.core.glosses import is_foreign, says
 from quelea_generator.core.model import Task
 from quelea_generator.core.question import Asked, Unit
 from quelea_generator.core.scoring import Candidate
@@ -24,6 +25,8 @@ ENOUGH_INCOMPLETE = 0.75
 _MET = 0.8
 _ITEM, _NAME, _WORD, _SOFT = 1.0, 1.0, 0.5, 0.2
 """Weight of a financial item, a name, any other word, a word that only helps."""
+_UNKNOWN = 0.5
+"""What is left of the weight of a word that has no gloss, where all quotes are in the other language."""
 
 
 def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
@@ -31,7 +34,8 @@ def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
     if not chosen or not asked.units:
         return True
     met = [max(candidate.reached[i] for candidate in chosen) for i in range(len(asked.units))]
-    weights = [_weight(asked, unit) for unit in asked.units]
+    abroad = all(is_foreign(asked.language, candidate.evidence) for candidate in chosen)
+    weights = [_weight(asked, unit) * (_UNKNOWN if abroad and _unknown(asked, unit) else 1) for unit in asked.units]
     share = sum(w * m for w, m in zip(weights, met, strict=True)) / sum(weights)
     if task.evidence_incomplete:
         return share < ENOUGH_INCOMPLETE or not _says_whom_and_when(asked, chosen[0])
@@ -56,6 +60,11 @@ def _weight(asked: Asked, unit: Unit) -> float:
     return _SOFT if unit.weight < 1 else _WORD
 
 
+def _unknown(asked: Asked, unit: Unit) -> bool:
+    """Nobody knows what it is called in the other language; a name is looked for as it is."""
+    return not unit.gloss and not unit.others and not asked.names.intersection(unit.own)
+
+
 def _names_known(task: Task, asked: Asked) -> bool:
     """The evidence is about a company that the question names, or every name of the question is somewhere in it.
 
@@ -65,7 +74,22 @@ def _names_known(task: Task, asked: Asked) -> bool:
         return True
     said = set(words(" ".join(f"{item.header} {item.company} {item.text}" for item in task.evidence)))
     items = {word for unit in asked.units if unit.others for word in unit.own}
-    return all(name in said or stem(name) in items or _alias_in(name, said) for name in asked.names)
+    called = {word for unit in asked.units if _in_the_other_language(task, asked, unit) for word in unit.own}
+    return all(
+        name in said or stem(name) in items or stem(name) in called or _alias_in(name, said) for name in asked.names
+    )
+
+
+def _in_the_other_language(task: Task, asked: Asked, unit: Unit) -> bool:
+    """Evidence in the other language has the unit by its gloss."""
+    if not unit.gloss:
+        return False
+    for item in task.evidence:
+        if is_foreign(asked.language, item):
+            found = terms(f"{item.header} {item.company} {item.text}")
+            if any(says(one, f" {' '.join(found)} ", "".join(found)) for one in unit.gloss):
+                return True
+    return False
 
 
 def _alias_in(name: str, said: set[str]) -> bool:
@@ -80,6 +104,8 @@ def _says_whom_and_when(asked: Asked, best: Candidate) -> bool:
         return False
     if asked.language == "zh" and not asked.names and not item.company:
         return False
+    if asked.relative and not (asked.years or asked.days):
+        return False  # the caller has read which period is meant, and it is not there
     label = normalise(f"{item.period_label} {item.header}")
     if asked.quarter and not re.search(rf"\bq{asked.quarter}\b", label):
         return False

@@ -11,6 +11,8 @@ from quelea_kit.dates import find_dates
 from quelea_kit.text import language_of, normalise, stem, terms, words
 
 from quelea_generator.core.finance_terms import Expression, blockers, concepts, made_of
+from quelea_generator.core.glosses import glosses, is_foreign, names_company
+from quelea_generator.core.known_names import known_names
 from quelea_generator.core.model import Task
 
 _ASKING = frozenset(
@@ -93,6 +95,10 @@ _YES_NO = re.compile(
     r"(?:^|[,.:;] ?)(?:did|do|does|has|have|had|is|are|was|were|will|can)\b(?! much| many)|是否|有没有|有无|吗[?？]?$"
 )
 _LATEST = re.compile(r"\b(?:latest|most recent|newest|current|last reported)\b|最新|最近|近期|目前")
+_RELATIVE = re.compile(
+    r"\b(?:(?:last|this)\s+(?:(?:fiscal|financial)\s+)?(?:month|quarter|year)|before\s+last|ago|year[\s-]to[\s-]date|ytd)\b"
+    r"|上(?:一?个)?(?:季度|季|月|财年)|去年|前年|今年|年初至今|(?:月|季度|年)以?前"
+)
 _YEAR = re.compile(r"(?<![\d.,$])((?:19|20)\d\d)(?![\d]|[.,]\d)|(?<!\d)((?:19|20)\d\d)(?=年)")
 _QUARTER = re.compile(
     r"\bq([1-4])\b|\b(first|second|third|fourth)[ -]quarter|\b([1-4])q\b|([一二三四1-4])\s*季度|第([一二三四])季"
@@ -104,6 +110,9 @@ _MONTHS = re.compile(
 _SPANS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "3": 3, "6": 6, "9": 9, "12": 12}
 
 
+Glosses = list[tuple[Expression, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """One thing the question is about.
@@ -113,12 +122,14 @@ class Unit:
         others: Expressions of the same meaning.
         weight: 1 for a word that must be met, less for one that only helps.
         blockers: Expressions that hold one of these and mean something else.
+        gloss: What it is called in the other language, for evidence in that one.
     """
 
     own: Expression
     others: tuple[Expression, ...] = ()
     weight: float = 1.0
     blockers: tuple[Expression, ...] = ()
+    gloss: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +158,8 @@ class Asked:
     causes: tuple[Unit, ...] = ()
     """Where a reason is asked for: the items that move the one that is asked about."""
     latest: bool = False
+    relative: bool = False
+    """A period is named relative to the day of the question: last quarter."""
     yes_no: bool = False
     years: frozenset[int] = frozenset()
     quarter: int = 0
@@ -163,20 +176,32 @@ def read_question(task: Task) -> Asked:
     """Read a question against the evidence that came with it (whose companies are context, not content)."""
     question = _FORM.sub(" ", task.question)
     text = normalise(question)
-    known = _known_names(task)
+    known = known_names(task)
     found = terms(text)
     kept = [word for word in found if word not in known and not re.fullmatch(r"[\d.]+", word)]
     quarter = _QUARTER.search(text)
     months = _MONTHS.search(text)
     opinion = bool(_OPINION.search(text))
-    units = _units(kept)
+    language = language_of(task.question)
+    named = _names(question)
+    meant = frozenset(name for name in named if stem(name) in known)
+    called: Glosses = [() for _ in kept]
+    abroad = [item for item in task.evidence if is_foreign(language, item)]
+    if abroad:
+        called = glosses(kept)
+        companies = [item.company for item in abroad if item.company]
+        ours = {word for word, gloss in zip(kept, called, strict=True) if names_company(gloss, companies)}
+        meant |= frozenset(name for name in named if stem(name) in ours)
+        pieces = [(word, gloss) for word, gloss in zip(kept, called, strict=True) if word not in ours]
+        kept, called = [word for word, _ in pieces], [gloss for _, gloss in pieces]
+    units = _units(kept, called)
     return Asked(
-        language=language_of(task.question),
+        language=language,
         units=units,
         words=frozenset(kept),
         pairs=frozenset(pair for pair in pairwise(kept) if not _ASKING.issuperset(pair)),
-        names=_names(question),
-        known=frozenset(name for name in _names(question) if stem(name) in known),
+        names=named,
+        known=meant,
         percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)),
         count=bool(_COUNT.search(text)),
         amount=bool(_AMOUNT.search(text)) and not opinion,
@@ -187,6 +212,7 @@ def read_question(task: Task) -> Asked:
         causes=_causes(kept) if _REASON.search(text) else (),
         yes_no=bool(_YES_NO.search(text)),
         latest=bool(_LATEST.search(text)),
+        relative=bool(_RELATIVE.search(text)),
         years=frozenset(int(m[1] or m[2]) for m in _YEAR.finditer(text)),
         quarter=_quarter(quarter) if quarter else 0,
         months=_months(months) if months else 0,
@@ -194,7 +220,7 @@ def read_question(task: Task) -> Asked:
     )
 
 
-def _units(kept: list[str]) -> tuple[Unit, ...]:
+def _units(kept: list[str], called: Glosses) -> tuple[Unit, ...]:
     """Concepts where the words make one, single words for the rest, each thing once."""
     units: dict[int | str, Unit] = {}
     at = 0
@@ -204,13 +230,15 @@ def _units(kept: list[str]) -> tuple[Unit, ...]:
             others = tuple(e for e in concepts()[key] if e != own)
             before = units.get(key)
             if before is None or len(own) > len(before.own):
-                units[key] = Unit(own, others, blockers=blockers(key))
+                gloss = tuple(dict.fromkeys(one for these in called[at : at + len(own)] for one in these))
+                units[key] = Unit(own, others, blockers=blockers(key), gloss=gloss)
             at += len(own)
             continue
         word = kept[at]
         at += 1
         if word not in _ASKING:
-            units.setdefault(word, Unit((word,), (), _SOFT_WEIGHT if word in _SOFT else 1.0))
+            weight = _SOFT_WEIGHT if word in _SOFT else 1.0
+            units.setdefault(word, Unit((word,), (), weight, gloss=called[at - 1]))
     return tuple(units.values())
 
 
@@ -233,30 +261,6 @@ def _concept_at(kept: list[str], at: int) -> tuple[int, Expression]:
             if len(expression) > len(best) and tuple(kept[at : at + len(expression)]) == expression:
                 best, which = expression, index
     return which, best
-
-
-_FULL_NAME = re.compile(r"[\u3400-\u9fff（）()]{2,40}?(?:股份有限公司|有限责任公司|有限公司|集团公司)")
-
-
-def _known_names(task: Task) -> frozenset[str]:
-    """Words of the companies that the evidence is about.
-
-    A full Chinese name is one of them when the short one is its characters in order: 平安银行 of 平安银行股份有限公司.
-    """
-    known: set[str] = set()
-    short = {item.company for item in task.evidence if item.company}
-    for full in _FULL_NAME.findall(task.question):
-        if any(_in_order(name, full) for name in short):
-            known.update(terms(full))
-    for item in task.evidence:
-        known.update(terms(item.company))
-        known.update(terms(item.header.split("·")[0]) if item.company and "·" in item.header else ())
-    return frozenset(known)
-
-
-def _in_order(name: str, full: str) -> bool:
-    rest = iter(full)
-    return len(name) > 1 and all(letter in rest for letter in name)
 
 
 def _names(question: str) -> frozenset[str]:

@@ -10,7 +10,9 @@ from types import MappingProxyType
 
 from quelea_kit.text import terms
 
-from quelea_generator.core.finance_terms import generic_terms
+from quelea_generator.core.finance_terms import Expression, generic_terms
+from quelea_generator.core.glosses import is_foreign
+from quelea_generator.core.meeting import meets
 from quelea_generator.core.model import Evidence
 from quelea_generator.core.question import Asked, Unit
 from quelea_generator.core.spans import Span, runs_of, spans_of
@@ -73,8 +75,6 @@ _LONG_SPAN = re.compile(
 _MET = 0.7
 _ITEM_FLOOR, _WORD_FLOOR = 0.6, 0.3
 """Least share of a financial item, and of a word, before shares are made to add up to 1."""
-_APART = 3
-"""Longest expression whose words count when they stand apart."""
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _DIGITS = re.compile(r"\d")
 
@@ -114,6 +114,8 @@ class _Seen:
     words: tuple[str, ...]
     above: str
     around: str
+    abroad: bool
+    """In another language than the question."""
 
 
 def _line(text: str) -> tuple[str, tuple[str, ...]]:
@@ -122,30 +124,11 @@ def _line(text: str) -> tuple[str, tuple[str, ...]]:
     return f" {' '.join(found)} ", found
 
 
-def _meets(unit: Unit, line: str) -> float:
-    """How well a line of terms meets a unit: 1 in the question's words, less in others, less when words stand apart."""
-    for blocker in unit.blockers:
-        phrase = f" {' '.join(blocker)} "
-        if phrase in line:
-            line = line.replace(phrase, " ~ ")
-    if f" {' '.join(unit.own)} " in line:
-        return 1.0
-    best = 0.0
-    for other in unit.others:
-        if f" {' '.join(other)} " in line:
-            return 0.9
-        if 1 < len(other) <= _APART and all(f" {word} " in line for word in other):
-            best = 0.7
-    if len(unit.own) == 1:
-        return best
-    share = sum(f" {word} " in line for word in unit.own) / len(unit.own)
-    return max(best, 0.8 if share == 1 else 0.4 * share)
-
-
 def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str, float] = WEIGHTS) -> list[Candidate]:
     """Every span of the evidence, scored, best first. Evidence is given best first."""
     seen: list[_Seen] = []
     for rank, item in enumerate(evidence):
+        abroad = is_foreign(asked.language, item)
         section = item.header.split("·", 4)[-1] if item.header.count("·") >= 4 else ""
         around, _ = _line(f"{section} {item.table_head}")
         lines: dict[str, str] = {}
@@ -157,15 +140,17 @@ def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str,
             own, words_ = _line(labels or item.text[span.start : span.end])
             if span.above not in lines:
                 lines[span.above] = _line(span.above)[0]
-            seen.append(_Seen(item, rank, span, own, words_, lines[span.above], around))
+            seen.append(_Seen(item, rank, span, own, words_, lines[span.above], around, abroad))
     if not seen:
         return []
-    matched = [tuple(_meets(unit, one.own) for unit in asked.units) for one in seen]
+    matched = [tuple(meets(unit, one.own, one.abroad) for unit in asked.units) for one in seen]
     shares = _weights(asked.units, matched)
     found = []
     for one, met in zip(seen, matched, strict=True):
         reached = tuple(
-            max(m, 0.7 * _meets(unit, one.above), 0.5 * _meets(unit, one.around)) if m < 0.7 else m
+            max(m, 0.7 * meets(unit, one.above, one.abroad), 0.5 * meets(unit, one.around, one.abroad))
+            if m < 0.7
+            else m
             for m, unit in zip(met, asked.units, strict=True)
         )
         features = _features(asked, one, met, reached, shares, len(evidence))
@@ -240,7 +225,7 @@ def _precision(asked: Asked, one: _Seen) -> float:
     """The part of a row's label that the question explains; an unexplained "total" or "net" costs little."""
     explained = set(asked.words)
     for unit in asked.units:
-        for expression in (unit.own, *unit.others):
+        for expression in _expressions(unit, one):
             if f" {' '.join(expression)} " in one.own:
                 explained.update(expression)
     worth = [(0.25 if word in generic_terms() and word not in explained else 1.0, word) for word in one.words]
@@ -248,11 +233,15 @@ def _precision(asked: Asked, one: _Seen) -> float:
     return sum(value for value, word in worth if word in explained) / whole if whole else 0.0
 
 
+def _expressions(unit: Unit, one: _Seen) -> tuple[Expression, ...]:
+    return (unit.own, *unit.others, *(unit.gloss if one.abroad else ()))
+
+
 def _exact(units: Sequence[Unit], one: _Seen) -> bool:
     """The row's label is the thing asked for, and nothing more."""
     bare = tuple(word for word in one.words if word not in generic_terms())
     for unit in units:
-        for expression in (unit.own, *unit.others):
+        for expression in _expressions(unit, one):
             if one.words == expression:
                 return True
             if bare and bare == tuple(word for word in expression if word not in generic_terms()):
@@ -270,7 +259,7 @@ def _causes(asked: Asked, own: str, text: str) -> float:
     """A sentence that explains what moves the item: revenue for net income."""
     if not asked.causes or not _CAUSE.search(text):
         return 0.0
-    return max(_meets(unit, own) for unit in asked.causes)
+    return max(meets(unit, own, False) for unit in asked.causes)
 
 
 def _span(asked: Asked, text: str) -> float:

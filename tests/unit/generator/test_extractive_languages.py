@@ -1,0 +1,119 @@
+"""The extractive reader over evidence in the other language: it answers what is said there, and nothing else."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from quelea_generator.core.extractive import answer
+from quelea_generator.core.glosses import foreign, glosses
+from quelea_generator.core.model import Evidence, Quote, Task
+from quelea_generator.core.question import read_question
+from quelea_kit.text import terms
+
+COPPER = "【财经快讯】受智利港口停运影响，周三铜价上涨，期货收报每吨八千九百美元。交易商表示库存下降。"
+BANK = "央行周二开展逆回购操作，规模为1200亿元。央行称将保持流动性合理充裕。"
+HOUSES = "上月全国房价环比持平，一线城市新房成交量回升。"
+REPORT = "报告期内公司研发费用为3.6亿元，较上年增加。毛利率下降，主要由于原材料涨价。"
+NORBERT = """The Group opened a plant in Leeds in May. Gross margin decreased to 31% because raw material prices rose.
+Research and development expense was $ 3,604 million. The Group had 1,204 employees at the end of March 2024."""
+WEATHER = "The river rose two metres over night. Ferries were held in the harbour until noon."
+TABLE = """Three Months Ended
+March 30, March 31,
+2024 2023
+Total net sales 81,797 82,959
+Research and development 7,442 6,797
+Net income 19,881 19,442"""
+
+
+def ask(question: str, *texts: str, company: str = "", table: bool = False, incomplete: bool = False) -> list[Quote]:
+    evidence = tuple(
+        Evidence(number=n, text=text, header=f"{company} · 10-Q" if company else "", company=company, is_table=table)
+        for n, text in enumerate(texts, 1)
+    )
+    return answer(Task(question, evidence, date(2024, 6, 1), evidence_incomplete=incomplete))[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "said"),
+    [
+        ("Why did copper futures rise?", (HOUSES, COPPER), "铜价上涨"),
+        ("How large was the reverse repo of the central bank?", (COPPER, BANK), "1200亿元"),
+        ("What were the research and development expenses?", (BANK, REPORT), "3.6亿元"),
+        ("Why did the gross margin decrease?", (BANK, REPORT), "毛利率下降"),
+        ("How did house prices develop?", (COPPER, HOUSES), "房价环比持平"),
+        ("毛利率为什么下降？", (WEATHER, NORBERT), "Gross margin decreased"),
+        ("研发费用是多少？", (WEATHER, NORBERT), "3,604 million"),
+        ("集团有多少员工？", (WEATHER, NORBERT), "1,204 employees"),
+    ],
+)
+def test_what_the_evidence_says_in_the_other_language_is_quoted(
+    question: str, texts: tuple[str, ...], said: str
+) -> None:
+    quotes = ask(question, *texts)
+    assert quotes
+    assert said in quotes[0].text.replace("\n", " ")
+    assert quotes[0].text == texts[quotes[0].number - 1][quotes[0].start : quotes[0].end]
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        ("Why did copper futures rise?", (HOUSES, BANK)),
+        ("How large was the reverse repo of the central bank?", (COPPER, HOUSES)),
+        ("What were the research and development expenses?", (COPPER, BANK)),
+        ("What did Ferrovane announce about copper?", (COPPER,)),
+        ("How did the chess tournament in Oslo end?", (COPPER, BANK, HOUSES)),
+        ("How much gold does the central bank hold?", (REPORT, HOUSES)),
+        ("毛利率为什么下降？", (WEATHER,)),
+        ("铜价为什么上涨？", (WEATHER, NORBERT)),
+        ("央行的逆回购规模是多少？", (WEATHER, NORBERT)),
+        ("围棋比赛的结果怎么样？", (WEATHER, NORBERT)),
+    ],
+)
+def test_what_it_does_not_speak_of_is_declined(question: str, texts: tuple[str, ...]) -> None:
+    assert ask(question, *texts) == []
+
+
+def test_a_row_of_the_other_language() -> None:
+    (quote, *_) = ask("苹果的研发费用是多少？", TABLE, company="Apple", table=True)
+    assert quote.text == "Research and development 7,442 6,797"
+
+
+def test_the_companys_name_in_the_other_language_is_context() -> None:
+    evidence = (Evidence(number=1, text=TABLE, company="Apple", is_table=True),)
+    asked = read_question(Task("苹果的研发费用是多少？", evidence, date(2024, 6, 1)))
+    assert [unit.own for unit in asked.units] == [("研发", "费用")] or len(asked.units) == 1
+    other = (Evidence(number=1, text=REPORT, company="贵州茅台"),)
+    assert read_question(Task("What was Moutai's gross margin?", other, date(2024, 6, 1))).known
+
+
+def test_evidence_in_the_questions_language_is_read_without_a_gloss() -> None:
+    evidence = (Evidence(number=1, text=REPORT),)
+    asked = read_question(Task("公司的毛利率为什么下降？", evidence, date(2024, 6, 1)))
+    assert asked.units
+    assert not any(unit.gloss for unit in asked.units)
+
+
+@pytest.mark.parametrize("question", ["苹果上个季度的研发费用是多少？", "苹果去年的研发费用是多少？"])
+def test_a_relative_period_that_is_not_there_is_not_answered_from_another(question: str) -> None:
+    assert ask(question, TABLE, company="Apple", table=True)
+    assert ask(question, TABLE, company="Apple", table=True, incomplete=True) == []
+    english = "What was Norbert's net income last quarter?"
+    assert ask(english, TABLE, company="Norbert", table=True)
+    assert ask(english, TABLE, company="Norbert", table=True, incomplete=True) == []
+
+
+def test_the_words_of_one_phrase_share_its_gloss() -> None:
+    found = dict(zip(kept := terms("the central bank and copper"), glosses(kept), strict=True))
+    assert found["central"] == found["bank"]
+    assert any("".join(one) == "央行" for one in found["bank"])
+    assert any("".join(one) == "铜" for one in found["copper"])
+    assert glosses(["zzyzx"]) == [()]
+
+
+def test_a_passage_of_figures_is_of_no_language() -> None:
+    assert not foreign("zh", "81,797 82,959")
+    assert not foreign("en", "")
+    assert foreign("zh", NORBERT)
+    assert foreign("en", COPPER)
