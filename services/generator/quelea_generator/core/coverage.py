@@ -74,22 +74,23 @@ def _names_known(task: Task, asked: Asked) -> bool:
         return True
     said = set(words(" ".join(f"{item.header} {item.company} {item.text}" for item in task.evidence)))
     items = {word for unit in asked.units if unit.others for word in unit.own}
-    called = {word for unit in asked.units if _in_the_other_language(task, asked, unit) for word in unit.own}
+    if all(name in said or stem(name) in items or _alias_in(name, said) for name in asked.names):
+        return True
+    called = _called(task, asked)
     return all(
         name in said or stem(name) in items or stem(name) in called or _alias_in(name, said) for name in asked.names
     )
 
 
-def _in_the_other_language(task: Task, asked: Asked, unit: Unit) -> bool:
-    """Evidence in the other language has the unit by its gloss."""
-    if not unit.gloss:
-        return False
+def _called(task: Task, asked: Asked) -> set[str]:
+    """Words of the question that evidence in the other language has by their gloss."""
+    lines = []
     for item in task.evidence:
         if is_foreign(asked.language, item):
             found = terms(f"{item.header} {item.company} {item.text}")
-            if any(says(one, f" {' '.join(found)} ", "".join(found)) for one in unit.gloss):
-                return True
-    return False
+            lines.append((f" {' '.join(found)} ", "".join(found)))
+    glossed = (unit for unit in asked.units if any(says(one, *line) for one in unit.gloss for line in lines))
+    return {word for unit in glossed for word in unit.own}
 
 
 def _alias_in(name: str, said: set[str]) -> bool:
