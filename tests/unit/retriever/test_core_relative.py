@@ -121,6 +121,26 @@ def test_a_period_named_outright_settles_it() -> None:
     assert read("How did Zebra's Q2 2023 revenue do, last year aside?").document_ids == ("ZBRA 2023-07-01",)
 
 
+def test_news_of_the_time_may_speak_of_it() -> None:
+    news = DocumentFacts(
+        "news", title="Zebra opens a plant", language="en", document_type="news", published="2024-03-01"
+    )
+    catalogue = Catalogue.build([*ZEBRA, news])
+    for question in ("What did Zebra announce this year?", "Zebra今年宣布了什么？"):
+        reading = read(question, date(2024, 6, 1), catalogue)
+        assert not reading.period_missing
+        assert "news" in reading.document_ids
+        assert read(question, date(2025, 6, 1), catalogue).period_missing
+    assert read("What does Zebra's annual report of this year say?", date(2024, 6, 1), catalogue).period_missing
+
+
+def test_a_company_of_annual_reports() -> None:
+    assert read("海天味业去年的营收", date(2021, 5, 1)).document_ids == ("603288 2020-12-31",)
+    assert read("海天味业前年的营收", date(2021, 5, 1)).document_ids == ("603288 2019-12-31",)
+    assert read("海天味业上季度的营收", date(2021, 11, 1)).period_missing
+    assert read("海天味业上季度的营收", date(2021, 2, 1)).document_ids == ("603288 2020-12-31",)
+
+
 @given(st.dates(), st.sampled_from(["last quarter", "the quarter before last", "3 months ago", "99 quarters ago"]))
 def test_a_quarter_on_any_day(day: date, words: str) -> None:
     reading = read(f"What was Zebra's revenue {words}?", day)

@@ -107,6 +107,12 @@ def names_newer_period(
     return any(not covering(ask, filings, annual=annual) for ask in newer)
 
 
+def first_day(ask: Ask) -> date:
+    """About the first day of what is asked for."""
+    last = _last_day(ask)
+    return last.replace(month=1, day=1) if ask.kind == "year" else max(last, date.min + _QUARTER) - _QUARTER
+
+
 def _later(one: date | None, other: date | None) -> date | None:
     return max(filter(None, (one, other)), default=None)
 

@@ -16,7 +16,7 @@ from .catalogue import Catalogue, speaks_of
 from .companies import clean
 from .cues import TimeCues, time_cues
 from .filings import covering, newest_first, overdue, period_text, released
-from .horizon import Horizon, names_newer_period
+from .horizon import Horizon, first_day, names_newer_period
 from .model import Candidate, DocumentFacts, Reading
 from .periods import Ask
 from .relative_asks import Periods
@@ -175,12 +175,14 @@ def _of_company(catalogue: Catalogue, key: str, periods: Periods, cues: TimeCues
         return replace(read, text=f"{name} · {told}") if told else read
     if _labels(asks):
         labels = ", ".join(_labels(asks))
+        relative = any(ask.said for ask in asks)
+        kept = _unsure(catalogue, own, about, cues, language) if relative else [*own, *about]
         return Reading(
-            groups=(_ids([*own, *about]),),
+            groups=(_ids(kept),),
             periods=_labels(asks),
             text=f"{name} · {_told(asks, [], cues) or labels}",
             fallback=f"no filing of {name} for {labels}; searched all of {name}",
-            period_missing=True,
+            period_missing=not relative or cues.form or not _news_since(asks, kept),
         )
     fitting = _of_form(known, cues)
     late = overdue(fitting, catalogue.not_of(key), as_of) if cues.latest else ""
@@ -219,6 +221,12 @@ def _by_period(
         if not fitting:
             unmatched.append(ask)
     return list(newest_first(dict.fromkeys(chosen))), unmatched
+
+
+def _news_since(asks: Sequence[Ask], documents: Sequence[DocumentFacts]) -> bool:
+    """Something that reports no period, such as news, came out since one of the periods began: it may speak of it."""
+    first = min(first_day(ask) for ask in asks).isoformat()
+    return any(document.published >= first for document in documents if not document.period)
 
 
 def _told(asks: Sequence[Ask], filings: Sequence[DocumentFacts], cues: TimeCues) -> str:
