@@ -102,7 +102,7 @@ arch: setup ## Who may import whom, and that every import is a declared dependen
 	done
 
 .PHONY: test
-test: lint types arch ## Everything: lint, types, architecture, unit, contract, integration and e2e tests.
+test: lint types arch tools ## Everything: lint, types, architecture, unit, contract, integration and e2e tests.
 	$(BIN)/pytest tests/unit tests/contract
 	$(BIN)/pytest tests/integration tests/e2e
 
