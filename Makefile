@@ -103,8 +103,13 @@ arch: setup ## Who may import whom, and that every import is a declared dependen
 
 .PHONY: test
 test: lint types arch tools ## Everything: lint, types, architecture, unit, contract, integration and e2e tests.
-	$(BIN)/pytest tests/unit tests/contract
+	$(BIN)/pytest tests/unit tests/contract tests/chart
 	$(BIN)/pytest tests/integration tests/e2e
+
+.PHONY: chart
+chart: setup ## The Helm chart: lint, render, its tests; writes the table in its README anew.
+	$(BIN)/python deploy/helm/values_table.py
+	$(BIN)/pytest tests/chart
 
 .PHONY: chaos
 chaos: setup ## 400 jobs while workers, Redis and the retriever are killed at random. QUELEA_CHAOS_SECONDS=120.

@@ -1,0 +1,113 @@
+"""What `helm test` does, with Python alone: helm_test.py ingest|ask|code. Says what went wrong in one line.
+
+QUELEA_URL and QUELEA_KEY name the gateway and a key of it.
+"""
+
+# ruff: noqa: T201  # a probe or a test says on its output why
+
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+NAME = "helm-test.txt"
+URI = "quelea:helm-test"
+TEXT = """Marabou Grain Company annual report 2031
+
+For the fiscal year 2031 the Marabou Grain Company reported total revenue of 4,517 million dollars, compared with
+4,102 million dollars in fiscal year 2030. Net income for fiscal year 2031 was 311 million dollars.
+"""
+QUESTION = "What was the total revenue of Marabou Grain Company in fiscal year 2031?"
+FIGURE = "4,517"
+CODE_QUESTION = "Compute with code the sum of the whole numbers from 1 to 100, and state it."
+SECONDS = 240.0
+
+
+class Failed(Exception):
+    """The test's verdict."""
+
+
+def call(method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> dict:
+    """One call to the gateway; a body that is no success is a failure that says so."""
+    request = urllib.request.Request(os.environ["QUELEA_URL"].rstrip("/") + path, data=body, method=method)  # noqa: S310  # the chart's own address
+    request.add_header("Authorization", f"Bearer {os.environ['QUELEA_KEY']}")
+    request.add_header("Content-Type", kind)
+    try:
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310  # as above
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        raise Failed(f"{method} {path}: {error.code} {error.read(2000).decode(errors='replace')}") from None
+    except OSError as error:
+        raise Failed(f"{method} {path}: {error}") from None
+
+
+def until(what: str, done) -> dict:
+    """Ask every second until `done` gives something."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        found = done()
+        if found:
+            return found
+        time.sleep(1)
+    raise Failed(f"{what} did not come within {SECONDS:.0f} s")
+
+
+def ingest() -> str:
+    """A document goes in, and is found."""
+    border = uuid.uuid4().hex
+    parts = [
+        f'--{border}\r\nContent-Disposition: form-data; name="metadata"\r\n\r\n{json.dumps({"uri": URI})}\r\n',
+        f'--{border}\r\nContent-Disposition: form-data; name="files"; filename="{NAME}"\r\n',
+        f"Content-Type: text/plain\r\n\r\n{TEXT}\r\n--{border}--\r\n",
+    ]
+    taken = call("POST", "/v1/documents", "".join(parts).encode(), f"multipart/form-data; boundary={border}")
+    job = taken["jobs"][0]["id"]
+
+    def ended() -> dict | None:
+        state = call("GET", f"/v1/jobs/{job}")
+        if state["state"] == "failed":
+            raise Failed(f"the job failed: {state}")
+        return state if state["state"] == "succeeded" else None
+
+    until("the end of the job", ended)
+    found = call("POST", "/v1/search", json.dumps({"query": QUESTION, "k": 5}).encode())
+    if FIGURE not in json.dumps(found):
+        raise Failed("the document is in, but is not found")
+    return f"job {job} succeeded, the passage is found"
+
+
+def ask() -> str:
+    """A question is answered, and its citation opens."""
+    answer = call("POST", "/v1/ask", json.dumps({"question": QUESTION, "route": "local"}).encode())
+    if FIGURE not in answer["text"]:
+        raise Failed(f"the answer lacks {FIGURE}: {answer['text']}")
+    for citation in answer["citations"]:
+        document = call("GET", f"/v1/documents/{citation['document_id']}")
+        if document and FIGURE in citation["quote"]:
+            return f"answered with {len(answer['citations'])} citations: {citation['quote'][:120]}"
+    raise Failed(f"no citation has {FIGURE}: {answer['citations']}")
+
+
+def code() -> str:
+    """The agent runs code in the sandbox."""
+    run = call("POST", "/v1/agent/runs", json.dumps({"question": CODE_QUESTION}).encode())["id"]
+
+    def ended() -> dict | None:
+        state = call("GET", f"/v1/agent/runs/{run}")
+        return state if state["state"] not in ("queued", "running") else None
+
+    state = until("the end of the run", ended)
+    if "5050" not in json.dumps(state).replace(",", ""):
+        raise Failed(f"the run ended as {state['state']} without the result of its code")
+    return f"run {run}: {state['state']}"
+
+
+if __name__ == "__main__":
+    try:
+        print({"ingest": ingest, "ask": ask, "code": code}[sys.argv[1]]())
+    except Failed as failed:
+        print(f"FAILED: {failed}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,89 @@
+{{/* (dict root name service): ingress and egress of one service, from networkPolicy.arrows. */}}
+{{- define "quelea.network" -}}
+{{- $root := .root }}{{ $name := .name }}{{ $s := .service }}{{ $policy := $root.Values.networkPolicy -}}
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ include "quelea.name" (list $root $name) }}
+  labels: {{ include "quelea.labels" (list $root $name) | nindent 4 }}
+spec:
+  podSelector:
+    matchLabels: {{ include "quelea.selectorLabels" (list $root $name) | nindent 6 }}
+  policyTypes: [Ingress, Egress]
+  ingress:
+    {{- range $caller, $callees := $policy.arrows }}
+    {{- if or (eq $caller "test") (include "quelea.on" (list $root $caller)) }}
+    {{- range $callees }}
+    {{- $parts := splitList ":" . }}
+    {{- if eq (first $parts) $name }}
+    - from:
+        - podSelector:
+            matchLabels: {{ include "quelea.selectorLabels" (list $root $caller) | nindent 14 }}
+      ports:
+        - {protocol: TCP, port: {{ int (get $s.ports (last $parts)) }}}
+    {{- end }}
+    {{- end }}
+    {{- end }}
+    {{- end }}
+    {{- if eq $name "gateway" }}
+    - ports:
+        {{- range $s.ports }}
+        - {protocol: TCP, port: {{ int . }}}
+        {{- end }}
+      {{- with $policy.gatewayFrom }}
+      from: {{ toYaml . | nindent 8 }}
+      {{- end }}
+    {{- end }}
+    {{- if and $root.Values.monitoring.enabled (int $s.metricsPort) }}
+    - ports:
+        - {protocol: TCP, port: {{ int $s.metricsPort }}}
+      from:
+        - namespaceSelector: {{ with $root.Values.monitoring.namespaceLabels }}{matchLabels: {{ toJson . }}}{{ else }}{}{{ end }}
+    {{- end }}
+  egress:
+    {{- include "quelea.dns" $root | nindent 4 }}
+    {{- include "quelea.arrowsFrom" (list $root $name) | nindent 4 }}
+    {{- with $s.extraEgress }}{{ toYaml . | nindent 4 }}{{ end }}
+    {{- if and $s.prefix $root.Values.tracing.endpoint }}{{ with $root.Values.tracing.egress }}{{ toYaml . | nindent 4 }}{{ end }}{{ end }}
+    {{- if and $s.world $policy.world.enabled }}
+    - to:
+        - ipBlock:
+            cidr: 0.0.0.0/0
+            except: {{ toJson $policy.world.except }}
+        - ipBlock:
+            cidr: ::/0
+            except: {{ toJson $policy.world.exceptIPv6 }}
+      ports:
+        {{- range $s.worldPorts }}
+        - {protocol: TCP, port: {{ int . }}}
+        {{- end }}
+    {{- end }}
+{{- end }}
+
+{{/* (list $ caller) */}}
+{{- define "quelea.arrowsFrom" -}}
+{{- $root := index . 0 }}
+{{- range get $root.Values.networkPolicy.arrows (index . 1) | default list }}
+{{- $parts := splitList ":" . }}
+{{- if include "quelea.on" (list $root (first $parts)) }}
+- to:
+    - podSelector:
+        matchLabels: {{ include "quelea.selectorLabels" (list $root (first $parts)) | nindent 10 }}
+  ports:
+    - {protocol: TCP, port: {{ int (get (get $root.Values.services (first $parts)).ports (last $parts)) }}}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "quelea.dns" -}}
+{{- $dns := .Values.networkPolicy.dns -}}
+- to:
+    - namespaceSelector: {matchLabels: {{ toJson $dns.namespaceLabels }}}
+      podSelector: {matchLabels: {{ toJson $dns.podLabels }}}
+    {{- range $dns.cidrs }}
+    - ipBlock: {cidr: {{ . }}}
+    {{- end }}
+  ports:
+    - {protocol: UDP, port: 53}
+    - {protocol: TCP, port: 53}
+{{- end }}

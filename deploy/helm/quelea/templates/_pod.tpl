@@ -1,0 +1,232 @@
+{{/* The one pod template: (dict root name service). */}}
+{{- define "quelea.pod" -}}
+{{- $root := .root }}{{ $name := .name }}{{ $s := .service -}}
+metadata:
+  labels:
+    {{- include "quelea.selectorLabels" (list $root $name) | nindent 4 }}
+    {{- with $root.Values.commonLabels }}{{ toYaml . | nindent 4 }}{{ end }}
+  annotations:
+    {{- range $volume := $s.volumes }}{{ if $volume.configMap }}
+    quelea/config: {{ include "quelea.configHash" $root }}
+    {{- break }}{{ end }}{{ end }}
+    {{- if $s.dockerInDocker }}
+    quelea/config: {{ include "quelea.configHash" $root }}
+    {{- end }}
+    kubectl.kubernetes.io/default-container: {{ $name }}
+    {{- with $s.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
+spec:
+  serviceAccountName: {{ include "quelea.name" (list $root $name) }}
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ add (int $s.preStopSeconds) (int $s.drainSeconds) 15 }}
+  {{- with $s.priorityClassName | default $root.Values.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  {{- with $s.runtimeClassName }}
+  runtimeClassName: {{ . }}
+  {{- end }}
+  {{- include "quelea.pullSecrets" $root | nindent 2 }}
+  securityContext:
+    {{- if not $s.dockerInDocker }}
+    runAsNonRoot: true
+    {{- end }}
+    runAsUser: {{ int $s.runAsUser }}
+    runAsGroup: {{ int $s.runAsUser }}
+    fsGroup: {{ int $s.fsGroup }}
+    fsGroupChangePolicy: OnRootMismatch
+    seccompProfile: {type: RuntimeDefault}
+  topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: {{ $s.spreadOver }}
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "quelea.selectorLabels" (list $root $name) | nindent 10 }}
+  {{- with $s.nodeSelector }}
+  nodeSelector: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $s.tolerations }}
+  tolerations: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  {{- if or $s.init $s.dockerInDocker }}
+  initContainers:
+    {{- if $s.init }}
+    - name: prepare
+      {{- include "quelea.container" (dict "root" $root "name" $name "service" $s) | nindent 6 }}
+      command: {{ toJson $s.init }}
+    {{- end }}
+    {{- if $s.dockerInDocker }}{{ include "quelea.engine.init" $root | nindent 4 }}{{ end }}
+  {{- end }}
+  containers:
+    - name: {{ $name }}
+      {{- include "quelea.container" (dict "root" $root "name" $name "service" $s) | nindent 6 }}
+      {{- if $s.module }}
+      command: [python, -m, {{ $s.module }}]
+      {{- else }}
+      command: {{ toJson $s.command }}
+      {{- end }}
+      {{- with $s.args }}
+      args: {{ toJson . }}
+      {{- end }}
+      {{- if or $s.ports (eq (include "quelea.metricsOwn" (dict "root" $root "service" $s)) "true") }}
+      ports:
+        {{- range $port, $number := $s.ports }}
+        - {name: {{ $port }}, containerPort: {{ int $number }}, protocol: TCP}
+        {{- end }}
+        {{- if eq (include "quelea.metricsOwn" (dict "root" $root "service" $s)) "true" }}
+        - {name: metrics, containerPort: {{ int $s.metricsPort }}, protocol: TCP}
+        {{- end }}
+      {{- end }}
+      {{- include "quelea.probes" $s | nindent 6 }}
+      {{- if int $s.preStopSeconds }}
+      lifecycle:
+        preStop: {sleep: {seconds: {{ int $s.preStopSeconds }}}}
+      {{- end }}
+    {{- if $s.dockerInDocker }}{{ include "quelea.engine.relay" (dict "root" $root "service" $s) | nindent 4 }}{{ end }}
+  volumes:
+    - name: tmp
+      emptyDir: {sizeLimit: {{ $s.tmpSize }}}
+    {{- if $s.shm }}
+    - name: shm
+      emptyDir: {medium: Memory, sizeLimit: {{ $s.shm }}}
+    {{- end }}
+    {{- range $volume, $is := $s.volumes }}
+    {{- $claim := tpl ($is.claim | default "") $root }}
+    {{- if $claim }}
+    - name: {{ $volume }}
+      persistentVolumeClaim: {claimName: {{ $claim }}}
+    {{- else if $is.secret }}
+    - name: {{ $volume }}
+      secret: {secretName: {{ tpl $is.secret $root }}, defaultMode: 0440}
+    {{- else if $is.configMap }}
+    - name: {{ $volume }}
+      configMap: {name: {{ tpl $is.configMap $root }}, defaultMode: 0444}
+    {{- else if not (hasKey $is "claim") }}
+    - name: {{ $volume }}
+      emptyDir: {sizeLimit: {{ required (printf "services.%s.volumes.%s needs claim, secret, configMap or size" $name $volume) $is.size }}}
+    {{- end }}
+    {{- end }}
+    {{- if $s.dockerInDocker }}{{ include "quelea.engine.volumes" $root | nindent 4 }}{{ end }}
+{{- end }}
+
+{{/* What the container of a service and the one before it share. */}}
+{{- define "quelea.container" -}}
+{{- $root := .root }}{{ $s := .service -}}
+image: {{ include "quelea.image" (list $root $s.image) }}
+imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+securityContext: {{ include "quelea.restricted" . | nindent 2 }}
+env:
+  {{- range $variable, $from := $s.secretEnv }}
+  {{- $secret := tpl $from.secret $root }}
+  {{- if $secret }}
+  - name: {{ $variable }}
+    valueFrom: {secretKeyRef: {name: {{ $secret }}, key: {{ tpl $from.key $root }}}}
+  {{- end }}
+  {{- end }}
+  {{- $told := dict "HOME" "/tmp" "TMPDIR" "/tmp" "XDG_CACHE_HOME" "/tmp/.cache" "USER" "quelea" "PYTHONUNBUFFERED" "1" "PYTHONDONTWRITEBYTECODE" "1" "TOKENIZERS_PARALLELISM" "false" "MALLOC_ARENA_MAX" "4" }}
+  {{- if $s.module }}{{ $_ := merge $told (dict "OMP_NUM_THREADS" "1" "OPENBLAS_NUM_THREADS" "1") }}{{ end }}
+  {{- if $s.prefix }}
+  {{- $own := dict "LOG_LEVEL" $root.Values.logLevel "DRAIN_SECONDS" (toString $s.drainSeconds) "OTLP_ENDPOINT" $root.Values.tracing.endpoint }}
+  {{- if $s.ports.grpc }}{{ $_ := set $own "LISTEN" (printf "%s:%d" $root.Values.listenHost (int $s.ports.grpc)) }}{{ end }}
+  {{- if eq (include "quelea.metricsOwn" .) "true" }}{{ $_ := set $own "METRICS_HOST" $root.Values.listenHost }}{{ $_ := set $own "METRICS_PORT" (toString (int $s.metricsPort)) }}{{ end }}
+  {{- $env := deepCopy $s.env }}{{ include "quelea.fill" (dict "into" $env "from" $own) }}
+  {{- range $key, $value := $env }}{{ $_ := set $told (printf "QUELEA_%s_%s" $s.prefix $key) $value }}{{ end }}
+  {{- end }}
+  {{- range $variable, $value := $s.rawEnv }}{{ $_ := set $told $variable $value }}{{ end }}
+  {{- range $variable, $value := $told }}
+  {{- $is := tpl (toString $value) $root }}
+  {{- if and $is (not (include "quelea.fromSecret" (dict "root" $root "service" $s "variable" $variable))) }}
+  - name: {{ $variable }}
+    value: {{ $is | quote }}
+  {{- end }}
+  {{- end }}
+{{- $refs := list }}
+{{- range $s.envFromSecrets }}{{ with tpl . $root }}{{ $refs = append $refs . }}{{ end }}{{ end }}
+{{- with $refs | uniq }}
+envFrom:
+  {{- range . }}
+  - secretRef: {name: {{ . }}}
+  {{- end }}
+{{- end }}
+resources: {{ required "resources are required" $s.resources | toYaml | nindent 2 }}
+volumeMounts:
+  - {name: tmp, mountPath: /tmp}
+  {{- if $s.shm }}
+  - {name: shm, mountPath: /dev/shm}
+  {{- end }}
+  {{- range $volume, $is := $s.volumes }}
+  {{- if or (not (hasKey $is "claim")) (tpl $is.claim $root) }}
+  - name: {{ $volume }}
+    mountPath: {{ $is.mountPath }}
+    {{- if $is.readOnly }}
+    readOnly: true
+    {{- end }}
+    {{- with $is.subPath }}
+    subPath: {{ . }}
+    {{- end }}
+  {{- end }}
+  {{- end }}
+  {{- with $s.storage }}
+  - {name: data, mountPath: {{ .mountPath }}}
+  {{- end }}
+  {{- if $s.dockerInDocker }}
+  - {name: engine-socket, mountPath: /run/engine}
+  {{- end }}
+{{- end }}
+
+{{/* "true" when a Secret gives this variable, which then is not set here too. */}}
+{{- define "quelea.fromSecret" -}}
+{{- with get .service.secretEnv .variable }}{{ if tpl .secret $.root }}true{{ end }}{{ end }}
+{{- end }}
+
+{{/* "true" when metrics have a port of their own */}}
+{{- define "quelea.metricsOwn" -}}
+{{- if and .root.Values.monitoring.enabled (int .service.metricsPort) }}
+{{- $taken := "" }}{{ range .service.ports }}{{ if eq (int .) (int $.service.metricsPort) }}{{ $taken = "yes" }}{{ end }}{{ end }}
+{{- if not $taken }}true{{ end }}
+{{- end }}
+{{- end }}
+
+{{- define "quelea.restricted" -}}
+runAsNonRoot: true
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end }}
+
+{{- define "quelea.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The health service's own status follows readiness, so liveness asks no more than whether the server listens. */}}
+{{- define "quelea.probes" -}}
+{{- if .health -}}
+startupProbe:
+  tcpSocket: {port: grpc}
+  periodSeconds: 2
+  timeoutSeconds: 3
+  failureThreshold: {{ div (add (int .startupSeconds) 1) 2 }}
+readinessProbe:
+  grpc: {port: {{ int .ports.grpc }}, service: {{ .health }}}
+  periodSeconds: 5
+  timeoutSeconds: 5
+livenessProbe:
+  tcpSocket: {port: grpc}
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+{{- else -}}
+startupProbe: {{ toJson .probes.startup }}
+readinessProbe: {{ toJson .probes.readiness }}
+livenessProbe: {{ toJson .probes.liveness }}
+{{- end }}
+{{- end }}
+
+{{- define "quelea.configHash" -}}
+{{- $all := "" }}{{ range $path, $_ := .Files.Glob "files/*" }}{{ $all = cat $all $path ($.Files.Get $path) }}{{ end }}{{ $all | sha256sum | trunc 32 }}
+{{- end }}
