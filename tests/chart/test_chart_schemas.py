@@ -86,3 +86,18 @@ def test_the_notes_say_what_was_installed() -> None:
     assert "PRIVILEGED" in on
     assert "written by qwen" in on
     assert "NetworkPolicies are OFF" in notes(MATRIX["everything off"])
+
+
+@pytest.mark.parametrize("case", MATRIX)
+def test_nothing_is_null(case: str) -> None:
+    """A key without a value is a mistake in a template, though the API server takes it."""
+
+    def walk(value: Any, path: str) -> None:
+        assert value is not None, path
+        for key, inner in (
+            value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
+        ):
+            walk(inner, f"{path}.{key}")
+
+    for thing in render(MATRIX[case]):
+        walk(thing, f"{thing['kind']}/{thing['metadata']['name']}")

@@ -10,36 +10,13 @@ spec:
   podSelector:
     matchLabels: {{ include "quelea.selectorLabels" (list $root $name) | nindent 6 }}
   policyTypes: [Ingress, Egress]
+  {{- $ingress := include "quelea.ingress" . | trim }}
+  {{- if $ingress }}
   ingress:
-    {{- range $caller, $callees := $policy.arrows }}
-    {{- if or (eq $caller "test") (include "quelea.on" (list $root $caller)) }}
-    {{- range $callees }}
-    {{- $parts := splitList ":" . }}
-    {{- if eq (first $parts) $name }}
-    - from:
-        - podSelector:
-            matchLabels: {{ include "quelea.selectorLabels" (list $root $caller) | nindent 14 }}
-      ports:
-        - {protocol: TCP, port: {{ int (get $s.ports (last $parts)) }}}
-    {{- end }}
-    {{- end }}
-    {{- end }}
-    {{- end }}
-    {{- if eq $name "gateway" }}
-    - ports:
-        {{- range $s.ports }}
-        - {protocol: TCP, port: {{ int . }}}
-        {{- end }}
-      {{- with $policy.gatewayFrom }}
-      from: {{ toYaml . | nindent 8 }}
-      {{- end }}
-    {{- end }}
-    {{- if and $root.Values.monitoring.enabled (int $s.metricsPort) }}
-    - ports:
-        - {protocol: TCP, port: {{ int $s.metricsPort }}}
-      from:
-        - namespaceSelector: {{ with $root.Values.monitoring.namespaceLabels }}{matchLabels: {{ toJson . }}}{{ else }}{}{{ end }}
-    {{- end }}
+    {{ $ingress | nindent 4 | trim }}
+  {{- else }}
+  ingress: []
+  {{- end }}
   egress:
     {{- include "quelea.dns" $root | nindent 4 }}
     {{- include "quelea.arrowsFrom" (list $root $name) | nindent 4 }}
@@ -86,4 +63,37 @@ spec:
   ports:
     - {protocol: UDP, port: 53}
     - {protocol: TCP, port: 53}
+{{- end }}
+
+{{- define "quelea.ingress" -}}
+{{- $root := .root }}{{ $name := .name }}{{ $s := .service }}{{ $policy := $root.Values.networkPolicy }}
+{{- range $caller, $callees := $policy.arrows }}
+{{- if or (eq $caller "test") (include "quelea.on" (list $root $caller)) }}
+{{- range $callees }}
+{{- $parts := splitList ":" . }}
+{{- if eq (first $parts) $name }}
+- from:
+    - podSelector:
+        matchLabels: {{ include "quelea.selectorLabels" (list $root $caller) | nindent 14 }}
+  ports:
+    - {protocol: TCP, port: {{ int (get $s.ports (last $parts)) }}}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if eq $name "gateway" }}
+- ports:
+    {{- range $s.ports }}
+    - {protocol: TCP, port: {{ int . }}}
+    {{- end }}
+  {{- with $policy.gatewayFrom }}
+  from: {{ toYaml . | nindent 8 }}
+  {{- end }}
+{{- end }}
+{{- if and $root.Values.monitoring.enabled (int $s.metricsPort) }}
+- ports:
+    - {protocol: TCP, port: {{ int $s.metricsPort }}}
+  from:
+    - namespaceSelector: {{ with $root.Values.monitoring.namespaceLabels }}{matchLabels: {{ toJson . }}}{{ else }}{}{{ end }}
+{{- end }}
 {{- end }}
