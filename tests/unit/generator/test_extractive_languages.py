@@ -14,6 +14,8 @@ from quelea_kit.text import terms
 COPPER = "【财经快讯】受智利港口停运影响，周三铜价上涨，期货收报每吨八千九百美元。交易商表示库存下降。"
 BANK = "央行周二开展逆回购操作，规模为1200亿元。央行称将保持流动性合理充裕。"
 HOUSES = "上月全国房价环比持平，一线城市新房成交量回升。"
+TRADE = "中国的产业发展受全球经济影响较小，外资企业在中国市场的发展机会增加。"
+JAPAN = "日本股市周一休市。"
 REPORT = "报告期内公司研发费用为3.6亿元，较上年增加。毛利率下降，主要由于原材料涨价。"
 NORBERT = """The Group opened a plant in Leeds in May. Gross margin decreased to 31% because raw material prices rose.
 Research and development expense was $ 3,604 million. The Group had 1,204 employees at the end of March 2024."""
@@ -64,6 +66,7 @@ def test_what_the_evidence_says_in_the_other_language_is_quoted(
         ("What were the research and development expenses?", (COPPER, BANK)),
         ("What did Ferrovane announce about copper?", (COPPER,)),
         ("How did the chess tournament in Oslo end?", (COPPER, BANK, HOUSES)),
+        ("How does the rain in Japan affect the industry and the market of China?", (TRADE, JAPAN)),
         ("How much gold does the central bank hold?", (REPORT, HOUSES)),
         ("毛利率为什么下降？", (WEATHER,)),
         ("铜价为什么上涨？", (WEATHER, NORBERT)),

@@ -9,7 +9,7 @@ from quelea_kit.text import normalise, stem, terms, words
 
 from quelea_generator.core.finance_terms import ALIASES
 from quelea_generator.core.glosses import is_foreign, says
-from quelea_generator.core.model import Task
+from quelea_generator.core.model import Evidence, Task
 from quelea_generator.core.question import Asked, Unit
 from quelea_generator.core.scoring import Candidate
 
@@ -40,6 +40,8 @@ def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
     if task.evidence_incomplete:
         return share < ENOUGH_INCOMPLETE or not _says_whom_and_when(asked, chosen[0])
     if not _names_known(task, asked):
+        return True
+    if abroad and not _names_quoted(asked, [candidate.evidence for candidate in chosen]):
         return True
     if share >= ENOUGH:
         return False
@@ -76,16 +78,25 @@ def _names_known(task: Task, asked: Asked) -> bool:
     items = {word for unit in asked.units if unit.others for word in unit.own}
     if all(name in said or stem(name) in items or _alias_in(name, said) for name in asked.names):
         return True
-    called = _called(task, asked)
+    called = _called(task.evidence, asked)
     return all(
         name in said or stem(name) in items or stem(name) in called or _alias_in(name, said) for name in asked.names
     )
 
 
-def _called(task: Task, asked: Asked) -> set[str]:
+def _names_quoted(asked: Asked, quoted: Sequence[Evidence]) -> bool:
+    """The quoted passages of the other language have every name that has a gloss: too little else ties them to it."""
+    if asked.known:
+        return True
+    named = {word for unit in asked.units if unit.gloss and asked.names.intersection(unit.own) for word in unit.own}
+    said = set(words(" ".join(f"{item.header} {item.text}" for item in quoted)))
+    return all(word in said for word in named - _called(quoted, asked))
+
+
+def _called(evidence: Sequence[Evidence], asked: Asked) -> set[str]:
     """Words of the question that evidence in the other language has by their gloss."""
     lines = []
-    for item in task.evidence:
+    for item in evidence:
         if is_foreign(asked.language, item):
             found = terms(f"{item.header} {item.company} {item.text}")
             lines.append((f" {' '.join(found)} ", "".join(found)))
