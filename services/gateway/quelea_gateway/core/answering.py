@@ -15,7 +15,16 @@ from quelea_gateway.core.abstaining import abstains, refusal
 from quelea_gateway.core.checking import CheckPassage, Report
 from quelea_gateway.core.citations import assemble, placed
 from quelea_gateway.core.grounding import Grounded, behind, ground, quotations, regions, report_of_quotes, tidy
-from quelea_gateway.core.model import Check, Checker, Citation, Delta, Finished, Passage, Quote, ReaderInfo
+from quelea_gateway.core.model import (
+    Check,
+    Citation,
+    Delta,
+    Finished,
+    Passage,
+    Quote,
+    ReaderInfo,
+)
+from quelea_gateway.core.ports import Checker
 from quelea_gateway.core.verdicts import Grounding
 
 log = get_logger(__name__)

@@ -18,22 +18,20 @@ from quelea_gateway.core.gate import Gate
 from quelea_gateway.core.merge import filled, known_by
 from quelea_gateway.core.model import (
     Answer,
-    Checker,
     Delta,
     Filters,
     Finished,
-    Generator,
     Kept,
     Passage,
     Question,
     Quote,
     Retrieved,
-    Retriever,
     Started,
     Verdict,
     WebTrace,
 )
 from quelea_gateway.core.notices import notices_for
+from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
 from quelea_gateway.core.unreal_periods import Unreal, unreal_periods
 from quelea_gateway.core.verdicts import Grounding

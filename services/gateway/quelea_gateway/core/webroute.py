@@ -11,7 +11,15 @@ from quelea_kit.errors import QueleaError
 
 from quelea_gateway.core.keeping import Keeper
 from quelea_gateway.core.merge import new_passages, ordered, useful_pages
-from quelea_gateway.core.model import Kept, Passage, Question, Ranked, Retrieved, Retriever, WebTrace
+from quelea_gateway.core.model import (
+    Kept,
+    Passage,
+    Question,
+    Ranked,
+    Retrieved,
+    WebTrace,
+)
+from quelea_gateway.core.ports import Retriever
 from quelea_gateway.core.web import KeepOrder, Web, WebFound
 
 _MOST_RANKED = 300

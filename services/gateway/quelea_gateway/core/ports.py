@@ -1,0 +1,51 @@
+"""What the ask pipeline needs of other services; their clients are adapters."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from quelea_gateway.core.checking import CheckPassage, Report
+from quelea_gateway.core.model import Delta, Filters, Finished, Passage, Question, Quote, Ranked, ReaderInfo, Retrieved
+from quelea_gateway.core.standalone import Standalone
+
+
+class Retriever(Protocol):
+    """Finds passages, and puts given ones in order."""
+
+    async def search(self, query: str, *, k: int, as_of: str, filters: Filters) -> Retrieved:
+        """The k best passages. Raises QueleaError."""
+        ...
+
+    async def rank(self, query: str, passages: Sequence[Passage]) -> tuple[Ranked, ...]:
+        """The passages by the same encoders, best first; the cosines of local ones are taken as known.
+
+        Raises QueleaError.
+        """
+        ...
+
+
+class Generator(Protocol):
+    """Writes answers from evidence."""
+
+    async def info(self) -> ReaderInfo:
+        """The reader in use; the last known one while the service is away."""
+        ...
+
+    async def rewrite(self, question: Question) -> Standalone | None:
+        """What a question asks that leans on its history; None when it stands alone. Raises QueleaError."""
+        ...
+
+    def generate(
+        self, question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool
+    ) -> AsyncIterator[Delta | Quote | Finished]:
+        """Deltas and quotes, then Finished. Evidence is numbered from 1 in the given order. Raises QueleaError."""
+        ...
+
+
+class Checker(Protocol):
+    """Checks an answer against the passages that it was written from."""
+
+    async def check(self, answer: str, passages: Sequence[CheckPassage], *, question: str = "") -> Report:
+        """The verdicts. Passages are numbered from 1, as markers [n] count. Raises QueleaError."""
+        ...
