@@ -18,7 +18,8 @@
   imagePullPolicy: {{ .Values.image.pullPolicy }}
   restartPolicy: Always
   # No bridge, no iptables: every container that it makes has no network at all.
-  command: [dockerd, --host=unix:///run/engine/docker.sock, --group=65532, --bridge=none, --iptables=false, --ip6tables=false, --ip-forward=false]
+  # Its entry point, which makes room for the containers' limits in the pod's own control group.
+  command: [dockerd-entrypoint.sh, dockerd, --host=unix:///run/engine/docker.sock, --group=65532, --bridge=none, --iptables=false, --ip6tables=false, --ip-forward=false]
   securityContext: {privileged: true, runAsUser: 0, runAsGroup: 0, runAsNonRoot: false}
   env:
     - {name: DOCKER_HOST, value: "unix:///run/engine/docker.sock"}
