@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_gateway.core.unreal_periods import unreal_periods
+from quelea_gateway.core.unreal_periods import spoken_of, unreal_periods
 
 DAY = "2024-11-22"
 
@@ -80,3 +80,9 @@ def test_no_real_day_is_called_unreal(day, form: str) -> None:
 @given(st.text(max_size=200))
 def test_any_text_can_be_read(text: str) -> None:
     unreal_periods(text, DAY)
+
+
+def test_a_document_may_speak_of_a_year_to_come() -> None:
+    (period,) = unreal_periods("What net sales does it expect for fiscal 2031?", DAY).not_begun
+    assert spoken_of(period, ["Net sales of fiscal 2031 are expected to reach 12 billion."])
+    assert not spoken_of(period, ["Net sales of fiscal 2023 were 8 billion."])

@@ -33,7 +33,7 @@ from quelea_gateway.core.model import (
 from quelea_gateway.core.notices import notices_for
 from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
-from quelea_gateway.core.unreal_periods import Unreal, unreal_periods
+from quelea_gateway.core.unreal_periods import Unreal, spoken_of, unreal_periods
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.webroute import WebRoute
 
@@ -216,7 +216,9 @@ class Pipeline:
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """The reader's events; only the waiting for them counts as the reader's time."""
         reading = basis.seen().reading
-        incomplete = reading.company_missing or reading.period_missing or bool(basis.unreal.not_begun)
+        texts = [f"{passage.header} {passage.text}" for passage in basis.evidence]
+        ahead = any(not spoken_of(period, texts) for period in basis.unreal.not_begun)
+        incomplete = reading.company_missing or reading.period_missing or ahead
         source = aiter(self._generator.generate(question, basis.evidence, evidence_incomplete=incomplete))
         try:
             while True:

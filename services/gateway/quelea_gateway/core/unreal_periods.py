@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -55,6 +56,7 @@ _FUTURE_YEAR = re.compile(
     r"|(?<!\d)(?P<z>20\d\d)\s*(?:财年|财政年度|年度?(?!\d|到期|目标|\s*\d+\s*月))",
     re.IGNORECASE,
 )
+_ANY_YEAR = re.compile(r"20\d\d")
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "一": 1, "二": 2, "三": 3, "四": 4}
 
 
@@ -66,6 +68,12 @@ class Unreal:
     """They do not exist."""
     not_begun: tuple[str, ...] = ()
     """They begin after the day of the question, also by the calendar of a filer whose year begins months early."""
+
+
+def spoken_of(period: str, texts: Iterable[str]) -> bool:
+    """Whether a text names the year of a period that has not begun: a forecast may be asked for."""
+    years = set(_ANY_YEAR.findall(period))
+    return any(year in text for year in years for text in texts)
 
 
 def unreal_periods(question: str, as_of: str) -> Unreal:
