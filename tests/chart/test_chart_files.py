@@ -233,13 +233,6 @@ def test_redis_takes_the_configuration_and_keeps_what_it_acknowledged(tmp_path: 
             (tmp_path / "s.sock").unlink(missing_ok=True)
 
 
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    one = Stack(tmp_path_factory.mktemp("helm") / "home")
-    yield one
-    one.stop()
-
-
 def test_helm_test_ingests_and_asks_for_real(stack: Stack) -> None:
     told = {"QUELEA_URL": stack.url, "QUELEA_KEY": "none-is-asked-for"}
     early = _run("helm_test", "ask", **told)
