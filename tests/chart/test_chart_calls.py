@@ -1,4 +1,4 @@
-"""The table of arrows is what the services really do: who connects to whom while a document comes in and is asked about."""
+"""The table of arrows is what the services do: who connects to whom while a document comes in and is asked about."""
 
 from __future__ import annotations
 
