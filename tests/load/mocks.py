@@ -1,6 +1,6 @@
 """Retriever, search and generator that answer after set delays, in one process, to measure a gateway alone.
 
-python mocks.py PORT_FILE RETRIEVE_MS FIRST_TOKEN_MS TOKEN_MS TOKENS
+python mocks.py PORT_FILE RETRIEVE_MS FIRST_TOKEN_MS TOKEN_MS TOKENS [READER]
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Retriever(retriever_pb2_grpc.RetrieverServiceServicer):
 class Generator(generator_pb2_grpc.GeneratorServiceServicer):
     """A first token after its delay, then one after another, by the clock and not by adding up sleeps."""
 
-    def __init__(self, first: float, token: float, tokens: int) -> None:
-        self._first, self._token = first, token
+    def __init__(self, first: float, token: float, tokens: int, reader: str) -> None:
+        self._first, self._token, self._reader = first, token, reader
         words = ["Total ", "net ", "sales ", "were ", "$81,797 ", "million ", "[1]. "] * tokens
         self._words = [*words[: tokens - 1], "[1]."]
 
@@ -90,7 +90,7 @@ class Generator(generator_pb2_grpc.GeneratorServiceServicer):
     async def GetInfo(  # noqa: N802  # the wire's name
         self, request: generator_pb2.GetInfoRequest, context: Any
     ) -> generator_pb2.GetInfoResponse:
-        return generator_pb2.GetInfoResponse(version="mock", reader="openai", model="mock", evidence_tokens=3000)
+        return generator_pb2.GetInfoResponse(version="mock", reader=self._reader, model="mock", evidence_tokens=3000)
 
 
 class Search(search_pb2_grpc.SearchServiceServicer):
@@ -100,12 +100,12 @@ class Search(search_pb2_grpc.SearchServiceServicer):
         return search_pb2.GetInfoResponse(version="mock")
 
 
-async def serve(port_file: Path, retrieve: float, first: float, token: float, tokens: int) -> None:
+async def serve(port_file: Path, retrieve: float, first: float, token: float, tokens: int, reader: str) -> None:
     """Serve all three on one port until the process is ended; the port goes into the file."""
 
     def register(server: Any) -> None:
         retriever_pb2_grpc.add_RetrieverServiceServicer_to_server(Retriever(retrieve), server)
-        generator_pb2_grpc.add_GeneratorServiceServicer_to_server(Generator(first, token, tokens), server)
+        generator_pb2_grpc.add_GeneratorServiceServicer_to_server(Generator(first, token, tokens, reader), server)
         search_pb2_grpc.add_SearchServiceServicer_to_server(Search(), server)
 
     names = [f"quelea.{name.lower()}.v1.{name}Service" for name in ("Retriever", "Search", "Generator")]
@@ -119,4 +119,8 @@ async def serve(port_file: Path, retrieve: float, first: float, token: float, to
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Path(sys.argv[1]), *(float(a) / 1000 for a in sys.argv[2:5]), int(sys.argv[5])))
+    asyncio.run(
+        serve(
+            Path(sys.argv[1]), *(float(a) / 1000 for a in sys.argv[2:5]), int(sys.argv[5]), (*sys.argv[6:], "openai")[0]
+        )
+    )

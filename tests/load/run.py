@@ -122,6 +122,9 @@ def main() -> None:
     parser.add_argument("--first-token-ms", type=float, default=100.0)
     parser.add_argument("--token-ms", type=float, default=10.0)
     parser.add_argument("--tokens", type=int, default=20)
+    parser.add_argument(
+        "--reader", default="extractive", help="extractive: its figures stand in its quotes; openai: all are checked"
+    )
     parser.add_argument("--keep", type=Path, help="folder for logs and Locust's tables")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
@@ -130,7 +133,13 @@ def main() -> None:
         folder = given.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quelea-load-")))
         folder.mkdir(parents=True, exist_ok=True)
         log, port_file = folder / "log", folder / "mocks.json"
-        delays = [str(given.retrieve_ms), str(given.first_token_ms), str(given.token_ms), str(given.tokens)]
+        delays = [
+            str(given.retrieve_ms),
+            str(given.first_token_ms),
+            str(given.token_ms),
+            str(given.tokens),
+            given.reader,
+        ]
         mocks = stack.enter_context(process([sys.executable, str(HERE / "mocks.py"), str(port_file), *delays], log))
         at = f"127.0.0.1:{until(lambda: json.loads(port_file.read_text())['port'], 'mocks.py', log)}"
         pids, urls = {"mocks": mocks.pid}, []

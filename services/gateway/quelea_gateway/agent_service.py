@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import grpc
@@ -86,21 +86,13 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
-    @contextlib.contextmanager
-    def _admitted(self, context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[str]:
-        metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
-        given = next((value for key, value in metadata if key == "authorization"), None)
-        name = self._gateway.access.admit(given if isinstance(given, str) else None)
-        with self._gateway.bounds.call(name):
-            yield name
-
     async def StartRun(  # noqa: N802  # the wire's name
         self,
         request: agent_pb2.StartRunRequest,
         context: grpc.aio.ServicerContext[agent_pb2.StartRunRequest, agent_pb2.StartRunResponse],
     ) -> agent_pb2.StartRunResponse:
         """Queue a run."""
-        with self._admitted(context) as name:
+        with self._gateway.admitted(context) as name:
             wanted = asked.build(
                 request.question,
                 self._gateway.limits,
@@ -123,7 +115,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.WatchRunRequest, agent_pb2.WatchRunResponse],
     ) -> AsyncGenerator[agent_pb2.WatchRunResponse, None]:
         """Its events until it has ended."""
-        with self._admitted(context) as name:
+        with self._gateway.admitted(context) as name:
             manager = self._gateway.analyst.runs()
             async with contextlib.aclosing(manager.watch(name, request.id, request.after)) as events:
                 async for one in events:
@@ -140,7 +132,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.GetRunRequest, agent_pb2.GetRunResponse],
     ) -> agent_pb2.GetRunResponse:
         """One run."""
-        with self._admitted(context) as name:
+        with self._gateway.admitted(context) as name:
             run = await self._gateway.analyst.runs().get(name, request.id)
             return agent_pb2.GetRunResponse(run=run_to_wire(run))
 
@@ -150,7 +142,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.ListRunsRequest, agent_pb2.ListRunsResponse],
     ) -> agent_pb2.ListRunsResponse:
         """The caller's, newest first; without answers."""
-        with self._admitted(context) as name:
+        with self._gateway.admitted(context) as name:
             found = await self._gateway.analyst.runs().newest(name, min(request.limit or _LISTED, 200))
             return agent_pb2.ListRunsResponse(runs=[run_to_wire(one.changed(answer=None)) for one in found])
 
@@ -160,7 +152,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.CancelRunRequest, agent_pb2.CancelRunResponse],
     ) -> agent_pb2.CancelRunResponse:
         """End a run."""
-        with self._admitted(context) as name:
+        with self._gateway.admitted(context) as name:
             found = await self._gateway.analyst.runs().cancel(name, request.id)
             return agent_pb2.CancelRunResponse(found=found)
 
@@ -170,7 +162,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.GetArtifactRequest, agent_pb2.GetArtifactResponse],
     ) -> AsyncGenerator[agent_pb2.GetArtifactResponse, None]:
         """A file of a run, in pieces."""
-        with self._admitted(context) as name:
+        with self._gateway.admitted(context) as name:
             manager = self._gateway.analyst.runs()
             run = await manager.get(name, request.id)
             if request.name in ("notebook.ipynb", "report.pdf"):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
+import grpc
 from quelea_kit.errors import InvalidInput, QueleaError, Unavailable
 
 from quelea_gateway.access import Access
@@ -53,6 +56,20 @@ class Gateway:
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
+
+    @contextlib.contextmanager
+    def admitted(self, context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[str]:
+        """The name of the key that a gRPC call came with, counted as under way until the block ends.
+
+        Raises:
+            Unauthenticated: no key, or one that is not known.
+            Overloaded: too many calls of this key.
+        """
+        metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
+        given = next((value for key, value in metadata if key == "authorization"), None)
+        name = self.access.admit(given if isinstance(given, str) else None)
+        with self.bounds.call(name):
+            yield name
 
     async def dependencies(self) -> dict[str, str]:
         """What is wrong with each service, empty where nothing is; at most a second old."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator
 
 import grpc
 from quelea.common.v1 import common_pb2
@@ -120,14 +119,6 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
-    @contextlib.contextmanager
-    def _admitted(self, context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[str]:
-        metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
-        given = next((value for key, value in metadata if key == "authorization"), None)
-        name = self._gateway.access.admit(given if isinstance(given, str) else None)
-        with self._gateway.bounds.call(name):
-            yield name
-
     def _question(self, request: gateway_pb2.AskRequest, tenant: str) -> Question:
         return rules.build(
             request.question,
@@ -149,7 +140,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.AskRequest, gateway_pb2.AskResponse],
     ) -> AsyncGenerator[gateway_pb2.AskResponse, None]:
         """Started, deltas, the verdicts, the answer."""
-        with self._admitted(context) as name:
+        with self._gateway.admitted(context) as name:
             question = self._question(request, name)
             try:
                 async with contextlib.aclosing(self._gateway.pipeline.ask(question)) as items:
@@ -165,7 +156,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.SearchRequest, gateway_pb2.SearchResponse],
     ) -> gateway_pb2.SearchResponse:
         """The k best passages."""
-        with self._admitted(context):
+        with self._gateway.admitted(context):
             wanted = retriever_pb2.SearchRequest(
                 query=rules.check_text(request.query, self._gateway.limits, "query"),
                 k=rules.check_k(request.k, _SEARCH_K),
@@ -180,7 +171,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.IngestRequest, gateway_pb2.IngestResponse],
     ) -> gateway_pb2.IngestResponse:
         """Hand one document over; its job."""
-        with self._admitted(context):
+        with self._gateway.admitted(context):
             first = await anext(aiter(requests), None)
             if first is None or first.WhichOneof("part") != "info":
                 raise InvalidInput("The first message of an ingestion is its info.")
@@ -196,7 +187,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.IngestUrlRequest, gateway_pb2.IngestUrlResponse],
     ) -> gateway_pb2.IngestUrlResponse:
         """Have a page of the web fetched and made a document; its job."""
-        with self._admitted(context):
+        with self._gateway.admitted(context):
             url = request.url.strip()
             if not url:
                 raise InvalidInput("The url is empty.", details={"field": "url"})
@@ -209,7 +200,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.GetJobRequest, gateway_pb2.GetJobResponse],
     ) -> gateway_pb2.GetJobResponse:
         """A job."""
-        with self._admitted(context):
+        with self._gateway.admitted(context):
             return gateway_pb2.GetJobResponse(job=await self._gateway.search.job(request.id))
 
 
