@@ -354,6 +354,13 @@ def test_what_is_false_in_a_values_file_is_false() -> None:
     assert not [t for t in things if component(t) == "beat"]
 
 
+def test_what_the_defaults_turn_off_is_off_for_others_too() -> None:
+    off = merged(MATRIX["outside"], {"serviceDefaults": {"enabled": False}, "services": {"gateway": {"enabled": True}}})
+    things = render(off)
+    assert [component(t) for t in workloads(things)] == ["gateway"]
+    assert "GATEWAY_RETRIEVER" not in str(named(things, "Deployment", "gateway")), "the address of what is not there"
+
+
 def test_small_fits_one_small_node() -> None:
     things = render(file("values-small.yaml"))
     cpu = memory = 0.0

@@ -275,6 +275,15 @@ def test_metrics_have_a_port_only_where_they_are_asked_for(monkeypatch: pytest.M
                 assert any(v.endswith("_METRICS_PORT") and told[v] == "9100" for v in told) is on
 
 
+def test_services_listen_on_an_ipv6_cluster_too() -> None:
+    six = merged(MATRIX["everything on"], {"listenHost": "[::]"})
+    found = dict(_main_containers(render(six)))
+    assert _variables(found["gateway"])["QUELEA_GATEWAY_HTTP_LISTEN"] == "[::]:8080"
+    assert _variables(found["retriever"])["QUELEA_RETRIEVER_LISTEN"] == "[::]:7402"
+    assert _variables(found["retriever"])["QUELEA_RETRIEVER_METRICS_HOST"] == "::"
+    assert _variables(found["engine"])["QUELEA_ENGINE_HOST"] == "::"
+
+
 def test_the_embedder_has_as_many_workers_as_processors() -> None:
     embedder = dict(_main_containers(render({})))["embedder"]
     assert _variables(embedder)["QUELEA_EMBEDDER_WORKERS"] == embedder["resources"]["limits"]["cpu"]

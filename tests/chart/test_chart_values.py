@@ -162,6 +162,7 @@ def _off(*names: str) -> Object:
     [
         ({"services": {"redis": {"replicas": 2}}}, "services.redis is one process"),
         ({"services": {"qdrant": {"single": True, "replicas": 3}}}, "services.qdrant is one process"),
+        ({"services": {"qdrant": {"autoscaling": {"engine": "hpa"}}}}, "services.qdrant keeps data in its pods"),
         ({"services": {"gateway": {"autoscaling": {"engine": "hpa", "min": 5}}}}, "max is below min"),
         ({"services": {"gateway": {"autoscaling": {"engine": "hpa", "min": 0}}}}, "only keda scales to 0"),
         ({"services": {"gateway": {"autoscaling": {"engine": "hpa", "cpu": 0}}}}, "nothing to go by"),

@@ -53,7 +53,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{/* (list $ "name"): is this service there? */}}
 {{- define "quelea.on" -}}
 {{- $service := get (index . 0).Values.services (index . 1) -}}
-{{- if kindIs "map" $service }}{{ if (hasKey $service "enabled") | ternary $service.enabled true }}true{{ end }}{{ end }}
+{{- if kindIs "map" $service }}{{ if (hasKey $service "enabled") | ternary $service.enabled (index . 0).Values.serviceDefaults.enabled }}true{{ end }}{{ end }}
 {{- end }}
 
 {{/* (list $ "name"): host name of the service inside the cluster */}}

@@ -128,7 +128,7 @@ env:
   {{- if $s.prefix }}
   {{- $own := dict "LOG_LEVEL" $root.Values.logLevel "DRAIN_SECONDS" (toString $s.drainSeconds) "OTLP_ENDPOINT" $root.Values.tracing.endpoint }}
   {{- if $s.ports.grpc }}{{ $_ := set $own "LISTEN" (printf "%s:%d" $root.Values.listenHost (int $s.ports.grpc)) }}{{ end }}
-  {{- if eq (include "quelea.metricsOwn" .) "true" }}{{ $_ := set $own "METRICS_HOST" $root.Values.listenHost }}{{ $_ := set $own "METRICS_PORT" (toString (int $s.metricsPort)) }}{{ end }}
+  {{- if eq (include "quelea.metricsOwn" .) "true" }}{{ $_ := set $own "METRICS_HOST" (trimAll "[]" $root.Values.listenHost) }}{{ $_ := set $own "METRICS_PORT" (toString (int $s.metricsPort)) }}{{ end }}
   {{- $env := deepCopy $s.env }}{{ include "quelea.fill" (dict "into" $env "from" $own) }}
   {{- range $key, $value := $env }}{{ $_ := set $told (printf "QUELEA_%s_%s" $s.prefix $key) $value }}{{ end }}
   {{- end }}

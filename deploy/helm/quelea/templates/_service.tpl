@@ -14,6 +14,7 @@
 {{- $root := .root }}{{ $name := .name }}{{ $s := .service }}
 {{- $scaled := ne $s.autoscaling.engine "none" }}
 {{- if and $s.single (or $scaled (gt (int $s.replicas) 1)) }}{{ fail (printf "services.%s is one process that owns its data: replicas must be 1 and autoscaling.engine none" $name) }}{{ end }}
+{{- if and $scaled $s.storage }}{{ fail (printf "services.%s keeps data in its pods, and nothing moves them when pods come and go: autoscaling.engine must be none" $name) }}{{ end }}
 {{- if and $scaled (lt (int $s.autoscaling.max) (int $s.autoscaling.min)) }}{{ fail (printf "services.%s.autoscaling: max is below min" $name) }}{{ end }}
 {{- if and (eq $s.autoscaling.engine "hpa") (lt (int $s.autoscaling.min) 1) }}{{ fail (printf "services.%s.autoscaling.min: only keda scales to 0" $name) }}{{ end }}
 {{- if and (eq $s.autoscaling.engine "hpa") (not (int $s.autoscaling.cpu)) (not (and $root.Values.autoscaling.podMetrics $s.autoscaling.podMetric.name)) }}{{ fail (printf "services.%s.autoscaling: hpa has nothing to go by; set cpu, or podMetric with autoscaling.podMetrics" $name) }}{{ end }}
