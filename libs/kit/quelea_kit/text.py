@@ -37,7 +37,7 @@ def language_of(text: str) -> str:
     """ "zh" when at least a tenth of the letters are Chinese, else "en"."""
     sample = text[:20_000]
     chinese = len(CJK.findall(sample))
-    latin = sum(1 for c in sample if c.isascii() and c.isalpha())
+    latin = sum(map(len, _LETTERS.findall(sample)))
     return "zh" if chinese and chinese * 9 >= latin else "en"
 
 

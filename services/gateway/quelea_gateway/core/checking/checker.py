@@ -13,11 +13,12 @@ from quelea_gateway.core.checking import sentences, support, wording
 from quelea_gateway.core.checking.amounts import parse
 from quelea_gateway.core.checking.attaching import attached
 from quelea_gateway.core.checking.deriving import Budget, derive
-from quelea_gateway.core.checking.facts import Evidence, content
+from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.matching import Claim, supporting
 from quelea_gateway.core.checking.model import CheckedFigure, CheckPassage, Figure, Report
 from quelea_gateway.core.checking.normal import plain
 from quelea_gateway.core.checking.not_figures import MARKER
+from quelea_gateway.core.checking.passage_facts import content
 from quelea_gateway.core.checking.periods import find_periods
 
 _DOCUMENT = re.compile(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from quelea_gateway.core.checking.computing import Try, many, when
-from quelea_gateway.core.checking.facts import Evidence, Fact, Group
+from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.matching import Claim
+from quelea_gateway.core.checking.passage_facts import Fact, Group
 from quelea_gateway.core.checking.relevance import LOOKED
 from quelea_gateway.core.checking.times import fits
 from quelea_gateway.core.checking.wide import LEAST

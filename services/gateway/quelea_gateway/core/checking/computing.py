@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quelea_gateway.core.checking.facts import Fact
 from quelea_gateway.core.checking.model import Period
+from quelea_gateway.core.checking.passage_facts import Fact
 from quelea_gateway.core.checking.wording import Operation
 
 HUNDRED = Decimal(100)

@@ -10,9 +10,10 @@ from itertools import combinations
 from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.columns import blocks, columns_of, years
 from quelea_gateway.core.checking.computing import Try, formula, is_ordered, many, parts_of, two, when
-from quelea_gateway.core.checking.facts import Evidence, Fact, Group
+from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.matching import Claim, same_currency, sizes, unheard
 from quelea_gateway.core.checking.model import ONE
+from quelea_gateway.core.checking.passage_facts import Fact, Group
 from quelea_gateway.core.checking.relevance import relevant
 from quelea_gateway.core.checking.steps import steps
 from quelea_gateway.core.checking.times import contradict, fits

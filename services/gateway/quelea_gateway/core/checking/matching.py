@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from quelea_gateway.core.checking import wording
-from quelea_gateway.core.checking.facts import Evidence, Fact
+from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import ONE, Figure, Period
+from quelea_gateway.core.checking.passage_facts import Fact
 from quelea_gateway.core.checking.times import fits
 
 _UNKNOWN = tuple(Decimal(10) ** power for power in (3, 4, 6, 8, 9))

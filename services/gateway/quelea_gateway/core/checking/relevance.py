@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from quelea_gateway.core.checking.facts import TOTAL, Evidence, Group
+from quelea_gateway.core.checking.facts import TOTAL, Evidence
 from quelea_gateway.core.checking.matching import Claim
+from quelea_gateway.core.checking.passage_facts import Group
 
 _GROUPS = 16
 """Rows and sentences that are looked at for one figure: those that share most with the sentence."""

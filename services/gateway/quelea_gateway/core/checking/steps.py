@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, permutations
 
 from quelea_gateway.core.checking.computing import HUNDRED, Try, many, parts_of, show, when
-from quelea_gateway.core.checking.facts import TOTAL, Fact, Group
+from quelea_gateway.core.checking.facts import TOTAL
 from quelea_gateway.core.checking.matching import Claim
+from quelea_gateway.core.checking.passage_facts import Fact, Group
 from quelea_gateway.core.checking.times import fits
 from quelea_gateway.core.checking.wording import Operation
 

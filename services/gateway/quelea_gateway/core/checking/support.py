@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from quelea_gateway.core.checking.facts import Evidence, content
+from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import (
     CheckedFigure,
     CheckedSentence,
@@ -16,6 +16,7 @@ from quelea_gateway.core.checking.model import (
     SentenceVerdict,
 )
 from quelea_gateway.core.checking.not_figures import MARKER
+from quelea_gateway.core.checking.passage_facts import content
 
 _COVERED = 0.6
 """Share of a sentence's terms that a passage has when it supports the sentence; below _PARTLY it does not."""

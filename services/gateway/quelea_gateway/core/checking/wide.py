@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from quelea_gateway.core.checking.computing import HUNDRED, Try, many
-from quelea_gateway.core.checking.facts import Evidence, Fact, Group
+from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.matching import Claim, multipliers
+from quelea_gateway.core.checking.passage_facts import Fact, Group
 from quelea_gateway.core.checking.relevance import LOOKED
 from quelea_gateway.core.checking.times import fits
 

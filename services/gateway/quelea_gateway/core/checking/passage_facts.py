@@ -1,0 +1,218 @@
+"""The figures of one passage: what each is, where it stands, and what is said of it there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache
+
+from quelea_kit.text import STOP_WORDS, stem, words
+
+from quelea_gateway.core.checking import sentences, tables, wording
+from quelea_gateway.core.checking.amounts import parse_amounts
+from quelea_gateway.core.checking.attaching import attached
+from quelea_gateway.core.checking.model import ONE, CheckPassage, Figure, Period
+from quelea_gateway.core.checking.normal import plain
+from quelea_gateway.core.checking.periods import find_periods
+from quelea_gateway.core.checking.times import merged
+from quelea_gateway.core.checking.units import STATEMENT, Unit, stated, unit_of
+
+MOST_FACTS = 60_000
+"""Figures that are read of a passage, and of all together; a request's limits allow about as many."""
+THOUSAND = Decimal(1000)
+
+_HELD = 500
+"""Passages whose facts are kept: those of popular documents come again and again, and reading them is most of the
+work of a check."""
+_LONGEST_HELD = 6_000
+_BRACKETS = re.compile(r"\([^()]*(?:\([^()]*\))?[^()]*\)")
+_OTHERWISE = re.compile(
+    r"[^\n.]{0,160}\bunless otherwise (?:stated|noted|indicated|specified)|[^\n.。]{0,80}除[^\n.。]{0,8}另有",
+    re.IGNORECASE,
+)
+"""It states the unit of a whole document."""
+_WORD = re.compile(r"[A-Za-z\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure of the evidence.
+
+    Attributes:
+        passage: From 0.
+        group: Number of its row or its sentence, within the evidence.
+        column: Place in its row; -1 in prose.
+        table: Number of its table within the evidence; -1 in prose.
+        words: Label, section and column head, or the sentence.
+        terms: What the words are compared by.
+        years: The years of its table's columns.
+        direction: What the words about it say, in prose; of a cell the sign it is printed with.
+        change: It stands in a column of changes.
+    """
+
+    passage: int
+    figure: Figure
+    unit: Unit
+    periods: tuple[Period, ...]
+    group: int
+    column: int
+    table: int
+    words: str
+    terms: frozenset[str]
+    years: frozenset[int] = frozenset()
+    direction: int = 0
+    change: bool = False
+
+    @property
+    def value(self) -> Decimal:
+        """With its sign, as printed (a scale word of its own counted in)."""
+        return self.figure.value
+
+
+@dataclass
+class Group:
+    """The facts of a row or a sentence."""
+
+    passage: int
+    label: str
+    section: str
+    table: int
+    block: int
+    terms: frozenset[str]
+    name: frozenset[str]
+    facts: list[Fact] = field(default_factory=list)
+
+
+@dataclass
+class PassageFacts:
+    """What one passage says. Numbers of groups and tables count from 0 within it; it is never changed.
+
+    Attributes:
+        dashes: (group, column) of cells that hold a dash: a nought that is no figure to look for.
+        tables: How many table numbers it takes.
+        periods: Every time that it names.
+        otherwise: Scales of a unit that it states for the whole document; None when it states none.
+        loose: Scales that it states without having a table.
+    """
+
+    groups: list[Group] = field(default_factory=list)
+    dashes: set[tuple[int, int]] = field(default_factory=set)
+    terms: frozenset[str] = frozenset()
+    tables: int = 0
+    periods: tuple[Period, ...] = ()
+    otherwise: tuple[Decimal, ...] | None = None
+    loose: list[tuple[Decimal, ...]] = field(default_factory=list)
+    facts: int = 0
+
+
+def read_passage(passage: CheckPassage) -> PassageFacts:
+    """The facts of a passage, whichever document it is from."""
+    return _held(passage) if len(passage.text) <= _LONGEST_HELD else _read(passage)
+
+
+def _read(passage: CheckPassage) -> PassageFacts:
+    found = PassageFacts()
+    text, head = plain(passage.text), plain(passage.table_head)
+    rows, prose = tables.read(text, head)
+    years: dict[int, set[int]] = {}
+    for row in rows:
+        years.setdefault(row.table, set()).update(p.year for c in row.cells for p in c.column.periods if p.year)
+    found.tables = len(years) + max(years, default=0) + 1
+    percents = {(r.table, at) for r in rows for at, cell in enumerate(r.cells) if "%" in cell.text}
+    for row in rows:
+        _add_row(found, row, frozenset(years[row.table]), percents)
+    for piece in prose:
+        _add_prose(found, text[piece.start : piece.end], passage.text[piece.start : piece.end])
+    for row in rows:
+        if any(c.isdigit() for c in row.label):
+            _add_prose(found, row.label, row.label)
+    if head:
+        _add_prose(found, head, passage.table_head)
+    if passage.header:
+        _add_prose(found, plain(passage.header), passage.header)
+    found.terms = content(f"{passage.header}\n{passage.table_head}\n{passage.text}")
+    for line in _OTHERWISE.finditer(text):
+        if found.otherwise is None:
+            found.otherwise = stated(line.group())[0]
+    if not rows:
+        for match in STATEMENT.finditer(text):
+            scales, _ = stated(match.group())
+            if any(scale >= THOUSAND for scale in scales):
+                found.loose.append(scales)
+    periods = find_periods(text) + find_periods(head) + find_periods(plain(f"{passage.header} {passage.published}"))
+    found.periods = (
+        *periods, *(p for row in rows for c in row.cells for p in merged(c.column.periods, row.periods))
+    )  # fmt: skip
+    return found
+
+
+_held = lru_cache(maxsize=_HELD)(_read)
+
+
+def _add_row(found: PassageFacts, row: tables.Row, years: frozenset[int], percents: Container[tuple[int, int]]) -> None:
+    spoken = f"{row.label or 'total'} {row.section}"
+    own = content(spoken)
+    untimed = _untimed(row.label)
+    name = content(_BRACKETS.sub(" ", untimed)) or content(untimed)
+    group = Group(0, row.label, row.section, row.table, row.block, own, name)
+    place = len(found.groups)
+    for at, cell in enumerate(row.cells):
+        figures = (
+            [Figure(cell.text, cell.start, cell.end, "number", Decimal(0), ONE)]
+            if cell.dash
+            else parse_amounts(cell.text, cell=True)[:1]
+        )
+        for figure in figures:
+            unit = unit_of(row.label, cell.column.text, row.above)
+            if unit.percent is False and (row.table, at) in percents and not figure.currency:
+                unit = Unit(unit.scales, unit.currency, None)
+            if figure.kind in {"percent", "points"}:
+                unit = Unit((ONE,), "", True)
+            fact = Fact(
+                passage=0, figure=figure, unit=unit, periods=merged(cell.column.periods, row.periods),
+                group=place, column=at, table=group.table, words=f"{spoken} {cell.column.text}",
+                terms=own | content(cell.column.text), years=years,
+                direction=-1 if figure.negative else 1, change=cell.column.change,
+            )  # fmt: skip
+            group.facts.append(fact)
+            found.facts += 1
+            if cell.dash:
+                found.dashes.add((place, at))
+    found.groups.append(group)
+
+
+def _add_prose(found: PassageFacts, part: str, written: str) -> None:
+    for start, end in sentences.cut(part):
+        if found.facts >= MOST_FACTS:
+            return
+        sentence = part[start:end]
+        about = content(sentence)
+        group = Group(0, sentence, "", -1, -1, about, about)
+        periods = find_periods(sentence)
+        figures = parse_amounts(written[start:end])
+        allowed = attached(sentence, figures, periods)
+        scales, _ = stated(sentence) if sentence.count("(in ") else ((), "")
+        for at, figure in enumerate(figures):
+            unit = Unit((ONE, *scales), "", figure.kind in {"percent", "points"})
+            fact = Fact(
+                passage=0, figure=figure, unit=unit, periods=allowed[at], group=len(found.groups), column=-1,
+                table=-1, words=sentence, terms=about,
+                direction=wording.direction(sentence, figure.start, figure.end),
+            )  # fmt: skip
+            group.facts.append(fact)
+            found.facts += 1
+        found.groups.append(group)
+
+
+def _untimed(label: str) -> str:
+    """Without the times it names: a row that is a month has no other name."""
+    for period in reversed(find_periods(label)):
+        label = f"{label[: period.start]} {label[period.end :]}"
+    return label
+
+
+def content(text: str) -> frozenset[str]:
+    """Terms with letters: what a text is about, without its figures. "Other" is the name of many a row."""
+    return frozenset(stem(w) for w in words(text) if (w not in STOP_WORDS or w == "other") and _WORD.search(w))
