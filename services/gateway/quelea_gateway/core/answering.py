@@ -14,7 +14,16 @@ from quelea_gateway.core import checks
 from quelea_gateway.core.abstaining import abstains, refusal
 from quelea_gateway.core.checking import CheckPassage, Report
 from quelea_gateway.core.citations import assemble, placed
-from quelea_gateway.core.grounding import Grounded, behind, ground, quotations, regions, report_of_quotes, tidy
+from quelea_gateway.core.grounding import (
+    Grounded,
+    attributed,
+    behind,
+    ground,
+    quotations,
+    regions,
+    report_of_quotes,
+    tidy,
+)
 from quelea_gateway.core.model import (
     Check,
     Citation,
@@ -96,6 +105,8 @@ class Basis:
         question: As it was understood.
         language: Of the question.
         enough: The gate passed the local evidence, or the web brought more.
+        companies: Those that the question names.
+        company_missing: Of one of them no document is stored.
     """
 
     question: str
@@ -103,6 +114,8 @@ class Basis:
     evidence: tuple[Passage, ...]
     enough: bool
     strict: bool
+    companies: tuple[str, ...] = ()
+    company_missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,6 +157,8 @@ async def concluded(checker: Checker, written: Written, basis: Basis) -> Conclud
             if basis.strict:
                 raise
             return _unchecked(text, written, basis, error)
+    if not exact:
+        report = attributed(report, basis.evidence, basis.companies, missing=basis.company_missing)
     sources = [passage.text for passage in basis.evidence]
     verbatim = quotations(text, basis.evidence) if by == "checker" else ()
     found = ground(text, report, sources, quoted=quoted, verbatim=verbatim, strict=basis.strict)

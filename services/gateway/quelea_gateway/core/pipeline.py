@@ -247,6 +247,8 @@ def _judged_by(question: Question, basis: _Basis) -> answering.Basis:
         language=language_of(question.text),
         evidence=basis.evidence,
         enough=basis.gate.passed or basis.route != "local",
+        companies=basis.seen().reading.companies,
+        company_missing=basis.seen().reading.company_missing,
         strict=question.strict,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from quelea_gateway.core.grounding.attributing import attributed
 from quelea_gateway.core.grounding.ground import Grounded, Placed, ground
 from quelea_gateway.core.grounding.marking import Mark, marks, tidy
 from quelea_gateway.core.grounding.quoted import Region, behind, quotations, regions, report_of_quotes
@@ -11,6 +12,7 @@ __all__ = [
     "Mark",
     "Placed",
     "Region",
+    "attributed",
     "behind",
     "ground",
     "marks",
