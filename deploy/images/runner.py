@@ -13,43 +13,22 @@ from __future__ import annotations
 import argparse
 import hashlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 import rootfs
+from docker_cli import LABEL, REPOSITORY, Unbuildable, digest, drop_old_stages, label_of, make_base, run, size_of
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 RUNNER = REPOSITORY / "services" / "agent-sandbox" / "runner"
 CACHE = REPOSITORY / ".cache" / "runner"
-BASE, IMAGE = "quelea-base", "quelea-runner"
-LABEL = "quelea.content"
+IMAGE = "quelea-runner"
 # WenQuanYi Micro Hei (Apache-2.0 or GPL-3 with font exception): all of GBK, 5 MB, and has a minus sign.
 FONT_PACKAGE = "fonts-wqy-microhei=0.2.0-beta-3.1"
 FONT_IN_PACKAGE = "usr/share/fonts/truetype/wqy/wqy-microhei.ttc"
 FONT_SHA256 = "2420e8078af796b19a3f6ef13de527a1a91c1e7171eea115926c614ced1009b3"
 OURS = ("Dockerfile", "install.py", "guest.py", "matplotlibrc", "requirements.txt")
-
-
-class Unbuildable(Exception):
-    """What is missing, and what to do."""
-
-
-def _run(*command: str, cwd: Path | None = None) -> str:
-    try:
-        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=cwd)  # noqa: S603 - fixed commands
-    except FileNotFoundError:
-        raise Unbuildable(f"{command[0]} is not on this machine") from None
-    except subprocess.CalledProcessError as error:
-        tail = (error.stdout + error.stderr).strip()[-2000:]
-        raise Unbuildable(f"{' '.join(command[:3])} failed:\n{tail}") from None
-    return done.stdout.strip()
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _sources() -> list[Path]:
@@ -64,31 +43,20 @@ def content_hash(base: str) -> str:
     """Identity of the image that would be built on this base."""
     total = hashlib.sha256(f"{base}\n{FONT_SHA256}\n".encode())
     for path in _sources():
-        total.update(f"{path.relative_to(RUNNER)} {_digest(path)}\n".encode())
+        total.update(f"{path.relative_to(RUNNER)} {digest(path)}\n".encode())
     return total.hexdigest()
-
-
-def label_of(image: str) -> str:
-    """What an image says it holds; empty when it is not there."""
-    found = subprocess.run(  # noqa: S603 - fixed command
-        ["docker", "image", "inspect", "--format", f'{{{{index .Config.Labels "{LABEL}"}}}}', image],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return found.stdout.strip() if found.returncode == 0 else ""
 
 
 def wheels() -> Path:
     """A folder with one wheel a pinned release, collected once per requirements.txt; hashes are checked by pip."""
     folder = (
-        CACHE / f"wheels-{_digest(RUNNER / 'requirements.txt')[:16]}-cp{sys.version_info.major}{sys.version_info.minor}"
+        CACHE / f"wheels-{digest(RUNNER / 'requirements.txt')[:16]}-cp{sys.version_info.major}{sys.version_info.minor}"
     )
     if not folder.is_dir():
         unfinished = folder.with_suffix(".part")
         shutil.rmtree(unfinished, ignore_errors=True)
         requirements = str(RUNNER / "requirements.txt")
-        _run(
+        run(
             sys.executable,
             "-m",
             "pip",
@@ -110,35 +78,22 @@ def font() -> Path:
     kept = CACHE / "wqy-microhei.ttc"
     installed = Path("/", FONT_IN_PACKAGE)
     for candidate in (kept, installed):
-        if candidate.is_file() and _digest(candidate) == FONT_SHA256:
+        if candidate.is_file() and digest(candidate) == FONT_SHA256:
             return candidate
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            _run("apt-get", "download", "-qq", FONT_PACKAGE, cwd=Path(scratch))
+            run("apt-get", "download", "-qq", FONT_PACKAGE, cwd=Path(scratch))
         except Unbuildable:
-            _run("apt-get", "update", "-qq")
-            _run("apt-get", "download", "-qq", FONT_PACKAGE, cwd=Path(scratch))
+            run("apt-get", "update", "-qq")
+            run("apt-get", "download", "-qq", FONT_PACKAGE, cwd=Path(scratch))
         package = next(Path(scratch).glob("*.deb"))
-        _run("dpkg-deb", "-x", str(package), str(Path(scratch, "out")))
+        run("dpkg-deb", "-x", str(package), str(Path(scratch, "out")))
         unpacked = Path(scratch, "out", FONT_IN_PACKAGE)
-        if _digest(unpacked) != FONT_SHA256:
+        if digest(unpacked) != FONT_SHA256:
             raise Unbuildable(f"{FONT_PACKAGE} holds another font than the pinned one; put wqy-microhei.ttc at {kept}")
         CACHE.mkdir(parents=True, exist_ok=True)
         shutil.copy(unpacked, kept)
     return kept
-
-
-def make_base(files: dict[str, bytes | Path | str], identity: str) -> str:
-    """Import the base image unless it is there; its tag."""
-    tag = f"{BASE}:{identity[:12]}"
-    if label_of(tag) != identity:
-        with tempfile.TemporaryDirectory() as scratch:
-            archive = Path(scratch, "base.tar")
-            rootfs.write(files, archive)
-            change = f"LABEL {LABEL}={identity}"
-            _run("docker", "import", "--change", change, "--change", "ENV PATH=/usr/local/bin", str(archive), tag)
-    _run("docker", "tag", tag, f"{BASE}:latest")
-    return tag
 
 
 def build(base: str, identity: str) -> None:
@@ -155,9 +110,8 @@ def build(base: str, identity: str) -> None:
             (context / "wheels" / wheel.name).hardlink_to(wheel)
         command = ["docker", "build", "--quiet", "--network", "none", "--build-arg", f"BASE={base}"]
         command += ["--label", f"{LABEL}={identity}", "--label", "quelea=runner"]
-        _run(*command, "-t", f"{IMAGE}:{identity[:12]}", "-t", f"{IMAGE}:latest", str(context))
-    # Stages of earlier builds are the next build's cache for a day, then a gigabyte that nobody needs.
-    _run("docker", "image", "prune", "--force", "--filter", f"label={LABEL}=build", "--filter", "until=24h")
+        run(*command, "-t", f"{IMAGE}:{identity[:12]}", "-t", f"{IMAGE}:latest", str(context))
+    drop_old_stages()
 
 
 def main() -> int:
@@ -169,7 +123,7 @@ def main() -> int:
     options = parser.parse_args()
     began = time.monotonic()
     try:
-        _run("docker", "version", "--format", "{{.Server.Version}}")
+        run("docker", "version", "--format", "{{.Server.Version}}")
         files = {} if options.base else rootfs.contents()
         base_identity = options.base or rootfs.fingerprint(files)
         identity = content_hash(base_identity)
@@ -182,7 +136,7 @@ def main() -> int:
     except (Unbuildable, rootfs.Machine) as error:
         print(f"runner image: {error}", file=sys.stderr)  # noqa: T201 - a command line prints
         return 1
-    size = int(_run("docker", "image", "inspect", "--format", "{{.Size}}", f"{IMAGE}:latest")) / 1e6
+    size = size_of(f"{IMAGE}:latest")
     done = f"built in {time.monotonic() - began:.0f} s" if due else "already there"
     print(f"{IMAGE}:{identity[:12]} {size:.0f} MB, {done}")  # noqa: T201 - a command line prints
     return 0
