@@ -123,6 +123,18 @@ test-vllm: setup engine-cpu ## A real vLLM on the CPU: the engine, and the gener
 runner-image: setup ## The image in which untrusted code runs, built without a registry. BASE=image to build on another's.
 	$(BIN)/python deploy/images/runner.py $(if $(BASE),--base $(BASE))
 
+.PHONY: images
+images: setup tools ## Every service's image, built without a registry. BASE=image, SERVICES="gateway search", SOURCE=url, CUDA=1.
+	$(BIN)/python deploy/images/services.py $(if $(BASE),--base $(BASE)) $(if $(SOURCE),--source $(SOURCE)) $(if $(CUDA),--cuda) $(SERVICES)
+
+.PHONY: test-images
+test-images: setup ## The images, run together on a Docker network as on a cluster. Skipped, and said so, without an engine.
+	@if docker version >/dev/null 2>&1; then \
+		$(MAKE) --no-print-directory images && $(BIN)/pytest tests/integration/images; \
+	else \
+		echo "SKIPPED: no Docker engine answers, so the images were not tested. Install one: apt-get install docker.io, or deploy/images/engine.sh as root." >&2; \
+	fi
+
 SANDBOX_TESTS ?= tests/integration/sandbox tests/integration/sandbox_runner tests/escape
 .PHONY: test-sandbox
 test-sandbox: setup ## The sandbox on a real Docker engine: integration, and the escape suite. Skipped, and said so, without one.

