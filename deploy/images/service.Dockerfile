@@ -42,7 +42,7 @@ USER 65532:65532
 WORKDIR /tmp
 
 FROM service AS gateway
-ENV QUELEA_GATEWAY_LISTEN=0.0.0.0:7400 QUELEA_GATEWAY_HTTP_LISTEN=0.0.0.0:8080
+ENV QUELEA_GATEWAY_LISTEN=0.0.0.0:7400 QUELEA_GATEWAY_HTTP_LISTEN=0.0.0.0:8080 QUELEA_GATEWAY_RUNS_URL=/runs
 EXPOSE 7400 8080
 CMD ["python", "-m", "quelea_gateway"]
 
@@ -58,8 +58,9 @@ CMD ["python", "-m", "quelea_generator"]
 
 # Its other processes are other commands: python -m quelea_search.worker, quelea_search.beat, quelea_search.door.
 FROM service AS search
-ENV QUELEA_SEARCH_LISTEN=0.0.0.0:7403 QUELEA_SEARCH_BLOBS_URL=/blobs
-EXPOSE 7403
+ENV QUELEA_SEARCH_LISTEN=0.0.0.0:7403 QUELEA_SEARCH_BLOBS_URL=/blobs \
+    QUELEA_MARKET_LISTEN=0.0.0.0:7406 QUELEA_MARKET_DATA_DIR=/data QUELEA_MARKET_SOCKET=/tmp/door.sock
+EXPOSE 7403 7406
 CMD ["python", "-m", "quelea_search"]
 
 FROM service AS agent-sandbox

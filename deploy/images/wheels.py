@@ -38,6 +38,14 @@ def _requirements(folders: tuple[str, ...]) -> list[str]:
     return sorted({need for need in wanted if not need.startswith(("quelea-", *NOT_IN_IMAGES))})
 
 
+def _keep(unfinished: Path, folder: Path) -> None:
+    # One folder a name: those of other pins or sources would be gigabytes in a week.
+    name = folder.name.rpartition("-")[0]
+    for old in folder.parent.glob(f"{name}-{'[0-9a-f]' * 16}"):
+        shutil.rmtree(old, ignore_errors=True)
+    unfinished.rename(folder)
+
+
 def _collected(name: str, needs: list[str], *options: str) -> Path:
     key = hashlib.sha256("\n".join([_PYTHON, *options, *needs]).encode() + CONSTRAINTS.read_bytes()).hexdigest()[:16]
     folder = CACHE / "wheels" / f"{name}-{key}"
@@ -46,7 +54,7 @@ def _collected(name: str, needs: list[str], *options: str) -> Path:
         shutil.rmtree(unfinished, ignore_errors=True)
         pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "-w", str(unfinished)]
         run(*pip, *options, *needs)
-        unfinished.rename(folder)
+        _keep(unfinished, folder)
     return folder
 
 
@@ -96,6 +104,6 @@ def ours(folder: str) -> Path:
             pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "-w", str(unfinished)]
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # protoc's plugins
             run(*pip, "--no-deps", "--no-build-isolation", str(copy), environment={"PATH": path})
-            unfinished.rename(kept)
+            _keep(unfinished, kept)
     (wheel,) = kept.glob("*.whl")
     return wheel

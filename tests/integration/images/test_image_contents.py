@@ -29,9 +29,15 @@ MODULES = {
 LOOK = """
 import compileall, importlib, importlib.metadata, json, os, pathlib, shutil, ssl, sys, sysconfig, zoneinfo
 site = pathlib.Path(sysconfig.get_path("purelib"))
+def compiles(path):
+    try:
+        compile(path.read_bytes(), str(path), "exec")
+    except SyntaxError:
+        return False  # for a newer Python
+    return True
 no_bytecode = [
     str(path) for path in site.rglob("*.py")
-    if not (path.parent / "__pycache__" / f"{path.stem}.{sys.implementation.cache_tag}.pyc").exists()
+    if not (path.parent / "__pycache__" / f"{path.stem}.{sys.implementation.cache_tag}.pyc").exists() and compiles(path)
 ]
 def writable(folder):
     try:

@@ -11,9 +11,10 @@ import sys
 import time
 from pathlib import Path
 
+import docker
 import httpx2
 import pytest
-from support.images import DRAIN_SECONDS, World
+from support.images import DRAIN_SECONDS, LOCKED, LOCKED_TMP, World
 
 HELM_TEST = Path(__file__).parents[3] / "deploy" / "helm" / "quelea" / "files" / "helm_test.py"
 GRACE_SECONDS = 15  # what the chart gives beyond the drain time
@@ -65,3 +66,29 @@ def test_sigterm_ends_it_within_its_drain_time_with_success(world: World, role: 
     ended = container.wait(timeout=DRAIN_SECONDS + GRACE_SECONDS)
     print(f"{role} left after {time.monotonic() - began:.1f} s")
     assert ended["StatusCode"] == 0, container.logs(tail=30).decode()
+
+
+@pytest.mark.parametrize(
+    ("image", "module", "event"),
+    [
+        ("sandbox", "quelea_sandbox", "listening"),  # alive and not ready: there is no engine for its containers
+        ("search", "quelea_search.door", "serving"),
+        ("search", "quelea_search.beat", "beat_starts"),
+    ],
+)
+def test_the_processes_that_are_off_by_default_start_and_leave_too(
+    engine: docker.DockerClient, image: str, module: str, event: str
+) -> None:
+    options = {**LOCKED, "tmpfs": {LOCKED_TMP: "", "/data": "uid=65532"}}
+    container = engine.containers.run(
+        f"quelea-{image}:latest", ["python", "-m", module], detach=True, network_mode="none", **options
+    )
+    try:
+        end = time.monotonic() + 60
+        while f'"event": "{event}"' not in (log := container.logs().decode()):
+            assert time.monotonic() < end, log
+            time.sleep(0.2)
+        container.kill("SIGTERM")
+        assert container.wait(timeout=DRAIN_SECONDS + GRACE_SECONDS)["StatusCode"] == 0, container.logs().decode()
+    finally:
+        container.remove(force=True)
