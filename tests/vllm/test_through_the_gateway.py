@@ -50,7 +50,13 @@ def test_a_streamed_answer(product: Any) -> None:
     assert names.count("delta") > 3
     answer = events[-1][1]
     assert (answer["reader"], answer["model"]) == ("openai", MODEL)
-    assert "".join(data["text"] for name, data in events if name == "delta") == answer["answer"]
+    # What a tiny model says is checked like any other: shown as the checks left it, or declined.
+    verdicts = [data for name, data in events if name == "verdicts"]
+    if answer["declined"]:
+        assert answer["answer"] == "Unable to answer the question based on the information provided"
+        assert answer["citations"] == []
+    else:
+        assert [one["text"] for one in verdicts] == [answer["answer"]]
     for citation in answer["citations"]:  # the model cites what it likes; what is shown must be true
         page = product.page(citation["document_id"], citation["page"])
         assert page["text"][citation["start"] : citation["end"]] == citation["quote"]
@@ -64,9 +70,13 @@ def test_sixteen_at_once(product: Any) -> None:
 
 def test_the_adapter_is_chosen_per_request(product: Any) -> None:
     # Streamed: an adapter is slow on a CPU, and only the next piece has a deadline then.
-    base, adapted = (_last(product, model=name)[1] for name in (MODEL, ADAPTER))
-    assert (base["model"], adapted["model"]) == (MODEL, ADAPTER)
-    assert base["answer"] != adapted["answer"]
+    said = {}
+    for name in (MODEL, ADAPTER):
+        with _stream(product, model=name) as found:
+            events = list(found)
+        assert events[-1][1]["model"] == name
+        said[name] = "".join(data["text"] for kind, data in events if kind == "delta")
+    assert said[MODEL] != said[ADAPTER]
 
 
 def test_a_model_that_is_not_served_is_named(product: Any) -> None:
