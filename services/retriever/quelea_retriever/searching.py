@@ -143,13 +143,14 @@ class Searcher:
         language = language_of(question.query)
         abroad = snapshot.in_other_language(language)
         gloss = tuple(glossed(question.query)) if abroad else ()
+        sparse = search_terms.search_vector(question.query, reading)
         return _Plan(
             reading=reading,
             language=language,
             own=[group for group in groups if group is None or not abroad.issuperset(group)],
             other=[part for group in groups if (part := _within(group, abroad))],
-            sparse=search_terms.search_vector(question.query, reading),
-            glossed=search_terms.search_vector(question.query, reading, gloss),
+            sparse=sparse,
+            glossed=search_terms.search_vector(question.query, reading, gloss) if gloss else sparse,
             gloss=gloss,
         )
 
