@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
@@ -18,6 +18,7 @@ HTTP_SECONDS = Histogram(
     ["method", "route", "status"],
     buckets=LATENCY_BUCKETS,
 )
+HTTP_IN_FLIGHT = Gauge("quelea_http_in_flight", "HTTP requests under way, a streamed response until its last byte.")
 REFUSED = Counter("quelea_http_refused_total", "HTTP requests refused at the door.", ["reason"])
 ASK_SECONDS = Histogram(
     "quelea_ask_seconds", "Time of an answer by stage.", ["stage"], buckets=(0.001, *LATENCY_BUCKETS)

@@ -6,6 +6,7 @@ import time
 
 import httpx2
 import pytest
+from prometheus_client import REGISTRY
 from quelea_gateway import keys
 from quelea_gateway.testing import standing
 from quelea_kit.testing import wait_until_async
@@ -209,6 +210,17 @@ async def test_metrics_count_requests_and_stages(web):
     text = (await web.get("/metrics")).text
     assert 'quelea_http_seconds_count{method="POST",route="/v1/ask",status="200"}' in text
     assert 'quelea_ask_seconds_count{stage="gateway"}' in text
+
+
+async def test_a_stream_is_in_flight_until_its_end(stand, web):
+    before = REGISTRY.get_sample_value("quelea_http_in_flight")  # of this process: 0, or what an earlier test left
+    stand.world.generator_hangs = True
+    async with web.stream("POST", "/v1/ask", json={**ASK, "stream": True}) as response:
+        async for line in response.aiter_lines():
+            if line == "event: delta":
+                break
+        assert REGISTRY.get_sample_value("quelea_http_in_flight") == before + 1
+    await wait_until_async(lambda: REGISTRY.get_sample_value("quelea_http_in_flight") == before, seconds=10)
 
 
 async def test_the_openapi_document_lists_the_routes_and_no_422(web):

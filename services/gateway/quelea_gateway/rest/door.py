@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse
 
 from quelea_gateway.access import is_loopback_name
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.metrics import HTTP_SECONDS, REFUSED
+from quelea_gateway.metrics import HTTP_IN_FLIGHT, HTTP_SECONDS, REFUSED
 from quelea_gateway.rest.body import drain, read_whole, replay, within
 from quelea_gateway.rest.errors import response_of
 from quelea_gateway.rest.page_view import wants_html
@@ -90,6 +90,7 @@ class Door:
             return
         started, sender = time.perf_counter(), _Sender(send)
         context = propagate.extract(Headers(scope=scope))
+        HTTP_IN_FLIGHT.inc()
         with _tracer.start_as_current_span(f"{scope['method']} {scope['path'][:80]}", context=context):
             try:
                 await self._pass(scope, receive, sender)
@@ -108,6 +109,7 @@ class Door:
                     crash = QueleaError("Internal error; the gateway's log has it.")
                     await response_of(crash, scope["path"])(scope, receive, sender)
             finally:
+                HTTP_IN_FLIGHT.dec()
                 self._note(scope, sender.status, time.perf_counter() - started)
 
     async def _pass(self, scope: MutableMapping[str, Any], receive: Receive, send: _Sender) -> None:
