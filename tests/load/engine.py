@@ -29,8 +29,8 @@ from support.engine import MODEL, Engine  # tests/ is on the path from here on
 
 QUESTION = "What were Apple's total net sales in the third quarter of fiscal 2023? Answer number {}."
 TOKENS = 64
-Caller = Callable[[httpx2.AsyncClient, str], Coroutine[Any, Any, tuple[float, int]]]
-"""Seconds to the first text, and how many pieces came."""
+Caller = Callable[[httpx2.AsyncClient, str], Coroutine[Any, Any, float]]
+"""Seconds to the first text."""
 
 
 @contextlib.asynccontextmanager
@@ -71,10 +71,10 @@ def sent_prompt(seen: bytes) -> dict[str, Any]:
 def direct(engine: str, prompt: dict[str, Any]) -> Caller:
     """Asks the engine as the generator does."""
 
-    async def ask(client: httpx2.AsyncClient, number: str) -> tuple[float, int]:
+    async def ask(client: httpx2.AsyncClient, number: str) -> float:
         messages = [dict(message) for message in prompt["messages"]]
         messages[-1]["content"] = messages[-1]["content"].replace("Answer number 0.", f"Answer number {number}.")
-        started, first, pieces = time.perf_counter(), 0.0, 0
+        started, first = time.perf_counter(), 0.0
         async with client.stream(
             "POST", f"{engine}/v1/chat/completions", json={**prompt, "messages": messages}
         ) as reply:
@@ -83,8 +83,7 @@ def direct(engine: str, prompt: dict[str, Any]) -> Caller:
                 choices = json.loads(line[6:])["choices"] if line.startswith("data: {") else []
                 if choices and choices[0]["delta"].get("content"):
                     first = first or time.perf_counter()
-                    pieces += 1
-        return (first or time.perf_counter()) - started, pieces
+        return (first or time.perf_counter()) - started
 
     return ask
 
@@ -92,32 +91,37 @@ def direct(engine: str, prompt: dict[str, Any]) -> Caller:
 def through(gateway: str) -> Caller:
     """Asks the gateway."""
 
-    async def ask(client: httpx2.AsyncClient, number: str) -> tuple[float, int]:
-        started, first, pieces = time.perf_counter(), 0.0, 0
+    async def ask(client: httpx2.AsyncClient, number: str) -> float:
+        started, first = time.perf_counter(), 0.0
         body = {"question": QUESTION.format(number), "stream": True, "route": "local"}
         async with client.stream("POST", f"{gateway}/v1/ask", json=body) as reply:
             reply.raise_for_status()
             async for line in reply.aiter_lines():
                 if line == "event: delta":
                     first = first or time.perf_counter()
-                    pieces += 1
-        return (first or time.perf_counter()) - started, pieces
+        return (first or time.perf_counter()) - started
 
     return ask
+
+
+async def generated(engine: str, client: httpx2.AsyncClient) -> float:
+    """Tokens that the engine has generated since its start, by its own count: pieces of text are no measure."""
+    lines = (await client.get(f"{engine}/metrics")).text.splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith("vllm:generation_tokens_total"))
 
 
 async def round_of(caller: Caller, client: httpx2.AsyncClient, streams: int, asked: int, base: int) -> dict[str, Any]:
     """`asked` questions, `streams` at a time; seconds to the first text of each, and for all together."""
     place = asyncio.Semaphore(streams)
 
-    async def one(number: int) -> tuple[float, int]:
+    async def one(number: int) -> float:
         async with place:
             return await caller(client, str(base + number))
 
     started = time.perf_counter()
     times = await asyncio.gather(*(one(number) for number in range(asked)))
     wall = time.perf_counter() - started
-    return {"first": [first for first, _ in times], "wall": wall, "pieces": sum(pieces for _, pieces in times)}
+    return {"first": times, "wall": wall}
 
 
 async def compare(engine: str, gateway: str, prompt: dict[str, Any], given: argparse.Namespace) -> None:
@@ -129,13 +133,14 @@ async def compare(engine: str, gateway: str, prompt: dict[str, Any], given: argp
         base = 1
         for streams in (int(part) for part in given.streams.split(",")):
             first: dict[str, list[float]] = {name: [] for name in sides}
-            wall, pieces = dict.fromkeys(sides, 0.0), dict.fromkeys(sides, 0)
+            wall, tokens = dict.fromkeys(sides, 0.0), dict.fromkeys(sides, 0.0)
             for number in range(given.rounds):
                 for name in list(sides)[:: 1 if number % 2 else -1]:
+                    before = await generated(engine, client)
                     got = await round_of(sides[name], client, streams, given.asked * streams, base)
                     first[name] += got["first"]
                     wall[name] += got["wall"]
-                    pieces[name] += got["pieces"]
+                    tokens[name] += await generated(engine, client) - before
                     base += given.asked * streams
             p50 = {name: 1000 * statistics.median(values) for name, values in first.items()}
             line = {
@@ -144,9 +149,9 @@ async def compare(engine: str, gateway: str, prompt: dict[str, Any], given: argp
                 "first_token_direct_p50_ms": round(p50["direct"], 1),
                 "first_token_through_p50_ms": round(p50["through"], 1),
                 "added_p50_ms": round(p50["through"] - p50["direct"], 1),
-                "pieces_direct": pieces["direct"],
-                "pieces_through": pieces["through"],
-                "throughput_ratio": round(pieces["through"] / wall["through"] / (pieces["direct"] / wall["direct"]), 3),
+                "tokens_direct": round(tokens["direct"]),
+                "tokens_through": round(tokens["through"]),
+                "throughput_ratio": round(tokens["through"] / wall["through"] / (tokens["direct"] / wall["direct"]), 3),
             }
             print(json.dumps(line), flush=True)
 

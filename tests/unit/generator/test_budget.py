@@ -72,6 +72,18 @@ async def test_nothing_is_counted_where_a_token_per_byte_would_fit() -> None:
     assert fitted.prompt.numbers
 
 
+async def test_far_below_the_context_one_count_of_a_model_is_enough() -> None:
+    chat = Costly(4096, 1.4)
+    one = budget(chat, evidence_tokens=1500)
+    assert (await one.fit(task(), model="m", max_tokens=200)).counted
+    again = await one.fit(task("How much were net sales then?"), model="m", max_tokens=200)
+    assert not again.counted
+    assert chat.counted == 1
+    assert chat.tokens(again.prompt.messages) <= 4096 - 200
+    assert (await one.fit(task(), model="other", max_tokens=200)).counted
+    assert (await one.fit(task(), model="m", max_tokens=200, exactly=True)).counted
+
+
 async def test_evidence_goes_first_from_the_end_then_the_oldest_turns() -> None:
     kept = []
     for context in (6000, 3000, 1600, 1100, 900, 800):
@@ -117,6 +129,30 @@ async def test_without_a_context_only_the_settings_limit() -> None:
     assert len(fitted.prompt.numbers) > 1
     told = await budget(FakeEndpoint([]), context_tokens=1500).fit(task(), model="m", max_tokens=200)
     assert told.tokens <= 1300
+
+
+class Refusing(Costly):
+    """An endpoint that refuses what does not fit."""
+
+    def __init__(self, context: int, rate: float) -> None:
+        super().__init__(context, rate)
+        self._pieces = ["Both [1]"]
+
+    async def stream(self, messages: Sequence[Message], **asked: object):  # type: ignore[override,no-untyped-def]  # the fake's
+        if self.tokens(messages) > self.context("m") - 100:
+            raise TooLarge("too long")
+        async for piece in super().stream(messages, **asked):  # type: ignore[arg-type]  # handed on as they came
+            yield piece
+
+
+async def test_what_was_not_counted_and_proves_too_long_is_counted() -> None:
+    chat = Refusing(4096, 1.4)
+    reader = ModelReader(chat, evidence_tokens=1500, history_tokens=0, max_tokens=100, temperature=0.0)
+    for rate, counts in ((1.4, 1), (1.4, 1), (6.0, 2)):  # then another language, say
+        chat.rate = rate
+        events = [event async for event in reader.read(task())]
+        assert "".join(event.text for event in events if isinstance(event, Delta)) == "Both [1]"
+        assert chat.counted == counts
 
 
 class Strict(FakeEndpoint):

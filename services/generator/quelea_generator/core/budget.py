@@ -32,13 +32,15 @@ class Fitted:
 
     Attributes:
         prompt: To send.
-        tokens: Of the prompt; counted, or estimated where nobody counts.
+        tokens: Of the prompt; counted, or estimated.
         max_tokens: Longest answer that the context has room for beside it.
+        counted: Whether tokens is the tokenizer's word.
     """
 
     prompt: Prompt
     tokens: int
     max_tokens: int
+    counted: bool = False
 
 
 class Budget:
@@ -48,7 +50,7 @@ class Budget:
         chat: Knows the context and counts tokens.
         evidence_tokens: Most evidence, estimated tokens, however large the context is.
         history_tokens: Most of earlier turns.
-        safety: What an estimate is multiplied by where nobody counts.
+        safety: What an estimate is multiplied by where nobody counts, or where its room need not be known exactly.
         context_tokens: The context of a model whose endpoint does not tell it; 0: then nothing is cut for it.
     """
 
@@ -68,10 +70,12 @@ class Budget:
         self._context_tokens = context_tokens
         self._ratios: dict[str, float] = {}
 
-    async def fit(self, task: Task, *, model: str, max_tokens: int) -> Fitted:
+    async def fit(self, task: Task, *, model: str, max_tokens: int, exactly: bool = False) -> Fitted:
         """The prompt of a task, with as much of its evidence and history as the context takes.
 
-        One count of tokens as a rule, none where even a token per byte would fit.
+        One count of tokens as a rule; a count keeps the first word waiting. None where even a token per byte would
+        fit, or, unless `exactly`, where a prompt of this model has been counted before and by its rate this one is so
+        much smaller than the room that the estimate's safety fits too.
 
         Raises:
             TooLarge: The question does not fit with even a little evidence.
@@ -83,7 +87,8 @@ class Budget:
             room = context - answer
             prompt, smallest = self._built(task, int(room / ratio) if context else None)
             estimate = _estimated(prompt.messages)
-            if not task.evidence or not context or _bytes(prompt.messages) <= room:
+            sure = not task.evidence or not context or _bytes(prompt.messages) <= room
+            if sure or (model in self._ratios and not exactly and estimate * max(ratio, 1.0) * self._safety <= room):
                 return Fitted(prompt, round(estimate * ratio), answer)
             counted = await self._chat.count(prompt.messages, model=model)
             if counted is None:
@@ -92,7 +97,7 @@ class Budget:
             # Also when it grows again: what the next prompts are made of is likely to be like this one's.
             self._ratios[model] = ratio = counted.tokens / estimate
             if counted.tokens <= context - answer and prompt.numbers:
-                return Fitted(prompt, counted.tokens, answer)
+                return Fitted(prompt, counted.tokens, answer, counted=True)
             if smallest or not prompt.numbers:
                 raise _too_long(counted.tokens, context, answer)
             ratio *= _CLOSER

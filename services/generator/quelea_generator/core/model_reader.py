@@ -128,7 +128,11 @@ class ModelReader:
             except TooLarge:
                 if not again:
                     raise
-                fitted = self._budget.smaller(task, fitted)
+                if not fitted.counted:
+                    exact = await self._budget.fit(task, model=model, max_tokens=fitted.max_tokens, exactly=True)
+                    fitted = exact if exact.counted else self._budget.smaller(task, fitted)
+                else:  # it takes less than it says
+                    fitted = self._budget.smaller(task, fitted)
                 continue
             return _resumed(first, pieces), fitted.prompt
         raise AssertionError("the last round returns or raises")
