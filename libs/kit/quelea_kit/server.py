@@ -1,4 +1,9 @@
-"""One gRPC server for all services: health, reflection, metrics, traces, deadlines, errors, drain."""
+"""One gRPC server for all services: health, reflection, metrics, traces, deadlines, errors, drain.
+
+Names at the health service (grpc.health.v1): the service's full name, and "" for all of them, follow readiness;
+"live" is SERVING for as long as the event loop turns, whatever the dependencies do, draining included. Kubernetes asks
+the first for readiness and "live" for liveness.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +29,9 @@ log = get_logger(__name__)
 
 Ready = Callable[[], Awaitable[None]]
 """Raises when the service cannot do its work."""
+
+LIVE = "live"
+"""Name at the health service that says only that the server's loop turns."""
 
 _UNGUARDED = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 
@@ -150,6 +158,7 @@ class Server:
     async def start(self) -> None:
         """Listen; health is NOT_SERVING until ready() has succeeded once."""
         await self._set(serving=False)
+        await self._health.set(LIVE, health_pb2.HealthCheckResponse.SERVING)
         await self._server.start()
         self._watch = asyncio.create_task(self._watch_ready())
 
@@ -157,7 +166,7 @@ class Server:
         """NOT_SERVING, then wait for running calls, then stop."""
         if self._watch:
             self._watch.cancel()
-        await self._health.enter_graceful_shutdown()
+        await self._set(serving=False)
         await self._server.stop(self._settings.drain_seconds)
 
     async def wait(self) -> None:

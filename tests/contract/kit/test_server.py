@@ -1,6 +1,7 @@
 """The kit's server and client together, over real gRPC, with the embedder's contract as the example."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 
 import grpc
@@ -10,8 +11,9 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from quelea.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
+from quelea_kit.server import LIVE, Server
 from quelea_kit.settings import ServiceSettings
-from quelea_kit.testing import free_port, running
+from quelea_kit.testing import free_port, running, wait_until_async
 
 NAME = "quelea.embedder.v1.EmbedderService"
 Behaviour = Callable[[], object]
@@ -21,10 +23,12 @@ class Embedder(embedder_pb2_grpc.EmbedderServiceServicer):
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour
         self.cancelled = 0
+        self.began = 0
         self.deadline: float | None = None
 
     async def GetModel(self, request, context):  # noqa: N802  # the wire names it
         self.deadline = context.time_remaining()
+        self.began += 1
         try:
             result = self.behaviour()
             if asyncio.iscoroutine(result):
@@ -124,6 +128,30 @@ async def test_health_tells_the_truth() -> None:
                 break
             await asyncio.sleep(0.05)
         assert status == health_pb2.HealthCheckResponse.SERVING
+
+
+async def test_live_is_serving_whatever_the_dependencies_do() -> None:
+    async def never() -> None:
+        raise Unavailable("no model")
+
+    servicer = Embedder(lambda: asyncio.sleep(1))
+    server = Server(ServiceSettings(drain_seconds=5), [NAME], register(servicer), never)
+    await server.start()
+    opened = channel(f"127.0.0.1:{server.port}", "grpc.health.v1.Health")
+    health = health_pb2_grpc.HealthStub(opened)
+    live, ready = health_pb2.HealthCheckRequest(service=LIVE), health_pb2.HealthCheckRequest(service=NAME)
+    assert (await health.Check(live, timeout=5)).status == health_pb2.HealthCheckResponse.SERVING
+    assert (await health.Check(ready, timeout=5)).status == health_pb2.HealthCheckResponse.NOT_SERVING
+    watch = health.Watch(live, timeout=20)
+    assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
+    s = stub(f"127.0.0.1:{server.port}")
+    call = asyncio.create_task(unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=20)))
+    await wait_until_async(lambda: servicer.began > 0)
+    stopping = asyncio.create_task(server.stop())
+    assert (await call).model == "m"
+    with contextlib.suppress(grpc.RpcError):
+        assert await watch.read() == grpc.aio.EOF  # it never said that the server is not live
+    await stopping
 
 
 async def test_health_can_be_watched() -> None:
