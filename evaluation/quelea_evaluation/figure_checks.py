@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import httpx2
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from quelea_evaluation.figure_adversarial import check_pairs, load, rows
 from quelea_evaluation.figure_corruption import KINDS, corrupted
 from quelea_evaluation.figure_items import Item, docugami, tatqa
 from quelea_evaluation.sets import SETS
@@ -149,30 +150,65 @@ def _passages(stack: Stack, document_id: str, query: str) -> list[dict[str, str]
 
 
 def _check(http: httpx2.Client, item: Item) -> Mapping[str, Any]:
-    body = {"answer": item.answer, "passages": list(item.passages), "question": item.question}
+    return _post(http, {"answer": item.answer, "passages": list(item.passages), "question": item.question})
+
+
+def _post(http: httpx2.Client, body: Mapping[str, Any]) -> Mapping[str, Any]:
     checked: Mapping[str, Any] = http.post("/v1/check", json=body).raise_for_status().json()
     return checked
 
 
+def _adversarial(path: Path, home: Path, *, as_json: bool, misses: bool) -> None:
+    pairs = load(path)
+    with running_stack(home / "adversarial") as stack:
+        wrong = check_pairs(
+            pairs, lambda pair: _post(stack.http, {"answer": pair.answer, "passages": list(pair.passages)})
+        )
+    table = rows(pairs, wrong)
+    console = Console()
+    if as_json:
+        shown = {name: {"items": count, "share": share} for name, count, share in table}
+        console.print_json(json.dumps({**shown, "wrong": [pair.id for pair in wrong]}))
+        return
+    _print(console, "adversarial", table)
+    for pair in wrong if misses else ():
+        console.print(f"{pair.id} ({pair.kind}, {'true' if pair.true else 'false'}): {pair.answer}")
+
+
+def _print(console: Console, title: str, rows: Sequence[tuple[str, int, float]]) -> None:
+    table = Table(title=title)
+    for head in ("what", "answers", "share"):
+        table.add_column(head, justify="left" if head == "what" else "right")
+    for name, count, share in rows:
+        table.add_row(name, str(count), f"{share:.3f}")
+    console.print(table)
+
+
 def figures(
+    which: Annotated[
+        Literal["answers", "adversarial"], typer.Option("--set", help="Answers of data sets, or those made by hand.")
+    ] = "answers",
+    pairs: Annotated[Path, typer.Option(help="The answers made by hand.")] = Path(
+        "tests/eval/figures_adversarial.jsonl"
+    ),
     data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
     home: Annotated[Path, typer.Option(help="Where the stack keeps its data between runs.")] = Path(".quelea/eval"),
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
-    misses: Annotated[bool, typer.Option(help="Show what was missed, development half only.")] = False,
+    misses: Annotated[
+        bool, typer.Option(help="Show what was missed, of the data sets' development part only.")
+    ] = False,
 ) -> None:
     """Figures checked: how many corrupted answers are caught, by kind, and how many true ones are flagged."""
+    if which == "adversarial":
+        _adversarial(pairs, home, as_json=as_json, misses=misses)
+        return
     report = evaluate_figures(data, home, _say)
     console = Console()
     if as_json:
         console.print_json(json.dumps({**report.summary(), "misses": report.misses}, ensure_ascii=False))
         return
-    for half, rows in report.summary().items():
-        table = Table(title=half)
-        for head in ("what", "answers", "share"):
-            table.add_column(head, justify="left" if head == "what" else "right")
-        for name, row in rows.items():
-            table.add_row(name, str(row["items"]), f"{row['share']:.3f}")
-        console.print(table)
+    for half, shown in report.summary().items():
+        _print(console, half, [(name, int(row["items"]), row["share"]) for name, row in shown.items()])
     console.print(f"docugami answers left out, for their figures are not in the filing: {report.left_out}")
     if misses:
         for miss in report.misses:
