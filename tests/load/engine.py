@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from processes import HERE, get, process, until
 from quelea_kit.testing import free_port
-from run import HERE, get, process, until
 
 sys.path.insert(0, str(HERE.parent))
 from support.engine import MODEL, Engine  # tests/ is on the path from here on

@@ -2,6 +2,9 @@
 
 QUELEA_LOAD_URLS   gateways, separated by commas; a user keeps to one
 QUELEA_LOAD_IDEAL  milliseconds that an answer takes when nothing but the set delays is in the way
+QUELEA_LOAD_PACE   questions a second that a user asks, whatever becomes of them; 0: the next when one is answered
+QUELEA_LOAD_USED   file for what the callers themselves used: seconds of processor time
+QUELEA_LOAD_ASK    the question, or several with a line each, in turn
 """
 
 from __future__ import annotations
@@ -10,14 +13,16 @@ import itertools
 import json
 import os
 import time
+from pathlib import Path
 
-from locust import FastHttpUser, constant, events, task
+from locust import FastHttpUser, constant, constant_throughput, events, task
 from locust.env import Environment
 
 URLS = itertools.cycle(os.environ["QUELEA_LOAD_URLS"].split(","))
 IDEAL = float(os.environ["QUELEA_LOAD_IDEAL"])
-BODY = json.dumps(
-    {"question": "What were Apple's total net sales in the third quarter of fiscal 2023?", "stream": True}
+PACE = float(os.environ["QUELEA_LOAD_PACE"])
+QUESTIONS = itertools.cycle(
+    json.dumps({"question": line, "stream": True}) for line in os.environ["QUELEA_LOAD_ASK"].splitlines()
 )
 HEADERS = {"Content-Type": "application/json"}
 
@@ -32,8 +37,8 @@ def record(environment: Environment, name: str, milliseconds: float, error: Exce
 class Reader(FastHttpUser):
     """Asks, reads the stream to its end, asks again."""
 
-    wait_time = constant(0)
-    network_timeout = connection_timeout = 30.0
+    wait_time = constant_throughput(PACE) if PACE else constant(0)
+    network_timeout = connection_timeout = 60.0
     host = "http://127.0.0.1"
 
     def on_start(self) -> None:
@@ -46,25 +51,30 @@ class Reader(FastHttpUser):
         started = time.perf_counter()
         first = 0.0
         with self.client.post(
-            self._url, data=BODY, headers=HEADERS, stream=True, catch_response=True, name="http"
+            self._url, data=next(QUESTIONS), headers=HEADERS, stream=True, catch_response=True, name="http"
         ) as reply:
             if reply.status_code == 429:
-                reply.success()
                 refused = (time.perf_counter() - started) * 1000
+                after = float(reply.headers.get("Retry-After", "0"))
+                if not after:
+                    reply.failure("429 without Retry-After")
+                    return
+                reply.success()
                 record(self.environment, "429", refused)
-                time.sleep(min(1.0, float(reply.headers.get("Retry-After", "1"))))
+                time.sleep(0 if PACE else min(1.0, after))
                 return
             if reply.status_code != 200:
                 reply.failure(f"status {reply.status_code}")
                 return
-            answered = False
+            reply.stream.block_size = 65536  # a read of 4 KiB at a time costs callers more than the gateway
+            answered, last = False, b""
             while piece := reply.stream.readline(b"\n\n"):
                 if not first and piece.startswith(b"event: delta"):
                     first = (time.perf_counter() - started) * 1000
-                answered = answered or piece.startswith(b"event: answer")
+                answered, last = answered or piece.startswith(b"event: answer"), piece
             total = (time.perf_counter() - started) * 1000
             if not answered:
-                reply.failure("the stream ended without an answer")
+                reply.failure(f"the stream ended without an answer: {bytes(last[:300])!r}")
                 return
             reply.success()
         record(self.environment, "answer", total)
@@ -72,6 +82,16 @@ class Reader(FastHttpUser):
         record(self.environment, "added", max(0.0, total - IDEAL))
 
 
+_began = 0.0
+
+
+@events.test_start.add_listener
+def _begin(**_: object) -> None:
+    global _began  # noqa: PLW0603  # Locust's listeners share nothing else
+    _began = time.process_time()
+
+
 @events.quitting.add_listener
 def _exit_code(environment: Environment, **_: object) -> None:
+    Path(os.environ["QUELEA_LOAD_USED"]).write_text(str(time.process_time() - _began), encoding="ascii")
     environment.process_exit_code = 0  # what failed is judged by the one who reads the numbers

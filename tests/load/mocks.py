@@ -1,126 +1,167 @@
 """Retriever, search and generator that answer after set delays, in one process, to measure a gateway alone.
 
-python mocks.py PORT_FILE RETRIEVE_MS FIRST_TOKEN_MS TOKEN_MS TOKENS [READER]
+python mocks.py PORT_FILE RETRIEVE_MS FIRST_TOKEN_MS TOKEN_MS TOKENS [READER [FILINGS]]
+
+Replies are made and serialised before the first call, and there are no interceptors: what a mock costs is taken from
+the gateway, which runs on the same cores.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from quelea.common.v1 import common_pb2
-from quelea.generator.v1 import generator_pb2, generator_pb2_grpc
-from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
-from quelea.search.v1 import search_pb2, search_pb2_grpc
-from quelea_kit.server import Server
-from quelea_kit.settings import ServiceSettings
+from quelea.generator.v1 import generator_pb2
+from quelea.retriever.v1 import retriever_pb2
+from quelea.search.v1 import search_pb2
 
-LINE = "Total net sales\t81,797\t82,959\tmillions of dollars in the third quarter of fiscal 2023"
+NAMES = {name: f"quelea.{name.lower()}.v1.{name}Service" for name in ("Retriever", "Search", "Generator")}
+REGIONS = ("Americas", "Europe", "Greater China", "Japan", "Rest of Asia Pacific")
 
 
-def passages(count: int) -> retriever_pb2.SearchResponse:
-    """The reply of every search: `count` passages of an invented filing, as long as real ones."""
+def line(filing: int) -> str:
+    """The row of a filing that answers the question, its figures its own."""
+    return f"Total net sales\t{81_797 + filing:,}\t{82_959 + filing:,}"
+
+
+def table(filing: int, number: int) -> str:
+    """A passage: rows of a table and a few sentences, about 1,000 characters as those of the samples."""
+    size = 1_000 + 37 * filing + number
+    rows = [f"{region}\t{size * (at + 3):,}\t{size * (at + 4):,}" for at, region in enumerate(REGIONS)]
+    prose = [
+        f"Sales in {region} were ${size * (at + 3):,} million, or {at + 2}.{number % 10} % more than the year before, "
+        f"as more of product {number} was sold through its stores."
+        for at, region in enumerate(REGIONS)
+    ]
+    return "\n".join([line(filing) if number == 0 else f"Net sales of product {number}", *rows, *prose])
+
+
+def passages(count: int, filing: int = 0) -> retriever_pb2.SearchResponse:
+    """The reply to a search: `count` passages of an invented filing, as long as real ones."""
     said = common_pb2.DocumentMetadata(
         title="Form 10-Q", uri="file:///filing.pdf", language="en", company="Apple Inc.", published="2023-08-04"
     )
     found = []
     for number in range(count):
-        text = f"{LINE}\n" + f"Line {number} of a filing tells of products, services and where they were sold. " * 12
+        text = table(filing, number)
         passage = common_pb2.Passage(
-            document_id=f"{number:032x}", page=number + 1, text=text, start=0, end=len(text), is_table=True
-        )
+            document_id=f"{filing:016x}{number:016x}", page=number + 1, text=text, start=0, end=len(text),
+            is_table=True, table_head="In millions of dollars\tQ3 2023\tQ3 2022",
+        )  # fmt: skip
         found.append(
             retriever_pb2.ScoredPassage(
-                passage=passage, metadata=said, score=1 / (1 + number), cosine=0.9, header="Apple Inc. · 10-Q"
+                passage=passage, metadata=said, score=1 / (1 + number), cosine=0.9, header="Apple Inc. · 10-Q · Q3 2023"
             )
         )
     return retriever_pb2.SearchResponse(
         passages=found,
-        reading=retriever_pb2.Reading(companies=["Apple Inc."], text="reading: Apple"),
+        reading=retriever_pb2.Reading(companies=["Apple Inc."], periods=["Q3 2023"], text="reading: Apple"),
         best_cosine=0.9,
         timings=retriever_pb2.SearchTimings(total_ms=1),
     )
 
 
-class Retriever(retriever_pb2_grpc.RetrieverServiceServicer):
-    """One reply to everything."""
+def answer(filing: int, tokens: int, reader: str) -> list[bytes]:
+    """Events of an answer in so many pieces: a quoted row from the extractive reader, else a sentence with figures."""
+    row, quoting = line(filing), reader == "extractive"
+    now, before = row.split("\t")[1:]
+    text = f"{row} [1]" if quoting else (
+        f"Apple's total net sales in the third quarter of fiscal 2023 were ${now} million [1], "
+        f"compared with ${before} million in the same quarter of the year before [1]."
+    )  # fmt: skip
+    ends = [len(text) * number // tokens for number in range(tokens + 1)]
+    pieces = [text[start:end] for start, end in itertools.pairwise(ends)]
+    events = [generator_pb2.GenerateResponse(delta=generator_pb2.TextDelta(text=piece)) for piece in pieces]
+    if quoting:
+        quote = generator_pb2.Quote(number=1, start=0, end=len(row), text=row, score=1.0)
+        events.append(generator_pb2.GenerateResponse(quote=quote))
+    done = generator_pb2.Finished(reason="stop", reader=reader, model="mock", prompt_version="1")
+    return [event.SerializeToString() for event in (*events, generator_pb2.GenerateResponse(finished=done))]
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._reply = passages(20)
 
-    async def Search(self, request: retriever_pb2.SearchRequest, context: Any) -> retriever_pb2.SearchResponse:  # noqa: N802  # the wire's name
-        await asyncio.sleep(self._seconds)
-        return self._reply
+class Mocks:
+    """Behaviour of the three services.
 
+    Args:
+        seconds: Of a search; until the first piece; between pieces, by the clock and not by adding up sleeps.
+        tokens: Pieces of an answer.
+        filings: Searches come upon so many filings, one after another: few are kept in the gateway's memory of
+            passages, with many every check reads its passages anew.
+    """
 
-class Generator(generator_pb2_grpc.GeneratorServiceServicer):
-    """A first token after its delay, then one after another, by the clock and not by adding up sleeps."""
+    def __init__(self, seconds: tuple[float, float, float], tokens: int, reader: str, filings: int) -> None:
+        self._retrieve, self._first, self._token = seconds
+        self._tokens = tokens
+        self._answers = [answer(filing, tokens, reader) for filing in range(filings)]
+        self._found: Iterator[bytes] = itertools.cycle([passages(20, n).SerializeToString() for n in range(filings)])
+        self._filings = {line(filing): filing for filing in range(filings)}
+        info = generator_pb2.GetInfoResponse(version="mock", reader=reader, model="mock", evidence_tokens=3000)
+        self._info = info.SerializeToString()
 
-    def __init__(self, first: float, token: float, tokens: int, reader: str) -> None:
-        self._first, self._token, self._reader = first, token, reader
-        words = ["Total ", "net ", "sales ", "were ", "$81,797 ", "million ", "[1]. "] * tokens
-        self._words = [*words[: tokens - 1], "[1]."]
+    async def search(self, request: bytes, context: Any) -> bytes:
+        """The next filing's passages."""
+        await asyncio.sleep(self._retrieve)
+        return next(self._found)
 
-    async def Generate(  # noqa: N802  # the wire's name
-        self, request: generator_pb2.GenerateRequest, context: Any
-    ) -> AsyncIterator[generator_pb2.GenerateResponse]:
+    async def generate(self, request: generator_pb2.GenerateRequest, context: Any) -> AsyncIterator[bytes]:
+        """The answer from the filing that the request's evidence is from."""
         started = time.perf_counter()
-        for number, word in enumerate(self._words):
-            due = started + self._first + number * self._token
-            await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            yield generator_pb2.GenerateResponse(delta=generator_pb2.TextDelta(text=word))
-        quote = generator_pb2.Quote(number=1, start=0, end=len(LINE), text=LINE, score=1.0)
-        yield generator_pb2.GenerateResponse(quote=quote)
-        finished = generator_pb2.Finished(
-            reason="stop",
-            reader="openai",
-            model="mock",
-            prompt_version="1",
-            total_ms=1000 * (time.perf_counter() - started),
+        for number, event in enumerate(self._answers[self._filings[request.evidence[0].text.partition("\n")[0]]]):
+            due = started + self._first + min(number, self._tokens - 1) * self._token
+            wait = due - time.perf_counter()
+            if wait > 0:
+                await asyncio.sleep(wait)
+            yield event
+
+    async def generator_info(self, request: bytes, context: Any) -> bytes:
+        """What the reader is."""
+        return self._info
+
+    async def search_info(self, request: bytes, context: Any) -> bytes:
+        """A deployment without a web."""
+        return search_pb2.GetInfoResponse(version="mock").SerializeToString()
+
+    def handlers(self) -> list[grpc.GenericRpcHandler]:
+        """Replies go out as the bytes that they are."""
+        unary = grpc.unary_unary_rpc_method_handler
+        generate = grpc.unary_stream_rpc_method_handler(
+            self.generate, request_deserializer=generator_pb2.GenerateRequest.FromString
         )
-        yield generator_pb2.GenerateResponse(finished=finished)
-
-    async def GetInfo(  # noqa: N802  # the wire's name
-        self, request: generator_pb2.GetInfoRequest, context: Any
-    ) -> generator_pb2.GetInfoResponse:
-        return generator_pb2.GetInfoResponse(version="mock", reader=self._reader, model="mock", evidence_tokens=3000)
-
-
-class Search(search_pb2_grpc.SearchServiceServicer):
-    """A deployment without a web."""
-
-    async def GetInfo(self, request: search_pb2.GetInfoRequest, context: Any) -> search_pb2.GetInfoResponse:  # noqa: N802  # the wire's name
-        return search_pb2.GetInfoResponse(version="mock")
+        methods = {
+            "Retriever": {"Search": unary(self.search)},
+            "Generator": {"Generate": generate, "GetInfo": unary(self.generator_info)},
+            "Search": {"GetInfo": unary(self.search_info)},
+        }
+        return [grpc.method_handlers_generic_handler(NAMES[name], found) for name, found in methods.items()]
 
 
-async def serve(port_file: Path, retrieve: float, first: float, token: float, tokens: int, reader: str) -> None:
+async def serve(port_file: Path, mocks: Mocks) -> None:
     """Serve all three on one port until the process is ended; the port goes into the file."""
-
-    def register(server: Any) -> None:
-        retriever_pb2_grpc.add_RetrieverServiceServicer_to_server(Retriever(retrieve), server)
-        generator_pb2_grpc.add_GeneratorServiceServicer_to_server(Generator(first, token, tokens, reader), server)
-        search_pb2_grpc.add_SearchServiceServicer_to_server(Search(), server)
-
-    names = [f"quelea.{name.lower()}.v1.{name}Service" for name in ("Retriever", "Search", "Generator")]
-    settings = ServiceSettings(listen="127.0.0.1:0", log_level="warning", max_concurrent_calls=4096)
-    server = Server(settings, names, register)
+    server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
+    server.add_generic_rpc_handlers(tuple(mocks.handlers()))
+    states = health.aio.HealthServicer()
+    for name in ("", *NAMES.values()):
+        await states.set(name, health_pb2.HealthCheckResponse.SERVING)
+    health_pb2_grpc.add_HealthServicer_to_server(states, server)
+    port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     fresh = port_file.with_suffix(".new")
-    fresh.write_text(json.dumps({"port": server.port, "pid": os.getpid()}), encoding="utf-8")
+    fresh.write_text(json.dumps({"port": port, "pid": os.getpid()}), encoding="utf-8")
     fresh.replace(port_file)
     await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(
-        serve(
-            Path(sys.argv[1]), *(float(a) / 1000 for a in sys.argv[2:5]), int(sys.argv[5]), (*sys.argv[6:], "openai")[0]
-        )
-    )
+    retrieve, first, token = (float(given) / 1000 for given in sys.argv[2:5])
+    reader, filings = (*sys.argv[6:8], *("openai", "1")[len(sys.argv[6:8]) :])
+    asyncio.run(serve(Path(sys.argv[1]), Mocks((retrieve, first, token), int(sys.argv[5]), reader, int(filings))))

@@ -1,6 +1,8 @@
 """`make load`: the gateway alone under load, its services replaced by mocks with set delays (mocks.py).
 
-Prints one JSON line per step: users, answers a second, milliseconds added to the ideal, refusals, memory.
+Prints one JSON line per step: answers a second as served, milliseconds added to the ideal, refusals, and what each part
+used of the processor. Gateway, mocks and callers share the machine. `two_cores_could` is no measurement of served
+answers: it is 2,000 ms divided by the gateway's processor time per answer.
 """
 
 from __future__ import annotations
@@ -14,148 +16,204 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from processes import HERE, busy, get, memory, process, until
 from quelea_kit.testing import free_port
 
-HERE = Path(__file__).parent
-START_SECONDS = 60.0
+QUESTION = "What were Apple's total net sales in the third quarter of fiscal 2023?"
+_WARM_SECONDS = 120.0
+_SAMPLE_SECONDS = 10.0
 
 
-@contextlib.contextmanager
-def process(command: list[str], log: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process of ours until the block ends."""
-    with log.open("ab") as output:
-        running = subprocess.Popen(command, env={**os.environ, **environment}, stdout=output, stderr=output)
-    try:
-        yield running
-    finally:
-        running.send_signal(signal.SIGTERM)
-        try:
-            running.wait(20)
-        except subprocess.TimeoutExpired:
-            running.kill()
-            running.wait(20)
+@dataclass
+class Under:
+    """What is under load.
+
+    Attributes:
+        ideal: Milliseconds of an answer when nothing but the set delays is in the way.
+        pids: By the part's name; a replica's name is its part's and a number.
+    """
+
+    urls: list[str]
+    ideal: float
+    pids: dict[str, int]
+    folder: Path
+    questions: str = QUESTION
+    memory: list[tuple[float, float]] = field(default_factory=list)
+
+    def used(self) -> dict[str, float]:
+        """Seconds of processor time by part."""
+        total: dict[str, float] = {}
+        for name, pid in self.pids.items():
+            part = name.partition("-")[0]
+            total[part] = total.get(part, 0.0) + busy(pid)
+        return total
+
+    def held(self) -> float:
+        """MiB of all gateways."""
+        return sum(memory(pid) for name, pid in self.pids.items() if name.startswith("gateway"))
 
 
-def until(ready: Any, what: str, log: Path) -> Any:
-    """The first truthy answer of `ready`, asked for at most a minute."""
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError, ValueError):
-            if answer := ready():
-                return answer
-        time.sleep(0.1)
-    raise SystemExit(f"{what} did not start: {log.read_text(errors='replace')[-2000:]}")
-
-
-def get(url: str) -> bool:
-    """Whether a GET answers 200."""
-    with urllib.request.urlopen(url, timeout=5) as reply:  # noqa: S310  # loopback
-        return bool(reply.status == 200)
-
-
-def memory(pid: int) -> float:
-    """MiB that a process holds."""
-    for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
-
-
-def busy(pid: int) -> float:
-    """Seconds of processor time that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def step(
-    users: int, seconds: float, urls: list[str], ideal: float, pids: dict[str, int], folder: Path
-) -> dict[str, Any]:
-    """So many users for so long; what Locust and /proc say of it."""
-    prefix = folder / f"users-{users}-{time.monotonic_ns()}"
+def step(under: Under, users: int, seconds: float, *, rate: float = 0.0) -> dict[str, Any]:
+    """So many users for so long; what Locust and the kernel say of it. With a rate: so many questions a second."""
+    prefix = under.folder / f"users-{users}-{time.monotonic_ns()}"
     command = [sys.executable, "-m", "locust", "-f", str(HERE / "locustfile.py"), "--headless", "--only-summary"]
     command += ["-u", str(users), "-r", str(users), "-t", f"{seconds:.0f}s", "--csv", str(prefix), "--reset-stats"]
-    before = {name: (memory(pid), busy(pid)) for name, pid in pids.items()}
-    started = time.monotonic()
-    environment = {"QUELEA_LOAD_URLS": ",".join(urls), "QUELEA_LOAD_IDEAL": str(ideal)}
-    with (folder / "locust.log").open("ab") as log:
+    before, held = under.used(), under.held()
+    used = under.folder / "callers"
+    environment = {
+        "QUELEA_LOAD_URLS": ",".join(under.urls),
+        "QUELEA_LOAD_IDEAL": str(under.ideal),
+        "QUELEA_LOAD_PACE": str(rate / users),
+        "QUELEA_LOAD_USED": str(used),
+        "QUELEA_LOAD_ASK": under.questions,
+    }
+    load = os.getloadavg()[0]
+    with (under.folder / "locust.log").open("ab") as log:
         subprocess.run(
-            command, env={**os.environ, **environment}, stdout=log, stderr=log, check=True, timeout=seconds + 120
+            command, env={**os.environ, **environment}, stdout=log, stderr=log, check=True, timeout=seconds + 180
         )
-    took = time.monotonic() - started
     with Path(f"{prefix}_stats.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["Name"]: row for row in csv.DictReader(file)}
 
     def of(name: str, column: str) -> float:
         return float(rows[name][column]) if name in rows and rows[name][column] != "N/A" else 0.0
 
+    after = under.used()
+    spent = {part: after[part] - before[part] for part in before} | {"callers": float(used.read_text("ascii"))}
+    answers, refused = of("answer", "Request Count"), of("429", "Request Count")
+    each = {part: round(1000 * seconds / answers, 2) for part, seconds in spent.items()} if answers else {}
+    whole = sum(spent.values()) or 1.0
     return {
         "users": users,
+        **({"asked_per_second": round(rate, 1)} if rate else {}),
         "answers_per_second": round(of("answer", "Requests/s"), 1),
         "added_p50_ms": of("added", "50%"),
         "added_p95_ms": of("added", "95%"),
         "first_token_p50_ms": of("first token", "50%"),
         "answer_p50_ms": of("answer", "50%"),
-        "ideal_ms": ideal,
-        "refused_429": int(of("429", "Request Count")),
+        "answer_p95_ms": of("answer", "95%"),
+        "ideal_ms": under.ideal,
+        "refused_429": round(refused / (answers + refused), 3) if refused else 0.0,
+        "refused_p50_ms": of("429", "50%"),
         "refused_p95_ms": of("429", "95%"),
         "failures": int(of("http", "Failure Count")),
-        "cores": {name: round((busy(pid) - before[name][1]) / took, 2) for name, pid in pids.items()},
-        "memory_mib": {name: [round(before[name][0], 1), round(memory(pid), 1)] for name, pid in pids.items()},
+        "processor_ms_per_answer": each,
+        "processor_share": {part: round(seconds / whole, 2) for part, seconds in spent.items()},
+        "two_cores_could": round(2000 / each["gateway"]) if each.get("gateway") else 0,
+        "memory_mib": [round(held, 1), round(under.held(), 1)],
+        "load_before": round(load, 1),
     }
+
+
+def curve(under: Under, calls: int, seconds: float) -> Iterator[dict[str, Any]]:
+    """Refusals as more and more is asked: shares of the capacity that `calls` at once have, by the clock."""
+    capacity = step(under, calls, seconds)
+    yield {"capacity": capacity["answers_per_second"], **capacity}
+    for share in (0.5, 1.0, 1.5, 2.0, 3.0):
+        rate = share * float(capacity["answers_per_second"])
+        # So many users that each has its last answer before it asks again, on the average.
+        users = max(1, round(rate * max(1.0, capacity["answer_p95_ms"] / 1000)))
+        yield {"of_capacity": share, **step(under, users, seconds, rate=rate)}
+
+
+def endurance(under: Under, users: int, minutes: float) -> Iterator[dict[str, Any]]:
+    """Memory over minutes of load: a sample every ten seconds, and the slope behind the first two minutes."""
+    began, ended = time.monotonic(), threading.Event()
+
+    def sample() -> None:
+        while not ended.wait(_SAMPLE_SECONDS):
+            under.memory.append((time.monotonic() - began, under.held()))
+
+    watch = threading.Thread(target=sample, daemon=True)
+    watch.start()
+    row = step(under, users, minutes * 60)
+    ended.set()
+    watch.join()
+    later = [(at / 60, mib) for at, mib in under.memory if at > min(_WARM_SECONDS, minutes * 20)]
+    yield {
+        **row,
+        "minutes": minutes,
+        "mib_a_minute": round(slope(later), 3),
+        "mib": [round(mib, 1) for _, mib in under.memory],
+    }
+
+
+def slope(points: list[tuple[float, float]]) -> float:
+    """Of the straight line through the points, least squares."""
+    if len(points) < 2:
+        return 0.0
+    x_mean, y_mean = (sum(values) / len(points) for values in zip(*points, strict=True))
+    spread = sum((x - x_mean) ** 2 for x, _ in points)
+    return sum((x - x_mean) * (y - y_mean) for x, y in points) / spread
+
+
+def gateways(stack: contextlib.ExitStack, given: argparse.Namespace, at: str, under: Under, log: Path) -> None:
+    """Start the gateways on the mocks."""
+    for number in range(given.gateways):
+        port = free_port()
+        settings = dict.fromkeys(("RETRIEVER", "SEARCH", "GENERATOR"), at)
+        settings |= {"AUTH": "off", "HTTP_LISTEN": f"127.0.0.1:{port}", "LOG_LEVEL": "warning"}
+        settings |= {"MAX_CALLS_PER_KEY": str(given.calls or 100_000), "CALLS_PER_MINUTE_PER_KEY": "100000000"}
+        named = {f"QUELEA_GATEWAY_{name}": value for name, value in settings.items()}
+        gateway = stack.enter_context(process([sys.executable, "-m", "quelea_gateway"], log, **named))
+        under.urls.append(f"http://127.0.0.1:{port}")
+        under.pids[f"gateway-{number}"] = gateway.pid
+        until(lambda: get(f"{under.urls[-1]}/readyz"), "the gateway", log)
+
+
+def options() -> argparse.Namespace:
+    """What is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--users", default="20,60,120", help="steps, separated by commas")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each step")
+    parser.add_argument("--gateways", type=int, default=1, help="replicas; users are spread over them")
+    parser.add_argument("--calls", type=int, default=0, help="calls at once that a gateway takes; gives the 429 curve")
+    parser.add_argument("--minutes", type=float, default=0.0, help="one step so long, with memory over time")
+    parser.add_argument("--retrieve-ms", type=float, default=30.0)
+    parser.add_argument("--first-token-ms", type=float, default=100.0)
+    parser.add_argument("--token-ms", type=float, default=10.0)
+    parser.add_argument("--tokens", type=int, default=20, help="pieces of an answer")
+    parser.add_argument(
+        "--reader", default="extractive", help="extractive: its figures stand in its quotes; openai: all are checked"
+    )
+    parser.add_argument("--filings", type=int, default=200, help="documents the answers are from; checks remember some")
+    parser.add_argument("--keep", type=Path, help="folder for logs and Locust's tables")
+    return parser.parse_args()
 
 
 def main() -> None:
     """Start mocks and gateways, run the steps, print them."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--users", default="20,60,120", help="steps, separated by commas")
-    parser.add_argument("--seconds", type=float, default=20.0, help="of each step")
-    parser.add_argument("--gateways", type=int, default=1, help="replicas; users are spread over them")
-    parser.add_argument("--calls", type=int, default=100_000, help="calls at once that a gateway takes from one key")
-    parser.add_argument("--retrieve-ms", type=float, default=30.0)
-    parser.add_argument("--first-token-ms", type=float, default=100.0)
-    parser.add_argument("--token-ms", type=float, default=10.0)
-    parser.add_argument("--tokens", type=int, default=20)
-    parser.add_argument(
-        "--reader", default="extractive", help="extractive: its figures stand in its quotes; openai: all are checked"
-    )
-    parser.add_argument("--keep", type=Path, help="folder for logs and Locust's tables")
-    given = parser.parse_args()
+    given = options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     ideal = given.retrieve_ms + given.first_token_ms + (given.tokens - 1) * given.token_ms
     with contextlib.ExitStack() as stack:
         folder = given.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quelea-load-")))
         folder.mkdir(parents=True, exist_ok=True)
         log, port_file = folder / "log", folder / "mocks.json"
-        delays = [
-            str(given.retrieve_ms),
-            str(given.first_token_ms),
-            str(given.token_ms),
-            str(given.tokens),
-            given.reader,
-        ]
-        mocks = stack.enter_context(process([sys.executable, str(HERE / "mocks.py"), str(port_file), *delays], log))
+        port_file.unlink(missing_ok=True)
+        told = (given.retrieve_ms, given.first_token_ms, given.token_ms, given.tokens, given.reader, given.filings)
+        command = [sys.executable, str(HERE / "mocks.py"), str(port_file), *map(str, told)]
+        mocks = stack.enter_context(process(command, log))
         at = f"127.0.0.1:{until(lambda: json.loads(port_file.read_text())['port'], 'mocks.py', log)}"
-        pids, urls = {"mocks": mocks.pid}, []
-        for number in range(given.gateways):
-            port = free_port()
-            settings = dict.fromkeys(("RETRIEVER", "SEARCH", "GENERATOR"), at)
-            settings |= {"AUTH": "off", "HTTP_LISTEN": f"127.0.0.1:{port}", "LOG_LEVEL": "warning"}
-            settings |= {"MAX_CALLS_PER_KEY": str(given.calls), "CALLS_PER_MINUTE_PER_KEY": "100000000"}
-            named = {f"QUELEA_GATEWAY_{name}": value for name, value in settings.items()}
-            gateway = stack.enter_context(process([sys.executable, "-m", "quelea_gateway"], log, **named))
-            urls.append(f"http://127.0.0.1:{port}")
-            pids[f"gateway-{number}"] = gateway.pid
-            until(lambda: get(f"{urls[-1]}/readyz"), "the gateway", log)
-        step(4, 3, urls, ideal, pids, folder)  # warm
-        for users in (int(part) for part in given.users.split(",")):
-            print(json.dumps(step(users, given.seconds, urls, ideal, pids, folder)), flush=True)
+        under = Under([], ideal, {"mocks": mocks.pid}, folder)
+        gateways(stack, given, at, under, log)
+        users = [int(part) for part in given.users.split(",")]
+        step(under, 4, 3)  # warm
+        if given.minutes:
+            rows = endurance(under, users[0], given.minutes)
+        elif given.calls:
+            rows = curve(under, given.calls * given.gateways, given.seconds)
+        else:
+            rows = (step(under, count, given.seconds) for count in users)
+        for row in rows:
+            print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":
