@@ -11,21 +11,34 @@ from typing import Any, TypeVar
 import grpc
 from opentelemetry.instrumentation.grpc import aio_client_interceptors
 
+from quelea_kit import tls
+from quelea_kit.renewing_channel import RenewingChannel
 from quelea_kit.wire_errors import from_rpc_error
 
 T = TypeVar("T")
 
 
 def channel(
-    target: str, service: str, *, idempotent: list[str] | None = None, max_message_bytes: int = 64 * 1024 * 1024
+    target: str,
+    service: str,
+    *,
+    idempotent: list[str] | None = None,
+    max_message_bytes: int = 64 * 1024 * 1024,
+    folder: tls.Folder | None = None,
 ) -> grpc.aio.Channel:
     """A channel to every replica behind a name. Keep a reference: a channel closes itself when nobody holds it.
+
+    With QUELEA_TLS_DIR it is mutual TLS (quelea_kit.tls), and the server's certificate must name the target's host.
 
     Args:
         target: host:port, or any gRPC target.
         service: Full service name, for example "quelea.embedder.v1.EmbedderService".
         idempotent: Methods that are sent again (three tries in all) when the server is UNAVAILABLE.
         max_message_bytes: Largest message either way.
+        folder: Whose certificate it shows; None: that of QUELEA_TLS_DIR, and none where that is not set.
+
+    Raises:
+        Conflict: QUELEA_TLS_DIR names a folder that cannot be used.
     """
     methods = [{"service": service, "method": name} for name in idempotent or []]
     config = {
@@ -47,19 +60,25 @@ def channel(
     }
     if "://" not in target and not target.startswith(("dns:", "unix:", "ipv4:", "ipv6:")):
         target = f"dns:///{target}"
-    return grpc.aio.insecure_channel(
-        target,
-        options=[
-            ("grpc.service_config", json.dumps(config)),
-            ("grpc.max_receive_message_length", max_message_bytes),
-            ("grpc.max_send_message_length", max_message_bytes),
-            # A service that came back is found within a second, not after the default back-off of minutes.
-            ("grpc.initial_reconnect_backoff_ms", 100),
-            ("grpc.max_reconnect_backoff_ms", 1000),
-            # Proxies of the environment are for the world outside, never for our own services.
-            ("grpc.enable_http_proxy", 0),
-        ],
-        interceptors=[*aio_client_interceptors(), _CancelUnary(), _CancelUpload()],
+    options: list[tuple[str, Any]] = [
+        ("grpc.service_config", json.dumps(config)),
+        ("grpc.max_receive_message_length", max_message_bytes),
+        ("grpc.max_send_message_length", max_message_bytes),
+        # A service that came back is found within a second, not after the default back-off of minutes.
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 1000),
+        # Proxies of the environment are for the world outside, never for our own services.
+        ("grpc.enable_http_proxy", 0),
+    ]
+
+    def interceptors() -> list[Any]:
+        return [*aio_client_interceptors(), _CancelUnary(), _CancelUpload()]
+
+    folder = folder or tls.from_environment()
+    if folder is None:
+        return grpc.aio.insecure_channel(target, options=options, interceptors=interceptors())
+    return RenewingChannel(
+        folder, lambda shown: grpc.aio.secure_channel(target, shown, options=options, interceptors=interceptors())
     )
 
 

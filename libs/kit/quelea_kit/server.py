@@ -11,8 +11,8 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -23,9 +23,12 @@ from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
 from quelea_kit.settings import ServiceSettings
+from quelea_kit.tls import Callers, Folder, from_environment
 from quelea_kit.wire_errors import abort
 
 log = get_logger(__name__)
+
+T = TypeVar("T")
 
 Ready = Callable[[], Awaitable[None]]
 """Raises when the service cannot do its work."""
@@ -33,13 +36,16 @@ Ready = Callable[[], Awaitable[None]]
 LIVE = "live"
 """Name at the health service that says only that the server's loop turns."""
 
+_MOST_PROBES = 32
+
 _UNGUARDED = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 
 
 class _Guard(grpc.aio.ServerInterceptor):
     """Deadline, concurrency bound, error mapping and metrics around every rpc but health and reflection."""
 
-    def __init__(self, settings: ServiceSettings) -> None:
+    def __init__(self, settings: ServiceSettings, callers: Callers) -> None:
+        self._callers = callers
         self._max_deadline = settings.max_deadline_seconds
         self._max_calls = settings.max_concurrent_calls
         self._calls = 0
@@ -85,6 +91,7 @@ class _Guard(grpc.aio.ServerInterceptor):
         self._calls += 1
         RPC_IN_FLIGHT.labels(method).inc()
         try:
+            self._callers.check(context)
             if self._calls > self._max_calls:
                 RPC_REFUSED.labels(method).inc()
                 raise Overloaded(
@@ -122,6 +129,11 @@ class Server:
         services: Full service names, for health and reflection.
         register: Adds the servicers to the server.
         ready: Checked every few seconds; health says NOT_SERVING while it raises.
+        tls: Certificate of the listener; None: that of QUELEA_TLS_DIR, and none where that is not set.
+        outside: Callers come from outside and have no certificate of ours: QUELEA_TLS_DIR is not for them.
+
+    Raises:
+        Conflict: The certificate cannot be used, or callers are listed and there is none.
     """
 
     def __init__(
@@ -130,7 +142,12 @@ class Server:
         services: list[str],
         register: Callable[[grpc.aio.Server], None],
         ready: Ready | None = None,
+        *,
+        tls: Folder | None = None,
+        outside: bool = False,
     ) -> None:
+        self._tls = tls if tls or outside else from_environment()
+        guard = _Guard(settings, Callers(settings.allowed_callers, self._tls))
         size = settings.max_message_bytes
         self._settings = settings
         self._services = services
@@ -138,7 +155,7 @@ class Server:
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
             # Probes make no spans; and behind the tracing interceptor Health/Watch, a coroutine, fails.
-            interceptors=[aio_server_interceptor(filter_=filters.negate(filters.health_check())), _Guard(settings)],
+            interceptors=[aio_server_interceptor(filter_=filters.negate(filters.health_check())), guard],
             options=[
                 ("grpc.max_receive_message_length", size),
                 ("grpc.max_send_message_length", size),
@@ -152,7 +169,17 @@ class Server:
         register(self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection([*services, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
-        self.port = self._server.add_insecure_port(settings.listen)
+        if self._tls:
+            self.port = self._server.add_secure_port(settings.listen, self._tls.server_credentials())
+        else:
+            self.port = self._server.add_insecure_port(settings.listen)
+        # Kubernetes' own probes speak no TLS. This one tells the same truth and nothing else.
+        self._probed: grpc.aio.Server | None = None
+        self.health_port = 0
+        if settings.health_listen:
+            self._probed = grpc.aio.server(options=[("grpc.so_reuseport", 0)], maximum_concurrent_rpcs=_MOST_PROBES)
+            health_pb2_grpc.add_HealthServicer_to_server(self._health, self._probed)
+            self.health_port = self._probed.add_insecure_port(settings.health_listen)
         self._watch: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -160,6 +187,8 @@ class Server:
         await self._set(serving=False)
         await self._health.set(LIVE, health_pb2.HealthCheckResponse.SERVING)
         await self._server.start()
+        if self._probed:
+            await self._probed.start()
         self._watch = asyncio.create_task(self._watch_ready())
 
     async def stop(self) -> None:
@@ -168,6 +197,8 @@ class Server:
             self._watch.cancel()
         await self._set(serving=False)
         await self._server.stop(self._settings.drain_seconds)
+        if self._probed:
+            await self._probed.stop(None)
 
     async def wait(self) -> None:
         """Until the server has stopped."""
@@ -183,6 +214,8 @@ class Server:
         was: bool | None = None
         while True:
             try:
+                if self._tls:
+                    self._tls.check()
                 if self._ready:
                     async with asyncio.timeout(10):
                         await self._ready()
@@ -194,6 +227,15 @@ class Server:
                 await self._set(serving=now)
                 was = now
             await asyncio.sleep(5.0 if now else 0.5)
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run a service's main; where it cannot start, its log says why in one line, and the exit code is 1."""
+    try:
+        return asyncio.run(main)
+    except QueleaError as error:
+        log.error("cannot_start", why=error.message)
+        raise SystemExit(1) from error
 
 
 async def serve(server: Server, on_stop: Callable[[], Awaitable[None]] | None = None) -> None:

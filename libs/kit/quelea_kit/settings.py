@@ -22,6 +22,14 @@ class ServiceSettings(BaseSettings):
     listen: str = "127.0.0.1:0"
     """Address of the gRPC server, host:port."""
 
+    health_listen: str = ""
+    """Address of a plain listener for the health service alone, host:port, for probes where `listen` speaks TLS; empty:
+    none."""
+
+    allowed_callers: tuple[str, ...] = ()
+    """Who may call, as JSON: ["gateway.quelea.svc"]: DNS names, one of which the caller's certificate must have. Empty:
+    everyone with a certificate of the CA (with QUELEA_TLS_DIR), everyone (without)."""
+
     metrics_port: int = 0
     """Port of the Prometheus endpoint on metrics_host; 0 turns it off."""
 

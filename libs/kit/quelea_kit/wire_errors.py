@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import grpc
@@ -34,7 +35,7 @@ def to_status(error: QueleaError) -> status_pb2.Status:
 def from_rpc_error(error: grpc.RpcError) -> QueleaError:
     """The exception that the server raised, or the nearest one to a plain gRPC failure."""
     code: grpc.StatusCode = error.code()
-    message = error.details() or code.name.lower().replace("_", " ")
+    message = _plain(error.details() or code.name.lower().replace("_", " "))
     reason, details, retry_after = "", {}, None
     status = _status_of(error)
     if status is not None:
@@ -48,6 +49,36 @@ def from_rpc_error(error: grpc.RpcError) -> QueleaError:
                 packed.Unpack(retry)
                 retry_after = retry.retry_delay.ToNanoseconds() / 1e9
     return error_class(reason, code.name)(message, details=details, retry_after=retry_after)
+
+
+_CONNECTING = re.compile(r"last error: \w+: (?:ipv[46]|unix):(?P<peer>\S+): (?P<why>.*)", re.DOTALL)
+_REFUSED = re.compile(r"CERTIFICATE_VERIFY_FAILED: ([^:]+)")
+
+
+def _plain(message: str) -> str:
+    """gRPC's words for a connection that could not be made, in ours where certificates are the reason."""
+    match = _CONNECTING.search(message)
+    if not match:
+        return message
+    peer, why = match["peer"], match["why"]
+    refused = _REFUSED.search(why)
+    if refused:
+        return f"TLS: the certificate of the server at {peer} is not accepted: {refused[1].strip()}. {_WHERE}"
+    if "Hostname Verification" in why:
+        return f"TLS: the certificate of the server at {peer} does not name the host that was called. {_WHERE}"
+    if "WRONG_VERSION_NUMBER" in why:
+        return f"TLS: the server at {peer} speaks none, this caller does. {_WHERE}"
+    if "handshake failed" in why:
+        return f"TLS: no agreement with the server at {peer}: {why}. {_WHERE}"
+    if "Socket closed" in why or "Connection reset" in why:
+        return (
+            f"The server at {peer} closed the connection before the first call: it wants TLS, or does not accept this "
+            f"caller's certificate (its log says which), or it is stopping. {_WHERE}"
+        )
+    return message
+
+
+_WHERE = "QUELEA_TLS_DIR is the folder of certificates at both ends."
 
 
 def _status_of(error: grpc.RpcError) -> status_pb2.Status | None:

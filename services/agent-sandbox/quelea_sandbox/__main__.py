@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import grpc
 from quelea.sandbox.v1 import sandbox_pb2_grpc as pb_grpc
 from quelea.sandbox.v1 import tools_pb2_grpc
 from quelea_kit.logging import setup_logging
 from quelea_kit.metrics import start_metrics
-from quelea_kit.server import Server, serve
+from quelea_kit.server import Server, run, serve
 from quelea_kit.tracing import setup_tracing
 
 from quelea_sandbox.adapters.backend import Backend
-from quelea_sandbox.adapters.docker import DockerBackend
 from quelea_sandbox.registry import service as tools
 from quelea_sandbox.registry.settings import ToolSettings
 from quelea_sandbox.service import NAME, SandboxService
@@ -21,7 +18,13 @@ from quelea_sandbox.settings import SandboxSettings
 
 
 def build(settings: SandboxSettings) -> Backend:
-    """The backend that the settings ask for."""
+    """The backend that the settings ask for; its client library alone is loaded."""
+    if settings.backend == "kubernetes":
+        from quelea_sandbox.adapters.kubernetes import KubernetesBackend  # noqa: PLC0415  # 50 MB of memory
+
+        return KubernetesBackend(settings)
+    from quelea_sandbox.adapters.docker import DockerBackend  # noqa: PLC0415  # the same
+
     return DockerBackend(settings)
 
 
@@ -48,4 +51,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    run(main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 from quelea.embedder.v1 import embedder_pb2_grpc as pb_grpc
 from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.metrics import start_metrics
-from quelea_kit.server import Server, serve
+from quelea_kit.server import Server, run, serve
 from quelea_kit.tracing import setup_tracing
 
 from quelea_embedder.core.batching import Batcher, Limits
@@ -104,4 +103,4 @@ def _facts(encoder: Encoder) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(run(main()))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_kit.logging import setup_logging
 from quelea_kit.metrics import start_metrics
-from quelea_kit.server import Server, serve
+from quelea_kit.server import Server, run, serve
 from quelea_kit.tracing import setup_tracing
 
 from quelea_generator.adapters.engine_pool import EnginePool
@@ -93,4 +91,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    run(main())

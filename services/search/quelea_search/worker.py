@@ -20,6 +20,7 @@ from typing import Any
 from celery import signals
 from celery.exceptions import SecurityWarning
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
+from quelea_kit import tls
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.tracing import setup_tracing
@@ -44,6 +45,11 @@ def main() -> None:
         logging.getLogger(told_by_us).setLevel(logging.WARNING)
     # It warns of pickled messages when run as root; ours are JSON and nothing else is accepted.
     warnings.filterwarnings("ignore", category=SecurityWarning)
+    try:
+        tls.from_environment()  # its children make the channels; what is wrong with its certificate is said now
+    except QueleaError as error:
+        log.error("cannot_start", why=error.message)
+        sys.exit(1)
     # Every parser is loaded before the fork: a child that replaces a crashed one is there at once.
     log.info("worker_starts", parsers=dispatch.__name__)
     app = make_app(settings)

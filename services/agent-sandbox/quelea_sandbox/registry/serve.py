@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import grpc
 from quelea.sandbox.v1 import tools_pb2_grpc
 from quelea_kit.logging import setup_logging
 from quelea_kit.metrics import start_metrics
 from quelea_kit.server import Server, serve
+from quelea_kit.server import run as run_service
 from quelea_kit.tracing import setup_tracing
 
 from quelea_sandbox.registry.service import SERVICE, build
@@ -34,7 +33,7 @@ def main() -> None:
     setup_logging("tools", settings)
     setup_tracing("tools", settings)
     start_metrics(settings)
-    asyncio.run(run(settings))
+    run_service(run(settings))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from prometheus_client import REGISTRY
 from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.metrics import start_metrics
 from quelea_kit.server import Server, serve
+from quelea_kit.server import run as run_service
 from quelea_kit.tracing import setup_tracing
 
 from quelea_search.door import metrics
@@ -81,7 +82,7 @@ def main() -> None:
     setup_logging("market", settings)
     setup_tracing("market", settings)
     start_metrics(settings)
-    asyncio.run(run(settings))
+    run_service(run(settings))
 
 
 if __name__ == "__main__":
