@@ -6,13 +6,15 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from quelea_gateway.adapters.fake_door import FakeMarket
 from quelea_gateway.adapters.fake_sandbox import FakeSandbox
 from quelea_gateway.adapters.fake_tools import FakeTools
-from quelea_gateway.core.agent.model import Artifact, Budget, RunRequest
+from quelea_gateway.core.agent.loop import run
+from quelea_gateway.core.agent.model import Artifact, Budget, RunAnswer, RunRequest, Usage
 from quelea_gateway.core.agent.ports import Completed, Message, ModelInfo
 from quelea_gateway.core.agent.work import Ports, Rules
 from quelea_gateway.core.model import Passage, Retrieved
@@ -103,6 +105,8 @@ class Noted:
     def __init__(self) -> None:
         self.events: list[tuple[str, dict[str, Any]]] = []
         self.files: dict[str, bytes] = {}
+        self.used: Any = None
+        self.calls: Any = ()
 
     async def event(self, name: str, data: dict[str, Any]) -> None:
         json.dumps(data, ensure_ascii=False).encode()  # must be storable
@@ -110,6 +114,9 @@ class Noted:
 
     async def artifact(self, artifact: Artifact, data: bytes) -> None:
         self.files[artifact.name] = data
+
+    def progress(self, usage: Any, calls: Any, model: str) -> None:
+        self.used, self.calls = usage, calls
 
     def of(self, name: str) -> list[dict[str, Any]]:
         return [data for one, data in self.events if one == name]
@@ -140,6 +147,22 @@ def asking(question: str = "What is NVIDIA's price trend over the last two weeks
     budget = {"steps": 10, "tokens": 200_000, "seconds": 30.0, "calls": 20, **more.pop("budget", {})}
     usual: dict[str, Any] = {"as_of": "2026-11-22", "tenant": "desk", "language": "en"}
     return RunRequest(question, budget=Budget(**budget), **{**usual, **more})
+
+
+@dataclass
+class Ran:
+    """How a run ended."""
+
+    answer: RunAnswer
+    usage: Usage
+    calls: tuple[dict[str, Any], ...]
+
+
+async def ran(ports: Ports, request: RunRequest, rules: Rules) -> tuple[Ran, Noted]:
+    """One run, with its journal."""
+    journal = Noted()
+    answer = await run("run-1", request, ports, rules, journal)
+    return Ran(answer, journal.used, journal.calls), journal
 
 
 FAST = Rules(model_seconds=5, code_seconds=5, search_seconds=5)

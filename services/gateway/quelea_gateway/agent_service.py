@@ -58,6 +58,8 @@ def run_to_wire(run: Run) -> agent_pb2.Run:
             seconds=run.usage.seconds,
             calls=run.usage.calls,
             model_calls=run.usage.model_calls,
+            prompt_tokens=run.usage.prompt_tokens,
+            completion_tokens=run.usage.completion_tokens,
         ),
         artifacts=[
             agent_pb2.RunArtifact(name=one.name, media_type=one.media_type, bytes=one.bytes, step=one.step)
@@ -75,6 +77,7 @@ def run_to_wire(run: Run) -> agent_pb2.Run:
                 missing=answer["missing"],
                 withheld=answer["withheld"],
                 grounded=answer["grounded"],
+                ended_by=answer.get("ended_by", ""),
             )
         )
     return wire

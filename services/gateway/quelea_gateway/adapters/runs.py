@@ -4,6 +4,7 @@
     <tenant>/<run id>/events/00000001.json  one object an event, so that a store without appending holds them too
     <tenant>/<run id>/files/<name>          artifacts, and the bundle of its calls
     <tenant>/<run id>/beat                  when its gateway last said that it lives
+    <tenant>/<run id>/end                   another gateway was asked to end it
 
 The tenant's folder is a hash of its name: a run is found under its owner's key or not at all. Names are checked, so no
 caller reaches another path. A local file appears under its name only when it is complete.
@@ -107,6 +108,14 @@ class Runs:
         except (NotFound, ValueError):
             return float("inf")
 
+    async def ask_end(self, tenant: str, run_id: str) -> None:
+        """Ask the gateway that runs it to end it."""
+        await self._do(self._write, f"{self._folder(tenant, run_id)}/end", b"")
+
+    async def end_asked(self, tenant: str, run_id: str) -> bool:
+        """Whether somebody did."""
+        return await self._do(self._there, f"{self._folder(tenant, run_id)}/end")
+
     async def delete(self, tenant: str, run_id: str) -> None:
         """Forget a run."""
         await self._do(self._remove, self._folder(tenant, run_id))
@@ -148,6 +157,10 @@ class Runs:
             return [entry.rstrip("/").rsplit("/", 1)[-1] for entry in self._fs.ls(folder, detail=False)]
         except FileNotFoundError:
             return []
+
+    def _there(self, path: str) -> bool:
+        self._fs.invalidate_cache()
+        return bool(self._fs.exists(path))
 
     def _remove(self, folder: str) -> None:
         if self._fs.exists(folder):

@@ -3,61 +3,96 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import time
-import uuid
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
 
+from quelea_gateway.core import question as rules
 from quelea_gateway.core.agent import asked
 from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import ENDED, Event, Run
+from quelea_gateway.core.agent.texts import say
+from quelea_gateway.core.followup import query_for
+from quelea_gateway.core.model import Question
+from quelea_gateway.core.standalone import Standalone
+from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
+from quelea_gateway.rest.openai_chunks import DONE, Chunks, counted, data
 from quelea_gateway.rest.openai_schemas import ChatIn, conversation
 from quelea_gateway.rest.run_schemas import RunOut
+from quelea_gateway.rest.schemas import StandaloneOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
-from quelea_gateway.rest.streams import event, respond, while_there
+from quelea_gateway.rest.streams import respond, while_there
 
 AGENT = "quelea-agent"
 _PATH = "/v1/chat/completions"
 _MARK = re.compile(r"\[(\d{1,3})\]")
-_PIECE = 40
+_PIECES = re.compile(r".{1,40}(?:(?<=\s)|(?=\s)|\Z)|.{1,40}", re.DOTALL)
+"""Pieces of a text that is whole already, cut between words where there are blanks."""
+_SHOWN = 300
 
 
 async def chat(body: ChatIn, request: Request) -> Response:
-    """Answers the last message by a run; turns before it are left out. A caller who leaves ends the run."""
+    """Answers the last message by a run; what it takes from the turns before is put into it first, as on the ask route.
+
+    A caller who leaves ends the run.
+    """
     if body.n not in (None, 1):
         raise InvalidInput("n is 1: a run gives one answer.", details={"field": "n"})
     gateway, tenant = gateway_of(request), key_of(request)
-    text, _ = conversation(body.messages)
+    text, turns = conversation(body.messages)
     wanted = asked.build(text, gateway.limits, gateway.analyst.budgets, tenant=tenant, as_of=body.as_of)
+    question = rules.build(
+        text,
+        gateway.limits,
+        history=rules.trim_history(turns, gateway.limits),
+        as_of=wanted.as_of,
+        tenant=tenant,
+    )
     manager = await while_there(request, gateway.analyst.ready())
-    run = await manager.start(wanted)
+    standalone = await while_there(request, _standing_alone(gateway, question))
+    run = await manager.start(replace(wanted, question=standalone.question) if standalone else wanted)
     base = base_url(request)
     if body.stream:
-        usage = bool(body.stream_options and body.stream_options.include_usage)
-        return respond(_events(manager, run, base, with_usage=usage), gateway.settings.keep_alive_seconds)
+        chunks = Chunks(AGENT, with_usage=bool(body.stream_options and body.stream_options.include_usage))
+        return respond(_events(manager, run, base, chunks, standalone), gateway.settings.keep_alive_seconds)
     ended = await while_there(request, _ended(manager, run))
     if ended.answer is None:
         raise QueleaError(ended.error or f"The run was {ended.state}.", details={"run": ended.id})
-    content = _content(ended)
-    message = {"role": "assistant", "content": content, "refusal": None, "annotations": _annotations(ended, base)}
+    message = {
+        "role": "assistant",
+        "content": _content(ended),
+        "refusal": None,
+        "annotations": _annotations(ended, base),
+    }
     return JSONResponse(
         {
             "id": f"chatcmpl-{run.id}",
             "object": "chat.completion",
             "created": int(time.time()),
             "model": AGENT,
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
+            "choices": [{"index": 0, "message": message, "finish_reason": _finish(ended), "logprobs": None}],
             "usage": _usage(ended),
-            "quelea": _own(ended),
+            "quelea": _own(ended, standalone),
         }
     )
+
+
+async def _standing_alone(gateway: Gateway, question: Question) -> Standalone | None:
+    """The question with what it takes from its history; where the generator cannot say, with the one before it."""
+    if not question.history:
+        return None
+    try:
+        return await gateway.generator.rewrite(question)
+    except QueleaError:
+        together = query_for(question.text, question.history)
+        return Standalone(together, "rules") if together != question.text else None
 
 
 async def _ended(manager: Manager, run: Run) -> Run:
@@ -73,7 +108,13 @@ async def _ended(manager: Manager, run: Run) -> Run:
 
 def _content(run: Run) -> str:
     answer = run.answer or {"text": "", "missing": []}
-    return "\n\n".join(part for part in (answer["text"], "\n".join(f"- {one}" for one in answer["missing"])) if part)
+    missing = [say("missing", run.language), *(f"- {one}" for one in answer["missing"])] if answer["missing"] else []
+    return "\n\n".join(part for part in (answer["text"], "\n".join(missing)) if part)
+
+
+def _finish(run: Run) -> str:
+    """ "length" where steps, time or tokens were used up before it was done."""
+    return "length" if (run.answer or {}).get("ended_by") in ("steps", "time", "tokens") else "stop"
 
 
 def _annotations(run: Run, base: str) -> list[dict[str, Any]]:
@@ -97,58 +138,60 @@ def _annotations(run: Run, base: str) -> list[dict[str, Any]]:
 
 
 def _usage(run: Run) -> dict[str, int]:
-    """A run counts its tokens together: they are reported as the prompt's."""
-    return {"prompt_tokens": run.usage.tokens, "completion_tokens": 0, "total_tokens": run.usage.tokens}
+    """Of all calls of the model that the run made."""
+    return counted(run.usage.prompt_tokens, run.usage.completion_tokens)
 
 
-def _own(run: Run) -> dict[str, Any]:
-    return {"run": RunOut.of(run).model_dump()}
+def _own(run: Run, standalone: Standalone | None) -> dict[str, Any]:
+    made = StandaloneOut.of(standalone)
+    return {"run": RunOut.of(run).model_dump(), "standalone": made.model_dump() if made else None}
 
 
-async def _events(manager: Manager, run: Run, base: str, *, with_usage: bool) -> AsyncGenerator[bytes, None]:
-    head = {
-        "id": f"chatcmpl-{uuid.uuid4().hex}",
-        "object": "chat.completion.chunk",
-        "created": int(time.time()),
-        "model": AGENT,
-    }
-
-    def chunk(delta: dict[str, Any], end: str | None = None, **more: Any) -> bytes:
-        choice = {"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}
-        usage = {"usage": None} if with_usage else {}
-        return _data({**head, "choices": [choice], **usage, **more})
-
+async def _events(
+    manager: Manager, run: Run, base: str, chunks: Chunks, standalone: Standalone | None
+) -> AsyncGenerator[bytes, None]:
+    """What happens as `reasoning_content` (which front-ends show apart) and as `quelea.event`, then the answer."""
     finished = False
     try:
-        yield chunk({"role": "assistant", "content": ""})
+        yield chunks.piece({"role": "assistant", "content": ""})
         async with contextlib.aclosing(manager.watch(run.tenant, run.id)) as events:
             async for one in events:
-                yield chunk({}, quelea={"event": _shown(one)})
+                told = progress(one, run.language)
+                yield chunks.piece({"reasoning_content": told} if told else {}, quelea={"event": _shown(one)})
         ended = await manager.get(run.tenant, run.id)
         finished = ended.state in ENDED
         if ended.answer is None:
             error = QueleaError(ended.error or f"The run was {ended.state}.", details={"run": ended.id})
-            yield _data(body_of(error, _PATH))
+            yield data(body_of(error, _PATH))
             return
-        content = _content(ended)
-        for start in range(0, len(content), _PIECE):
-            yield chunk({"content": content[start : start + _PIECE]})
-        yield chunk({"annotations": _annotations(ended, base)})
-        yield chunk({}, "stop", quelea=_own(ended))
-        if with_usage:
-            yield _data({**head, "choices": [], "usage": _usage(ended)})
-        yield b"data: [DONE]\n\n"
+        for piece in _PIECES.findall(_content(ended)):
+            yield chunks.piece({"content": piece})
+        yield chunks.piece({"annotations": _annotations(ended, base)})
+        yield chunks.piece({}, _finish(ended), quelea=_own(ended, standalone))
+        yield chunks.usage(_usage(ended)) + DONE
     except QueleaError as error:
-        yield _data(body_of(error, _PATH))
+        yield data(body_of(error, _PATH))
     finally:
         if not finished:
             with contextlib.suppress(QueleaError):
                 await manager.cancel(run.tenant, run.id)
 
 
+def progress(one: Event, language: str) -> str:
+    """An event in a line or two for whoever waits; empty for those that say nothing new."""
+    told = one.data
+    if one.name == "plan":
+        lines = [f"{n}. {step['task'] or step['action']}" for n, step in enumerate(told["plan"], start=1)]
+        return "\n".join([say("plan", language), *lines]) + "\n\n"
+    if one.name == "step":
+        about = told.get("query") or told.get("need") or told.get("name") or told.get("task") or ""
+        return f"{say('step', language, n=told['step'], action=told['action'])} {about[:_SHOWN]}".rstrip() + "\n"
+    if one.name == "output" and told.get("reason", "ok") != "ok":
+        return say("ended_with", language, reason=told["reason"]) + "\n"
+    if one.name == "reflection":
+        return "".join(f"- {insight[:_SHOWN]}\n" for insight in told["insights"])
+    return ""
+
+
 def _shown(one: Event) -> dict[str, Any]:
     return {"number": one.number, "event": one.name, "at": one.at, "data": one.data}
-
-
-def _data(value: dict[str, Any]) -> bytes:
-    return event(None, json.dumps(value, ensure_ascii=False))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from collections.abc import AsyncGenerator
@@ -22,10 +21,11 @@ from quelea_gateway.rest import openai_agent
 from quelea_gateway.rest.ask import Item, whole
 from quelea_gateway.rest.documents import page_url
 from quelea_gateway.rest.errors import body_of, body_with_evidence
+from quelea_gateway.rest.openai_chunks import DONE, Chunks, counted, data
 from quelea_gateway.rest.openai_schemas import ChatIn, conversation
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
-from quelea_gateway.rest.streams import EVENTS, event, respond, while_there
+from quelea_gateway.rest.streams import EVENTS, respond, while_there
 
 router = APIRouter(tags=["openai"])
 
@@ -102,11 +102,7 @@ def url_citations(answer: Answer, base: str, content: str) -> list[dict[str, Any
 
 
 def _usage(answer: Answer) -> dict[str, int]:
-    return {
-        "prompt_tokens": answer.prompt_tokens,
-        "completion_tokens": answer.completion_tokens,
-        "total_tokens": answer.prompt_tokens + answer.completion_tokens,
-    }
+    return counted(answer.prompt_tokens, answer.completion_tokens)
 
 
 def _end(answer: Answer) -> str:
@@ -135,34 +131,7 @@ def _completion(answer: Answer, name: str, base: str) -> dict[str, Any]:
     }
 
 
-class _Chunks:
-    """Builds the chunks of one streamed completion."""
-
-    def __init__(self, name: str, *, with_usage: bool) -> None:
-        self._head = {
-            "id": f"chatcmpl-{uuid.uuid4().hex}",
-            "object": "chat.completion.chunk",
-            "created": int(time.time()),
-            "model": name,
-        }
-        self._with_usage = with_usage
-
-    def piece(self, delta: dict[str, Any], end: str | None = None, **more: Any) -> bytes:
-        """A chunk with a delta."""
-        choice = {"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}
-        usage = {"usage": None} if self._with_usage else {}
-        return _data({**self._head, "choices": [choice], **usage, **more})
-
-    def usage(self, answer: Answer) -> bytes:
-        """The chunk after the last, when the caller asked for it."""
-        return _data({**self._head, "choices": [], "usage": _usage(answer)}) if self._with_usage else b""
-
-
-def _data(value: dict[str, Any]) -> bytes:
-    return event(None, json.dumps(value, ensure_ascii=False))
-
-
-async def _events(items: AsyncGenerator[Item, None], chunks: _Chunks, base: str) -> AsyncGenerator[bytes, None]:
+async def _events(items: AsyncGenerator[Item, None], chunks: Chunks, base: str) -> AsyncGenerator[bytes, None]:
     sent = ""
     try:
         yield chunks.piece({"role": "assistant", "content": ""})
@@ -177,11 +146,11 @@ async def _events(items: AsyncGenerator[Item, None], chunks: _Chunks, base: str)
                     yield chunks.piece({"content": more})
                 yield chunks.piece({"annotations": url_citations(item, base, sent)})
                 yield chunks.piece({}, _end(item), quelea=_own(item))
-                yield chunks.usage(item) + b"data: [DONE]\n\n"
+                yield chunks.usage(_usage(item)) + DONE
     except ReaderFailed as failed:
-        yield _data(body_with_evidence(failed, _PATH))
+        yield data(body_with_evidence(failed, _PATH))
     except QueleaError as error:
-        yield _data(body_of(error, _PATH))
+        yield data(body_of(error, _PATH))
     finally:
         await items.aclose()
 
@@ -210,7 +179,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
     if body.stream:
         items = gateway.pipeline.ask(question)
         await while_there(request, _first(items))
-        chunks = _Chunks(body.model, with_usage=bool(body.stream_options and body.stream_options.include_usage))
+        chunks = Chunks(body.model, with_usage=bool(body.stream_options and body.stream_options.include_usage))
         return respond(_events(items, chunks, base), gateway.settings.keep_alive_seconds)
     answer = await while_there(request, whole(gateway, question))
     return JSONResponse(_completion(answer, body.model, base))

@@ -53,6 +53,8 @@ class UsageOut(LimitsOut):
     """What the run has used."""
 
     model_calls: int
+    prompt_tokens: int
+    completion_tokens: int
     repairs: int = Field(description="Answers of the model that did not fit and were asked for again.")
     fallbacks: int = Field(description="Times when the model's answer could not be used at all.")
 
@@ -116,6 +118,10 @@ class RunAnswerOut(BaseModel):
     withheld: list[str] = Field(description="Sentences whose figures nothing supports; not in the text.")
     artifacts: list[ArtifactOut]
     notices: list[str]
+    ended_by: str = Field(
+        default="",
+        description="Why it had to conclude: steps, time, tokens, repeats, model_away, no_answer; empty: it chose to.",
+    )
 
     @classmethod
     def of(cls, stored: dict[str, Any], run_id: str) -> RunAnswerOut:

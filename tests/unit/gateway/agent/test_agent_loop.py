@@ -6,14 +6,12 @@ import json
 
 import pytest
 from quelea_gateway.adapters.fake_sandbox import FakeSandbox
-from quelea_gateway.core.agent.loop import run
 from quelea_kit.errors import Conflict, NotFound, Overloaded, Unavailable
-from support.agent_world import FAST, QUOTES, URL, Knowledge, Noted, SayingModel, asking, good, world
+from support.agent_world import FAST, QUOTES, URL, Knowledge, SayingModel, asking, good, ran, world
 
 
 async def done(ports, request=None, rules=FAST):
-    journal = Noted()
-    return await run("run-1", request or asking(), ports, rules, journal), journal
+    return await ran(ports, request or asking(), rules)
 
 
 async def test_plan_select_read_code_reflect_answer():

@@ -6,10 +6,9 @@ import random
 import string
 
 import pytest
-from quelea_gateway.core.agent.loop import run
 from quelea_gateway.core.agent.work import Rules
 from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, QueleaError, Unavailable
-from support.agent_world import Noted, SayingModel, asking, good, world
+from support.agent_world import SayingModel, asking, good, ran, world
 
 RULES = Rules(model_seconds=0.3, code_seconds=0.3, search_seconds=0.3, finish_seconds=0.5)
 SECONDS = 3.0
@@ -66,10 +65,9 @@ def adversary(seed):
 
 async def one(seed):
     ports = world(adversary(seed))
-    journal = Noted()
     loop = asyncio.get_running_loop()
     before = loop.time()
-    outcome = await run(f"run-{seed}", asking(budget={"seconds": SECONDS, "tokens": 60_000}), ports, RULES, journal)
+    outcome, journal = await ran(ports, asking(budget={"seconds": SECONDS, "tokens": 60_000}), RULES)
     return seed, outcome, journal, ports, loop.time() - before
 
 

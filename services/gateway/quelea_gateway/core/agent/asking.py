@@ -118,15 +118,16 @@ def _messages(
 
 
 def _account(work: Work, messages: Sequence[Message], reply: Completed) -> None:
-    used = reply.prompt_tokens + reply.completion_tokens
-    if not used:  # an endpoint that does not count
-        used = sum(tokens(one.text) for one in messages) + tokens(reply.text[:100_000])
-    work.count(tokens=used, model_calls=1)
+    asked, said = reply.prompt_tokens, reply.completion_tokens
+    if not asked + said:  # an endpoint that does not count
+        asked, said = sum(tokens(one.text) for one in messages), tokens(reply.text[:100_000])
+    work.count(tokens=asked + said, prompt_tokens=asked, completion_tokens=said, model_calls=1)
 
 
 async def _after_failure(work: Work, error: Exception, messages: Sequence[Message], left: float) -> None:
     timed_out = isinstance(error, TimeoutError | DeadlineExceeded)  # then the engine has read the prompt
-    work.count(model_calls=1, tokens=sum(tokens(one.text) for one in messages) if timed_out else 0)
+    lost = sum(tokens(one.text) for one in messages) if timed_out else 0
+    work.count(model_calls=1, tokens=lost, prompt_tokens=lost)
     work.failures += 1
     if work.failures >= _FAILURES:
         raise ModelAway(error.message if isinstance(error, QueleaError) else "no answer in time") from error

@@ -22,6 +22,7 @@ from quelea_gateway.core.agent.work import Work, plan_lines
 _SHOWN = 20_000
 _TRACEBACK = 3_000
 _MOST_BODIES = 12
+_CALLS_SECONDS = 10
 _MOST_WAITS = 30
 """Times that a busy sandbox is asked again for one run of code."""
 _LONGEST_WAIT = 5.0
@@ -184,14 +185,18 @@ _ENDS = {
 }
 
 
-async def calls(work: Work) -> list[int]:
-    """Take over what the door has written down since; the numbers of the new sources."""
+async def calls(work: Work, *, bodies: bool = True) -> list[int]:
+    """Take over what the door has written down since; the numbers of the new sources.
+
+    Args:
+        bodies: Fetch what they brought, as evidence; needless once there is nothing left to conclude.
+    """
     door, session = work.ports.door, work.door_session
     if door is None or session is None:
         return []
     numbers = []
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(_CALLS_SECONDS):
             for call in await door.calls(run_id=work.run_id, session_id=session.id):
                 if call.id in work.calls:
                     continue
@@ -202,7 +207,7 @@ async def calls(work: Work) -> list[int]:
                 if call.source == "refused" or not call.sha256 or call.status >= 400 or call.sha256 in known:
                     continue
                 body = ""
-                if textual and len(known) < _MOST_BODIES:
+                if bodies and textual and len(known) < _MOST_BODIES:
                     with contextlib.suppress(QueleaError):
                         body = (await door.body(call.sha256, limit=_BODY_BYTES)).decode("utf-8", "replace")
                 numbers.append(work.evidence.call(work.step, entry, parsing.clean(body)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from quelea_gateway.core.agent import asking
 from quelea_gateway.core.agent.asking import ModelAway
 from quelea_gateway.core.agent.decisions import Conclusion, answer_schema, read_answer
 from quelea_gateway.core.agent.evidence import sources
 from quelea_gateway.core.agent.grounding import Checked, check, without_unsupported
-from quelea_gateway.core.agent.model import RunAnswer
+from quelea_gateway.core.agent.model import RunAnswer, Why
 from quelea_gateway.core.agent.packing import Section, defused, remembered
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work
@@ -16,11 +18,12 @@ _MOST_FIGURES = 12
 _OUTPUT_SHOWN = 1_200
 
 
-async def conclude(work: Work, why: str) -> RunAnswer:
+async def conclude(work: Work, why: str, ended_by: Why = "") -> RunAnswer:
     """The answer of the run, whatever happened. Raises nothing but what the journal raises.
 
     Args:
         why: Empty when the model chose to finish; else why it has to, one sentence in the question's language.
+        ended_by: The same as a word.
     """
     work.observation = ""
     found = None
@@ -28,12 +31,15 @@ async def conclude(work: Work, why: str) -> RunAnswer:
         found = await _written(work, why)
     except ModelAway as away:
         why = why or say("model_away", work.language) + f" ({away})"
+        ended_by = ended_by or "model_away"
     if found is None:
-        return await _fallback(work, why or say("no_answer", work.language))
+        answer = await _fallback(work, why or say("no_answer", work.language))
+        return replace(answer, ended_by=ended_by or "no_answer")
     conclusion, checked = found
     checked, withheld = await _enforced(work, checked)
     missing = (*conclusion.missing, *((why,) if why else ()))
-    return _answer(work, checked, missing=missing, withheld=withheld, complete=not missing)
+    answer = _answer(work, checked, missing=missing, withheld=withheld, complete=not missing)
+    return replace(answer, ended_by=ended_by)
 
 
 def _answer(

@@ -20,7 +20,7 @@ async def settled(store: RunStore, run: Run, beat_seconds: float) -> Run:
         state="interrupted",
         error="Its gateway was stopped.",
         artifacts=artifacts_of(events),
-        usage=replace(run.usage, steps=sum(event.name == "step" for event in events)),
+        usage=replace(run.usage, steps=sum(event.name == "step" for event in events)),  # the rest: as last stored
         ended=events[-1].at if events else run.created,
     )
     await store.put(run)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, replace
 from typing import Any
 
 from quelea_kit.errors import Conflict, QueleaError
@@ -20,7 +19,7 @@ from quelea_gateway.core.agent.asking import ModelAway, plan_dicts
 from quelea_gateway.core.agent.coding import calls, code_exec
 from quelea_gateway.core.agent.concluding import conclude
 from quelea_gateway.core.agent.decisions import Choice
-from quelea_gateway.core.agent.model import Observation, RunAnswer, RunRequest, Usage
+from quelea_gateway.core.agent.model import Observation, RunAnswer, RunRequest, Why
 from quelea_gateway.core.agent.packing import cut_middle
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Journal, Ports, Rules, Work
@@ -30,18 +29,8 @@ _INSIGHTS = 60
 _SHOWN = 6_000
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run ended: with an answer, what it used, and every call that it made through the door."""
-
-    answer: RunAnswer
-    usage: Usage
-    calls: tuple[dict[str, Any], ...]
-    model: str
-
-
-async def run(run_id: str, request: RunRequest, ports: Ports, rules: Rules, journal: Journal) -> Outcome:
-    """One run from its plan to its answer.
+async def run(run_id: str, request: RunRequest, ports: Ports, rules: Rules, journal: Journal) -> RunAnswer:
+    """One run from its plan to its answer; what it used and called is told to the journal, however it ends.
 
     Raises:
         Conflict: the reader is no language model.
@@ -54,11 +43,12 @@ async def run(run_id: str, request: RunRequest, ports: Ports, rules: Rules, jour
     work = Work(run_id, request, ports, rules, journal, info, started)
     try:
         await _prepare(work)
-        answer = await conclude(work, await _loop(work))
+        why, said = await _loop(work)
+        answer = await conclude(work, said, why)
         await calls(work)
-        usage = replace(work.usage, seconds=round(work.elapsed, 3), calls=len(work.calls))
+        work.tell()
         await journal.event("answer", answer.as_dict())
-        return Outcome(answer, usage, tuple(work.calls.values()), info.model)
+        return answer
     finally:
         # Also when the run is cancelled: a container and a token must not outlive it.
         closing = asyncio.ensure_future(_close(work))
@@ -100,16 +90,17 @@ async def _prepare(work: Work) -> None:
         work.notice(say("no_door", work.language, why=why))
 
 
-async def _loop(work: Work) -> str:
-    """Steps until the end; why it had to end, empty when the model chose to."""
+async def _loop(work: Work) -> tuple[Why, str]:
+    """Steps until the end; why it had to end, as a word and as a sentence: empty when the model chose to."""
     try:
-        return await _steps(work)
+        why = await _steps(work)
     except ModelAway as away:
-        return say("model_away", work.language) + f" ({away})"
+        return "model_away", say("model_away", work.language) + f" ({away})"
+    return why, say(why, work.language, n=work.request.budget.steps) if why else ""
 
 
-async def _steps(work: Work) -> str:
-    language, budget = work.language, work.request.budget
+async def _steps(work: Work) -> Why:
+    budget = work.request.budget
     made = await deciding.plan(work)
     work.profile, work.plan = made.profile, made.steps
     await work.journal.event(
@@ -118,20 +109,20 @@ async def _steps(work: Work) -> str:
     repeats = revision = 0
     while True:
         if work.time_left <= 0:
-            return say("time", language)
+            return "time"
         if work.tokens_left <= 0 or work.out_of_tokens:
-            return say("tokens", language)
+            return "tokens"
         if work.step + 1 >= budget.steps:
             work.step += 1
             await _begin(work, Choice("finish"), by_model=False)
-            return say("steps", language, n=budget.steps)
+            return "steps"
         work.step += 1
         choice, by_model = await deciding.action(work)
         await _begin(work, choice, by_model=by_model)
         if choice.action == "finish":
             if work.time_left <= 0:
-                return say("time", language)
-            return "" if by_model else say("tokens" if work.out_of_tokens else "no_answer", language)
+                return "time"
+            return "" if by_model else ("tokens" if work.out_of_tokens else "no_answer")
         before = deciding.seen(work, choice)
         if before:
             repeats += 1
@@ -150,11 +141,11 @@ async def _steps(work: Work) -> str:
                            "sources": observation.sources},
             )  # fmt: skip
         if repeats >= work.rules.repeats:
-            return say("repeats", language)
+            return "repeats"
         if before:
             continue
         if work.time_left <= 0:
-            return say("time", language)
+            return "time"
         reflection = await deciding.reflect(work, choice, observation)
         work.insights = [*work.insights, *(f"(step {work.step}) {one}" for one in reflection.insights)][-_INSIGHTS:]
         data: dict[str, Any] = {"step": work.step, "insights": list(reflection.insights), "result": reflection.result}
@@ -167,16 +158,19 @@ async def _steps(work: Work) -> str:
 
 async def _begin(work: Work, choice: Choice, *, by_model: bool) -> None:
     work.count(steps=1)
+    work.tell()
     await work.journal.event("step", {"step": work.step, **choice.shown(), "by": "model" if by_model else "rule"})
 
 
 async def _close(work: Work) -> None:
-    """End the sandbox's and the door's sessions, whatever they say."""
+    """End the sandbox's and the door's sessions, whatever they say; what the door has written down is taken over."""
     ports = work.ports
     if work.sandbox_session and ports.sandbox:
         with contextlib.suppress(QueleaError, TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await ports.sandbox.close_session(work.sandbox_session)
+    await calls(work, bodies=False)
+    work.tell()
     if work.door_session and ports.door:
         with contextlib.suppress(QueleaError, TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):

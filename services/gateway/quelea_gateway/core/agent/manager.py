@@ -12,10 +12,10 @@ from typing import Any
 
 from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 
+from quelea_gateway.core.agent.afar import end_afar
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.history import artifacts_of, settled
 from quelea_gateway.core.agent.live import Live, iso
-from quelea_gateway.core.agent.loop import Outcome
 from quelea_gateway.core.agent.loop import run as run_agent
 from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
 from quelea_gateway.core.agent.ports import RunStore
@@ -24,6 +24,9 @@ from quelea_gateway.core.agent.work import Ports, Rules
 
 _POLL_SECONDS = 0.5
 _RECENT = 500
+_LOOK_SECONDS = 1.0
+"""Between two looks whether another gateway was asked to end a run of ours."""
+_BUNDLE_SECONDS = 20.0
 
 
 class Manager:
@@ -56,6 +59,7 @@ class Manager:
         self._waiting: list[str] = []
         self._beating: asyncio.Task[None] | None = None
         self._closing = False
+        self._ending: set[asyncio.Task[bool]] = set()
 
     async def start(self, request: RunRequest) -> Run:
         """Queue a run.
@@ -138,13 +142,10 @@ class Manager:
         return await self._store.events(tenant, run_id, 0)
 
     async def cancel(self, tenant: str, run_id: str) -> bool:
-        """End a run; whether there was something to end. Raises NotFound."""
+        """End a run, whichever gateway runs it; whether there was something to end. Raises NotFound, Unavailable."""
         live = self._of(tenant, run_id)
         if live is None:
-            run = await self._settled(await self._store.get(tenant, run_id))
-            if run.state not in ENDED:
-                raise Conflict("Another gateway runs it; cancel it there.")
-            return False
+            return await end_afar(self._store, tenant, run_id, beat_seconds=self._bounds.beat_seconds)
         return await self._end(live, "cancelled")
 
     async def artifact(self, tenant: str, run_id: str, name: str) -> bytes:
@@ -152,11 +153,8 @@ class Manager:
         return await self._store.read(tenant, run_id, name)
 
     async def delete(self, tenant: str, run_id: str) -> None:
-        """End it and forget it. Raises NotFound."""
-        await self.get(tenant, run_id)
-        live = self._of(tenant, run_id)
-        if live is not None:
-            await self._end(live, "cancelled")
+        """End it and forget it. Raises NotFound, Unavailable."""
+        await self.cancel(tenant, run_id)
         await self._store.delete(tenant, run_id)
 
     async def close(self) -> None:
@@ -207,8 +205,8 @@ class Manager:
             live.run = live.run.changed(state="running", started=iso(self.ports.clock.now()))
             await self._store.put(live.run)
             await live.event("state", {"state": "running"})
-            outcome = await run_agent(live.run.id, live.request, self.ports, self._rules, live)
-            end = _finished(outcome) | {"has_bundle": await self._keep_bundle(live, outcome)}
+            answer = await run_agent(live.run.id, live.request, self.ports, self._rules, live)
+            end = {"state": "finished", "error": "", "answer": answer.as_dict()}
         except asyncio.CancelledError:
             end = {"state": live.asked_to_end or "interrupted", "error": ""}
         except QueleaError as error:
@@ -221,32 +219,33 @@ class Manager:
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.shield(closing)
 
-    async def _keep_bundle(self, live: Live, outcome: Outcome) -> bool:
+    async def _keep_bundle(self, live: Live) -> bool:
         """Store what the run fetched, so that it can be replayed; a run is not lost without."""
-        if self.ports.door is None or not outcome.calls:
+        if self.ports.door is None or not live.run.calls:
             return False
         try:
-            pieces = [piece async for piece in self.ports.door.bundle(live.run.id)]
-            await self._store.write(live.run.tenant, live.run.id, BUNDLE, b"".join(pieces))
-        except QueleaError as error:
+            async with asyncio.timeout(_BUNDLE_SECONDS):
+                pieces = [piece async for piece in self.ports.door.bundle(live.run.id)]
+                await self._store.write(live.run.tenant, live.run.id, BUNDLE, b"".join(pieces))
+        except (QueleaError, TimeoutError) as error:
             self._report(live.run, error)
             return False
         return True
 
     async def _ended(self, live: Live, end: dict[str, Any]) -> None:
-        if "usage" not in end:
-            started = live.run.started and datetime.fromisoformat(live.run.started)
-            seconds = (self.ports.clock.now() - started).total_seconds() if started else 0.0
-            steps = sum(event.name == "step" for event in live.events)
-            end["usage"] = Usage(steps=steps, seconds=round(seconds, 3))
+        if live.used is None and live.run.started:
+            seconds = (self.ports.clock.now() - datetime.fromisoformat(live.run.started)).total_seconds()
+            end["usage"] = Usage(seconds=round(seconds, 3))
         run = live.run.changed(
-            **end, ended=iso(self.ports.clock.now()), artifacts=live.run.artifacts or artifacts_of(live.events)
+            **end,
+            ended=iso(self.ports.clock.now()),
+            artifacts=live.run.artifacts or artifacts_of(live.events),
+            has_bundle=await self._keep_bundle(live),
         )
         with contextlib.suppress(QueleaError):
             if run.state == "failed":
                 await live.event("error", {"message": run.error})
             await live.event("state", {"state": run.state})
-            await self._store.put(run)
         await live.become(run)
         self._forget(run.id)
         self._report(run, None)
@@ -272,19 +271,20 @@ class Manager:
             self._waiting.remove(run_id)
 
     async def _beat(self) -> None:
+        """Say that the runs live, store what they have used, end those whose end another gateway was asked for."""
+        due = 0.0
         while self._live:
-            for live in list(self._live.values()):
-                with contextlib.suppress(QueleaError):
-                    await self._store.beat(live.run.tenant, live.run.id)
-            await asyncio.sleep(self._bounds.beat_seconds)
+            now = asyncio.get_running_loop().time()
+            beat, due = (True, now + self._bounds.beat_seconds) if now >= due else (False, due)
+            await asyncio.gather(*(self._look(live, beat=beat) for live in list(self._live.values())))
+            await asyncio.sleep(min(_LOOK_SECONDS, self._bounds.beat_seconds))
 
-
-def _finished(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "state": "finished",
-        "error": "",
-        "answer": outcome.answer.as_dict(),
-        "usage": outcome.usage,
-        "calls": outcome.calls,
-        "model": outcome.model,
-    }
+    async def _look(self, live: Live, *, beat: bool) -> None:
+        with contextlib.suppress(QueleaError):
+            if beat:
+                await self._store.beat(live.run.tenant, live.run.id)
+                await live.save()
+            if live.asked_to_end is None and await self._store.end_asked(live.run.tenant, live.run.id):
+                ending = asyncio.create_task(self._end(live, "cancelled"))
+                self._ending.add(ending)
+                ending.add_done_callback(self._ending.discard)

@@ -8,6 +8,9 @@ from typing import Any, Literal
 State = Literal["queued", "running", "finished", "failed", "cancelled", "interrupted"]
 ENDED: frozenset[str] = frozenset({"finished", "failed", "cancelled", "interrupted"})
 
+Why = Literal["", "steps", "time", "tokens", "repeats", "model_away", "no_answer"]
+"""Why a run had to conclude; empty: the model chose to."""
+
 EventName = Literal["state", "plan", "step", "code", "output", "plot", "reflection", "answer", "error"]
 Action = Literal["web-search", "kb-search", "api-select", "api-details", "code-exec", "finish"]
 ACTIONS: tuple[Action, ...] = ("web-search", "kb-search", "api-select", "api-details", "code-exec", "finish")
@@ -53,9 +56,12 @@ class Usage:
 
     steps: int = 0
     tokens: int = 0
+    """Of prompts and completions together."""
     seconds: float = 0.0
     calls: int = 0
     model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
     repairs: int = 0
     """Answers of the model that did not fit and were asked for again."""
     fallbacks: int = 0
@@ -142,6 +148,8 @@ class RunAnswer:
     withheld: tuple[str, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     notices: tuple[str, ...] = ()
+    ended_by: Why = ""
+    """Why it had to conclude; empty: the model chose to."""
 
     @property
     def grounded(self) -> bool:

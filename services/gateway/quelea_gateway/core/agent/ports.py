@@ -256,6 +256,14 @@ class RunStore(Protocol):
         """Since the last beat; infinity when there was none."""
         ...
 
+    async def ask_end(self, tenant: str, run_id: str) -> None:
+        """Ask the gateway that runs it to end it."""
+        ...
+
+    async def end_asked(self, tenant: str, run_id: str) -> bool:
+        """Whether somebody did."""
+        ...
+
     async def delete(self, tenant: str, run_id: str) -> None:
         """Forget a run; no error when there is none."""
         ...

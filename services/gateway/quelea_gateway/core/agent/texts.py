@@ -17,6 +17,10 @@ _TEXTS = {
     "model_away": ("the language model did not answer.", "语言模型没有响应。"),
     "no_answer": ("the language model gave no answer that can be used.", "语言模型没有给出可用的回答。"),
     "repeats": ("the same actions were chosen again and again.", "反复选择了相同的行动。"),
+    "missing": ("Missing:", "缺少："),
+    "plan": ("Plan", "计划"),
+    "step": ("Step {n}: {action}", "第 {n} 步：{action}"),
+    "ended_with": ("ended with: {reason}", "结束状态：{reason}"),
     "not_done": ("Not done: {task}", "未完成：{task}"),
     "withheld": (
         "{n} statement(s) with figures that nothing supports were left out.",

@@ -81,6 +81,10 @@ class Journal(Protocol):
         """One file."""
         ...
 
+    def progress(self, usage: Usage, calls: Sequence[dict[str, Any]], model: str) -> None:
+        """What the run has used and called so far; kept however it ends."""
+        ...
+
 
 @dataclass(slots=True)
 class Work:
@@ -166,6 +170,12 @@ class Work:
     def count(self, **more: int) -> None:
         """Add to the usage."""
         self.usage = replace(self.usage, **{name: getattr(self.usage, name) + value for name, value in more.items()})
+
+    def tell(self) -> None:
+        """Tell the journal what was used so far."""
+        calls = tuple(self.calls.values())
+        used = replace(self.usage, seconds=round(self.elapsed, 3), calls=len(calls))
+        self.journal.progress(used, calls, self.info.model)
 
     def scrubbed(self, text: str) -> str:
         """The text without the run's secrets and what looks like a key."""
