@@ -77,6 +77,15 @@ class Keeper:
         """Remember what the start has used, so that it is not counted to the run."""
         self._base = await self._stats() or Stats(0.0, 0)
 
+    @property
+    def loaded_bytes(self) -> int:
+        """The most memory that its start took; 0 where the engine cannot say."""
+        return self._base.memory_peak_bytes
+
+    async def ran_out_of_memory(self) -> bool:
+        """Whether the kernel ended the guest because its memory was not enough."""
+        return self._gone and (await self._autopsy())[0] is Reason.MEMORY
+
     async def run(self, task: Task, limits: Limits, mailbox: Mailbox, cancelled: asyncio.Event) -> Outcome:
         """Run code to its end, whatever that is. Events go to the mailbox; after any end but OK and ERROR the
         container is good for nothing and must be removed.

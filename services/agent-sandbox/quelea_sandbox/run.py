@@ -14,6 +14,7 @@ from pathlib import Path
 from quelea_kit.logging import setup_logging
 
 from quelea_sandbox.__main__ import build
+from quelea_sandbox.adapters.door import door_of
 from quelea_sandbox.core.files import check_inputs
 from quelea_sandbox.core.model import InputFile, Outcome, Output, Reason, ReturnedFile
 from quelea_sandbox.pool import Pool
@@ -27,7 +28,7 @@ OUT = Path("sandbox-out")
 async def run(code: str, files: tuple[InputFile, ...], settings: SandboxSettings) -> Outcome:
     """Run code in a container of its own, printing what it prints."""
     pool = Pool(build(settings), settings.warm_shapes[-1:], settings.pool_limits)
-    runs = Runs(pool, Sessions(pool, most=0, most_per_tenant=0), settings.rules)
+    runs = Runs(pool, Sessions(pool, most=0, most_per_tenant=0), settings.rules, door_of(settings))
     outcome = Outcome(Reason.ENGINE, "nothing came")
     pool.start()
     try:

@@ -14,9 +14,9 @@ from quelea_kit.errors import Cancelled, Conflict, InvalidInput
 from quelea_kit.logging import get_logger
 
 from quelea_sandbox import metrics
+from quelea_sandbox.adapters.door import Door
 from quelea_sandbox.core.limits import LimitRules, shape_of
 from quelea_sandbox.core.model import (
-    MARKET_SOCKET,
     InputFile,
     Limits,
     Outcome,
@@ -71,12 +71,14 @@ class Runs:
         pool: Containers.
         sessions: Open sessions.
         rules: Limits.
+        door: Where runs that may use it find the market-data door.
     """
 
-    def __init__(self, pool: Pool, sessions: Sessions, rules: LimitRules) -> None:
+    def __init__(self, pool: Pool, sessions: Sessions, rules: LimitRules, door: Door) -> None:
         self._pool = pool
         self._sessions = sessions
         self._rules = rules
+        self._door = door
         self._cancels: dict[str, asyncio.Event] = {}
 
     def cancel(self, run_id: str) -> bool:
@@ -127,6 +129,7 @@ class Runs:
 
     async def _alone(self, request: Request, cancelled: asyncio.Event) -> AsyncGenerator[RunEvent, None]:
         limits, shape = self.container_of(request.asked, market=bool(request.market))
+        environment = await self._environment(shape, request.market_token)
         asked_at = time.monotonic()
         try:
             keeper, warm = await self._pool.take(shape, request.tenant, cancelled)
@@ -138,7 +141,7 @@ class Runs:
         try:
             yield Began("", warm, waited)
             release = partial(self._pool.discard, keeper)
-            async for event in self._drive(keeper, request, limits, cancelled, request.market_token, release):
+            async for event in self._drive(keeper, request, limits, cancelled, environment, release):
                 yield event
         finally:
             self._pool.discard(keeper)
@@ -153,17 +156,20 @@ class Runs:
             raise InvalidInput("Memory, cpus and pids of a session are fixed when it is created; leave them at 0.")
         if request.market is not None and request.market is not keeper.shape.market:
             raise InvalidInput("The network policy of a session is fixed when it is created; leave it unspecified.")
-        token = request.market_token or session.market_token
+        environment = await self._environment(shape, request.market_token or session.market_token)
         complete = False
         try:
             yield Began(session.id, True, 0.0)
             release = partial(self._sessions.end, session)
-            async for event in self._drive(keeper, request, limits, cancelled, token, release):
+            async for event in self._drive(keeper, request, limits, cancelled, environment, release):
                 yield event
             complete = True
         finally:
             if not complete:
                 self._sessions.end(session)
+
+    async def _environment(self, shape: Shape, market_token: str) -> dict[str, str]:
+        return {"QUELEA_MARKET_TOKEN": market_token, **await self._door.environment()} if shape.market else {}
 
     async def _drive(
         self,
@@ -171,13 +177,10 @@ class Runs:
         request: Request,
         limits: Limits,
         cancelled: asyncio.Event,
-        market_token: str,
+        environment: dict[str, str],
         release: Callable[[], None],
     ) -> AsyncGenerator[RunEvent, None]:
         keep = bool(request.session_id)
-        environment = {}
-        if keeper.shape.market:
-            environment = {"QUELEA_MARKET_TOKEN": market_token, "QUELEA_MARKET_SOCKET": MARKET_SOCKET}
         task = Task(
             # The guest's word for the end must name it: a fresh one, so that an old one does not fit.
             id=secrets.token_hex(8),

@@ -15,6 +15,7 @@ from quelea.sandbox.v1 import sandbox_pb2_grpc as pb_grpc
 from quelea_kit.errors import InvalidInput, TooLarge, Unsupported
 
 from quelea_sandbox.adapters.backend import Backend
+from quelea_sandbox.adapters.door import door_of
 from quelea_sandbox.core.conversation import announcement
 from quelea_sandbox.core.files import check_inputs
 from quelea_sandbox.core.frames import MAX_FRAME
@@ -47,7 +48,7 @@ class SandboxService(pb_grpc.SandboxServiceServicer):
         self._sessions = Sessions(
             self._pool, most=settings.session_places, most_per_tenant=settings.max_sessions_per_tenant
         )
-        self._runs = Runs(self._pool, self._sessions, settings.rules)
+        self._runs = Runs(self._pool, self._sessions, settings.rules, door_of(settings))
 
     @property
     def pool(self) -> Pool:
@@ -173,8 +174,9 @@ class SandboxService(pb_grpc.SandboxServiceServicer):
             return False
         if network != pb.NETWORK_POLICY_MARKET_DATA:
             raise InvalidInput("network must be NETWORK_POLICY_NONE or NETWORK_POLICY_MARKET_DATA.")
-        if self._settings.market_socket_dir is None:
-            raise Unsupported("This sandbox has no market-data door; set QUELEA_SANDBOX_MARKET_SOCKET_DIR.")
+        if not self._settings.door:
+            name = "MARKET_URL" if self._settings.backend == "kubernetes" else "MARKET_SOCKET_DIR"
+            raise Unsupported(f"This sandbox has no market-data door; set QUELEA_SANDBOX_{name}.")
         if required and not token:
             raise InvalidInput("NETWORK_POLICY_MARKET_DATA needs a market_token of the market-data door.")
         return True

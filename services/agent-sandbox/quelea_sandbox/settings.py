@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal, Self
 
@@ -13,6 +14,8 @@ from quelea_sandbox.core.model import Limits, Shape
 from quelea_sandbox.core.policy import PoolLimits
 
 _MIB = 1 << 20
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_DOOR = re.compile(r"http://[^/@?#\s]+:\d+")
 
 
 class SandboxSettings(ServiceSettings):
@@ -20,8 +23,8 @@ class SandboxSettings(ServiceSettings):
 
     model_config = settings_config("sandbox")
 
-    backend: Literal["docker"] = "docker"
-    """Where containers are made."""
+    backend: Literal["docker", "kubernetes"] = "docker"
+    """Where containers are made: by a Docker engine, or as pods in a namespace of their own."""
 
     docker_host: str = "unix:///var/run/docker.sock"
     """The engine's address: unix:// or tcp:// (plain; put it behind something that checks who calls)."""
@@ -30,32 +33,76 @@ class SandboxSettings(ServiceSettings):
     """The image that runs are made from; `make runner-image` builds it."""
 
     runtime: str = ""
-    """The engine's runtime, for example runsc where gVisor is installed; empty: the engine's default."""
+    """The engine's runtime (runsc where gVisor is installed), of pods the RuntimeClass; empty: the default one."""
 
     user: str = "65534:65534"
-    """Who the code is inside; never root."""
+    """Who the code is inside; never root. A pod has a number of its own: pod_uid."""
 
     seccomp: Path | None = None
-    """The profile of allowed system calls; empty: the one that comes with this package."""
+    """Docker: the profile of allowed system calls; empty: the one that comes with this package."""
 
     preload: str = "pandas,numpy,scipy,matplotlib.pyplot,akshare"
     """Modules that a container loads before it is ready, separated by commas; one that the image lacks is left out."""
 
     market_socket_dir: Path | None = None
-    """Folder with the market-data door's socket `door.sock`, mounted read-only where a run may use the door.
+    """Docker: folder with the market-data door's socket `door.sock`, mounted read-only where a run may use the door.
 
     Empty: this deployment has no door, and NETWORK_POLICY_MARKET_DATA is refused.
     """
+
+    market_url: str = ""
+    """Pods: the door's data side, http://host:port. A pod has no name service, so the name is looked up here before
+    each run. Empty: no door."""
+
+    namespace: str = ""
+    """Pods: where they are made; a namespace of their own, since who may make pods there may run what he likes."""
+
+    kubeconfig: Path | None = None
+    """Pods: how to reach the API server from outside a cluster; empty: as a pod of it, with the projected token."""
+
+    pod_seccomp: str = ""
+    """Pods: a Localhost profile on the nodes, for example quelea/sandbox.json; empty: RuntimeDefault."""
+
+    pod_uid: int = Field(default=100_000, ge=1000)
+    """Pods: the lowest user number; each pod draws one, so that what the kernel counts by user counts for one pod."""
+
+    pod_uids: int = Field(default=900_000, ge=1)
+    """Pods: how many numbers there are to draw from."""
+
+    pod_user_namespace: bool = False
+    """Pods: a user namespace each (hostUsers: false), where nodes can."""
+
+    pod_seconds: int = Field(default=14_400, ge=60)
+    """Pods: the cluster itself ends one that is older (activeDeadlineSeconds), whatever became of this service."""
+
+    pod_storage_bytes: int = Field(default=256 * _MIB, ge=16 * _MIB)
+    """Pods: ephemeral storage; nothing but the node's log of its output counts to it. More: the pod is evicted."""
+
+    pod_node_selector: dict[str, str] = Field(default_factory=dict)
+    """Pods: labels of the nodes that may run them; JSON."""
+
+    pod_tolerations: tuple[dict[str, str | int], ...] = ()
+    """Pods: taints that they stand, as in a pod's spec; JSON."""
+
+    pod_priority_class: str = ""
+    """Pods: their priority class."""
+
+    pod_pull_secrets: tuple[str, ...] = ()
+    """Pods: Secrets of that namespace for the image's registry; JSON."""
+
+    pod_pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
+    """Pods: when a node asks the registry."""
 
     owner: str = ""
     """Who owns the containers here, in a label: what is left of this owner is removed at start.
 
     Empty: this process, and what processes of this machine that are gone have left is removed. Give a name where the
-    process numbers mean nothing (a container of its own), and to every service on one engine another.
+    process numbers mean nothing (a container of its own), and to every service on one engine another. With pods it
+    must be given.
     """
 
     engine_seconds: float = Field(default=20.0, gt=0)
-    """Longest wait for one answer of the engine."""
+    """Longest wait for one answer of the engine, or of the API server."""
 
     min_warm: int = Field(default=1, ge=0)
     """Containers kept ready when nobody asks; of each kind where there is a door (with and without it)."""
@@ -70,7 +117,7 @@ class SandboxSettings(ServiceSettings):
     """Containers that start at the same time; a start costs seconds of processor."""
 
     start_seconds: float = Field(default=60.0, gt=0)
-    """Longest start of a container, imports included."""
+    """Longest start of a container, imports included; with pods, the scheduler and the pull of the image too."""
 
     warm_age_seconds: float = Field(default=1800.0, gt=0)
     """A ready container that nobody wanted for so long is replaced."""
@@ -181,6 +228,11 @@ class SandboxSettings(ServiceSettings):
         )
 
     @property
+    def door(self) -> str:
+        """Where the market-data door is, of this backend; empty: there is none."""
+        return self.market_url if self.backend == "kubernetes" else str(self.market_socket_dir or "")
+
+    @property
     def session_places(self) -> int:
         """Sessions at once, so that a container is left."""
         return min(self.max_sessions, self.max_containers - 1)
@@ -188,7 +240,7 @@ class SandboxSettings(ServiceSettings):
     @property
     def warm_shapes(self) -> list[Shape]:
         """Containers of these shapes are kept ready."""
-        kinds = [False] if self.market_socket_dir is None else [True, False]
+        kinds = [True, False] if self.door else [False]
         return [Shape(self.memory_bytes, self.cpus, self.pids, market) for market in kinds]
 
     @property
@@ -216,4 +268,20 @@ class SandboxSettings(ServiceSettings):
             raise ValueError("QUELEA_SANDBOX_USER must not be root")
         if self.market_socket_dir is not None and not self.market_socket_dir.is_absolute():
             raise ValueError("QUELEA_SANDBOX_MARKET_SOCKET_DIR must be an absolute path")
+        if self.backend == "kubernetes":
+            self._check_pods()
         return self
+
+    def _check_pods(self) -> None:
+        if not _LABEL.fullmatch(self.namespace):
+            raise ValueError("QUELEA_SANDBOX_NAMESPACE must name the namespace in which pods are made")
+        if not _LABEL.fullmatch(self.owner):
+            raise ValueError(
+                "QUELEA_SANDBOX_OWNER must be set with pods: 1 to 63 of a-z, 0-9 and -; it becomes a label"
+            )
+        if self.market_url and not _DOOR.fullmatch(self.market_url):
+            raise ValueError("QUELEA_SANDBOX_MARKET_URL must be http://host:port")
+        if self.pod_seconds < self.warm_age_seconds + self.max_wall_seconds:
+            raise ValueError(
+                "QUELEA_SANDBOX_POD_SECONDS must be more than WARM_AGE_SECONDS and MAX_WALL_SECONDS together"
+            )

@@ -314,6 +314,15 @@ async def test_a_container_with_other_limits_is_made_when_asked_for(
     assert [(one.memory_bytes, one.pids) for one in backend.shapes if one.pids == 20] == [(1 << 30, 20)]
 
 
+async def test_memory_that_is_too_little_for_the_libraries_is_said(client: SandboxClient, backend: FakeBackend) -> None:
+    backend.needs_bytes = 300 << 20
+    with pytest.raises(InvalidInput, match="memory_bytes is 209715200: too little.* takes about \\d+ MiB"):
+        await client.run("print(1)", limits=pb.Limits(memory_bytes=200 << 20))
+    with pytest.raises(InvalidInput, match="memory_bytes"):
+        await session(client, limits=pb.Limits(memory_bytes=200 << 20))
+    assert (await client.run("print(1)")).text == "1\n"
+
+
 async def test_a_queue_that_is_full_refuses_with_a_time(backend: FakeBackend) -> None:
     bounds = settings(max_containers=1, max_warm=1, max_sessions=0, queue_length=2, queue_seconds=20)
     async with sandbox(backend, bounds) as client:

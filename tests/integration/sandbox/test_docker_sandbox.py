@@ -11,7 +11,6 @@ import tempfile
 import threading
 from pathlib import Path
 
-import docker
 import pytest
 from quelea.sandbox.v1 import sandbox_pb2 as pb
 from quelea.sandbox.v1 import sandbox_pb2_grpc as pb_grpc
@@ -20,14 +19,14 @@ from quelea_kit.errors import Overloaded
 from quelea_kit.testing import free_port, wait_until, wait_until_async
 from quelea_sandbox.adapters.docker_options import OWNER
 from quelea_sandbox.service import NAME
-from support.sandbox import IMAGE, SandboxClient, docker_sandbox
+from support.sandbox import IMAGE, SandboxClient, docker_sandbox, engine_api
 
 pytestmark = pytest.mark.usefixtures("engine")
 
 
 def owned(owner: str) -> list[str]:
     """Names of an owner's containers."""
-    api = docker.APIClient()
+    api = engine_api()
     try:
         return [one["Names"][0] for one in api.containers(all=True, filters={"label": f"{OWNER}={owner}"})]
     finally:
@@ -171,7 +170,7 @@ async def test_what_a_killed_service_left_is_removed_by_the_next() -> None:
 async def test_leftovers_of_a_dead_process_are_removed_without_a_name_and_the_living_are_spared(
     client: SandboxClient,
 ) -> None:
-    api = docker.APIClient()
+    api = engine_api()
     backend = client.service._backend
     mine = backend._owner  # type: ignore[attr-defined]  # to write what a dead process would have written
     parts = mine.split("/")
@@ -184,7 +183,7 @@ async def test_leftovers_of_a_dead_process_are_removed_without_a_name_and_the_li
         assert owned(theirs)
         child.kill()
         child.wait()
-        client.service.pool._engine.sweep_soon()
+        client.service.pool._stock._engine.sweep_soon()
         await wait_until_async(lambda: not owned(theirs), seconds=30)
         assert owned(mine)
     finally:

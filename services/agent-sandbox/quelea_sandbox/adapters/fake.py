@@ -92,6 +92,7 @@ class FakeBackend:
         self.image = "fake"
         self.down = False
         self.fail_creates = 0
+        self.needs_bytes = 0
         self.containers: list[FakeContainer] = []
         self.shapes: list[Shape] = []
         self.swept = 0
@@ -127,6 +128,9 @@ class FakeBackend:
             start_new_session=True,
         )
         container = FakeContainer(name, process, folder)
+        if shape.memory_bytes < self.needs_bytes:  # as the kernel does while the guest loads its libraries
+            container.out_of_memory = True
+            process.kill()
         self.containers.append(container)
         self.shapes.append(shape)
         return container
