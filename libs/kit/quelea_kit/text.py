@@ -50,9 +50,10 @@ def stem(word: str) -> str:
 def words(text: str) -> list[str]:
     """Lower-case words in order: Chinese cut by jieba, English as written, numbers without thousands separators."""
     found: list[str] = []
-    for match in _WORD.finditer(normalise(text)):
-        piece = match.group()
-        if CJK.match(piece):
+    for piece in _WORD.findall(normalise(text)):  # every search reads its passages so: plain words go the short way
+        if piece.isascii() and piece.isalpha():
+            found.append(piece)
+        elif CJK.match(piece):
             found.extend(word for word in rjieba.cut(piece) if word.strip())
         elif piece[0].isdigit():
             found.append(piece.replace(",", "").rstrip("."))
