@@ -60,9 +60,9 @@ def of_wheel(wheel: Path) -> Component:
     )
 
 
-def _packages(libraries: Iterable[Path]) -> set[tuple[str, str]]:
-    # Name and version of the Debian packages that own these files; none on another kind of system.
-    owners: set[tuple[str, str]] = set()
+def owners(libraries: Iterable[Path]) -> set[tuple[str, str]]:
+    """Name and version of the Debian packages that own these files; none on another kind of system."""
+    found: set[tuple[str, str]] = set()
     for library in libraries:
         for path in (str(library), f"/usr{library}", str(library).removeprefix("/usr")):
             try:
@@ -73,9 +73,15 @@ def _packages(libraries: Iterable[Path]) -> set[tuple[str, str]]:
                 package = owner.stdout.split(": ")[0]
                 shown = ["dpkg-query", "-W", "-f", "${Package} ${Version}", package]
                 name, version = subprocess.run(shown, capture_output=True, text=True, check=True).stdout.split(" ")  # noqa: S603 - as above
-                owners.add((name, version))
+                found.add((name, version))
                 break
-    return owners
+    return found
+
+
+def of_package(name: str, version: str) -> Component:
+    """A package of Debian."""
+    purl = PackageURL("deb", "debian", name, version)
+    return Component(name=name, version=version, type=ComponentType.LIBRARY, bom_ref=purl.to_string(), purl=purl)
 
 
 def of_base(base: str, files: dict[str, bytes | Path | str]) -> list[Component]:
@@ -95,12 +101,7 @@ def of_base(base: str, files: dict[str, bytes | Path | str]) -> list[Component]:
         )
     ]
     libraries = [path for name, path in files.items() if isinstance(path, Path) and "/python3" not in name]
-    for name, version in sorted(_packages(path for path in libraries if ".so" in path.name)):
-        purl = PackageURL("deb", "debian", name, version)
-        parts.append(
-            Component(name=name, version=version, type=ComponentType.LIBRARY, bom_ref=purl.to_string(), purl=purl)
-        )
-    return parts
+    return parts + [of_package(*one) for one in sorted(owners(path for path in libraries if ".so" in path.name))]
 
 
 def write(title: str, version: str, identity: str, parts: list[Component]) -> str:

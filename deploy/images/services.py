@@ -1,4 +1,4 @@
-"""Builds the services' images, with no container registry: `python deploy/images/services.py [SERVICE …]`.
+"""Builds the services' images and Redis', with no container registry: `python deploy/images/services.py [SERVICE …]`.
 
 An image whose content is there already is not built. Its content is one hash (label `quelea.content`, and its tag): the
 base, the recipe, every wheel, our packages, the catalogue of tools. Tags: that hash, the version, latest.
@@ -19,6 +19,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import redis_image
 import rootfs
 import sbom
 import wheels
@@ -146,21 +147,38 @@ def make(image: Image, options: argparse.Namespace, files: dict[str, bytes | Pat
     parts = parts_of(image, cuda=options.cuda)
     identity = parts.identity(base_identity)
     due = options.force or label_of(f"{image.name}:latest") != identity
-    if options.check or not due:
-        done = "due" if due else "already there"
-    else:
+    if due and not options.check:
         base = options.base or make_base(files, base_identity)
         build(image, parts, identity, base, options.source, sbom.of_base(base, files))
-        done = f"built in {time.monotonic() - began:.0f} s"
-    size = "" if options.check else f" {size_of(f'{image.name}:latest'):.0f} MB,"
-    print(f"{image.name}:{identity[:12]}{size} {done}", flush=True)  # noqa: T201 - a command line prints
+    _say(image.name, identity, due, began, options)
     return due
+
+
+def make_redis(options: argparse.Namespace, files: dict[str, bytes | Path | str], base_identity: str) -> bool:
+    """The same of Redis' image, which is no service of ours."""
+    began = time.monotonic()
+    debs = redis_image.packages(fresh=options.force)
+    identity = redis_image.identity(base_identity, debs)
+    due = options.force or label_of(f"{redis_image.NAME}:latest") != identity
+    if due and not options.check:
+        redis_image.build(make_base(files, base_identity), identity, debs, files)
+    _say(redis_image.NAME, identity, due, began, options)
+    return due
+
+
+def _say(name: str, identity: str, due: bool, began: float, options: argparse.Namespace) -> None:
+    if options.check:
+        said = "due" if due else "already there"
+    else:
+        done = f"built in {time.monotonic() - began:.0f} s" if due else "already there"
+        said = f"{size_of(f'{name}:latest'):.0f} MB, {done}"
+    print(f"{name}:{identity[:12]} {said}", flush=True)  # noqa: T201 - a command line prints
 
 
 def main() -> int:
     """Build what was asked for, in an order that has the embedder's gigabyte last."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [image.service for image in IMAGES]
+    names = ["redis", *(image.service for image in IMAGES)]
     parser.add_argument("services", nargs="*", metavar="SERVICE", help=f"of {', '.join(names)}; none: all")
     parser.add_argument("--base", default="", help="an image to build on instead of a base made here")
     parser.add_argument("--source", default="", help="address of the sources, for a label")
@@ -168,6 +186,8 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="only say whether a build is due")
     parser.add_argument("--cuda", action="store_true", help="let the embedder have a torch for GPUs")
     options = parser.parse_args()
+    if options.base and "redis" in options.services:
+        parser.error("quelea-redis is for where there is no registry: with --base, take the registry's redis")
     if unknown := set(options.services) - set(names):
         parser.error(f"no service {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     try:
@@ -175,7 +195,10 @@ def main() -> int:
         files = {} if options.base else rootfs.contents()
         base_identity = options.base or rootfs.fingerprint(files)
         wanted = [image for image in IMAGES if not options.services or image.service in options.services]
-        due = [make(image, options, files, base_identity) for image in wanted]
+        due = []
+        if "redis" in options.services or not (options.services or options.base):
+            due.append(make_redis(options, files, base_identity))
+        due += [make(image, options, files, base_identity) for image in wanted]
         if options.check:
             return 3 if any(due) else 0
         if any(due):

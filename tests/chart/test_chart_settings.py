@@ -6,13 +6,10 @@ import importlib
 import importlib.util
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from prometheus_client.metrics import MetricWrapperBase
 from pydantic_settings import BaseSettings
 from quelea_embedder.settings import EmbedderSettings
 from quelea_gateway.settings import Settings as GatewaySettings
@@ -20,7 +17,6 @@ from quelea_generator.settings import GeneratorSettings
 from quelea_retriever.settings import Settings as RetrieverSettings
 from quelea_sandbox.registry.settings import ToolSettings
 from quelea_sandbox.settings import SandboxSettings
-from quelea_search.core.jobs import JobState
 from quelea_search.door.settings import DoorSettings
 from quelea_search.settings import SearchSettings
 from support.chart_render import (
@@ -30,10 +26,12 @@ from support.chart_render import (
     Object,
     component,
     containers,
+    main_containers,
     merged,
     named,
     of_kind,
     render,
+    variables,
     workloads,
 )
 
@@ -50,27 +48,12 @@ VALUES: Object = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-
 CASES = pytest.mark.parametrize("case", MATRIX)
 
 
-def _main_containers(things: list[Object]) -> Iterator[tuple[str, Object]]:
-    for thing in workloads(things):
-        for container in containers(thing["spec"]["template"]["spec"]):
-            if container["name"] in (component(thing), "prepare"):
-                yield component(thing), container
-
-
-def _variables(container: Object) -> dict[str, str]:
-    told = {}
-    for variable in container["env"]:
-        secret = variable["name"] == "QUELEA_SEARCH_REDIS_URL"
-        told[variable["name"]] = variable.get("value", "redis://:x@redis:6379/0" if secret else "from-a-secret")
-    return told
-
-
 @CASES
 def test_every_variable_is_a_setting_and_the_settings_take_it(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = 0
-    for name, container in _main_containers(render(MATRIX[case])):
+    for name, container in main_containers(render(MATRIX[case])):
         with monkeypatch.context() as patch:
-            told = _variables(container)
+            told = variables(container)
             for variable, value in told.items():
                 patch.setenv(variable, value)
             prefixes = {v.split("_")[1] for v in told if v.startswith("QUELEA_")} - {"ENGINE", "QDRANT"}
@@ -88,7 +71,7 @@ def test_every_variable_is_a_setting_and_the_settings_take_it(case: str, monkeyp
 
 @CASES
 def test_modules_are_there(case: str) -> None:
-    for name, container in _main_containers(render(MATRIX[case])):
+    for name, container in main_containers(render(MATRIX[case])):
         if container["command"][:2] == ["python", "-m"]:
             module = container["command"][2]
             spec = importlib.util.find_spec(module)
@@ -105,8 +88,8 @@ def test_the_engine_gets_what_its_launcher_reads() -> None:
     launch = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(launch)
     documented = set(re.findall(r"QUELEA_ENGINE_[A-Z_]+", launch.__doc__)) | {"QUELEA_ENGINE_PORT"}
-    engine = dict(_main_containers(render(MATRIX["gpu"])))["engine"]
-    told = _variables(engine)
+    engine = dict(main_containers(render(MATRIX["gpu"])))["engine"]
+    told = variables(engine)
     assert {v for v in told if v.startswith("QUELEA_")} <= documented
     command = shlex.join(launch.command(told))
     assert "--lora-modules finance=/models/finance-lora" in command
@@ -116,7 +99,7 @@ def test_the_engine_gets_what_its_launcher_reads() -> None:
 
 def test_the_generator_knows_every_replica_of_the_engine_by_name() -> None:
     def endpoints(values: Object) -> tuple[str, ...]:
-        told = _variables(dict(_main_containers(render(values)))["generator"])
+        told = variables(dict(main_containers(render(values)))["generator"])
         return GeneratorSettings(endpoint=told.get("QUELEA_GENERATOR_ENDPOINT", ""), model="m").endpoints
 
     assert endpoints({}) == ()
@@ -174,7 +157,7 @@ def test_health_names_are_those_that_the_services_register() -> None:
         module = importlib.import_module(modules[name])
         assert health == getattr(module, "NAME", None) or health == getattr(module, "SERVICE", None), name
         main = named(render(MATRIX["everything on"]), VALUES["services"][name].get("kind", "Deployment"), name)
-        probe = next(c for n, c in _main_containers([main]) if c["name"] == name)["readinessProbe"]
+        probe = next(c for n, c in main_containers([main]) if c["name"] == name)["readinessProbe"]
         assert probe["grpc"]["service"] == health
 
 
@@ -187,113 +170,25 @@ def test_the_gateways_probes_are_routes_of_it() -> None:
     assert "/readyz" in routes
 
 
-METRICS = {
-    "embedder": ("quelea_kit.metrics", "quelea_embedder.metrics"),
-    "retriever": ("quelea_kit.metrics",),
-    "search": ("quelea_kit.metrics",),
-    "generator": ("quelea_kit.metrics", "quelea_generator.adapters.pool_metrics"),
-    "gateway": ("quelea_kit.metrics", "quelea_gateway.metrics"),
-}
-
-
-class _Ledger:
-    """What the collector of search asks of Redis, answered."""
-
-    def count(self, state: Any) -> int:
-        return 1
-
-    count_waiting = count
-
-    def count_dead(self) -> int:
-        return 0
-
-    def totals(self) -> dict[str, float]:
-        return {}
-
-    workers = totals
-
-
-def _samples(service: str) -> dict[str, set[str]]:
-    """Name of each sample that a service's /metrics can have -> its labels."""
-    found: dict[str, set[str]] = {}
-    suffixes = {"gauge": [""], "counter": ["_total"], "histogram": ["_sum", "_count", "_bucket"]}
-    for module in METRICS[service]:
-        for metric in vars(importlib.import_module(module)).values():
-            if isinstance(metric, MetricWrapperBase):
-                for described in metric.describe():
-                    for suffix in suffixes[described.type]:
-                        found[described.name + suffix] = set(metric._labelnames)
-    if service == "search":
-        from quelea_search.metrics import IngestionCollector
-
-        fake: Any = _Ledger()
-        for family in IngestionCollector(fake, fake, fake).collect():
-            found |= {sample.name: set(sample.labels) for sample in family.samples}
-    return found
-
-
-def test_every_metric_of_a_query_is_one_that_the_service_shows() -> None:
-    asked = 0
-    for name, own in VALUES["services"].items():
-        scaling = own.get("autoscaling", {})
-        words = f"{scaling.get('query', '')} {scaling.get('podMetric', {}).get('name', '')}"
-        shows = scaling.get("queryService") or name
-        for metric in set(re.findall(r"quelea_\w+", words)):
-            asked += 1
-            assert metric in _samples(shows), f"{name}: {metric}"
-        for labels in re.findall(r"\$target, ([^}]+)", words):
-            (label, values) = re.fullmatch(r'(\w+)=~"([^"]+)"', labels).groups()  # type: ignore[union-attr]
-            assert label in _samples(shows)["quelea_search_jobs"]
-            assert set(values.split("|")) <= {state.value for state in JobState}
-    assert asked >= 6
-    for scaler in of_kind(render(MATRIX["keda"]), "ScaledObject"):
-        query = scaler["spec"]["triggers"][0]["metadata"]["query"]
-        assert 'namespace="finance", service="demo-quelea-' in query
-        assert "$target" not in query
-    worker = named(render(MATRIX["keda"]), "ScaledObject", "worker")
-    assert 'service="demo-quelea-search"' in worker["spec"]["triggers"][0]["metadata"]["query"]
-
-
-def test_vllms_metrics_are_those_of_vllm() -> None:
-    sources = list((REPOSITORY / ".engine-cpu").glob("lib/python3*/site-packages/vllm/v1/metrics/loggers.py"))
-    if not sources:
-        pytest.skip("vLLM is not here; `make engine-cpu` brings it")
-    text = sources[0].read_text(encoding="utf-8")
-    scaling = VALUES["services"]["engine"]["autoscaling"]
-    names = set(re.findall(r"vllm:\w+", scaling["query"] + scaling["podMetric"]["name"]))
-    assert names == {"vllm:num_requests_waiting", "vllm:num_requests_running"}
-    assert all(f'"{name}"' in text for name in names)
-
-
-def test_metrics_have_a_port_only_where_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    for case, on in (("default", False), ("keda", True)):
-        for name, container in _main_containers(render(MATRIX[case])):
-            told = _variables(container)
-            ports = {p["name"]: p["containerPort"] for p in container.get("ports", [])}
-            if container["name"] == name and name in METRICS:
-                assert ("metrics" in ports) is on
-                assert any(v.endswith("_METRICS_PORT") and told[v] == "9100" for v in told) is on
-
-
 def test_services_listen_on_an_ipv6_cluster_too() -> None:
     six = merged(MATRIX["everything on"], {"listenHost": "[::]"})
-    found = dict(_main_containers(render(six)))
-    assert _variables(found["gateway"])["QUELEA_GATEWAY_HTTP_LISTEN"] == "[::]:8080"
-    assert _variables(found["retriever"])["QUELEA_RETRIEVER_LISTEN"] == "[::]:7402"
-    assert _variables(found["retriever"])["QUELEA_RETRIEVER_METRICS_HOST"] == "::"
-    assert _variables(found["engine"])["QUELEA_ENGINE_HOST"] == "::"
+    found = dict(main_containers(render(six)))
+    assert variables(found["gateway"])["QUELEA_GATEWAY_HTTP_LISTEN"] == "[::]:8080"
+    assert variables(found["retriever"])["QUELEA_RETRIEVER_LISTEN"] == "[::]:7402"
+    assert variables(found["retriever"])["QUELEA_RETRIEVER_METRICS_HOST"] == "::"
+    assert variables(found["engine"])["QUELEA_ENGINE_HOST"] == "::"
 
 
 def test_the_embedder_has_as_many_workers_as_processors() -> None:
-    embedder = dict(_main_containers(render({})))["embedder"]
-    assert _variables(embedder)["QUELEA_EMBEDDER_WORKERS"] == embedder["resources"]["limits"]["cpu"]
+    embedder = dict(main_containers(render({})))["embedder"]
+    assert variables(embedder)["QUELEA_EMBEDDER_WORKERS"] == embedder["resources"]["limits"]["cpu"]
 
 
 def test_a_worker_may_not_outgrow_its_pod() -> None:
     for case in MATRIX:
-        found = dict(_main_containers(render(MATRIX[case])))
+        found = dict(main_containers(render(MATRIX[case])))
         for name in {"search", "worker"} & found.keys():
-            told = _variables(found[name])
+            told = variables(found[name])
             children = int(told.get("QUELEA_SEARCH_WORKER_CONCURRENCY", "1"))
             limit = found[name]["resources"]["limits"]["memory"]
             assert limit.endswith("Gi")
@@ -317,7 +212,7 @@ def test_the_sandboxes_engine_serves_what_its_settings_say(monkeypatch: pytest.M
     pod = named(things, "StatefulSet", "sandbox")["spec"]["template"]["spec"]
     by_name = {c["name"]: c for c in containers(pod)}
     assert [c["name"] for c in pod["initContainers"]] == ["runner-files", "engine", "runner-import"]
-    for variable, value in _variables(by_name["sandbox"]).items():
+    for variable, value in variables(by_name["sandbox"]).items():
         monkeypatch.setenv(variable, value)
     settings = SandboxSettings()
     assert f"--host={settings.docker_host}" in by_name["engine"]["command"]
@@ -332,6 +227,6 @@ def test_the_sandboxes_engine_serves_what_its_settings_say(monkeypatch: pytest.M
     environment = dockerfile.rpartition("ENV ")[2].partition("USER")[0].replace("\\\n", " ").split()
     changes = [c.removeprefix("--change=") for c in by_name["runner-import"]["command"] if c.startswith("--change")]
     assert changes[0].removeprefix("ENV ").split() == environment
-    assert "QUELEA_SANDBOX_MARKET_SOCKET_DIR" not in _variables(
-        dict(_main_containers(render(merged(MATRIX["sandbox"], {"services": {"door": {"enabled": False}}}))))["sandbox"]
+    assert "QUELEA_SANDBOX_MARKET_SOCKET_DIR" not in variables(
+        dict(main_containers(render(merged(MATRIX["sandbox"], {"services": {"door": {"enabled": False}}}))))["sandbox"]
     )

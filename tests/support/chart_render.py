@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,7 @@ MATRIX: dict[str, Object] = {
     "embedded": merged(file("values-small.yaml"), file("values-embedded.yaml")),
     "gpu": file("values-gpu.yaml"),
     "airgapped": merged(file("values-small.yaml"), file("values-airgapped.yaml")),
+    "local": merged(file("values-small.yaml"), file("values-embedded.yaml"), file("values-local.yaml")),
     "hpa": _hpa(),
     "keda": _keda(),
     "sandbox": merged(file("values-small.yaml"), _SANDBOX),
@@ -185,3 +187,20 @@ def containers(pod: Object) -> list[Object]:
 def component(thing: Object) -> str:
     """Which part of Quelea an object belongs to."""
     return str(thing["metadata"]["labels"]["app.kubernetes.io/component"])
+
+
+def main_containers(things: list[Object]) -> Iterator[tuple[str, Object]]:
+    """Component and container of every service, and of what runs before it with the same settings."""
+    for thing in workloads(things):
+        for container in containers(thing["spec"]["template"]["spec"]):
+            if container["name"] in (component(thing), "prepare"):
+                yield component(thing), container
+
+
+def variables(container: Object) -> dict[str, str]:
+    """What it is told, with something in place of each secret."""
+    told = {}
+    for variable in container["env"]:
+        secret = variable["name"] == "QUELEA_SEARCH_REDIS_URL"
+        told[variable["name"]] = variable.get("value", "redis://:x@redis:6379/0" if secret else "from-a-secret")
+    return told

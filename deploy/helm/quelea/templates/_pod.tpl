@@ -203,7 +203,7 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* The health service's own status follows readiness, so liveness asks no more than whether the server listens. */}}
+{{/* "live" says only that the server's loop turns: a dependency that is away makes a pod not ready, and restarts none. */}}
 {{- define "quelea.probes" -}}
 {{- if .health -}}
 startupProbe:
@@ -216,7 +216,7 @@ readinessProbe:
   periodSeconds: 5
   timeoutSeconds: 5
 livenessProbe:
-  tcpSocket: {port: grpc}
+  grpc: {port: {{ int .ports.grpc }}, service: live}
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6

@@ -1,0 +1,116 @@
+"""Every pod: what it asks for, how it is watched and ended, and what it may not do."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+from support.chart_render import (
+    LONG_NAME,
+    MATRIX,
+    Object,
+    containers,
+    file,
+    of_kind,
+    pods,
+    render,
+    workloads,
+)
+
+_UNITS = {"m": 0.001, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "": 1.0}
+CASES = pytest.mark.parametrize(("case", "release"), list(product(MATRIX, ("demo", LONG_NAME))))
+
+
+def _amount(text: str) -> float:
+    number, unit = re.fullmatch(r"([0-9.]+)([a-zA-Z]*)", str(text)).groups()  # type: ignore[union-attr]
+    return float(number) * _UNITS[unit]
+
+
+def _fits(selector: Object, labels: Object) -> bool:
+    return selector.items() <= labels.items()
+
+
+@CASES
+def test_requests_are_within_limits(case: str, release: str) -> None:
+    for name, pod in pods(render(MATRIX[case], release)):
+        for container in containers(pod):
+            asked, most = container["resources"]["requests"], container["resources"]["limits"]
+            assert {"cpu", "memory", "ephemeral-storage"} <= asked.keys(), (name, container["name"])
+            assert asked.keys() == most.keys(), (name, container["name"])
+            for what, amount in asked.items():
+                assert 0 < _amount(amount) <= _amount(most[what]), (name, container["name"], what)
+
+
+@CASES
+def test_every_running_container_has_three_probes_and_time_to_drain(case: str, release: str) -> None:
+    for name, pod in pods(render(MATRIX[case], release)):
+        if "serviceAccountName" not in pod:
+            continue  # a test's pod ends by itself
+        running = [
+            *pod["containers"],
+            *(c for c in pod.get("initContainers", []) if c.get("restartPolicy") == "Always"),
+        ]
+        for container in running:
+            open_ports = {p["name"]: p["containerPort"] for p in container.get("ports", [])}
+            for kind in ("startupProbe", "readinessProbe", "livenessProbe"):
+                for how in ("httpGet", "tcpSocket", "grpc"):
+                    port = container[kind].get(how, {}).get("port")
+                    assert port is None or port in {*open_ports, *open_ports.values()}, (name, kind)
+        main = pod["containers"][0]
+        sleep = main.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
+        drains = [float(v["value"]) for v in main["env"] if v["name"].endswith("_DRAIN_SECONDS")]
+        assert len(drains) <= 1
+        assert pod["terminationGracePeriodSeconds"] >= sleep + sum(drains) + 10, name
+
+
+@CASES
+def test_pods_fit_the_restricted_profile_but_for_the_engine(case: str, release: str) -> None:
+    things = render(MATRIX[case], release)
+    for name, pod in pods(things):
+        own = pod["securityContext"]
+        assert own["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert own["runAsUser"] > 0
+        if "serviceAccountName" in pod:
+            assert pod["automountServiceAccountToken"] is False
+        assert not {"hostNetwork", "hostPID", "hostIPC"} & pod.keys()
+        assert not [v for v in pod["volumes"] if "hostPath" in v], (
+            "never the node's files, its docker.sock least of all"
+        )
+        for container in containers(pod):
+            security = container["securityContext"]
+            if security.get("privileged"):
+                assert container["name"] == "engine"
+                assert name.endswith("-sandbox")
+                continue
+            assert security["runAsNonRoot"] is True
+            assert security["allowPrivilegeEscalation"] is False
+            assert security["readOnlyRootFilesystem"] is True
+            assert security["capabilities"] == {"drop": ["ALL"]}
+            assert "runAsUser" not in security
+    privileged = [c for _, pod in pods(things) for c in containers(pod) if c["securityContext"].get("privileged")]
+    assert len(privileged) == (case in ("sandbox", "everything on"))
+
+
+@CASES
+def test_every_workload_has_budget_spread_account_and_policy(case: str, release: str) -> None:
+    things = render(MATRIX[case], release)
+    for thing in workloads(things):
+        for kind in ("PodDisruptionBudget", "ServiceAccount", *(["NetworkPolicy"] if case != "everything off" else [])):
+            assert [t for t in of_kind(things, kind) if t["metadata"]["name"] == thing["metadata"]["name"]], kind
+        pod = thing["spec"]["template"]
+        for spread in pod["spec"]["topologySpreadConstraints"]:
+            assert _fits(spread["labelSelector"]["matchLabels"], pod["metadata"]["labels"])
+        if case == "everything on":
+            assert pod["spec"]["priorityClassName"] == "important"
+
+
+def test_small_fits_one_small_node() -> None:
+    things = render(file("values-small.yaml"))
+    cpu = memory = 0.0
+    for thing in workloads(things):
+        own = thing["spec"]["template"]["spec"]["containers"]
+        cpu += thing["spec"]["replicas"] * sum(_amount(c["resources"]["requests"]["cpu"]) for c in own)
+        memory += thing["spec"]["replicas"] * sum(_amount(c["resources"]["requests"]["memory"]) for c in own)
+    assert cpu <= 3
+    assert memory <= 6 * 2**30
