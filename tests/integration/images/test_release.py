@@ -1,0 +1,63 @@
+"""The chart's objects, run from the locally built images: probes pass, helm's tests pass, and again after kills."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import docker
+import pytest
+from support.chart_render import MATRIX, render
+from support.release import Release
+
+READY_SECONDS = 180
+COMPONENTS = ("embedder", "retriever", "search", "worker", "generator", "gateway", "redis")
+
+
+def until(what: Callable[[], list[str]], release: Release) -> None:
+    """Waits until nothing is said against it."""
+    end = time.monotonic() + READY_SECONDS
+    while said := what():
+        assert time.monotonic() < end, f"{said}\n{release.logs()}"
+        time.sleep(1)
+
+
+@pytest.fixture(scope="module")
+def release(engine: docker.DockerClient) -> Iterator[Release]:
+    one = Release(engine, render(MATRIX["local"]))
+    try:
+        one.start()
+        for component in one.pods:
+            until(lambda component=component: one.ready(component), one)
+        yield one
+    finally:
+        one.remove()
+
+
+def test_a_release_has_every_component(release: Release) -> None:
+    assert set(COMPONENTS) <= set(release.pods)
+    assert len(release.pods["gateway"]) > 1
+
+
+def test_what_is_ready_is_alive(release: Release) -> None:
+    for component in release.pods:
+        assert release.alive(component) == []
+
+
+def test_the_charts_own_tests_pass(release: Release) -> None:
+    for name in ("test-ingest", "test-ask"):
+        code, output = release.hook(name)
+        assert code == 0, f"{output}\n{release.logs()}"
+
+
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_killed_it_comes_back_and_answers(release: Release, component: str) -> None:
+    pods = release.pods[component]
+    for pod in pods:
+        release.kill(pod)
+    for pod in pods:
+        release.revive(pod)
+    until(lambda: release.ready(component), release)
+    until(lambda: release.ready("gateway"), release)
+    code, output = release.hook("test-ask")
+    assert code == 0, f"{output}\n{release.logs()}"
