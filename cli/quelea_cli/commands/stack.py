@@ -77,6 +77,9 @@ def up(
     agent: Annotated[
         bool, typer.Option("--agent", help="Also what the agent needs: the sandbox (Docker) and the market-data door.")
     ] = False,
+    tls: Annotated[
+        bool, typer.Option("--tls", help="Mutual TLS between the services, with certificates made for this run.")
+    ] = False,
     start_seconds: Annotated[float, typer.Option(help="Longest wait for a service to be ready.", min=1)] = 120.0,
     log_level: Annotated[Level, typer.Option(help="Lowest level shown on the terminal.")] = Level.info,
     detach: Annotated[bool, typer.Option(help="Return when it is ready, and leave it running.")] = False,
@@ -96,6 +99,7 @@ def up(
         sample_web=sample_folder() if sample_web else None,
         engine=CHECKOUT if reader is Reader.cpu else None,
         agent=CHECKOUT if agent else None,
+        tls=tls,
     )
     if agent:
         check_engine(os.environ)

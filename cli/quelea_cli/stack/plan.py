@@ -39,6 +39,8 @@ class Options:
     """Folder of the sample web, which then stands in for the internet."""
     engine: Path | None = None
     """Checkout whose vLLM for CPUs writes the answers; None: none is started."""
+    tls: bool = False
+    """Mutual TLS between the services."""
     agent: Path | None = None
     """Checkout whose catalogue of tools the agent uses; None: there is no agent."""
 
@@ -51,6 +53,8 @@ def url_of(options: Options) -> str:
 
 def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[Service]:
     """The processes of the stack. What the user has set in the environment wins, but for addresses and folders."""
+    # Of one certificate for all nothing would be told apart; `tls` makes one for each.
+    environment = {name: value for name, value in environment.items() if name != "QUELEA_TLS_DIR"}
     names = ("redis", "embedder", "retriever", "search", "generator", "gateway")
     port = dict(zip(names, free_ports(len(names)), strict=True))
     at = {name: f"{LOOPBACK}:{number}" for name, number in port.items()}
@@ -109,7 +113,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
 
     web = is_on(options.web or bool(sample), environment)
     beat = [service("beat", search, module="quelea_search.beat", stop_group=2)] if web else []
-    return [
+    services = [
         _redis(home, port["redis"], password, environment),
         *sample,
         *engine,
@@ -138,6 +142,11 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
             stop_group=1,
         ),
     ]
+    if not options.tls:
+        return services
+    from quelea_cli.stack.secure import secured  # noqa: PLC0415  # cryptography loads slowly, and few need it
+
+    return secured(home.run / "tls", services)
 
 
 def _redis(home: Home, port: int, password: str, environment: Mapping[str, str]) -> Service:
