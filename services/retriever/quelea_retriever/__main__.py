@@ -15,6 +15,7 @@ from quelea_kit.tracing import setup_tracing
 
 from quelea_retriever import live_backup
 from quelea_retriever.adapters.embedder import GrpcEmbedder
+from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import Store
@@ -60,7 +61,8 @@ async def maintain(library: Library, collections: Collections) -> None:
 
 async def run(settings: Settings) -> None:
     """Serve until SIGTERM."""
-    store, embedder = make_store(settings), GrpcEmbedder(settings.embedder)
+    addresses = [address for address in (settings.embedder, settings.next_embedder) if address]
+    store, embedder = make_store(settings), Embedders([GrpcEmbedder(address) for address in addresses])
     library = Library(
         store,
         catalogue_ttl=settings.catalogue_ttl_seconds,

@@ -9,9 +9,12 @@ from pathlib import Path
 
 from quelea_kit.errors import Conflict, InvalidInput, QueleaError
 
-from quelea_retriever import live_backup, reembed
+from quelea_retriever import live_backup, migrating, reembed
 from quelea_retriever.adapters import edge_files
 from quelea_retriever.adapters.embedder import GrpcEmbedder
+from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
+from quelea_retriever.adapters.qdrant_points import make_client
+from quelea_retriever.adapters.store import SCHEMA
 from quelea_retriever.settings import Settings
 
 
@@ -59,11 +62,14 @@ def main(arguments: list[str] | None = None) -> int:
     back.add_argument("--from", dest="archive", type=Path, required=True, metavar="FILE.tar.gz")
     again = commands.add_parser("reembed", help="index again with the embedder's model; the service must be stopped")
     again.add_argument("--embedder", default=settings.embedder, help="address of the embedder")
+    commands.add_parser("migrate", help="bring what an older release wrote to this one's schema; may be run again")
     options = parser.parse_args(arguments)
     try:
-        if settings.store != "qdrant_edge":
+        if options.command == "migrate":
+            said = asyncio.run(_migrate(options.data_dir, settings))
+        elif settings.store != "qdrant_edge":
             raise InvalidInput("The knowledge base is on a Qdrant server: use the server's own snapshots.")
-        if options.command == "backup":
+        elif options.command == "backup":
             said = backup(options.data_dir, options.out, options.seconds)
         elif options.command == "restore":
             said = restore(options.data_dir, options.archive)
@@ -74,6 +80,21 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     sys.stdout.write(f"{said}\n")
     return 0
+
+
+async def _migrate(folder: Path, settings: Settings) -> str:
+    if settings.store == "qdrant":
+        client = make_client(settings)
+        try:
+            return "\n".join(await migrating.migrate(settings, client))
+        finally:
+            await client.close()
+    store = QdrantEdgeStore(folder)
+    try:
+        await store.open()  # which does it
+    finally:
+        await store.close()
+    return f"{folder} has schema {SCHEMA}"
 
 
 async def _reembed(folder: Path, target: str, settings: Settings) -> str:

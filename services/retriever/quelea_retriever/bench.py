@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quelea_retriever.adapters.embedder import Embedding
+from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import Profile
@@ -141,7 +142,7 @@ async def measure(folder: Path, passages: int, searches: int, dimension: int, *,
     await library.start()
     await store.ensure(Profile("random", dimension))
     rate = await _fill(library, embedder, texts, passages)
-    searcher = Searcher(library, embedder)
+    searcher = Searcher(library, Embedders([embedder]))
     out: dict[str, object] = {"passages": passages, "written_per_second": round(rate)}
     if index:
         out |= await _build(store, searcher, texts)

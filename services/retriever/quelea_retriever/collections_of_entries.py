@@ -19,7 +19,7 @@ from pathlib import Path
 from quelea_kit.errors import Conflict, QueleaError, TooLarge
 from quelea_kit.logging import get_logger
 
-from quelea_retriever.adapters.embedder import Embedder
+from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import DocumentRecord, NewPassage, Profile, Scope, Store, version_of
@@ -81,7 +81,7 @@ def stores(settings: Settings) -> MakeStore:
 
     def server(name: str, profile: Profile, create: bool) -> Store | None:
         named = f"{settings.qdrant_collection}-entries-{name}-{_encoder(profile)}"
-        return QdrantStore(settings.model_copy(update={"qdrant_collection": named}))
+        return QdrantStore(settings.model_copy(update={"qdrant_collection": named}), direct=True)
 
     return server if settings.store == "qdrant" else edge
 
@@ -114,7 +114,7 @@ class Collections:
         settings: Limits.
     """
 
-    def __init__(self, make: MakeStore, embedder: Embedder, settings: Settings) -> None:
+    def __init__(self, make: MakeStore, embedder: Embedders, settings: Settings) -> None:
         self._make = make
         self._embedder = embedder
         self._settings = settings
@@ -129,7 +129,8 @@ class Collections:
         facts = _facts(name, version)
         if await library.store.count(version_of(facts)) + len(entries) > 2 * self._settings.max_entries:
             raise TooLarge(f"A collection has at most {self._settings.max_entries} entries.")
-        vectors = (await self._embedder.embed([entry.text for entry in entries], "passage", seconds)).vectors
+        texts = [entry.text for entry in entries]
+        vectors = (await self._embedder.embed(texts, "passage", seconds, profile.model)).vectors
 
         def assemble() -> list[NewPassage]:
             return [
@@ -166,7 +167,7 @@ class Collections:
             if _live(library.snapshot.by_document.values()) is None:
                 return EntryAnswer([], "")
         started = time.perf_counter()
-        dense = (await self._embedder.embed([asked.query], "query", seconds)).vectors[0]
+        dense = (await self._embedder.embed([asked.query], "query", seconds, profile.model)).vectors[0]
         embedded = time.perf_counter()
         async with library.reading() as snapshot:
             record = _live(snapshot.by_document.values())

@@ -14,11 +14,11 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequen
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError, Unavailable
+from quelea_kit.errors import InvalidInput, NotFound, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_retriever.adapters.store import DocumentRecord, NewPassage, Store, is_version_of, version_of
-from quelea_retriever.core.header import contextual_header
+from quelea_retriever.committing import check_count, version_to_commit
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.snapshot import Snapshot
 
@@ -92,11 +92,16 @@ class Library:
             await self._refresh()
 
     async def _refresh(self) -> None:
-        stamp = await self.store.stamp()
-        records = await self.store.records()
+        moved = await self.store.follow()
+        store = moved or self.store
+        stamp = await store.stamp()
+        records = await store.records()
         before = self.snapshot
-        after = Snapshot.of(records)
-        self.snapshot = after.hiding(before.hidden | before.by_version.keys())
+        hidden: Iterable[str] = before.hidden | before.by_version.keys()
+        if moved is not None:
+            hidden = await moved.versions()
+            log.info("store_followed", model=moved.profile.model if moved.profile else "", documents=len(records))
+        self.store, self.snapshot = store, Snapshot.of(records, store).hiding(hidden)
         self._stamp, self._unsure = stamp, False
         self._looked = self._refreshed = time.monotonic()
 
@@ -129,8 +134,24 @@ class Library:
                 readers.idle.set()
                 del self._readers[id(snapshot)]
 
-    async def put(self, facts: DocumentFacts, passages: Sequence[NewPassage]) -> None:
-        """Write passages of a version, which must be version_of(facts). Nobody sees them before the commit."""
+    async def settled(self) -> bool:
+        """After a commit or delete: False when another store has taken the place of the one that it was made in.
+
+        That one is used from now on, and it must be made again.
+        """
+        if await self.store.settled():
+            return True
+        await self.refresh()
+        return False
+
+    async def put(self, facts: DocumentFacts, passages: Sequence[NewPassage], store: Store | None = None) -> None:
+        """Write passages of a version, which must be version_of(facts). Nobody sees them before the commit.
+
+        Args:
+            facts: Of the document.
+            passages: With vectors of the store's encoder.
+            store: The one that the vectors were made for, if another may have taken its place since.
+        """
         version = version_of(facts)
         retiring = self._retiring.pop(version, None)
         if retiring is not None:  # the version comes back: do not remove what is being written
@@ -139,7 +160,7 @@ class Library:
             await asyncio.gather(retiring, return_exceptions=True)
         if version not in self.snapshot.by_version and version not in self.snapshot.hidden:
             self.snapshot = self.snapshot.hiding({*self.snapshot.hidden, version})
-        await self.store.put_passages(passages, written=self._clock())
+        await (store or self.store).put_passages(passages, written=self._clock())
 
     async def commit(self, facts: DocumentFacts) -> str:
         """Make a version live; the id of the other document that it replaced, or "".
@@ -186,8 +207,8 @@ class Library:
     async def _commit(self, facts: DocumentFacts) -> str:
         if self.store.shared:
             await self._refresh()
-        version = await self._version_to_commit(facts)
-        await self._check_count(version, facts)
+        version = await version_to_commit(self.store, self.snapshot, facts)
+        await check_count(self.store, version, facts)
         record = DocumentRecord(version, facts, self._clock())
         await self.store.put_record(record)
         replaced, kept = "", []
@@ -242,37 +263,10 @@ class Library:
     async def _find_hidden(self) -> None:
         self.snapshot = self.snapshot.hiding(await self.store.versions())
 
-    async def _version_to_commit(self, facts: DocumentFacts) -> str:
-        """The version of these facts; the live one where only its record is to be renewed."""
-        version, live = version_of(facts), self.snapshot.by_document.get(facts.id)
-        if live is None or live.version == version or await self.store.count(version):
-            return version
-        if (live.facts.uri, live.facts.passages) != (facts.uri, facts.passages):
-            return version  # of which nothing is stored: a conflict
-        if contextual_header(live.facts, "") != contextual_header(facts, ""):
-            raise Conflict(
-                f"Document {facts.id} is to be renewed without its passages, but its title, company, type, period or "
-                "date would change, which are indexed with each of them: send all passages again, with this metadata.",
-                details={"stored": "0", "expected": str(facts.passages)},
-            )
-        return live.version
-
-    async def _check_count(self, version: str, facts: DocumentFacts) -> None:
-        stored = await self.store.count(version)
-        if stored < facts.passages:
-            raise Conflict(
-                f"Document {facts.id} says it has {facts.passages} passages, but {stored} of this version are stored. "
-                "Send all of them, with the same metadata in every request, and commit again.",
-                details={"stored": str(stored), "expected": str(facts.passages)},
-            )
-        if stored > facts.passages:  # written before with the same metadata, cut into more pieces
-            ordinals = [passage.ordinal for passage in await self.store.passages(version)]
-            await self.store.delete_passages(version, ordinals[facts.passages :])
-
     def _replace(self, records: Iterable[DocumentRecord]) -> None:
         """Show other records from now on, and remove the passages of those that are gone."""
         before = self.snapshot
-        after = Snapshot.of(records)
+        after = Snapshot.of(records, self.store)
         gone = before.by_version.keys() - after.by_version.keys()
         self.snapshot = after.hiding(before.hidden | gone)
         waited_for = list(self._readers.values())

@@ -16,8 +16,9 @@ from quelea_kit.errors import Conflict
 from quelea_kit.glossary import glossed
 from quelea_kit.text import language_of
 
-from quelea_retriever.adapters.embedder import Embedder, Embedding, Kind
-from quelea_retriever.adapters.store import Found, Profile, Scope, SparseVector, Store, profile_conflict
+from quelea_retriever.adapters.embedder import Embedding, Kind
+from quelea_retriever.adapters.embedders import Embedders
+from quelea_retriever.adapters.store import Found, Profile, SparseVector, Store, profile_conflict
 from quelea_retriever.core import analysis, languages, ranking, search_terms
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import Candidate, Hit, Mode, RankText, Reading
@@ -66,8 +67,10 @@ class _Plan:
     language: str
     own: list[tuple[str, ...] | None]
     """With documents in the question's language."""
-    other: list[tuple[str, ...]]
-    """With documents in the other one, which are searched with the question's gloss too."""
+    other: list[tuple[str, ...] | None]
+    """With documents in another one, which are searched with the question's gloss too; only those of `languages`."""
+    languages: tuple[str, ...]
+    """Those of documents, without the question's own."""
     sparse: SparseVector
     glossed: SparseVector
     gloss: tuple[str, ...]
@@ -82,18 +85,15 @@ class Searcher:
         candidates: Passages taken from each of the two searches, for each group of documents.
     """
 
-    def __init__(self, library: Library, embedder: Embedder, candidates: int = 200) -> None:
+    def __init__(self, library: Library, embedder: Embedders, candidates: int = 200) -> None:
         self._library = library
         self._embedder = embedder
         self._candidates = candidates
-        self.profile: Profile | None = None
-        """Of the vectors in the store; set once the embedder and the store have met."""
         self._narrowed: tuple[Snapshot, DocumentFilter, tuple[str, ...], Catalogue] | None = None
 
-    async def embed(self, texts: Sequence[str], kind: Kind, seconds: float) -> Embedding:
-        """Vectors that fit those of the store; Conflict when the embedder has another model by now."""
-        embedding = await self._embedder.embed(texts, kind, seconds)
-        stored = self.profile
+    async def embed(self, texts: Sequence[str], kind: Kind, seconds: float, stored: Profile | None) -> Embedding:
+        """Vectors that fit those of a store; Conflict when no embedder has its model any more."""
+        embedding = await self._embedder.embed(texts, kind, seconds, stored.model if stored else "")
         if stored is not None and embedding.model != stored.model:
             now = Profile(embedding.model, embedding.vectors.shape[1], stored.header)
             raise Conflict(profile_conflict(stored, now))
@@ -102,9 +102,10 @@ class Searcher:
     async def search(self, question: Question, seconds: float) -> Answer:
         """The best passages, within the given seconds."""
         started = time.perf_counter()
-        vector = (await self.embed([question.query], "query", seconds)).vectors[0]
-        embedded = time.perf_counter()
         async with self._library.reading() as snapshot:
+            stored = (snapshot.store or self._library.store).profile
+            vector = (await self.embed([question.query], "query", seconds, stored)).vectors[0]
+            embedded = time.perf_counter()
             plan = await asyncio.to_thread(self._prepare, question, snapshot)
             prepared = time.perf_counter()
             found = await self._find(snapshot, vector, plan)
@@ -126,11 +127,12 @@ class Searcher:
         The same encoders and the same fusion as in a search; the IDF is that of the texts themselves.
         """
         cosines = np.array([np.nan if text.cosine is None else text.cosine for text in texts])
+        stored = self._library.store.profile
         unknown = [i for i, text in enumerate(texts) if text.cosine is None]
         if unknown:
             wholes = [indexed_text(texts[i].header, texts[i].table_head, texts[i].text) for i in unknown]
-            (query_vector,) = (await self.embed([query], "query", seconds)).vectors
-            cosines[unknown] = (await self.embed(wholes, "passage", seconds)).vectors @ query_vector
+            (query_vector,) = (await self.embed([query], "query", seconds, stored)).vectors
+            cosines[unknown] = (await self.embed(wholes, "passage", seconds, stored)).vectors @ query_vector
         return await asyncio.to_thread(_rank_texts, query, texts, cosines)
 
     def _prepare(self, question: Question, snapshot: Snapshot) -> _Plan:
@@ -141,14 +143,19 @@ class Searcher:
         if reading.groups:
             groups = [group for group in reading.groups if group]
         language = language_of(question.query)
-        abroad = snapshot.in_other_language(language)
-        gloss = tuple(glossed(question.query)) if abroad else ()
+        others = snapshot.other_languages(language)
+        gloss = tuple(glossed(question.query)) if others else ()
         sparse = search_terms.search_vector(question.query, reading)
+
+        def part(group: tuple[str, ...] | None, abroad: bool) -> tuple[str, ...] | None:
+            return group and tuple(one for one in group if snapshot.is_abroad(one, language) is abroad)
+
         return _Plan(
             reading=reading,
             language=language,
-            own=[group for group in groups if group is None or not abroad.issuperset(group)],
-            other=[part for group in groups if (part := _within(group, abroad))],
+            own=[group for group in groups if part(group, False) != ()],
+            other=[some for group in groups if others and (some := part(group, True)) != ()],
+            languages=others,
             sparse=sparse,
             glossed=search_terms.search_vector(question.query, reading, gloss) if gloss else sparse,
             gloss=gloss,
@@ -156,11 +163,11 @@ class Searcher:
 
     async def _find(self, snapshot: Snapshot, vector: npt.NDArray[np.float32], plan: _Plan) -> list[Candidate]:
         """Candidates of both languages; documents in the other one only as found with its words."""
-        store, limit = self._library.store, self._candidates
+        store, limit = snapshot.store or self._library.store, self._candidates
         found = await search_live(store, snapshot, vector, plan.sparse, plan.own, limit)
         if not plan.other:
             return found
-        others = await search_live(store, snapshot, vector, plan.glossed, plan.other, limit)
+        others = await search_live(store, snapshot, vector, plan.glossed, plan.other, limit, plan.languages)
         return [one for one in found if one.facts.language in ("", plan.language)] + others
 
     def _narrow(self, snapshot: Snapshot, filters: DocumentFilter) -> tuple[tuple[str, ...] | None, Catalogue]:
@@ -183,18 +190,22 @@ async def search_live(
     sparse: SparseVector,
     groups: Sequence[tuple[str, ...] | None],
     limit: int,
+    languages: tuple[str, ...] | None = None,
 ) -> list[Candidate]:
-    """Candidates of live documents: the best `limit` by each score for each group of document ids (None: all)."""
+    """Candidates of live documents: the best `limit` by each score for each group of document ids (None: all).
+
+    Those of all languages, or of some.
+    """
     found: dict[str, Candidate] = {}
     # Of many groups only the first few of each are shown: twice `limit` in all is enough, but not crumbs of each.
     limit = min(limit, max(_LEAST_OF_GROUP, 2 * limit // max(1, len(groups))))
     for group in groups:
         if group == () or not snapshot.by_version:
             continue
-        hits = await store.search(dense, sparse, snapshot.scope(group), limit)
+        hits = await store.search(dense, sparse, snapshot.scope(group, languages), limit)
         live = _live(hits, snapshot)
         if len(live) < len(hits):  # of a version that this replica does not know yet, or no longer: leave those out
-            only = Scope(only=tuple(snapshot.by_version)) if group is None else snapshot.scope(group)
+            only = snapshot.scope(tuple(snapshot.by_document) if group is None else group, languages)
             live = _live(await store.search(dense, sparse, only, limit), snapshot)
         for candidate in live:
             found.setdefault(candidate.passage.id, candidate)
@@ -207,10 +218,6 @@ def _live(hits: list[Found], snapshot: Snapshot) -> list[Candidate]:
         for hit in hits
         if hit.version in snapshot.by_version
     ]
-
-
-def _within(group: tuple[str, ...] | None, documents: frozenset[str]) -> tuple[str, ...]:
-    return tuple(documents) if group is None else tuple(one for one in group if one in documents)
 
 
 def _ranked(question: Question, found: list[Candidate], plan: _Plan) -> tuple[list[Hit], Reading]:

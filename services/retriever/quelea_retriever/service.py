@@ -16,8 +16,9 @@ from quelea.retriever.v1 import retriever_pb2
 from quelea_kit.errors import InvalidInput, NotFound, TooLarge
 from quelea_kit.metrics import LATENCY_BUCKETS
 
-from quelea_retriever import wire
-from quelea_retriever.adapters.embedder import Embedder, Embedding
+from quelea_retriever import moving, wire
+from quelea_retriever.adapters.embedder import Embedding
+from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.store import Profile
 from quelea_retriever.collections_of_entries import Collections
 from quelea_retriever.entry_rpcs import EntryRpcs
@@ -49,11 +50,13 @@ class RetrieverServicer(EntryRpcs):
         collections: Of entries.
     """
 
-    def __init__(self, library: Library, embedder: Embedder, settings: Settings, collections: Collections) -> None:
+    def __init__(self, library: Library, embedder: Embedders, settings: Settings, collections: Collections) -> None:
         self._library = library
         self._embedder = embedder
         self._settings = settings
         self._searcher = Searcher(library, embedder, settings.candidates)
+        self._met: Profile | None = None
+        """The profile that the store and an embedder last agreed on."""
         self.collections = collections
         self.limits = settings
         self.meet = self._meet
@@ -61,11 +64,13 @@ class RetrieverServicer(EntryRpcs):
 
     async def ready(self) -> None:
         """Raises while the store or the embedder cannot be used, or when their models differ."""
-        await self._library.store.check()
-        info = await self._embedder.model(_MODEL_SECONDS)
+        store = self._library.store
+        await store.check()
+        stored = store.profile or await store.open()
+        info = await self._embedder.model(_MODEL_SECONDS, stored.model if stored else "")
         profile = Profile(info.model, info.dimension, self._settings.header)
-        await self._library.store.ensure(profile)
-        self._searcher.profile = profile
+        await store.ensure(profile)
+        self._met = profile
         self._show_size()
 
     async def Search(  # noqa: N802  # the name in the .proto
@@ -145,14 +150,15 @@ class RetrieverServicer(EntryRpcs):
         if len({p.ordinal for p in passages}) < len(passages) or len({p.id for p in passages}) < len(passages):
             raise InvalidInput("Two passages of the request have the same id or ordinal.")
         await self._meet()
+        seconds, header, store = self._seconds(context), settings.header, self._library.store
+
+        async def embed(texts: Sequence[str], profile: Profile | None) -> Embedding:
+            return await self._searcher.embed(texts, "passage", seconds, profile)
+
         if passages:
-            seconds = self._seconds(context)
-
-            async def embed(texts: Sequence[str]) -> Embedding:
-                return await self._searcher.embed(texts, "passage", seconds)
-
-            await self._library.put(facts, await vectorise(facts, passages, embed, header=settings.header))
-        replaced = await self._library.commit(facts) if request.commit else ""
+            made = await vectorise(facts, passages, lambda texts: embed(texts, store.profile), header=header)
+            await self._library.put(facts, made, store)
+        replaced = await moving.commit(self._library, facts, embed, header=header) if request.commit else ""
         self._show_size()
         return retriever_pb2.UpsertResponse(written=len(passages), replaced_document_id=replaced)
 
@@ -160,7 +166,7 @@ class RetrieverServicer(EntryRpcs):
         self, request: retriever_pb2.DeleteRequest, context: Context
     ) -> retriever_pb2.DeleteResponse:
         """Take a document out, and what was written of an unfinished version of it."""
-        count = await self._library.delete(request.document_id)
+        count = await moving.delete(self._library, request.document_id)
         self._show_size()
         return retriever_pb2.DeleteResponse(passages=count)
 
@@ -201,7 +207,7 @@ class RetrieverServicer(EntryRpcs):
         """How much is stored, where, and with which model."""
         async with self._library.reading() as snapshot:
             records = snapshot.by_document.values()
-        profile = self._searcher.profile or await self._library.store.open()
+        profile = self._library.store.profile or await self._library.store.open()
         return retriever_pb2.GetStatsResponse(
             documents=len(records),
             passages=sum(record.facts.passages for record in records),
@@ -214,10 +220,10 @@ class RetrieverServicer(EntryRpcs):
 
     async def _meet(self) -> Profile:
         """Before the first use: the store and the embedder must agree."""
-        if self._searcher.profile is None:
+        if self._met is None or self._met != self._library.store.profile:
             await self.ready()
-        assert self._searcher.profile is not None  # noqa: S101  # ready() has set it, or raised
-        return self._searcher.profile
+        assert self._met is not None  # noqa: S101  # ready() has set it, or raised
+        return self._met
 
     def _seconds(self, context: Context) -> float:
         left = context.time_remaining()

@@ -16,6 +16,10 @@ class Settings(ServiceSettings):
     embedder: str = "127.0.0.1:50051"
     """Address of the embedder, host:port or any gRPC target."""
 
+    next_embedder: str = ""
+    """Address of a second embedder, with another model: the one that the knowledge base is being re-embedded with. Of
+    the two the one is asked whose model the live collection has. Empty: there is one."""
+
     embed_timeout_seconds: float = 60.0
     """Longest wait for one embedding; a caller's own deadline wins when it is nearer."""
 
@@ -45,8 +49,12 @@ class Settings(ServiceSettings):
     qdrant_api_key: str = ""
     """Key of the Qdrant server; empty sends none."""
 
+    qdrant_ca: str = ""
+    """File of the CA that signed the certificate of a Qdrant at https://; empty: the usual ones."""
+
     qdrant_collection: str = "quelea"
-    """Collection, made when it is not there."""
+    """Name of the knowledge base on the server: its alias is this with "-live" behind it, its collections begin with
+    it."""
 
     qdrant_prefer_grpc: bool = False
     """Speak gRPC with Qdrant (port 6334) rather than HTTP."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from quelea_retriever.adapters.store import DocumentRecord, Scope
+from quelea_retriever.adapters.store import DocumentRecord, Scope, Store
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import DocumentFacts
 
@@ -24,21 +24,6 @@ class _LazyCatalogue:
         return self._built
 
 
-class _Languages:
-    """Which documents are in which language, sorted when a search first asks."""
-
-    def __init__(self, facts: list[DocumentFacts]) -> None:
-        self._facts = facts
-        self._others: dict[str, frozenset[str]] = {}
-
-    def others(self, language: str) -> frozenset[str]:
-        """Ids of the documents in any other known language."""
-        if language not in self._others:
-            ids = (facts.id for facts in self._facts if facts.language not in ("", language))
-            self._others[language] = frozenset(ids)
-        return self._others[language]
-
-
 @dataclass(frozen=True)
 class Snapshot:
     """The live documents at one moment; a search uses one snapshot from its beginning to its end."""
@@ -46,35 +31,45 @@ class Snapshot:
     by_version: dict[str, DocumentRecord]
     by_document: dict[str, DocumentRecord]
     lazy_catalogue: _LazyCatalogue
-    languages: _Languages
+    languages: frozenset[str]
+    """Those that documents are known to be in."""
+    store: Store | None = field(default=None, compare=False)
+    """Where these documents are; to be asked with this snapshot, though another store may have taken its place."""
     hidden: frozenset[str] = frozenset()
     """Versions that have passages in the store and are not live."""
 
     @classmethod
-    def of(cls, records: Iterable[DocumentRecord]) -> Snapshot:
+    def of(cls, records: Iterable[DocumentRecord], store: Store | None = None) -> Snapshot:
         """Arrange records. Of two with the same document id the one committed last counts."""
         by_document: dict[str, DocumentRecord] = {}
         for record in sorted(records, key=lambda record: record.committed):
             by_document[record.facts.id] = record
         by_version = {record.version: record for record in by_document.values()}
         facts = [record.facts for record in by_document.values()]
-        return cls(by_version, by_document, _LazyCatalogue(facts), _Languages(facts))
+        languages = frozenset(one.language for one in facts if one.language)
+        return cls(by_version, by_document, _LazyCatalogue(facts), languages, store)
 
     @property
     def catalogue(self) -> Catalogue:
         """The live documents, arranged for reading questions."""
         return self.lazy_catalogue.get()
 
-    def in_other_language(self, language: str) -> frozenset[str]:
-        """Ids of the documents that are not in this language; those of which nobody knows are left out."""
-        return self.languages.others(language)
+    def other_languages(self, language: str) -> tuple[str, ...]:
+        """The languages of documents, without this one."""
+        return tuple(sorted(self.languages - {language}))
+
+    def is_abroad(self, document: str, language: str) -> bool:
+        """True when the document is known to be in another language."""
+        record = self.by_document.get(document)
+        return record is not None and record.facts.language not in ("", language)
 
     def hiding(self, versions: Iterable[str]) -> Snapshot:
         """The same documents, with these versions kept out of searches."""
         return replace(self, hidden=frozenset(versions) - self.by_version.keys())
 
-    def scope(self, documents: Sequence[str] | None) -> Scope:
-        """What to search for these document ids; None for all."""
+    def scope(self, documents: Sequence[str] | None, languages: tuple[str, ...] | None = None) -> Scope:
+        """What to search for these document ids; None for all, or all of some languages."""
         if documents is None:
-            return Scope(exclude=tuple(self.hidden))
-        return Scope(only=tuple(self.by_document[one].version for one in documents if one in self.by_document))
+            return Scope(exclude=tuple(self.hidden), languages=languages)
+        only = tuple(self.by_document[one].version for one in documents if one in self.by_document)
+        return Scope(only=only, languages=languages)

@@ -17,6 +17,7 @@ from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
 from quelea_kit.client import channel
 from quelea_kit.testing import running
 
+from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import NewPassage, Store, version_of
@@ -55,7 +56,7 @@ def new_passages(facts: DocumentFacts, texts: Sequence[str]) -> list[NewPassage]
         passage_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{facts.id} {ordinal}"))
         passage = PassageRecord(passage_id, facts.id, ordinal, 1, 0, len(text), text, section="Item 2")
         vector = sparse_document("", "", "", text)
-        made.append(NewPassage(version_of(facts), passage, dense.astype(np.float32), vector))
+        made.append(NewPassage(version_of(facts), passage, dense.astype(np.float32), vector, facts.language))
     return made
 
 
@@ -103,7 +104,12 @@ class RunningRetriever:
 
 @contextlib.asynccontextmanager
 async def running_retriever(
-    folder: Path, *, embedder: FakeEmbedder | None = None, store: Store | None = None, settings: Settings | None = None
+    folder: Path,
+    *,
+    embedder: FakeEmbedder | None = None,
+    store: Store | None = None,
+    settings: Settings | None = None,
+    next_embedder: FakeEmbedder | None = None,
 ) -> AsyncIterator[RunningRetriever]:
     """A retriever on loopback, over an embedded store unless another one is given."""
     settings = settings or Settings(data_dir=folder, sync_writes=False)
@@ -115,8 +121,9 @@ async def running_retriever(
         orphan_seconds=settings.orphan_seconds,
     )
     await library.start()
-    collections = Collections(stores(settings), embedder, settings)
-    servicer = RetrieverServicer(library, embedder, settings, collections)
+    embedders = Embedders([one for one in (embedder, next_embedder) if one])
+    collections = Collections(stores(settings), embedders, settings)
+    servicer = RetrieverServicer(library, embedders, settings, collections)
 
     def register(server: grpc.aio.Server) -> None:
         retriever_pb2_grpc.add_RetrieverServiceServicer_to_server(servicer, server)

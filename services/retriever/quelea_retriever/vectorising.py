@@ -47,9 +47,8 @@ async def vectorise(
         made = []
         for h, passage, vector in zip(headers, passages, vectors, strict=True):
             section = passage.section if header else ""
-            made.append(
-                NewPassage(stored_as, passage, vector, sparse_document(h, section, passage.table_head, passage.text))
-            )
+            words = sparse_document(h, section, passage.table_head, passage.text)
+            made.append(NewPassage(stored_as, passage, vector, words, facts.language))
         return made
 
     return await asyncio.to_thread(assemble)

@@ -212,3 +212,20 @@ async def test_a_search_can_be_kept_to_sections(two_documents):
     assert texts(await search(two_documents, Scope(sections=("Bond", "Fund")))) == {"net sales of a", "net sales of b"}
     assert await search(two_documents, Scope(only=only, sections=("Stock",))) == []
     assert texts(await search(two_documents, Scope(exclude=only, sections=("Item 2",)))) == {*APPLE_TEXTS, *OTHER_TEXTS}
+
+
+async def test_a_search_can_be_kept_to_languages(two_documents):
+    zh = dataclasses.replace(OTHER, id=document_id("zh"), uri="upload:zh.pdf", language="zh")
+    await two_documents.put_passages(new_passages(zh, ["net sales 净销售额"]), written=1000.0)
+    assert texts(await search(two_documents, Scope(languages=("zh",)))) == {"net sales 净销售额"}
+    assert texts(await search(two_documents, Scope(languages=("en",)))) == set(APPLE_TEXTS)
+    assert texts(await search(two_documents, Scope(languages=("en", "zh"), exclude=(version_of(APPLE),)))) == {
+        "net sales 净销售额"
+    }
+
+
+async def test_nothing_takes_the_place_of_a_store_by_itself(two_documents):
+    assert await two_documents.settled() is True
+    assert await two_documents.follow() is None
+    assert await two_documents.previous() is None
+    assert two_documents.profile == PROFILE

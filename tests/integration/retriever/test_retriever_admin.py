@@ -7,13 +7,17 @@ import subprocess
 import sys
 
 import pytest
+import qdrant_edge as qe
 from quelea.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from quelea.retriever.v1 import retriever_pb2 as pb
 from quelea.retriever.v1 import retriever_pb2_grpc
 from quelea_kit.client import channel, unary
 from quelea_kit.testing import free_port, running
 from quelea_retriever import admin, reembed
+from quelea_retriever.adapters import edge_files
+from quelea_retriever.adapters.edge_shard import EdgeShard
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
+from quelea_retriever.adapters.points import ABOUT_ID, LANGUAGE, about_payload
 from quelea_retriever.testing import memory_folder, running_retriever, upsert_request
 
 
@@ -146,3 +150,27 @@ async def test_the_program_serves_backs_up_while_it_runs_and_stops_cleanly(store
         assert code == 0, log
         assert admin.main(["--data-dir", str(stores / "restored"), "restore", "--from", str(out)]) == 0
         assert len(await titles(stores / "restored")) == 3
+
+
+async def test_a_folder_of_an_older_release_is_migrated_at_its_opening(stores, capsys):
+    await fill(stores, "first")
+    shard = EdgeShard.load(edge_files.current_shard(stores))
+    shard._update(qe.UpdateOperation.delete_points([ABOUT_ID]))
+    every = [record.version for record in shard.records()]
+    shard._update(qe.UpdateOperation.delete_payload_by_filter(_of(every), [LANGUAGE]))
+    shard.close()
+    before = await titles(stores)
+    assert len(before) == 2  # the service did it at its start
+    assert admin.main(["--data-dir", str(stores), "migrate"]) == 0
+    assert "schema 1" in capsys.readouterr().out
+    shard = EdgeShard.load(edge_files.current_shard(stores))
+    assert shard.schema() == 1
+    assert shard.migrate() == 0
+    shard._upsert([qe.Point(ABOUT_ID, {}, about_payload(schema=2))])
+    shard.close()
+    assert admin.main(["--data-dir", str(stores), "migrate"]) == 1
+    assert "newer Quelea" in capsys.readouterr().err
+
+
+def _of(versions):
+    return qe.Filter(must=[qe.FieldCondition("version", match=qe.MatchAny(versions))])

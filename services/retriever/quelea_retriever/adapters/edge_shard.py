@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import qdrant_edge as qe
 
-from quelea_retriever.adapters.store import (
+from quelea_retriever.adapters.points import (
+    ABOUT_ID,
     DENSE,
     KIND,
+    LANGUAGE,
     META_ID,
     ORDINAL,
     RECORD_KIND,
@@ -24,12 +26,7 @@ from quelea_retriever.adapters.store import (
     SPARSE,
     VERSION,
     WRITTEN,
-    DocumentRecord,
-    Found,
-    NewPassage,
-    Profile,
-    Scope,
-    SparseVector,
+    about_payload,
     meta_payload,
     passage_of,
     passage_payload,
@@ -38,12 +35,14 @@ from quelea_retriever.adapters.store import (
     record_of,
     record_payload,
     record_point_id,
+    schema_of,
 )
+from quelea_retriever.adapters.store import DocumentRecord, Found, NewPassage, Profile, Scope, SparseVector
 from quelea_retriever.core.model import PassageRecord
 
 _PAGE = 1000
 _INDEXED = "INDEXED"
-_INDEXES = {KIND: "Keyword", VERSION: "Keyword", WRITTEN: "Integer", ORDINAL: "Integer"}
+_INDEXES = {KIND: "Keyword", VERSION: "Keyword", LANGUAGE: "Keyword", WRITTEN: "Integer", ORDINAL: "Integer"}
 
 
 class EdgeShard:
@@ -73,7 +72,7 @@ class EdgeShard:
         made = cls(path, qe.EdgeShard.create(str(path), config))
         for field, kind in _INDEXES.items():
             made._update(qe.UpdateOperation.create_field_index(field, getattr(qe.PayloadSchemaType, kind)))
-        made._upsert([qe.Point(META_ID, {}, meta_payload(profile, ""))])
+        made._upsert([qe.Point(META_ID, {}, meta_payload(profile, "")), qe.Point(ABOUT_ID, {}, about_payload())])
         made.flush()
         return made
 
@@ -85,6 +84,24 @@ class EdgeShard:
     def profile(self) -> Profile:
         """How its vectors were made."""
         return profile_of(self._shard.retrieve([META_ID], with_payload=True, with_vector=False)[0].payload)
+
+    def schema(self) -> int:
+        """How it is written down; 0 in a shard of before there was a number."""
+        found = self._shard.retrieve([ABOUT_ID], with_payload=True, with_vector=False)
+        return schema_of(found[0].payload if found else None)
+
+    def migrate(self) -> int:
+        """Bring a shard of schema 0 to this one: passages learn their language. How many did; may be run again."""
+        self._update(qe.UpdateOperation.create_field_index(LANGUAGE, qe.PayloadSchemaType.Keyword))
+        count = 0
+        for record in self.records():
+            bare = qe.Filter(must=[_keyword(VERSION, [record.version]), qe.IsEmptyCondition(LANGUAGE)])
+            if some := self._count(bare):
+                self._update(qe.UpdateOperation.set_payload_by_filter(bare, {LANGUAGE: record.facts.language}))
+                count += some
+        self._upsert([qe.Point(ABOUT_ID, {}, about_payload())])
+        self.flush()
+        return count
 
     def flush(self) -> None:
         """Fold the write-ahead log into the segments and sync them."""
@@ -221,6 +238,8 @@ def _scope_filter(scope: Scope) -> Any:
     must = [] if scope.only is None else [_keyword(VERSION, scope.only)]
     if scope.sections is not None:
         must.append(_keyword(SECTION, scope.sections))
+    if scope.languages is not None:
+        must.append(_keyword(LANGUAGE, scope.languages))
     if not must and not scope.exclude:
         return None
     return qe.Filter(

@@ -5,21 +5,21 @@ from __future__ import annotations
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
-from quelea_retriever.adapters.store import DENSE, KIND, ORDINAL, SPARSE, VERSION, WRITTEN
+from quelea_retriever.adapters.points import DENSE, KIND, LANGUAGE, ORDINAL, SPARSE, VERSION, WRITTEN
 from quelea_retriever.settings import Settings
 
 _INDEXES = {
     KIND: models.PayloadSchemaType.KEYWORD,
     VERSION: models.PayloadSchemaType.KEYWORD,
+    LANGUAGE: models.PayloadSchemaType.KEYWORD,
     WRITTEN: models.PayloadSchemaType.INTEGER,
     ORDINAL: models.PayloadSchemaType.INTEGER,
 }
 _CONFLICT = 409
 
 
-async def create_collection(client: AsyncQdrantClient, settings: Settings, dimension: int) -> None:
-    """Make the collection and its indexes; what is there already stays, so replicas may do this at the same time."""
-    name = settings.qdrant_collection
+async def create_collection(client: AsyncQdrantClient, settings: Settings, name: str, dimension: int) -> None:
+    """Make a collection and its indexes; what is there already stays, so replicas may do this at the same time."""
     if not await client.collection_exists(name):
         try:
             await client.create_collection(
@@ -43,6 +43,11 @@ async def create_collection(client: AsyncQdrantClient, settings: Settings, dimen
         except UnexpectedResponse as error:
             if error.status_code != _CONFLICT:  # else another replica made it just now
                 raise
+    await create_indexes(client, settings, name)
+
+
+async def create_indexes(client: AsyncQdrantClient, settings: Settings, name: str) -> None:
+    """Have every payload index that this release uses; those that are there stay."""
     if settings.qdrant_url != ":memory:":  # local mode has no indexes, and says so with a warning
         for field, kind in _INDEXES.items():
             await client.create_payload_index(name, field, kind, wait=True)

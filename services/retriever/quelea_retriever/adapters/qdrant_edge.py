@@ -24,13 +24,16 @@ from quelea_kit.logging import get_logger
 from quelea_retriever.adapters import edge_build, edge_files
 from quelea_retriever.adapters.edge_shard import EdgeShard
 from quelea_retriever.adapters.store import (
+    SCHEMA,
     DocumentRecord,
     Found,
     NewPassage,
     Profile,
     Scope,
     SparseVector,
+    Stays,
     profile_conflict,
+    schema_conflict,
 )
 from quelea_retriever.core.model import PassageRecord
 
@@ -42,7 +45,7 @@ Change = Callable[[EdgeShard], object]
 _JOURNAL_LIMIT = 2000
 
 
-class QdrantEdgeStore:
+class QdrantEdgeStore(Stays):
     """See adapters.store.Store.
 
     Args:
@@ -72,7 +75,7 @@ class QdrantEdgeStore:
         self._hnsw_ef = hnsw_ef
         self._lock: edge_files.FolderLock | None = None
         self._shard: EdgeShard | None = None
-        self._profile: Profile | None = None
+        self.profile: Profile | None = None
         self._unflushed = 0
         self._commits = 0
         self._closed = False
@@ -86,10 +89,10 @@ class QdrantEdgeStore:
 
     async def ensure(self, profile: Profile) -> None:
         """Make the shard; Conflict when there is one of another profile."""
-        if self._profile is None:
+        if self.profile is None:
             await self._on(self._writer, lambda: self._create(profile))
-        elif self._profile != profile:
-            raise Conflict(profile_conflict(self._profile, profile))
+        elif self.profile != profile:
+            raise Conflict(profile_conflict(self.profile, profile))
 
     async def check(self) -> None:
         """Raises Unavailable when the folder is not open."""
@@ -111,10 +114,20 @@ class QdrantEdgeStore:
         edge_files.remove_others(self.folder)
         if path is not None and self._shard is None:
             started = time.perf_counter()
-            self._shard = EdgeShard.load(path)
-            self._profile = self._shard.profile()
+            self._shard = self._load(path)
+            self.profile = self._shard.profile()
             log.info("store_opened", folder=str(path), ms=round((time.perf_counter() - started) * 1000))
-        return self._profile
+        return self.profile
+
+    def _load(self, path: Path) -> EdgeShard:
+        shard = EdgeShard.load(path)
+        found = shard.schema()
+        if found > SCHEMA:
+            shard.close()
+            raise Conflict(schema_conflict(found))
+        if found < SCHEMA:  # nobody else has the folder, so it is done here and now
+            log.info("store_migrated", passages=shard.migrate(), schema=SCHEMA)
+        return shard
 
     def _create(self, profile: Profile) -> None:
         if self._lock is None:
@@ -123,7 +136,7 @@ class QdrantEdgeStore:
         shutil.rmtree(path, ignore_errors=True)  # of a process that died before it was made current
         shard = EdgeShard.create(path, profile)
         edge_files.set_current(self.folder, path)
-        self._shard, self._profile = shard, profile
+        self._shard, self.profile = shard, profile
 
     def _close(self) -> None:
         if self._shard is not None:

@@ -1,14 +1,5 @@
-"""What a store must do, and how documents and passages are written down in one. Two stores keep to it: qdrant_edge
-(in this process) and qdrant (a server or cluster); tests/contract/retriever holds both to the same behaviour.
-
-A store has points of three kinds in one collection:
-
-- passage: dense and sparse vector; payload has the passage and the *version* of the document that it belongs to.
-- record: no vector; one for each live document, under an id made from its uri. Writing it is the commit: the passages
-  of its version are live from then on, those of the version that it overwrote are not.
-- meta: no vector; the encoder that the vectors come from, and a stamp that changes with every commit.
-
-A passage carries no facts of its document, so that there is one place to change them, and one write that does it.
+"""What a store must do. Two stores keep to it: qdrant_edge (in this process) and qdrant (a server or cluster);
+tests/contract/retriever holds both to the same behaviour. points.py tells how things are written down in one.
 """
 
 from __future__ import annotations
@@ -16,35 +7,18 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from quelea_retriever.core.model import DocumentFacts, PassageRecord, Period
+from quelea_retriever.core.model import DocumentFacts, PassageRecord
 
 SparseVector = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 """Indices (unique) and weights, equally long."""
 
-DENSE = "dense"
-SPARSE = "sparse"
-KIND = "kind"
-VERSION = "version"
-WRITTEN = "written"
-ORDINAL = "ordinal"
-SECTION = "section"
-PASSAGE_KIND = "passage"
-RECORD_KIND = "record"
-
-_NAMESPACE = uuid.UUID("6f1c3a52-8f0a-5d0e-9b7e-2f0c1f6f8a11")
-META_ID = str(uuid.uuid5(_NAMESPACE, "meta"))
-
-_PASSAGE_FIELDS = tuple(f.name for f in dataclasses.fields(PassageRecord))
-_FACT_FIELDS = frozenset(f.name for f in dataclasses.fields(DocumentFacts))
-_PERIOD_FIELDS = frozenset(f.name for f in dataclasses.fields(Period))
 # Known only when the whole document has been read, so not part of what names a version.
 _UNVERSIONED = frozenset({"pages", "passages", "fetched"})
 
@@ -67,6 +41,8 @@ class DocumentRecord:
     facts: DocumentFacts
     committed: float
     """Seconds since 1970."""
+    copied: bool = field(default=False, compare=False)
+    """Written by a re-embedding, which may take back what it wrote itself and nothing else."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +55,8 @@ class NewPassage:
     """Shape (dimension,), unit length."""
     sparse: SparseVector
     """The store applies its own IDF."""
+    language: str = ""
+    """Of the document: stored with the passage, so that a search can be kept to languages in few words."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +71,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Scope:
-    """Which versions to search: only these (None: any), and none of those; and passages of which sections."""
+    """Which versions to search: only these (None: any), none of those; and passages of which sections and languages."""
 
     only: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
     sections: tuple[str, ...] | None = None
     """Exactly these; None for any. No index serves it: for small collections."""
+    languages: tuple[str, ...] | None = None
+    """Passages of documents in exactly these; None for any."""
 
 
 class Store(Protocol):
@@ -111,8 +91,18 @@ class Store(Protocol):
     shared: bool
     """True when other processes may write to the same store."""
 
+    @property
+    def profile(self) -> Profile | None:
+        """Of what is stored, as last seen; None while nothing is."""
+        ...
+
     async def open(self) -> Profile | None:
-        """Connect; the profile of what is stored, None while nothing is."""
+        """Connect; the profile of what is stored, None while nothing is.
+
+        Raises:
+            Conflict: What is stored is written down in a way that this release does not know, or no longer; the
+                message says which command to run.
+        """
         ...
 
     async def ensure(self, profile: Profile) -> None:
@@ -180,6 +170,18 @@ class Store(Protocol):
         """Raises Unavailable when the store cannot be used."""
         ...
 
+    async def follow(self) -> Store | None:
+        """The store to use from now on, when another has taken this one's place (it was re-embedded); else None."""
+        ...
+
+    async def settled(self) -> bool:
+        """After a write: False when another store has taken this one's place, so that it must be made again there."""
+        ...
+
+    async def previous(self) -> Store | None:
+        """The store whose place this one took, while it is kept: documents may have been begun there."""
+        ...
+
     async def close(self) -> None:
         """Give everything back; durable writes stay."""
         ...
@@ -201,59 +203,6 @@ def is_version_of(version: str, document_id: str) -> bool:
     return version.rpartition("-")[0] == document_id
 
 
-def passage_point_id(version: str, passage_id: str) -> str:
-    """Point id of a passage; two versions of one document never share a point."""
-    return str(uuid.uuid5(_NAMESPACE, f"passage {version} {passage_id}"))
-
-
-def record_point_id(uri: str) -> str:
-    """Point id of the record of a uri."""
-    return str(uuid.uuid5(_NAMESPACE, f"record {uri}"))
-
-
-def passage_payload(new: NewPassage, written: float) -> dict[str, Any]:
-    """Payload of a passage point."""
-    payload = {name: getattr(new.passage, name) for name in _PASSAGE_FIELDS}
-    return {KIND: PASSAGE_KIND, VERSION: new.version, WRITTEN: int(written), **payload}
-
-
-def passage_of(payload: dict[str, Any]) -> PassageRecord:
-    """The passage that a payload holds."""
-    return PassageRecord(*[payload[name] for name in _PASSAGE_FIELDS])
-
-
-def record_payload(record: DocumentRecord) -> dict[str, Any]:
-    """Payload of a record point. Its version is under another name, so that filters on passages do not see it."""
-    return {
-        KIND: RECORD_KIND,
-        "live": record.version,
-        "committed": record.committed,
-        "facts": dataclasses.asdict(record.facts),
-    }
-
-
-def record_of(payload: dict[str, Any]) -> DocumentRecord:
-    """The record that a payload holds. Fields of a later release are left out, missing ones get their default."""
-    facts = {k: v for k, v in payload["facts"].items() if k in _FACT_FIELDS}
-    period = {k: v for k, v in (facts.pop("period", None) or {}).items() if k in _PERIOD_FIELDS}
-    aliases = tuple(facts.pop("company_aliases", ()))
-    return DocumentRecord(
-        version=payload["live"],
-        facts=DocumentFacts(**facts, company_aliases=aliases, period=Period(**period)),
-        committed=float(payload["committed"]),
-    )
-
-
-def meta_payload(profile: Profile, stamp: str) -> dict[str, Any]:
-    """Payload of the meta point."""
-    return {KIND: "meta", "profile": dataclasses.asdict(profile), "stamp": stamp}
-
-
-def profile_of(payload: dict[str, Any]) -> Profile:
-    """The profile that a meta payload holds."""
-    return Profile(**payload["profile"])
-
-
 def profile_conflict(stored: Profile, wanted: Profile) -> str:
     """What to say when a store was made with another encoder."""
     return (
@@ -262,3 +211,36 @@ def profile_conflict(stored: Profile, wanted: Profile) -> str:
         f"{'' if wanted.header else ', without headers'}). Their vectors cannot be mixed: start the embedder with the "
         "old model, or index again with `python -m quelea_retriever.admin reembed`."
     )
+
+
+SCHEMA = 1
+"""How things are written down (points.py). 0: before there was a number, without the language in passages."""
+
+
+def schema_conflict(found: int) -> str:
+    """What to say of a store that is written down otherwise than this release does it."""
+    if found > SCHEMA:
+        return (
+            f"The knowledge base was written by a newer Quelea (schema {found}, this one knows {SCHEMA}). Run that "
+            "release, or go back with `python -m quelea_retriever.admin restore` and a backup that this one made."
+        )
+    return (
+        f"The knowledge base was written by an older Quelea (schema {found}, this one needs {SCHEMA}): run "
+        "`python -m quelea_retriever.admin migrate`, which keeps every document and may run while others search."
+    )
+
+
+class Stays:
+    """What a store says whose place nothing takes while it is open."""
+
+    async def follow(self) -> Store | None:
+        """Never another one."""
+        return None
+
+    async def settled(self) -> bool:
+        """Always."""
+        return True
+
+    async def previous(self) -> Store | None:
+        """None."""
+        return None

@@ -6,7 +6,7 @@ import json
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_retriever.adapters import store
+from quelea_retriever.adapters import points, store
 from quelea_retriever.core.model import DocumentFacts, PassageRecord, Period
 
 text = st.text(max_size=20)
@@ -26,22 +26,22 @@ facts = st.builds(
 @given(facts, st.floats(0, 1e10))
 def test_a_record_survives_json(document, committed):
     record = store.DocumentRecord(store.version_of(document), document, committed)
-    assert store.record_of(json.loads(json.dumps(store.record_payload(record)))) == record
+    assert points.record_of(json.loads(json.dumps(points.record_payload(record)))) == record
 
 
 @given(text, text, st.integers(0, 10), st.booleans())
 def test_a_passage_survives_json(words, section, ordinal, table):
     passage = PassageRecord("p", "d", ordinal, 1, 0, len(words), words, table, section, "head")
     new = store.NewPassage("v", passage, np.zeros(2, np.float32), (np.zeros(0, np.uint32), np.zeros(0, np.float32)))
-    assert store.passage_of(json.loads(json.dumps(store.passage_payload(new, 12.9)))) == passage
+    assert points.passage_of(json.loads(json.dumps(points.passage_payload(new, 12.9)))) == passage
 
 
 def test_a_record_of_another_release_is_read():
-    payload = store.record_payload(store.DocumentRecord("v", DocumentFacts(id="a", uri="u"), 1.0))
+    payload = points.record_payload(store.DocumentRecord("v", DocumentFacts(id="a", uri="u"), 1.0))
     payload["facts"]["a field of the future"] = 1
     payload["facts"]["period"]["another"] = 2
     del payload["facts"]["ticker"]
-    assert store.record_of(payload).facts == DocumentFacts(id="a", uri="u")
+    assert points.record_of(payload).facts == DocumentFacts(id="a", uri="u")
 
 
 @given(facts)
@@ -56,8 +56,8 @@ def test_a_version_is_named_by_bytes_and_metadata_not_by_counts(document):
 
 
 def test_two_versions_of_a_document_share_no_point():
-    assert store.passage_point_id("v1", "p") != store.passage_point_id("v2", "p")
-    assert store.record_point_id("u") != store.record_point_id("v")
+    assert points.passage_point_id("v1", "p") != points.passage_point_id("v2", "p")
+    assert points.record_point_id("u") != points.record_point_id("v")
 
 
 def test_a_conflict_names_both_models_and_the_way_out():

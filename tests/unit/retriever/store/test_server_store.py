@@ -37,7 +37,7 @@ async def test_a_collection_is_made_as_the_settings_say():
         qdrant_on_disk=True,
         qdrant_quantization="int8",
     )
-    await create_collection(client, settings, 384)
+    await create_collection(client, settings, "c", 384)
     name, how = client.made
     assert name == "c"
     assert (how["shard_number"], how["replication_factor"], how["write_consistency_factor"]) == (3, 2, 2)
@@ -45,14 +45,14 @@ async def test_a_collection_is_made_as_the_settings_say():
     assert how["vectors_config"]["dense"].on_disk is True
     assert how["sparse_vectors_config"]["sparse"].modifier == models.Modifier.IDF
     assert how["quantization_config"].scalar.type == models.ScalarType.INT8
-    assert set(client.indexes) == {"kind", "version", "written", "ordinal"}
-    await create_collection(client, settings, 384)  # there already: made once
-    assert len(client.indexes) == 8
+    assert set(client.indexes) == {"kind", "version", "language", "written", "ordinal"}
+    await create_collection(client, settings, "c", 384)  # there already: made once
+    assert len(client.indexes) == 10
 
 
 async def test_a_plain_collection_has_no_quantization():
     client = Recorder()
-    await create_collection(client, Settings(), 4)
+    await create_collection(client, Settings(), "quelea", 4)
     assert client.made[1]["quantization_config"] is None
 
 

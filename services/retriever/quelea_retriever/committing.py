@@ -1,0 +1,44 @@
+"""What must hold before a document's record is written."""
+
+from __future__ import annotations
+
+from quelea_kit.errors import Conflict
+
+from quelea_retriever.adapters.store import Store, version_of
+from quelea_retriever.core.header import contextual_header
+from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.snapshot import Snapshot
+
+
+async def version_to_commit(store: Store, snapshot: Snapshot, facts: DocumentFacts) -> str:
+    """The version of these facts; the live one where only its record is to be renewed.
+
+    Raises:
+        Conflict: That cannot be, as what is indexed with each passage would change.
+    """
+    version, live = version_of(facts), snapshot.by_document.get(facts.id)
+    if live is None or live.version == version or await store.count(version):
+        return version
+    if (live.facts.uri, live.facts.passages) != (facts.uri, facts.passages):
+        return version  # of which nothing is stored: a conflict
+    if (live.facts.language, contextual_header(live.facts, "")) != (facts.language, contextual_header(facts, "")):
+        raise Conflict(
+            f"Document {facts.id} is to be renewed without its passages, but its title, company, type, period, date or "
+            "language would change, which are indexed with each of them: send all passages again, with this metadata.",
+            details={"stored": "0", "expected": str(facts.passages)},
+        )
+    return live.version
+
+
+async def check_count(store: Store, version: str, facts: DocumentFacts) -> None:
+    """Conflict when fewer passages are stored than the document has; what is too much is removed."""
+    stored = await store.count(version)
+    if stored < facts.passages:
+        raise Conflict(
+            f"Document {facts.id} says it has {facts.passages} passages, but {stored} of this version are stored. "
+            "Send all of them, with the same metadata in every request, and commit again.",
+            details={"stored": str(stored), "expected": str(facts.passages)},
+        )
+    if stored > facts.passages:  # written before with the same metadata, cut into more pieces
+        ordinals = [passage.ordinal for passage in await store.passages(version)]
+        await store.delete_passages(version, ordinals[facts.passages :])

@@ -1,0 +1,81 @@
+"""From the way an older release wrote things down on a Qdrant server to this one's, while retrievers search and write.
+
+Every step may be done twice, by two at once, and after a death at any place: aliases and points are set to what they
+are to be, nothing is removed or moved.
+"""
+
+from __future__ import annotations
+
+from qdrant_client import AsyncQdrantClient
+from quelea_kit.errors import Conflict
+
+from quelea_retriever.adapters.points import ABOUT_ID, LANGUAGE, META_ID, VERSION, about_payload, profile_of, schema_of
+from quelea_retriever.adapters.qdrant_alias import Aliases
+from quelea_retriever.adapters.qdrant_collection import create_indexes
+from quelea_retriever.adapters.qdrant_filters import failures, without_language
+from quelea_retriever.adapters.qdrant_points import QdrantPoints
+from quelea_retriever.adapters.store import SCHEMA, schema_conflict
+from quelea_retriever.settings import Settings
+
+_MOST_VERSIONS = 1_000_000
+
+
+async def migrate(settings: Settings, client: AsyncQdrantClient) -> list[str]:
+    """Adopt a collection of before there were aliases, and bring the live one to this release's schema.
+
+    Returns:
+        What was done, as sentences.
+
+    Raises:
+        Conflict: The collection was written by a newer release.
+    """
+    said: list[str] = []
+    aliases = Aliases(client, settings.qdrant_collection)
+    live = await aliases.live()
+    if live is None:
+        live = settings.qdrant_collection
+        with failures():
+            if not await client.collection_exists(live):
+                return ["There is no knowledge base yet; the first retriever makes it as this release wants it."]
+        await aliases.name_live(live)
+        said.append(f"Collection {live} is asked under the alias {aliases.live_alias} from now on.")
+    store = QdrantPoints(settings, client, live)
+    with failures():
+        meta = await store.get_point(META_ID)
+        if meta is None:
+            raise Conflict(f"Collection {live} is none of Quelea's: it has no meta point. Nothing was changed in it.")
+        store.profile = profile_of(meta)
+        about = await store.get_point(ABOUT_ID)
+    schema = schema_of(about)
+    if schema > SCHEMA:
+        raise Conflict(schema_conflict(schema))
+    with failures():
+        await create_indexes(client, settings, live)
+    said += await _languages(store)
+    if schema < SCHEMA:
+        with failures():
+            await store.put_point(ABOUT_ID, about_payload(str((about or {}).get("previous", ""))))
+        said.append(f"Collection {live} has schema {SCHEMA} now, it had {schema}.")
+    return said or [f"Collection {live} has schema {SCHEMA} already: there was nothing to do."]
+
+
+async def _languages(store: QdrantPoints) -> list[str]:
+    """Passages learn the language of their document, those too that an older release still writes meanwhile."""
+    languages = {record.version: record.facts.language for record in await store.records()}
+    done = waiting = 0
+    with failures():
+        bare = await store.client.facet(
+            store.collection, VERSION, facet_filter=without_language(), limit=_MOST_VERSIONS, exact=True
+        )
+        for hit in bare.hits:
+            version = str(hit.value)
+            if version not in languages:
+                waiting += hit.count
+                continue
+            which = without_language(version)
+            await store.client.set_payload(store.collection, {LANGUAGE: languages[version]}, which, wait=True)
+            done += hit.count
+    said = [f"{done} passages learned the language of their document."] if done else []
+    if waiting:
+        said.append(f"{waiting} passages belong to no document yet; run this once more when uploads have ended.")
+    return said
