@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import docker
 from docker.errors import DockerException
@@ -16,10 +18,14 @@ from quelea_kit.client import channel, stream
 from quelea_kit.testing import running, wait_until_async
 from quelea_sandbox.adapters.backend import Backend
 from quelea_sandbox.adapters.docker import DockerBackend
+from quelea_sandbox.adapters.kubernetes import KubernetesBackend
 from quelea_sandbox.service import NAME, SandboxService
 from quelea_sandbox.settings import SandboxSettings
+from support.fake_cluster import FakeCluster
 
 IMAGE = os.environ.get("QUELEA_SANDBOX_IMAGE", "quelea-runner:latest")
+ENGINE = os.environ.get("QUELEA_SANDBOX_DOCKER_HOST", "unix:///var/run/docker.sock")
+"""The engine that all these tests talk to, as the service reads it from the same variable."""
 
 
 @dataclass
@@ -110,16 +116,21 @@ def docker_settings(**fields: object) -> SandboxSettings:
     return SandboxSettings(**{"image": IMAGE, "drain_seconds": 0.5, "max_containers": 4, "max_warm": 2, **fields})  # type: ignore[arg-type]
 
 
+def engine_api(*, timeout: int = 20) -> docker.APIClient:
+    """A client of the tests' engine; close it."""
+    return docker.APIClient(ENGINE, timeout=timeout)
+
+
 def no_engine(image: str = IMAGE) -> str:
     """Why tests on a real engine cannot run; empty when they can."""
     try:
-        client = docker.DockerClient.from_env(timeout=5)
+        api = engine_api(timeout=5)
         try:
-            client.images.get(image)
+            api.inspect_image(image)
         finally:
-            client.close()
+            api.close()
     except DockerException as error:
-        return f"no Docker engine with the image {image} (make runner-image): {error}"
+        return f"no Docker engine at {ENGINE} with the image {image} (make runner-image): {error}"
     return ""
 
 
@@ -130,3 +141,28 @@ async def docker_sandbox(**fields: object) -> AsyncIterator[SandboxClient]:
     async with sandbox(DockerBackend(settings), settings) as client:
         await client.until_ready(min(1, settings.min_warm))
         yield client
+
+
+def pod_settings(cluster: FakeCluster, folder: Path, **fields: object) -> SandboxSettings:
+    """Settings for a service whose containers are pods of this cluster."""
+    told = {"backend": "kubernetes", "namespace": cluster.namespace, "owner": "tests", **fields}
+    return docker_settings(kubeconfig=cluster.kubeconfig(folder), **told)
+
+
+@contextlib.asynccontextmanager
+async def pod_sandbox(cluster: FakeCluster | None = None, **fields: object) -> AsyncIterator[SandboxClient]:
+    """A real service whose containers are pods of a fake API server, each a real container; with one warm."""
+    own = cluster or FakeCluster()
+    with tempfile.TemporaryDirectory(prefix="quelea-pods-") as folder:
+        try:
+            if cluster is None:
+                await own.start()
+            settings = pod_settings(own, Path(folder), **fields)
+            async with sandbox(KubernetesBackend(settings), settings) as client:
+                await client.until_ready(min(1, settings.min_warm))
+                yield client
+            assert not own.errors, own.errors
+            assert not own.pods, "every pod is gone with the service"
+        finally:
+            if cluster is None:
+                await own.close()

@@ -1,0 +1,37 @@
+"""What an API server says against a pod: the schema of Kubernetes, and rules beside it that ours could break."""
+
+from __future__ import annotations
+
+import re
+
+import kubernetes_validate
+from support.fake_kubelet import Object, quantity
+
+VERSION = "1.36"
+RUNTIME_CLASSES = ("runc",)
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_LABEL = re.compile(r"[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?")
+
+
+def problems_of(pod: Object, namespace: str) -> list[str]:
+    """Why it is refused; empty when it is not."""
+    try:
+        kubernetes_validate.validate(pod, VERSION, strict=True)
+    except kubernetes_validate.ValidationError as error:
+        return [str(error)]
+    metadata, spec = pod["metadata"], pod["spec"]
+    problems = []
+    if metadata["namespace"] != namespace:
+        problems.append("namespace")
+    problems += [f"name {name}" for name in (metadata["name"], spec["hostname"]) if not _NAME.fullmatch(name)]
+    problems += [f"label {one}" for one in metadata["labels"].values() if not _LABEL.fullmatch(one)]
+    if spec["dnsPolicy"] == "None" and not spec["dnsConfig"]["nameservers"]:
+        problems.append("dnsConfig")
+    for container in spec["containers"]:
+        limits = container["resources"]["limits"]
+        for resource, request in container["resources"]["requests"].items():
+            if quantity(request) > quantity(limits[resource]):
+                problems.append(f"request of {resource}")
+        volumes = {one["name"] for one in spec["volumes"]}
+        problems += sorted({one["name"] for one in container["volumeMounts"]} ^ volumes)
+    return problems
