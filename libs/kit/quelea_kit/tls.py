@@ -183,6 +183,23 @@ def _greet(server: ssl.SSLContext, client: ssl.SSLContext) -> float:
     raise ssl.SSLError("the handshake with ourselves does not end")
 
 
+def trusting(ca: str) -> ssl.SSLContext | bool:
+    """`verify` of an HTTP client of something that is no service of ours: Qdrant, an engine.
+
+    Args:
+        ca: File of the CAs that may have signed its certificate; empty: those that the client's library trusts.
+
+    Raises:
+        Conflict: There is no such file, or nothing of use in it.
+    """
+    if not ca:
+        return True
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except OSError as error:  # SSLError is one
+        raise Conflict(f"TLS: cannot read the CA's certificate {ca} ({error.strerror or error}).") from error
+
+
 @functools.cache
 def folder(path: str) -> Folder:
     """The folder, read once for all servers and channels of a process."""

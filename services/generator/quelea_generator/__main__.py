@@ -57,6 +57,7 @@ def pool(settings: GeneratorSettings) -> EnginePool:
             connect_seconds=settings.connect_seconds,
             stall_seconds=settings.stall_seconds,
             environment_proxy=settings.environment_proxy,
+            ca=settings.endpoint_ca,
         )
         for url in settings.endpoints
     ]

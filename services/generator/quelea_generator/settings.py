@@ -25,6 +25,9 @@ class GeneratorSettings(ServiceSettings):
     model: str = ""
     """The model's name at the endpoint; required with an endpoint."""
 
+    endpoint_ca: str = ""
+    """File of the CA that signed the certificate of an endpoint at https://; empty: the usual ones."""
+
     environment_proxy: bool = False
     """Reach the endpoint through the proxy that the environment names; for endpoints outside."""
 

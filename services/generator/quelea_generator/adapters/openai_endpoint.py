@@ -14,6 +14,7 @@ from openai.types.chat.completion_create_params import ResponseFormat
 from prometheus_client import Counter
 from pydantic import SecretStr
 from quelea_kit.errors import QueleaError, Unavailable
+from quelea_kit.tls import trusting
 
 from quelea_generator.adapters.answer_bounds import AnswerBounds
 from quelea_generator.adapters.bounded_http import HEADERS, bound_response
@@ -56,6 +57,7 @@ class OpenAIEndpoint:
         connect_seconds: Longest wait for a connection.
         stall_seconds: Longest silence: before the first token, and between two.
         environment_proxy: Go through the proxy that the environment names.
+        ca: File of the CA that signed the endpoint's certificate; empty: the usual ones.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class OpenAIEndpoint:
         connect_seconds: float = 5.0,
         stall_seconds: float = 60.0,
         environment_proxy: bool = False,
+        ca: str = "",
     ) -> None:
         self.model = model
         self.name = str(httpx2.URL(base_url).copy_with(userinfo=b"", query=None, fragment=None))
@@ -84,7 +87,7 @@ class OpenAIEndpoint:
             timeout=openai.Timeout(stall_seconds, connect=connect_seconds),
             default_headers=HEADERS,
             http_client=openai.DefaultAsyncHttpxClient(
-                trust_env=environment_proxy, event_hooks={"response": [bound_response]}
+                trust_env=environment_proxy, event_hooks={"response": [bound_response]}, verify=trusting(ca)
             ),
         )
 
