@@ -60,21 +60,29 @@ def main(arguments: list[str] | None = None) -> int:
     out.add_argument("--seconds", type=float, default=600.0, help="longest wait for a running service")
     back = commands.add_parser("restore", help="replace everything by a backup; the service must be stopped")
     back.add_argument("--from", dest="archive", type=Path, required=True, metavar="FILE.tar.gz")
-    again = commands.add_parser("reembed", help="index again with the embedder's model; the service must be stopped")
-    again.add_argument("--embedder", default=settings.embedder, help="address of the embedder")
+    again = commands.add_parser(
+        "reembed", help="index again with the embedder's model; a service on an embedded store must be stopped"
+    )
+    again.add_argument(
+        "--embedder", default=settings.next_embedder or settings.embedder, help="address of the embedder with the model"
+    )
+    again.add_argument("--into", default="", metavar="NAME", help="server: the new collection; named after its encoder")
+    again.add_argument(
+        "--drop-old", action="store_true", help="server: then remove the collection that was live before"
+    )
     commands.add_parser("migrate", help="bring what an older release wrote to this one's schema; may be run again")
     options = parser.parse_args(arguments)
     try:
         if options.command == "migrate":
             said = asyncio.run(_migrate(options.data_dir, settings))
+        elif options.command == "reembed":
+            said = asyncio.run(_reembed(options, settings))
         elif settings.store != "qdrant_edge":
             raise InvalidInput("The knowledge base is on a Qdrant server: use the server's own snapshots.")
         elif options.command == "backup":
             said = backup(options.data_dir, options.out, options.seconds)
-        elif options.command == "restore":
-            said = restore(options.data_dir, options.archive)
         else:
-            said = asyncio.run(_reembed(options.data_dir, options.embedder, settings))
+            said = restore(options.data_dir, options.archive)
     except QueleaError as error:
         sys.stderr.write(f"{error.message}\n")
         return 1
@@ -97,12 +105,27 @@ async def _migrate(folder: Path, settings: Settings) -> str:
     return f"{folder} has schema {SCHEMA}"
 
 
-async def _reembed(folder: Path, target: str, settings: Settings) -> str:
-    embedder = GrpcEmbedder(target)
+async def _reembed(options: argparse.Namespace, settings: Settings) -> str:
+    embedder, seconds = GrpcEmbedder(options.embedder), settings.embed_timeout_seconds
     try:
-        return await reembed.run(folder, embedder, header=settings.header, seconds=settings.embed_timeout_seconds)
+        if settings.store != "qdrant":
+            return await reembed.in_folder(
+                options.data_dir, embedder, header=settings.header, seconds=seconds, say=_say
+            )
+        client = make_client(settings)
+        try:
+            return await reembed.on_server(
+                settings, client, embedder, into=options.into, drop_old=options.drop_old, say=_say
+            )
+        finally:
+            await client.close()
     finally:
         await embedder.close()
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
 
 if __name__ == "__main__":

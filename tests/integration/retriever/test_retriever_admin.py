@@ -90,7 +90,7 @@ async def test_reembedding_keeps_documents_and_changes_vectors(stores):
     await fill(stores, "first")
     before = await titles(stores)
     newer = FakeEmbedder(16, "newer")
-    assert "2 passages" in await reembed.run(stores, newer, header=True, seconds=5)
+    assert "2 passages" in await reembed.in_folder(stores, newer, header=True, seconds=5, say=print)
     assert await titles(stores, embedder=newer) == before
 
 
@@ -102,7 +102,7 @@ async def test_a_failed_reembedding_leaves_the_old_store(stores):
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        await reembed.run(stores, Failing(16, "newer"), header=True, seconds=5)
+        await reembed.in_folder(stores, Failing(16, "newer"), header=True, seconds=5, say=print, patience=0.1)
     assert len(await titles(stores)) == 2
 
 
@@ -161,14 +161,14 @@ async def test_a_folder_of_an_older_release_is_migrated_at_its_opening(stores, c
     shard.close()
     before = await titles(stores)
     assert len(before) == 2  # the service did it at its start
-    assert admin.main(["--data-dir", str(stores), "migrate"]) == 0
+    assert await asyncio.to_thread(admin.main, ["--data-dir", str(stores), "migrate"]) == 0
     assert "schema 1" in capsys.readouterr().out
     shard = EdgeShard.load(edge_files.current_shard(stores))
     assert shard.schema() == 1
     assert shard.migrate() == 0
     shard._upsert([qe.Point(ABOUT_ID, {}, about_payload(schema=2))])
     shard.close()
-    assert admin.main(["--data-dir", str(stores), "migrate"]) == 1
+    assert await asyncio.to_thread(admin.main, ["--data-dir", str(stores), "migrate"]) == 1
     assert "newer Quelea" in capsys.readouterr().err
 
 
