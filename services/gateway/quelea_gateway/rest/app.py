@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import FileResponse
 from starlette.routing import Route
@@ -38,6 +39,7 @@ from quelea_gateway.version import VERSION
 
 PAGE = Path(__file__).parent.parent / "page"
 
+_NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 _ABOUT = """Cited answers from a knowledge base of finance documents.
 
 Keys come as `Authorization: Bearer KEY`. Pages count from 1. Dates are ISO 8601. Times in `timings` are milliseconds.
@@ -86,7 +88,10 @@ def _schema(app: FastAPI) -> dict[str, Any]:
 
 def build_app(gateway: Gateway) -> App:
     """The whole HTTP side on a gateway."""
-    app = FastAPI(title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None)
+    # The door makes the request's span; FastAPI's own, and those of its parts, would be four more a request.
+    app = FastAPI(
+        title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY
+    )
     app.state.gateway = gateway
     for module in (ask, check, export, openai_compat, uploads, documents, web, runs, tools, jobs, prompts, health):
         app.include_router(module.router)
