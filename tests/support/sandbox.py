@@ -23,6 +23,13 @@ from quelea_sandbox.service import NAME, SandboxService
 from quelea_sandbox.settings import SandboxSettings
 from support.fake_cluster import FakeCluster
 
+FORGE = """
+import os, sys, threading, time
+def frame(kind, data): return kind + len(data).to_bytes(4, 'big') + data
+protocol = sys._getframe(3).f_globals['_OUT']
+"""
+"""What code needs to write frames of its own to the keeper."""
+
 IMAGE = os.environ.get("QUELEA_SANDBOX_IMAGE", "quelea-runner:latest")
 ENGINE = os.environ.get("QUELEA_SANDBOX_DOCKER_HOST", "unix:///var/run/docker.sock")
 """The engine that all these tests talk to, as the service reads it from the same variable."""
@@ -109,6 +116,12 @@ async def sandbox(backend: Backend, settings: SandboxSettings) -> AsyncIterator[
             yield SandboxClient(pb_grpc.SandboxServiceStub(open_channel), target, service)
     finally:
         await service.stop()
+
+
+def fast_settings(**fields: object) -> SandboxSettings:
+    """Settings for the fake backend."""
+    told = {"drain_seconds": 0.2, "check_seconds": 0.2, "max_containers": 6, "max_warm": 2, **fields}
+    return SandboxSettings(**told)  # type: ignore[arg-type]
 
 
 def docker_settings(**fields: object) -> SandboxSettings:

@@ -16,7 +16,7 @@ import pytest
 from docker.errors import DockerException
 from quelea_kit.errors import Overloaded, Unavailable
 from quelea_kit.testing import wait_until, wait_until_async
-from support.sandbox import IMAGE, docker_sandbox
+from support.sandbox import ENGINE, IMAGE, docker_sandbox
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -115,7 +115,7 @@ def own_engine(engine: None) -> Iterator[OwnEngine]:
             own.stop()
             pytest.skip(f"NOT TESTED: no second engine on this machine: {error}")
         try:
-            copy = f"docker save {IMAGE} | docker -H {own.address} load"
+            copy = f"docker -H {ENGINE} save {IMAGE} | docker -H {own.address} load"
             subprocess.run(copy, shell=True, check=True, capture_output=True, timeout=300)  # noqa: S602  # a pipe of two commands
             yield own
         finally:

@@ -1,6 +1,5 @@
 """The service on a fake API server whose pods are real containers: pool, door, failures of the cluster."""
 
-
 import pytest
 from support.sandbox import pod_sandbox
 
