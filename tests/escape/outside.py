@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-import docker
+from support.sandbox import engine_api
 
 CANARY = "QUELEA_ESCAPE_CANARY"
 MARKER = Path("/tmp/quelea-escaped")  # noqa: S108 - the name that the attacks try to write
@@ -49,7 +49,7 @@ class Containers:
     """The containers of one service on the engine."""
 
     def __init__(self, owner: str) -> None:
-        self._client = docker.APIClient(timeout=10)
+        self._client = engine_api()
         self._owner = owner
 
     def ids(self) -> set[str]:

@@ -16,7 +16,7 @@ from escape.outside import Containers
 from quelea.sandbox.v1 import sandbox_pb2 as pb
 from quelea_kit.errors import QueleaError
 from quelea_kit.testing import wait_until_async
-from support.sandbox import IMAGE, docker_sandbox, no_engine
+from support.sandbox import ENGINE, IMAGE, docker_sandbox, no_engine
 
 _MISSING = no_engine()
 pytestmark = pytest.mark.skipif(bool(_MISSING), reason=f"the escape suite needs a Docker engine: {_MISSING}")
@@ -132,6 +132,7 @@ def test_the_same_attack_is_seen_to_escape_where_nothing_holds_it(attack: Attack
     """Root with capabilities and without a filter: an attack that fails here as well would prove nothing."""
     options = ["--network", "none", "--user", "0", "--security-opt", "seccomp=unconfined", "--tmpfs", "/work:exec"]
     options += ["--cap-add", "SYS_ADMIN", "--cap-add", "SYS_PTRACE", "--pids-limit", "64", "--memory", "256m"]
-    command = ["docker", "run", "--rm", "--interactive", "--label", "quelea=escape", *options, IMAGE, "python3", "-"]
+    engine = ["docker", "-H", ENGINE, "run", "--rm", "--interactive", "--label", "quelea=escape"]
+    command = [*engine, *options, IMAGE, "python3", "-"]
     done = subprocess.run(command, input=(PRELUDE + attack.code).encode(), capture_output=True, timeout=60, check=False)
     assert b"ESCAPED" in done.stdout, (done.stdout, done.stderr)

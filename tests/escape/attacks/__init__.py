@@ -1,16 +1,30 @@
 """Every attack, in the order of the table."""
 
 from escape.attack import Attack
-from escape.attacks import files, kernel, leftovers, network, privileges, processes, protocol, resources
+from escape.attacks import (
+    calls,
+    files,
+    frames,
+    hoards,
+    interpreter,
+    kernel,
+    leftovers,
+    network,
+    privileges,
+    processes,
+    protocol,
+    resources,
+)
 
 GROUPS: dict[str, list[Attack]] = {
     "Processes and time": processes.ATTACKS,
-    "Memory, disk, output": resources.ATTACKS,
+    "Memory, disk, output": [*resources.ATTACKS, *hoards.ATTACKS],
     "Privileges": privileges.ATTACKS,
-    "Kernel": kernel.ATTACKS,
+    "Kernel": [*kernel.ATTACKS, *calls.ATTACKS],
     "Files of the host": files.ATTACKS,
     "Network": network.ATTACKS,
-    "What comes back": protocol.ATTACKS,
+    "What comes back": [*protocol.ATTACKS, *frames.ATTACKS],
+    "The interpreter": interpreter.ATTACKS,
     "Leftovers and neighbours": leftovers.ATTACKS,
 }
 ALL = [attack for group in GROUPS.values() for attack in group]

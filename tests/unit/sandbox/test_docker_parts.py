@@ -30,7 +30,7 @@ def test_every_limit_is_an_option() -> None:
     assert host["SecurityOpt"] == ["no-new-privileges", 'seccomp={"defaultAction": "X"}']
     assert host["NetworkMode"] == "none" and host["IpcMode"] == "none" and not host["Init"]
     assert host["LogConfig"]["Type"] == "none" and "Privileged" not in host and "Binds" not in host
-    assert {one["Name"]: one["Hard"] for one in host["Ulimits"]} == {"nofile": 256, "fsize": 64 << 20, "core": 0}
+    assert {one["Name"]: one["Hard"] for one in host["Ulimits"]} == {"nofile": 256, "fsize": 64 << 20, "core": 1}
     for folder, size in (("/work", 128 << 20), ("/tmp", 64 << 20)):  # noqa: S108  # inside the container
         flags = host["Tmpfs"][folder].split(",")
         assert {"noexec", "nosuid", "nodev", f"size={size}"} <= set(flags)

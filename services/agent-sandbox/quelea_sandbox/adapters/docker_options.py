@@ -60,7 +60,9 @@ def create_options(
         ulimits=[
             docker.types.Ulimit(name="nofile", soft=settings.open_files, hard=settings.open_files),
             docker.types.Ulimit(name="fsize", soft=settings.file_bytes, hard=settings.file_bytes),
-            docker.types.Ulimit(name="core", soft=0, hard=0),
+            # One byte: too little for a dump in a file, and the kernel's word for "no pipe" where core_pattern names a
+            # program of the host. 0 would still start that program. The filter keeps it from being changed.
+            docker.types.Ulimit(name="core", soft=1, hard=1),
         ],
         read_only=True,
         cap_drop=["ALL"],
