@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from quelea_kit.errors import Conflict, QueleaError, Unavailable
@@ -33,6 +33,8 @@ OFF = (
     "sandbox service and set QUELEA_GATEWAY_SANDBOX to its address."
 )
 
+_FRESH_SECONDS = 1.0
+
 log = get_logger(__name__)
 
 
@@ -56,6 +58,8 @@ class Analyst:
     manager: Manager | None = None
     sandbox: SandboxClient | None = None
     door: DoorClient | None = None
+    _healthy_at: float = -1e9
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def on(self) -> bool:
@@ -73,7 +77,10 @@ class Analyst:
         manager = self.runs()
         assert self.sandbox is not None  # noqa: S101  # both or none
         try:
-            await self.sandbox.health.check()
+            async with self._asking:  # many who start at once ask once
+                if time.monotonic() - self._healthy_at > _FRESH_SECONDS:
+                    await self.sandbox.health.check()
+                    self._healthy_at = time.monotonic()
         except QueleaError as error:
             raise Unavailable(
                 f"{error.message} It needs a running Docker engine and the image of `make runner-image`.",

@@ -1,0 +1,58 @@
+"""Runs of the agent as notebook and report."""
+
+import io
+import json
+
+import nbformat
+import pytest
+from support.agent_runs import client, start, watched
+from support.agent_stand import agent_standing
+from support.agent_world import good
+
+
+@pytest.fixture
+async def parts():
+    async with agent_standing() as found:
+        yield found
+
+
+@pytest.fixture
+async def web(parts):
+    async with client(parts) as found:
+        yield found
+
+
+async def test_notebook_and_report(web):
+    run = await start(web)
+    await watched(web, run["id"])
+    made = await web.get(f"/v1/agent/runs/{run['id']}/notebook")
+    book = nbformat.reads(made.text, as_version=4)
+    nbformat.validate(book)
+    code = [cell for cell in book.cells if cell.cell_type == "code"]
+    assert "savefig" in code[0].source
+    assert [output.output_type for output in code[0].outputs] == ["stream", "display_data"]
+    assert "190.17" in book.cells[-1].source
+    report = await web.get(f"/v1/agent/runs/{run['id']}/report.pdf")
+    assert report.headers["content-type"] == "application/pdf"
+    assert "190.17" in text_of(report.content)
+
+
+def text_of(pdf):
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(io.BytesIO(pdf))
+    return "\n".join(page.get_textpage().get_text_range() for page in document)
+
+
+async def test_a_chinese_report_has_its_characters():
+    says = good(answer=json.dumps({"answer": "收盘价最高为 190.17 美元 [1]。", "missing": []}, ensure_ascii=False))
+    async with (
+        agent_standing(says) as parts,
+        client(parts) as web,
+    ):
+        run = await start(web, "英伟达最近两周的股价走势如何？")
+        await watched(web, run["id"])
+        # The model of this test writes English insights; the question and the answer are Chinese.
+        text = text_of((await web.get(f"/v1/agent/runs/{run['id']}/report.pdf")).content)
+        assert "英伟达最近两周的股价走势如何" in text.replace("\n", "").replace("\r", "")
+        assert "190.17" in text

@@ -1,0 +1,129 @@
+"""Runs of the agent over the OpenAI route and gRPC, on a gateway with fake services."""
+
+import json
+
+import grpc
+import openai
+import pytest
+from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc
+from quelea_kit.errors import Unavailable
+from support.agent_runs import QUESTION, client, until
+from support.agent_stand import agent_standing
+from support.agent_world import QUOTES, good
+
+
+@pytest.fixture
+async def parts():
+    async with agent_standing() as found:
+        yield found
+
+
+@pytest.fixture
+async def web(parts):
+    async with client(parts) as found:
+        yield found
+
+
+async def test_the_openai_route(parts):
+    made = openai.AsyncOpenAI(base_url=f"{parts.url}/v1", api_key="none", http_client=httpx_client())
+    assert "quelea-agent" in [one.id async for one in made.models.list()]
+    asked = [{"role": "user", "content": QUESTION}]
+    done = await made.chat.completions.create(model="quelea-agent", messages=asked)
+    message = done.choices[0].message
+    assert "190.17" in message.content
+    mark = message.annotations[0].url_citation
+    assert message.content[mark.start_index : mark.end_index] == "[1]"
+    # The model of these tests counts 100 and 20 tokens a call: plan, 4 actions, pick, 3 reflections, code, conclusion.
+    assert (done.usage.prompt_tokens, done.usage.completion_tokens, done.usage.total_tokens) == (1100, 220, 1320)
+    assert done.choices[0].finish_reason == "stop"
+    assert done.quelea["run"]["state"] == "finished"
+    parts.model.says = good()
+    pieces, events, thoughts, ends, usage = [], [], [], [], None
+    async for chunk in await made.chat.completions.create(
+        model="quelea-agent", messages=asked, stream=True, stream_options={"include_usage": True}
+    ):
+        usage = chunk.usage
+        if not chunk.choices:
+            continue
+        pieces.append(chunk.choices[0].delta.content or "")
+        thoughts.append(getattr(chunk.choices[0].delta, "reasoning_content", None) or "")
+        ends += [chunk.choices[0].finish_reason] if chunk.choices[0].finish_reason else []
+        more = getattr(chunk, "quelea", None) or {}
+        events += [more["event"]["event"]] if "event" in more else []
+    assert "".join(pieces) == message.content
+    assert {"plan", "step", "code", "output", "answer"} <= set(events)
+    assert "Step 3: code-exec print the closes, plot them" in "".join(thoughts)
+    assert "The close of 2026-11-13 was 190.17." in "".join(thoughts)
+    assert ends == ["stop"]
+    assert (usage.prompt_tokens, usage.completion_tokens) == (1100, 220)
+    await made.close()
+
+
+async def test_a_run_that_used_its_steps_up_ends_with_length():
+    async with agent_standing(agent_steps=2) as parts, client(parts) as web:
+        body = {"model": "quelea-agent", "messages": [{"role": "user", "content": QUESTION}]}
+        done = (await web.post("/v1/chat/completions", json=body)).json()
+        assert done["choices"][0]["finish_reason"] == "length"
+        assert "Missing:\n- all 2 steps were used." in done["choices"][0]["message"]["content"].replace("\n\n", "\n")
+
+
+async def test_what_a_follow_up_takes_from_earlier_turns_is_put_into_it(web, parts):
+    alone = "How did the stock price of Tesla move over the last two weeks?"
+    parts.stand.world.rewrites["And Tesla?"] = alone
+    turns = [
+        {"role": "system", "content": "Be nice."}, {"role": "user", "content": QUESTION},
+        {"role": "assistant", "content": "It rose."}, {"role": "user", "content": "And Tesla?"},
+    ]  # fmt: skip
+    done = (await web.post("/v1/chat/completions", json={"model": "quelea-agent", "messages": turns})).json()
+    assert done["quelea"]["run"]["question"] == alone
+    assert done["quelea"]["standalone"] == {"question": alone, "by": "rules"}
+    (asked,) = parts.stand.world.rewrite_requests
+    assert [turn.text for turn in asked.history] == [QUESTION, "It rose."]
+    parts.model.says = good()
+    parts.stand.world.rewrite_error = Unavailable("away")
+    turns[-1]["content"] = "And what about its volume?"
+    done = (await web.post("/v1/chat/completions", json={"model": "quelea-agent", "messages": turns})).json()
+    assert done["quelea"]["run"]["question"] == f"{QUESTION}\nAnd what about its volume?"
+
+
+def httpx_client():
+    import httpx
+
+    return httpx.AsyncClient(trust_env=False, timeout=30)
+
+
+async def test_an_openai_caller_who_leaves_ends_the_run(web, parts):
+    parts.sandbox.hangs = True
+    body = {"model": "quelea-agent", "messages": [{"role": "user", "content": QUESTION}], "stream": True}
+    async with web.stream("POST", "/v1/chat/completions", json=body) as reply:
+        async for line in reply.aiter_lines():
+            if '"code"' in line:
+                break
+    (run,) = (await web.get("/v1/agent/runs")).json()["runs"]
+    await until(web, run["id"], "cancelled")
+
+
+async def test_grpc(parts):
+    async with grpc.aio.insecure_channel(parts.stand.grpc) as channel:
+        stub = agent_pb2_grpc.AgentServiceStub(channel)
+        run = (await stub.StartRun(agent_pb2.StartRunRequest(question=QUESTION))).run
+        events = [one async for one in stub.WatchRun(agent_pb2.WatchRunRequest(id=run.id))]
+        assert [one.number for one in events] == list(range(1, len(events) + 1))
+        assert json.loads(events[-1].data_json)["state"] == "finished"
+        rest = [one async for one in stub.WatchRun(agent_pb2.WatchRunRequest(id=run.id, after=len(events) - 2))]
+        assert rest == events[-2:]
+        done = (await stub.GetRun(agent_pb2.GetRunRequest(id=run.id))).run
+        assert done.state == agent_pb2.RUN_STATE_FINISHED
+        assert "190.17" in done.answer.text
+        assert {one.kind for one in done.answer.sources} == {"execution", "call"}
+        assert [one.id for one in (await stub.ListRuns(agent_pb2.ListRunsRequest())).runs] == [run.id]
+        for name, magic in ((done.artifacts[0].name, b"\x89PNG"), ("report.pdf", b"%PDF"), ("notebook.ipynb", b"{"),
+                            ("bundle", b"https")):  # fmt: skip
+            wanted = agent_pb2.GetArtifactRequest(id=run.id, name=name)
+            data = b"".join([piece.chunk async for piece in stub.GetArtifact(wanted)])
+            assert data.startswith(magic)
+        assert not (await stub.CancelRun(agent_pb2.CancelRunRequest(id=run.id))).found
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stub.GetRun(agent_pb2.GetRunRequest(id="20261122000000-0000000000000000"))
+        assert caught.value.code() == grpc.StatusCode.NOT_FOUND
+    assert QUOTES
