@@ -123,6 +123,8 @@ MATRIX: dict[str, Object] = {
     "sandbox": merged(file("values-small.yaml"), _SANDBOX),
     "outside": _OUTSIDE,
     "everything on": _EVERYTHING,
+    "cert-manager": merged(file("values-gpu.yaml"), {"tls": {"mode": "cert-manager", "stores": True}}),
+    "generated certificates": merged(file("values-small.yaml"), {"tls": {"mode": "generated"}}),
     "everything off": {"services": dict.fromkeys(SERVICES, _OFF), "networkPolicy": _OFF},
 }
 LONG_NAME = "a-release-with-the-longest-name-that-helm-takes-abcdef"[:53]

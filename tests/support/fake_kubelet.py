@@ -73,12 +73,14 @@ class Kubelet:
         market = pod["metadata"]["labels"]["quelea.io/market-data"] == "allowed"
         # As a kubelet adds them, whatever enableServiceLinks says.
         environment = ["KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443"]
+        # An emptyDir is anybody's; of a tmpfs over a folder that is there, runc takes that folder's mode.
+        mine = f"uid={inside['runAsUser']},gid={inside['runAsGroup']}"
         host = self._api.create_host_config(
             mem_limit=int(quantity(limits["memory"])),
             memswap_limit=int(quantity(limits["memory"])),
             nano_cpus=int(quantity(limits["cpu"]) * 1e9),
             tmpfs={
-                one["mountPath"]: f"rw,exec,mode=1777,size={int(quantity(volumes[one['name']]['sizeLimit']))}"
+                one["mountPath"]: f"rw,exec,{mine},size={int(quantity(volumes[one['name']]['sizeLimit']))}"
                 for one in container.pop("volumeMounts")
             },
             read_only=inside["readOnlyRootFilesystem"],

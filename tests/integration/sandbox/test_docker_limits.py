@@ -7,22 +7,22 @@ from support.sandbox import SandboxClient
 MIB = 1 << 20
 
 
-async def test_memory(client: SandboxClient) -> None:
-    ran = await client.run("x = bytearray(400 << 20)", limits=pb.Limits(memory_bytes=128 * MIB))
+async def test_memory(any_client: SandboxClient) -> None:
+    ran = await any_client.run("x = bytearray(400 << 20)", limits=pb.Limits(memory_bytes=128 * MIB))
     assert ran.reason == "MEMORY" and "128 MiB" in ran.finished.error
     assert ran.finished.usage.memory_peak_bytes == 128 * MIB
 
 
-async def test_a_child_over_the_memory_does_not_end_the_run(client: SandboxClient) -> None:
+async def test_a_child_over_the_memory_does_not_end_the_run(any_client: SandboxClient) -> None:
     code = (
         "import subprocess, sys\nr = subprocess.run([sys.executable, '-c', 'x = bytearray(400 << 20)'])\nr.returncode"
     )
-    ran = await client.run(code, limits=pb.Limits(memory_bytes=128 * MIB))
+    ran = await any_client.run(code, limits=pb.Limits(memory_bytes=128 * MIB))
     assert ran.reason == "OK" and ran.text == "-9\n"
 
 
 @pytest.mark.parametrize("folder", ["/work", "/tmp"])  # noqa: S108  # inside the container
-async def test_tmpfs_size(client: SandboxClient, folder: str) -> None:
+async def test_tmpfs_size(any_client: SandboxClient, folder: str) -> None:
     code = f"""
 import errno
 wrote = 0
@@ -35,7 +35,7 @@ except OSError as error:
     print(errno.errorcode[error.errno])
 print(wrote >> 20)
 """
-    ran = await client.run(code)
+    ran = await any_client.run(code)
     error, wrote = ran.text.split()
     assert error == "ENOSPC" and 60 <= int(wrote) <= 128
 
@@ -57,13 +57,13 @@ for f in glob.glob('{folder}/e*'): os.unlink(f)
     assert error == "ENOSPC" and int(number) < 2048
 
 
-async def test_tmpfs_counts_as_memory(client: SandboxClient) -> None:
+async def test_tmpfs_counts_as_memory(any_client: SandboxClient) -> None:
     code = "f = open('a', 'wb')\nfor _ in range(63): f.write(bytes(1 << 20)); f.flush()\nprint('done')"
-    ran = await client.run(code, limits=pb.Limits(memory_bytes=64 * MIB))
+    ran = await any_client.run(code, limits=pb.Limits(memory_bytes=64 * MIB))
     assert ran.reason in ("MEMORY", "ERROR") and "done" not in ran.text
 
 
-async def test_processes(client: SandboxClient) -> None:
+async def test_processes(any_client: SandboxClient) -> None:
     code = """
 import os, errno, time
 n = 0
@@ -75,7 +75,7 @@ try:
 except OSError as error:
     print(errno.errorcode[error.errno], n)
 """
-    error, number = (await client.run(code, limits=pb.Limits(pids=32))).text.split()
+    error, number = (await any_client.run(code, limits=pb.Limits(pids=32))).text.split()
     assert error == "EAGAIN" and 10 < int(number) < 32
 
 
@@ -93,23 +93,23 @@ multiprocessing.dummy.Pool(4).map(burn, range(4))
     assert 0.1 < used.cpu_seconds < 0.5 * used.wall_seconds * 1.4, used
 
 
-async def test_file_size(client: SandboxClient) -> None:
+async def test_file_size(any_client: SandboxClient) -> None:
     code = (
         "import errno\ntry:\n  f = open('a', 'wb'); f.truncate(100 << 20)\n"
         "except OSError as e: print(errno.errorcode[e.errno])"
     )
-    assert (await client.run(code)).text == "EFBIG\n"
+    assert (await any_client.run(code)).text == "EFBIG\n"
 
 
-async def test_open_files(client: SandboxClient) -> None:
+async def test_open_files(any_client: SandboxClient) -> None:
     code = (
         "import os, errno\ntry:\n  while True: last = os.dup(1)\nexcept OSError as e: code = e.errno\n"
         "os.close(last)\nprint(errno.errorcode[code])"
     )
-    assert (await client.run(code)).text == "EMFILE\n"
+    assert (await any_client.run(code)).text == "EMFILE\n"
 
 
-async def test_wall_clock_also_for_what_ignores_signals(client: SandboxClient) -> None:
+async def test_wall_clock_also_for_what_ignores_signals(any_client: SandboxClient) -> None:
     code = """
 import os, signal, time
 for s in range(1, 65):
@@ -119,13 +119,13 @@ if os.fork() == 0:
     os.setsid()
 while True: pass
 """
-    ran = await client.run(code, limits=pb.Limits(wall_seconds=1))
+    ran = await any_client.run(code, limits=pb.Limits(wall_seconds=1))
     assert ran.reason == "TIMEOUT" and 1 <= ran.finished.usage.wall_seconds < 10
     assert ran.finished.usage.cpu_seconds > 0.02
 
 
-async def test_output_flood(client: SandboxClient) -> None:
-    ran = await client.run(
+async def test_output_flood(any_client: SandboxClient) -> None:
+    ran = await any_client.run(
         "import os\nwhile True: os.write(1, b'x' * 65536)", limits=pb.Limits(wall_seconds=3, output_bytes=1000)
     )
     assert ran.reason == "TIMEOUT" and len(ran.stdout) == 1000
@@ -170,7 +170,7 @@ print(os.uname().nodename, os.path.exists('/var/run/docker.sock'), os.listdir('/
     assert second == "['lo']" and third == "sandbox False []"
 
 
-async def test_forged_frames(client: SandboxClient) -> None:
+async def test_forged_frames(any_client: SandboxClient) -> None:
     preamble = """
 import os, json, time
 def frame(kind, data): return kind + len(data).to_bytes(4, 'big') + data
@@ -180,20 +180,20 @@ pipes = [int(f) for f in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/s
     huge = (
         preamble + "for fd in pipes:\n  try: os.write(fd, b'O' + b'\\xff' * 4)\n  except OSError: pass\ntime.sleep(20)"
     )
-    assert (await client.run(huge)).reason == "PROTOCOL"
+    assert (await any_client.run(huge)).reason == "PROTOCOL"
     end = preamble + (
         "data = json.dumps({'id': 'x', 'ok': True, 'error': ''}).encode()\n"
         "for fd in pipes:\n  try: os.write(fd, frame(b'Z', data))\n  except OSError: pass\ntime.sleep(20)"
     )
-    assert (await client.run(end)).reason == "PROTOCOL"
-    assert (await client.run("print(1)")).text == "1\n"
+    assert (await any_client.run(end)).reason == "PROTOCOL"
+    assert (await any_client.run("print(1)")).text == "1\n"
 
 
-async def test_processes_and_locks_of_the_standard_library_work(client: SandboxClient) -> None:
+async def test_processes_and_locks_of_the_standard_library_work(any_client: SandboxClient) -> None:
     code = """
 import multiprocessing, concurrent.futures
 with multiprocessing.Pool(2) as pool: print(pool.map(abs, [-1, -2]))
 with concurrent.futures.ThreadPoolExecutor(4) as pool: print(list(pool.map(abs, [-3])))
 """
-    ran = await client.run(code)
+    ran = await any_client.run(code)
     assert ran.text == "[1, 2]\n[3]\n", ran.finished.error
