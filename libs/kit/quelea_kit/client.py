@@ -33,7 +33,8 @@ def channel(
     Args:
         target: host:port, or any gRPC target.
         service: Full service name, for example "quelea.embedder.v1.EmbedderService".
-        idempotent: Methods that are sent again (three tries in all) when the server is UNAVAILABLE.
+        idempotent: Methods that are sent again (three tries in all) when the server is UNAVAILABLE, or dropped the call
+            unanswered because it was leaving; a stream only before its first message.
         max_message_bytes: Largest message either way.
         folder: Whose certificate it shows; None: that of QUELEA_TLS_DIR, and none where that is not set.
 
@@ -51,7 +52,9 @@ def channel(
                     "initialBackoff": "0.1s",
                     "maxBackoff": "1s",
                     "backoffMultiplier": 2,
-                    "retryableStatusCodes": ["UNAVAILABLE"],
+                    # A call that reaches a server in the moment when it is told to end comes back as CANCELLED from the
+                    # library, never seen by our code. What the caller cancels is not tried again, whatever stands here.
+                    "retryableStatusCodes": ["UNAVAILABLE", "CANCELLED"],
                 },
             }
         ]

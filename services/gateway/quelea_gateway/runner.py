@@ -21,9 +21,15 @@ from quelea_gateway.access import host_of
 from quelea_gateway.agent_service import AgentServicer
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.app import build_app
+from quelea_gateway.rest.leaving import Leaving
 from quelea_gateway.service import SERVICE, GatewayServicer
 
 log = get_logger(__name__)
+
+_KEPT_SECONDS = 75
+"""How long a connection is kept without a request: longer than balancers do (60), so that they close it and not we."""
+_QUIET_SECONDS = 1.0
+"""Connections on which nothing has come for so long, once we are leaving, are closed."""
 
 
 class _Http(uvicorn.Server):
@@ -73,10 +79,12 @@ class Running:
 
         self._grpc = Server(settings, [SERVICE, agent_service.SERVICE], register, gateway.ready)
         self.grpc_port = self._grpc.port
-        app: Any = build_app(gateway)
+        self._app = Leaving(build_app(gateway))
+        app: Any = self._app
         self._http = _Http(
             uvicorn.Config(
                 app,
+                timeout_keep_alive=_KEPT_SECONDS,
                 log_config=None,
                 access_log=False,
                 lifespan="off",
@@ -96,10 +104,24 @@ class Running:
         log.info("listening", http_port=self.http_port, grpc_port=self.grpc_port)
 
     async def stop(self) -> None:
-        """Take no more, let what runs finish within drain_seconds, close."""
-        self._http.should_exit = True
-        await asyncio.gather(self._grpc.stop(), *([self._serving] if self._serving else []))
+        """Send callers elsewhere, let what runs finish within drain_seconds, close."""
+        await asyncio.gather(self._grpc.stop(), self._stop_http())
         await self._gateway.close()
+
+    async def _stop_http(self) -> None:
+        # Whoever has a connection here may send one request more on it; half of the time is for such latecomers.
+        drain = self._gateway.settings.drain_seconds
+        state, clock = self._http.server_state, asyncio.get_running_loop().time
+        began = busy = clock()
+        self._app.now = True
+        while state.connections and clock() - began < drain / 2 and clock() - busy < _QUIET_SECONDS:
+            await asyncio.sleep(0.05)
+            if state.tasks:
+                busy = clock()
+        self._http.config.timeout_graceful_shutdown = max(1, int(drain - (clock() - began)))
+        self._http.should_exit = True
+        if self._serving:
+            await self._serving
 
 
 async def run(gateway: Gateway) -> None:

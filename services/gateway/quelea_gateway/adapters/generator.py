@@ -70,7 +70,9 @@ class GeneratorClient:
     """
 
     def __init__(self, target: str, *, generate_seconds: float, evidence_tokens: int) -> None:
-        self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=["GetInfo"])
+        # A text may be written twice: one that has not begun where a generator went is begun at another.
+        retried = ["GetInfo", "Generate", "Complete", "Rewrite", "ListPrompts"]
+        self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=retried)
         self._stub = generator_pb2_grpc.GeneratorServiceStub(self._channel)
         self._seconds = generate_seconds
         self._info = ReaderInfo(reader="", model="", evidence_tokens=evidence_tokens)
