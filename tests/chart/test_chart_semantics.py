@@ -75,6 +75,7 @@ def test_every_reference_resolves(case: str, release: str) -> None:
     things = render(MATRIX[case], release)
     given = _GIVEN_BY_THE_USER.get(case, set())
     secrets = {t["metadata"]["name"]: t["data"] for t in of_kind(things, "Secret")}
+    secrets |= {t["spec"]["secretName"]: {} for t in of_kind(things, "Certificate")}
     maps = {t["metadata"]["name"]: t["data"] for t in of_kind(things, "ConfigMap")}
     claims = {t["metadata"]["name"] for t in of_kind(things, "PersistentVolumeClaim")}
     accounts = {t["metadata"]["name"] for t in of_kind(things, "ServiceAccount")}

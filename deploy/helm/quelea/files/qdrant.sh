@@ -1,7 +1,7 @@
 #!/bin/sh
 # A member of a Qdrant cluster: the first makes it, the others join it. One member alone is a cluster of one.
 set -eu
-peer() { echo "http://${QUELEA_QDRANT_PEERS}-$1.${QUELEA_QDRANT_PEERS}:6335"; }
+peer() { echo "${QUELEA_QDRANT_SCHEME:-http}://${QUELEA_QDRANT_PEERS}-$1.${QUELEA_QDRANT_PEERS}:6335"; }
 number="${HOSTNAME##*-}"
 cd /qdrant
 if [ "$number" = 0 ]; then

@@ -70,7 +70,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- if include "quelea.on" (list . "redis") }}{{ include "quelea.name" (list . "redis") }}{{ end }}
 {{- end }}
 {{- define "quelea.redisUrl" -}}
-{{- if include "quelea.on" (list . "redis") }}redis://:$(REDIS_PASSWORD)@{{ include "quelea.host" (list . "redis") }}:{{ int .Values.services.redis.ports.redis }}/0{{ end }}
+{{- if include "quelea.on" (list . "redis") }}redis{{ $ca := include "quelea.tls.storesCa" . }}{{ if $ca }}s{{ end }}://:$(REDIS_PASSWORD)@{{ include "quelea.host" (list . "redis") }}:{{ int .Values.services.redis.ports.redis }}/0
+{{- if $ca }}{{ $dir := include "quelea.tls.dir" . }}?ssl_ca_certs={{ $ca }}&ssl_certfile={{ $dir }}/tls.crt&ssl_keyfile={{ $dir }}/tls.key{{ end }}{{ end }}
 {{- end }}
 
 {{- define "quelea.qdrantSecret" -}}
@@ -79,7 +80,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- end }}
 {{- define "quelea.qdrantUrl" -}}
 {{- if .Values.qdrant.url }}{{ .Values.qdrant.url }}
-{{- else if include "quelea.on" (list . "qdrant") }}http://{{ include "quelea.host" (list . "qdrant") }}:{{ int .Values.services.qdrant.ports.http }}{{ end }}
+{{- else if include "quelea.on" (list . "qdrant") }}http{{ if include "quelea.tls.stores" . }}s{{ end }}://{{ include "quelea.host" (list . "qdrant") }}:{{ int .Values.services.qdrant.ports.http }}{{ end }}
 {{- end }}
 
 {{- define "quelea.blobsUrl" -}}

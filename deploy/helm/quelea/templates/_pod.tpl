@@ -76,8 +76,11 @@ spec:
         {{- if eq (include "quelea.metricsOwn" (dict "root" $root "service" $s)) "true" }}
         - {name: metrics, containerPort: {{ int $s.metricsPort }}, protocol: TCP}
         {{- end }}
+        {{- if and $s.health (include "quelea.tls" .) }}
+        - {name: health, containerPort: {{ int $s.healthPort }}, protocol: TCP}
+        {{- end }}
       {{- end }}
-      {{- include "quelea.probes" $s | nindent 6 }}
+      {{- include "quelea.probes" . | nindent 6 }}
       {{- if int $s.preStopSeconds }}
       lifecycle:
         preStop: {sleep: {seconds: {{ int $s.preStopSeconds }}}}
@@ -86,6 +89,7 @@ spec:
   volumes:
     - name: tmp
       emptyDir: {sizeLimit: {{ $s.tmpSize }}}
+    {{- include "quelea.tls.volume" . | nindent 4 }}
     {{- if $s.shm }}
     - name: shm
       emptyDir: {medium: Memory, sizeLimit: {{ $s.shm }}}
@@ -130,8 +134,13 @@ env:
   {{- if $s.ports.grpc }}{{ $_ := set $own "LISTEN" (printf "%s:%d" $root.Values.listenHost (int $s.ports.grpc)) }}{{ end }}
   {{- if eq (include "quelea.metricsOwn" .) "true" }}{{ $_ := set $own "METRICS_HOST" (trimAll "[]" $root.Values.listenHost) }}{{ $_ := set $own "METRICS_PORT" (toString (int $s.metricsPort)) }}{{ end }}
   {{- $env := deepCopy $s.env }}{{ include "quelea.fill" (dict "into" $env "from" $own) }}
+  {{- if and $s.health (include "quelea.tls" .) }}
+  {{- $_ := set $told (printf "QUELEA_%s_HEALTH_LISTEN" $s.prefix) (printf "%s:%d" $root.Values.listenHost (int $s.healthPort)) }}
+  {{- $_ := set $told (printf "QUELEA_%s_ALLOWED_CALLERS" $s.prefix) (include "quelea.tls.callers" .) }}
+  {{- end }}
   {{- range $key, $value := $env }}{{ $_ := set $told (printf "QUELEA_%s_%s" $s.prefix $key) $value }}{{ end }}
   {{- end }}
+  {{- if and $s.module (include "quelea.tls" .) }}{{ $_ := set $told "QUELEA_TLS_DIR" (include "quelea.tls.dir" $root) }}{{ end }}
   {{- range $variable, $value := $s.rawEnv }}{{ $_ := set $told $variable $value }}{{ end }}
   {{- range $variable, $value := $told }}
   {{- $is := tpl (toString $value) $root }}
@@ -151,6 +160,7 @@ envFrom:
 resources: {{ required "resources are required" $s.resources | toYaml | nindent 2 }}
 volumeMounts:
   - {name: tmp, mountPath: /tmp}
+  {{- include "quelea.tls.mount" . | nindent 2 }}
   {{- if $s.shm }}
   - {name: shm, mountPath: /dev/shm}
   {{- end }}
@@ -205,25 +215,26 @@ imagePullSecrets:
 
 {{/* "live" says only that the server's loop turns: a dependency that is away makes a pod not ready, and restarts none. */}}
 {{- define "quelea.probes" -}}
-{{- if .health -}}
+{{- $s := .service }}{{ $health := eq (include "quelea.tls" .) "true" | ternary $s.healthPort $s.ports.grpc }}
+{{- if $s.health -}}
 startupProbe:
   tcpSocket: {port: grpc}
   periodSeconds: 2
   timeoutSeconds: 3
-  failureThreshold: {{ div (add (int .startupSeconds) 1) 2 }}
+  failureThreshold: {{ div (add (int $s.startupSeconds) 1) 2 }}
 readinessProbe:
-  grpc: {port: {{ int .ports.grpc }}, service: {{ .health }}}
+  grpc: {port: {{ int $health }}, service: {{ $s.health }}}
   periodSeconds: 5
   timeoutSeconds: 5
 livenessProbe:
-  grpc: {port: {{ int .ports.grpc }}, service: live}
+  grpc: {port: {{ int $health }}, service: live}
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6
 {{- else -}}
-startupProbe: {{ toJson .probes.startup }}
-readinessProbe: {{ toJson .probes.readiness }}
-livenessProbe: {{ toJson .probes.liveness }}
+startupProbe: {{ tpl (toYaml $s.probes.startup) .root | nindent 2 }}
+readinessProbe: {{ tpl (toYaml $s.probes.readiness) .root | nindent 2 }}
+livenessProbe: {{ tpl (toYaml $s.probes.liveness) .root | nindent 2 }}
 {{- end }}
 {{- end }}
 
