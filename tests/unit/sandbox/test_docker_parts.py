@@ -6,7 +6,7 @@ from pathlib import Path
 import docker
 import pytest
 from quelea_sandbox.adapters.cgroup import find_cgroup
-from quelea_sandbox.adapters.docker_options import OWNER, create_options, seccomp_profile
+from quelea_sandbox.adapters.docker_options import OWNER, create_options, engine_fault, seccomp_profile
 from quelea_sandbox.adapters.owner import is_gone, this_process
 from quelea_sandbox.core.model import Shape
 from quelea_sandbox.settings import SandboxSettings
@@ -54,6 +54,45 @@ def test_the_door_is_the_only_mount_and_read_only() -> None:
 
 def test_another_runtime_can_be_named() -> None:
     assert options(runtime="runsc")["host_config"]["Runtime"] == "runsc"
+
+
+WHOLE = {
+    "MemoryLimit": True,
+    "SwapLimit": True,
+    "CpuCfsQuota": True,
+    "PidsLimit": True,
+    "SecurityOptions": ["name=seccomp,profile=default"],
+    "Runtimes": {"runc": {"path": "runc"}, "runsc": {"path": "runsc", "runtimeArgs": ["--platform=ptrace"]}},
+}
+
+
+def test_an_engine_that_enforces_everything_is_taken() -> None:
+    assert engine_fault(WHOLE, "") == engine_fault(WHOLE, "runsc") == ""
+
+
+@pytest.mark.parametrize(
+    ("lacks", "said"),
+    [
+        ({"MemoryLimit": False}, "does not limit memory"),
+        ({"PidsLimit": False, "CpuCfsQuota": False}, "does not limit processors, processes"),
+        ({"SwapLimit": None, "SecurityOptions": ["name=rootless"]}, "rootless engine needs cgroup v2"),
+        ({"SecurityOptions": None}, "no seccomp"),
+    ],
+)
+def test_an_engine_that_cannot_hold_the_code_is_refused(lacks: dict, said: str) -> None:
+    assert said in engine_fault({**WHOLE, **lacks}, "")
+
+
+def test_a_runtime_that_is_missing_or_ignores_limits_is_refused() -> None:
+    assert "no runtime kata, only runc, runsc" in engine_fault(WHOLE, "kata")
+    lax = {**WHOLE, "Runtimes": {"runsc": {"runtimeArgs": ["--ignore-cgroups"]}}}
+    assert "--ignore-cgroups" in engine_fault(lax, "runsc") and engine_fault(lax, "") == ""
+
+
+def test_threads_start_in_gvisor_which_knows_no_other_errors_than_eperm() -> None:
+    text = seccomp_profile(SandboxSettings(runtime="runsc"))
+    (rule,) = [one for one in json.loads(text)["syscalls"] if one["names"] == ["clone3"]]
+    assert rule["action"] == "SCMP_ACT_ALLOW" and "errnoRet" not in rule
 
 
 def test_the_profile_that_comes_with_the_package_is_an_allow_list() -> None:

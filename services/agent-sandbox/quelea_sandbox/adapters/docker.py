@@ -18,7 +18,7 @@ from docker.errors import APIError, DockerException, NotFound
 
 from quelea_sandbox.adapters.backend import EngineError, Inspection, Stats
 from quelea_sandbox.adapters.cgroup import Cgroup, find_cgroup
-from quelea_sandbox.adapters.docker_options import OWNER, create_options, seccomp_profile
+from quelea_sandbox.adapters.docker_options import OWNER, create_options, engine_fault, seccomp_profile
 from quelea_sandbox.adapters.owner import is_gone, this_process
 from quelea_sandbox.core.model import Shape
 from quelea_sandbox.settings import SandboxSettings
@@ -137,6 +137,7 @@ class DockerBackend:
         self._owner = settings.owner or this_process()
         self._api: docker.APIClient | None = None
         self._making = threading.Lock()
+        self._judged = False
         self._threads = ThreadPoolExecutor(32, "docker")
 
     async def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
@@ -175,13 +176,19 @@ class DockerBackend:
             return self._api
 
     async def check(self) -> None:
-        """Whether the engine answers and has the image."""
+        """Whether the engine answers, has the image, and can enforce every limit."""
         try:
             found = await self.call("inspect_image", self._settings.image)
+            if not self._judged and (fault := engine_fault(await self.call("info"), self._settings.runtime)):
+                raise EngineError(fault)
         except _Gone:
             raise EngineError(
                 f"the engine has no image {self._settings.image}; build it with: make runner-image"
             ) from None
+        except EngineError:
+            self._judged = False  # when it is back it may be another one
+            raise
+        self._judged = True
         self.image = found["Id"]
 
     async def create(self, shape: Shape, name: str) -> DockerContainer:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,15 @@ OWNER = "quelea.sandbox.owner"
 """The label that names who made a container."""
 
 
+_ENFORCED = {
+    "MemoryLimit": "memory",
+    "SwapLimit": "swap",
+    "CpuCfsQuota": "processors",
+    "PidsLimit": "processes",
+}
+"""What the engine must say of itself, and what else is not limited."""
+
+
 def seccomp_profile(settings: SandboxSettings) -> str:
     """The JSON text of the allow-list of system calls: the engine wants the text, not a path.
 
@@ -25,7 +36,45 @@ def seccomp_profile(settings: SandboxSettings) -> str:
         OSError: The file cannot be read.
     """
     path = settings.seccomp or Path(__file__).parents[1] / "seccomp.json"
-    return path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    if settings.seccomp or not _is_gvisor(settings.runtime):
+        return text
+    # gVisor answers EPERM whatever errnoRet says, so libc would not fall back to clone and no thread would start.
+    profile = json.loads(text)
+    for rule in profile["syscalls"]:
+        if rule["names"] == ["clone3"]:
+            rule["action"] = "SCMP_ACT_ALLOW"
+            del rule["errnoRet"]
+    return json.dumps(profile)
+
+
+def engine_fault(info: Mapping[str, Any], runtime: str) -> str:
+    """Why an engine cannot hold the code that runs in it; empty when it can.
+
+    Args:
+        info: What it says of itself (`docker info`).
+        runtime: The one that containers are to run in; empty: its default.
+    """
+    missing = [what for key, what in _ENFORCED.items() if not info.get(key)]
+    if missing:
+        hint = (
+            "a rootless engine needs cgroup v2 with its controllers delegated"
+            if any("rootless" in option for option in info.get("SecurityOptions") or ())
+            else "boot with cgroup v2, or with cgroup_enable=memory swapaccount=1"
+        )
+        return f"the engine does not limit {', '.join(missing)}, so nothing runs in it: {hint}, or use another engine"
+    if not any("seccomp" in option for option in info.get("SecurityOptions") or ()):
+        return "the engine has no seccomp, so nothing runs in it: system calls would not be filtered"
+    known = info.get("Runtimes") or {}
+    if runtime and runtime not in known:
+        return f"the engine has no runtime {runtime}, only {', '.join(sorted(known))}: add it to its daemon.json"
+    if "--ignore-cgroups" in (known.get(runtime, {}).get("runtimeArgs") or ()):
+        return f"the runtime {runtime} has --ignore-cgroups, so nothing runs in it: memory would not be limited"
+    return ""
+
+
+def _is_gvisor(runtime: str) -> bool:
+    return "runsc" in runtime or "gvisor" in runtime
 
 
 def create_options(
