@@ -6,6 +6,8 @@ from prometheus_client import Counter, Gauge, Histogram
 from quelea_kit.metrics import LATENCY_BUCKETS
 
 QUEUE_LENGTH = Gauge("quelea_generator_queue_length", "Answers that wait for a place at an engine.", ["lane"])
+# There from the start: what scales the generators must get a number also before anybody has waited.
+QUEUE_LENGTH.labels("-").set(0)
 QUEUE_SECONDS = Histogram(
     "quelea_generator_queue_seconds", "Wait for a place at an engine.", ["lane"], buckets=LATENCY_BUCKETS
 )
