@@ -9,6 +9,7 @@ the new certificate, those that are open live on until the server closes them (m
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import ssl
 import threading
@@ -110,10 +111,31 @@ class Folder:
 
         return grpc.dynamic_ssl_server_credentials(made(), fetch, require_client_authentication=self.mutual)
 
+    def server_context(self) -> ssl.SSLContext:
+        """The same for a server of another protocol, such as HTTP; it asks callers for no certificate."""
+        told, newest = self.current(), self._context()
+
+        def greet(connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
+            nonlocal told, newest
+            now = self.current()
+            if now is not told:
+                with contextlib.suppress(OSError):  # exchanged again just now: the next connection sees it
+                    told, newest = now, self._context()
+            connection.context = newest
+
+        first = self._context()
+        first.sni_callback = greet  # called for every connection, whether or not it names a host
+        return first
+
     def channel_credentials(self) -> grpc.ChannelCredentials:
         """For a channel, as the files are now."""
         now = self.current()
         return grpc.ssl_channel_credentials(now.ca, now.key, now.cert)
+
+    def _context(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self._files[0], self._files[1])
+        return context
 
     def _days(self) -> float:
         return (self._identity.expires - time.time()) / 86400

@@ -15,6 +15,7 @@ from quelea.gateway.v1 import agent_pb2_grpc, gateway_pb2_grpc
 from quelea_kit.errors import Conflict
 from quelea_kit.logging import get_logger
 from quelea_kit.server import Server
+from quelea_kit.tls import Folder
 
 from quelea_gateway import agent_service
 from quelea_gateway.access import host_of
@@ -69,6 +70,7 @@ class Running:
 
     def __init__(self, gateway: Gateway) -> None:
         settings = gateway.settings
+        public = Folder(settings.public_tls_dir, mutual=False) if settings.public_tls_dir else None
         self._gateway = gateway
         self._socket = _bind(settings.http_listen)
         self.http_port: int = self._socket.getsockname()[1]
@@ -77,7 +79,9 @@ class Running:
             gateway_pb2_grpc.add_GatewayServiceServicer_to_server(GatewayServicer(gateway), server)
             agent_pb2_grpc.add_AgentServiceServicer_to_server(AgentServicer(gateway), server)
 
-        self._grpc = Server(settings, [SERVICE, agent_service.SERVICE], register, gateway.ready)
+        self._grpc = Server(
+            settings, [SERVICE, agent_service.SERVICE], register, gateway.ready, tls=public, outside=True
+        )
         self.grpc_port = self._grpc.port
         self._app = Leaving(build_app(gateway))
         app: Any = self._app
@@ -89,6 +93,7 @@ class Running:
                 access_log=False,
                 lifespan="off",
                 server_header=False,
+                ssl_context_factory=(lambda *_: public.server_context()) if public else None,
                 timeout_graceful_shutdown=max(1, int(settings.drain_seconds)),
                 h11_max_incomplete_event_size=64 * 1024,
             )

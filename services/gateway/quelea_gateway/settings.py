@@ -16,6 +16,10 @@ class Settings(ServiceSettings):
     http_listen: str = "127.0.0.1:8080"
     """Address of the HTTP server, host:port (IPv6 as [::1]:8080)."""
 
+    public_tls_dir: str = ""
+    """Folder with tls.crt and tls.key (a Secret as cert-manager writes it): HTTP and gRPC speak TLS to callers from
+    outside, who need no certificate. Read again when it changes. Empty: neither does, an Ingress or a proxy has to."""
+
     retriever: str = "127.0.0.1:7402"
     """gRPC address of the retriever."""
 
