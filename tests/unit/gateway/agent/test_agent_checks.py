@@ -4,7 +4,7 @@ import json
 
 import pytest
 from quelea_gateway.adapters.runs import Runs
-from quelea_gateway.core.agent import decisions, parsing, prompts
+from quelea_gateway.core.agent import decisions, parsing, prompts, python_code
 from quelea_gateway.core.agent.evidence import Evidence
 from quelea_gateway.core.agent.files import media_type, safe_name
 from quelea_gateway.core.agent.grounding import check, without_unsupported
@@ -39,13 +39,13 @@ def test_no_json_is_said(text):
     ("text", "code"),
     [
         ("```python\nprint(1)\n```", "print(1)"),
-        ("```py\nx = 1\n```\n```python\nprint(1)\nprint(2)\n```", "print(1)\nprint(2)"),
+        ("```py\nx = 1\n```\n```python\nprint(1)\nprint(2)\n```", "x = 1\n\nprint(1)\nprint(2)"),
         ("import os\nprint(os.name)", "import os\nprint(os.name)"), ('{"code": "print(1)"}', "print(1)"),
         ("```python\nprint(1)", "print(1)"),
     ],
 )  # fmt: skip
 def test_code_is_found(text, code):
-    assert parsing.code(text) == code
+    assert python_code.code(text) == code
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_code_is_found(text, code):
 )
 def test_no_code_is_said(text):
     with pytest.raises(Misfit):
-        parsing.code(text)
+        python_code.code(text)
 
 
 def test_actions_that_are_not_possible_are_refused():

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from quelea_kit.errors import Overloaded, QueleaError
 
-from quelea_gateway.core.agent import asking, parsing
+from quelea_gateway.core.agent import asking, parsing, python_code
 from quelea_gateway.core.agent.asking import Answered
 from quelea_gateway.core.agent.decisions import Choice
 from quelea_gateway.core.agent.files import keep
@@ -34,23 +34,25 @@ async def code_exec(work: Work, choice: Choice) -> Observation:
     """Write and run code for a task. Raises ModelAway."""
     before, observation = work.observation, Observation("", "wrong")
     for attempt in range(work.rules.code_repairs + 1):
-        written = await _write(work, choice, before)
-        if written is None:
-            return observation if observation.text else Observation("No code that can be run was written.", "wrong")
-        code, answered = written
+        code, answered = (_given(choice), None) if attempt == 0 else ("", None)
+        if not code:
+            written = await _write(work, choice, before)
+            if written is None:
+                return observation if observation.text else Observation("No code that can be run was written.", "wrong")
+            code, answered = written
         mark = hashlib.sha256("\n".join(line.rstrip() for line in code.splitlines()).encode()).hexdigest()
         if mark in work.ran:
-            await asking.example(work, answered, "repeated")
+            await _example(work, answered, "repeated")
             return Observation(f"Exactly this code was run in step {work.ran[mark]} already; it brings nothing new.",
                                "wrong")  # fmt: skip
         work.ran[mark] = work.step
         await work.journal.event("code", {"step": work.step, "attempt": attempt, "code": work.scrubbed(code)})
         done = await _run(work, code)
         if isinstance(done, Observation):
-            await asking.example(work, answered, "not run")
+            await _example(work, answered, "not run")
             return done
         observation = await _seen(work, choice, code, done, attempt)
-        await asking.example(work, answered, done.reason)
+        await _example(work, answered, done.reason)
         if done.reason == "ok" or work.time_left <= 0:
             return observation
         before = f"The code\n```python\n{cut_middle(code, 700)}\n```\nfailed:\n{observation.text}"
@@ -69,7 +71,21 @@ async def _write(work: Work, choice: Choice, before: str) -> tuple[str, Answered
         Section("apis", defused(documents) or "-", 4),
         Section("observation", before or "-", 3),
     ]
-    return await asking.ask(work, "code", fixed, sections, parsing.code, temperature=0.1)
+    return await asking.ask(work, "code", fixed, sections, python_code.code, temperature=0.1)
+
+
+async def _example(work: Work, answered: Answered | None, outcome: str) -> None:
+    """Record it, where the code was asked for apart."""
+    if answered is not None:
+        await asking.example(work, answered, outcome)
+
+
+def _given(choice: Choice) -> str:
+    """Code that came with the action, where it can run; else it is asked for."""
+    try:
+        return python_code.code(choice.code) if choice.code else ""
+    except parsing.Misfit:
+        return ""
 
 
 async def _run(work: Work, code: str) -> Execution | Observation:

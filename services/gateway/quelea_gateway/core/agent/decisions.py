@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quelea_gateway.core.agent.calling import action_of, known_name, unwrapped
 from quelea_gateway.core.agent.model import ACTIONS, PlanStep
-from quelea_gateway.core.agent.parsing import Misfit, json_object, string, strings
+from quelea_gateway.core.agent.parsing import (
+    Misfit,
+    clean,
+    flat,
+    json_object,
+    json_value,
+    string,
+    strings,
+    without_thinking,
+)
 
 _MOST_STEPS = 8
+_MOST_LINES = 60
+_NUMBERED = re.compile(r"^\s*(?:[-*•]\s*)?(?:(?:step|步骤|第)?\s*\d+\s*步?\s*[.)、:：]\s*)?", re.IGNORECASE)
+_TASKS = ("task", "description", "goal", "purpose", "need", "query", "任务")
+_ANSWERS = ("answer", "final_answer", "conclusion", "text", "content", "回答", "结论")
 _TASK = 400
 _QUERY = 300
 
@@ -34,11 +49,13 @@ class Choice:
     name: str = ""
     task: str = ""
     apis: tuple[str, ...] = ()
+    code: str = ""
+    """Code that came with the action already; it is what runs first."""
 
     @property
     def key(self) -> tuple[str, ...]:
         """Equal for the same action with the same arguments, whatever its case and blanks."""
-        parts = (self.action, self.query, self.category, self.need, self.name, self.task, *self.apis)
+        parts = (self.action, self.query, self.category, self.need, self.name, self.task, *self.apis, self.code)
         return tuple(" ".join(part.lower().split()) for part in parts)
 
     def shown(self) -> dict[str, Any]:
@@ -127,32 +144,40 @@ def answer_schema() -> str:
 
 
 def _steps(value: dict[str, Any], actions: Sequence[str], name: str = "plan") -> tuple[PlanStep, ...]:
-    given = value.get(name) or []
+    given = value.get(name) or value.get("steps") or []
+    if isinstance(given, dict):
+        given = list(given.values())
+    if isinstance(given, str):
+        given = given.split("\n")
     if not isinstance(given, list):
         raise Misfit(f'"{name}" must be a list of steps, each with "action" and "task".')
     found = []
-    for one in given[:_MOST_STEPS]:
-        if isinstance(one, str) and one.strip():
-            one = {"action": one.split(":", 1)[0].strip(), "task": one}  # noqa: PLW2901  # a plan in lines
-        if isinstance(one, dict) and _action(one) in actions:
-            found.append(PlanStep(_action(one), string(one, "task", longest=_TASK, needed=False)))
-    return tuple(found)
-
-
-def _action(value: dict[str, Any]) -> str:
-    given = value.get("action")
-    return given.strip().lower().replace("_", "-").replace(" ", "-") if isinstance(given, str) else ""
+    for one in given[:_MOST_LINES]:
+        if isinstance(one, str):
+            action, _, task = _NUMBERED.sub("", one).replace("：", ":").partition(":")
+            one = {"action": action.strip("*` "), "task": task.strip() or one.strip()}  # noqa: PLW2901  # a plan in lines
+        if isinstance(one, dict) and action_of(one) in actions:
+            task = next((one[key] for key in _TASKS if isinstance(one.get(key), str)), "")
+            found.append(PlanStep(action_of(one), clean(task, _TASK).strip()))
+    return tuple(found[:_MOST_STEPS])
 
 
 def read_plan(actions: Sequence[str]) -> Callable[[str], Plan]:
     """A decoder of plans."""
 
     def read(text: str) -> Plan:
-        value = json_object(text)
+        found = json_value(text)
+        if isinstance(found, list):
+            found = {"plan": found}
+        if not isinstance(found, dict) or not found:
+            found = {"plan": text}  # in lines, as prose has it
+        value: dict[str, Any] = found
         steps = _steps(value, actions)
+        if not steps and value.get("plan") is text:
+            raise Misfit("The answer is no JSON object. Answer with one JSON object and nothing else.")
         if not steps:
             raise Misfit(f'"plan" needs at least one step whose "action" is one of {", ".join(actions)}.')
-        return Plan(string(value, "profile", longest=800, needed=False), steps)
+        return Plan(clean(flat(value.get("profile") or value.get("role") or ""), 800).strip(), steps)
 
     return read
 
@@ -163,10 +188,8 @@ def read_action(
     """A decoder of actions."""
 
     def read(text: str) -> Choice:
-        value = json_object(text)
-        if isinstance(value.get("action"), dict):
-            value = value["action"]
-        action = _action(value)
+        value = unwrapped(text, actions)
+        action = action_of(value)
         if action not in actions:
             hint = " That action is not possible now." if action in ACTIONS else ""
             raise Misfit(f'"action" must be one of {", ".join(actions)}.{hint}')
@@ -178,13 +201,14 @@ def read_action(
             return Choice(action, category=known.get(category.lower(), "" if categories else category),
                           need=string(value, "need", longest=_QUERY))  # fmt: skip
         if action == "api-details":
-            name = string(value, "name", longest=120)
+            name = known_name(string(value, "name", longest=120), names)
             if names and name not in names:
                 raise Misfit(f'"name" must be one of {", ".join(list(names)[:20])}.')
             return Choice(action, name=name)
         if action == "code-exec":
-            return Choice(action, task=string(value, "task", longest=800),
-                          apis=tuple(strings(value, "apis", most=6, longest=120)))  # fmt: skip
+            code = value.get("code") if isinstance(value.get("code"), str) else ""
+            apis = tuple(known_name(one, names) for one in strings(value, "apis", most=6, longest=120))
+            return Choice(action, task=string(value, "task", longest=800, needed=not code), apis=apis, code=code or "")
         return Choice("finish")
 
     return read
@@ -194,8 +218,11 @@ def read_pick(names: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
     """A decoder of picks: only candidates count."""
 
     def read(text: str) -> tuple[str, ...]:
-        given = strings(json_object(text), "names", most=20, longest=120)
-        picked = tuple(dict.fromkeys(one for one in given if one in names))[:5]
+        found = json_value(text)
+        value = found if isinstance(found, dict) else {"names": found if isinstance(found, list) else text.split("\n")}
+        key = "names" if "names" in value else next((one for one in value if isinstance(value[one], list)), "names")
+        given = [one for said in strings(value, key, most=20, longest=400) for one in re.split(r"[,，、;；\s]+", said)]
+        picked = tuple(dict.fromkeys(one for said in given if (one := known_name(said, names)) in names))[:5]
         if not picked:
             raise Misfit(f'"names" must hold one to five of the candidates: {", ".join(list(names)[:20])}.')
         return picked
@@ -209,7 +236,7 @@ def read_summary(actions: Sequence[str]) -> Callable[[str], Reflection]:
     def read(text: str) -> Reflection:
         value = json_object(text)
         insights = strings(value, "insights", most=5, longest=600)
-        result = value.get("result")
+        result = str(value.get("result", "")).strip().lower()
         if not insights and result not in ("good", "empty", "wrong"):
             raise Misfit('"insights" (a list of texts) and "result" (good, empty or wrong) are missing.')
         return Reflection(tuple(insights), result if result in ("empty", "wrong") else "good", _steps(value, actions))
@@ -225,6 +252,15 @@ def read_answer(text: str) -> Conclusion:
         prose = " ".join(text.split())
         if len(prose) < 20 or prose.lstrip().startswith(("{", "[", "```")):
             raise
-        value = {"answer": text.strip()}
+        value = {"answer": without_thinking(text).strip()}
+    for _ in range(2):  # {"action": "finish", "arguments": {"answer": …}}
+        inner = next(
+            (value[key] for key in ("arguments", "action_input", "answer") if isinstance(value.get(key), dict)), None
+        )
+        value = inner if inner is not None else value
+    key = next((one for one in _ANSWERS if value.get(one)), "answer")
+    said = value.get(key)
+    if isinstance(said, list):
+        value = {**value, key: "\n".join(flat(one) for one in said)}
     missing = strings(value, "missing", most=5, longest=300) if isinstance(value.get("missing"), list | str) else []
-    return Conclusion(string(value, "answer", longest=6000), tuple(missing))
+    return Conclusion(string(value, key, longest=6000), tuple(missing))

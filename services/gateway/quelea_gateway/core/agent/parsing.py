@@ -7,16 +7,21 @@ answer is read leniently here and judged strictly by its decoder.
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import re
 from typing import Any
 
+from quelea_gateway.core.agent import loose_json
+
 LONGEST = 200_000
-_FENCE = re.compile(r"```[ \t]*([A-Za-z0-9_+-]*)[ \t]*\r?\n(.*?)(?:\r?\n[ \t]*```|\Z)", re.DOTALL)
-_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+FENCE = re.compile(r"(?:```|~~~)[ \t]*([A-Za-z0-9_+-]*)[^\n]*\n(.*?)(?:\r?\n[ \t]*(?:```|~~~)|\Z)", re.DOTALL)
+_THINKING = re.compile(
+    r"<(think(?:ing)?|reasoning)>.*?(?:</\1>|\Z)|\A.*</(?:think(?:ing)?|reasoning)>", re.DOTALL | re.IGNORECASE
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _STARTS = 40
-_MOST_CODE = 60_000
+_LOOSE_STARTS = 5
 
 
 class Misfit(Exception):
@@ -36,29 +41,38 @@ def without_thinking(text: str) -> str:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """The first JSON object in a text, also in a fence, amid prose, or cut off at its end. Raises Misfit."""
+    """The first JSON object in a text: fenced, amid prose, in bad shape, or cut off at its end. Raises Misfit."""
+    found = json_value(text)
+    if isinstance(found, list):
+        found = next((one for one in found if isinstance(one, dict)), None)
+    if isinstance(found, dict) and found:
+        return found
+    raise Misfit("The answer is no JSON object. Answer with one JSON object and nothing else.")
+
+
+def json_value(text: str) -> Any:
+    """The first JSON object or list in a text; None when there is none. Raises Misfit when it is empty."""
     text = without_thinking(text[:LONGEST]).strip()
     if not text:
         raise Misfit("The answer was empty. Answer with one JSON object.")
-    for piece in (text, *(match[2] for match in _FENCE.finditer(text))):
+    for piece in (text, *(match[2] for match in FENCE.finditer(text))):
         found = _loads(piece)
-        if isinstance(found, dict):
+        if isinstance(found, dict | list):
             return found
     decoder = json.JSONDecoder(strict=False)
-    for count, match in enumerate(re.finditer(r"\{", text)):
-        if count >= _STARTS:
-            break
+    starts = [match.start() for match in itertools.islice(re.finditer(r"[{｛]", text), _STARTS)]
+    for start in starts:
         try:
-            found, _ = decoder.raw_decode(text, match.start())
+            found, _ = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
         if isinstance(found, dict) and found:
             return found
-    start = text.find("{")
-    closed = _loads(_closed(text[start:])) if start >= 0 else None
-    if isinstance(closed, dict) and closed:
-        return closed
-    raise Misfit("The answer is no JSON object. Answer with one JSON object and nothing else.")
+    for start in starts[:_LOOSE_STARTS]:
+        found = loose_json.loads(text[start:])
+        if isinstance(found, dict) and found:
+            return found
+    return None
 
 
 def _loads(text: str) -> Any:
@@ -66,30 +80,6 @@ def _loads(text: str) -> Any:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
-
-
-def _closed(text: str) -> str:
-    """JSON that was cut off, with its open strings, arrays and objects closed; a dangling key or comma is dropped."""
-    stack: list[str] = []
-    in_string = escaped = False
-    for char in text[:LONGEST]:
-        if escaped:
-            escaped = False
-        elif in_string:
-            escaped = char == "\\"
-            in_string = char != '"'
-        elif char == '"':
-            in_string = True
-        elif char in "{[":
-            stack.append("}" if char == "{" else "]")
-        elif char in "}]" and stack:
-            stack.pop()
-    if escaped:
-        text = text[:-1]
-    if in_string:
-        text += '"'
-    text = re.sub(r'(?:,\s*"(?:[^"\\]|\\.)*"\s*:?|[,:])\s*\Z', "", text) if not in_string else text
-    return text + "".join(reversed(stack[:200]))
 
 
 def string(value: dict[str, Any], name: str, *, longest: int, needed: bool = True) -> str:
@@ -106,39 +96,26 @@ def string(value: dict[str, Any], name: str, *, longest: int, needed: bool = Tru
 
 
 def strings(value: dict[str, Any], name: str, *, most: int, longest: int) -> list[str]:
-    """A list of texts; a lone text is a list of one, anything else in it is left out."""
+    """A list of texts; a lone text is a list of one, of an object the texts in it count, anything else is left out."""
     given = value.get(name) or []
-    if isinstance(given, str):
+    if isinstance(given, str | dict):
         given = [given]
     if not isinstance(given, list):
         raise Misfit(f'"{name}" must be a list of texts.')
-    found = [clean(one, longest).strip() for one in given if isinstance(one, str)]
+    found = [clean(flat(one), longest).strip() for one in given]
     return [one for one in found if one][:most]
 
 
-def code(text: str) -> str:
-    """The Python of an answer: its longest fenced block, else all of it when that is Python. Raises Misfit."""
-    text = without_thinking(clean(text)).strip()
-    if not text:
-        raise Misfit("The answer was empty. Answer with one block of Python code.")
-    blocks = [match[2] for match in _FENCE.finditer(text) if match[1].lower() in ("", "python", "py", "python3")]
-    found = max(blocks, key=len, default=text).strip("\n")
-    if len(found) > _MOST_CODE:
-        raise Misfit(f"The code has more than {_MOST_CODE:,} characters. Write less.")
-    if not blocks and found.startswith("{"):
-        wrapped = _loads(found)
-        if isinstance(wrapped, dict) and isinstance(wrapped.get("code"), str):
-            found = wrapped["code"]
-    try:
-        tree = ast.parse(found)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = f" in line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        reason = error.msg if isinstance(error, SyntaxError) else "it cannot be read"
-        raise Misfit(f"This is no Python{line}: {reason}. Answer with one ```python block of whole code.") from error
-    if not tree.body or (not blocks and all(isinstance(node, ast.Expr | ast.Pass) for node in tree.body)
-                         and not any(isinstance(node, ast.Call) for node in ast.walk(tree))):  # fmt: skip
-        raise Misfit("There is no code in the answer. Answer with one ```python block.")
-    return found
+def flat(value: Any) -> str:
+    """The texts and numbers of a value, in one line."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return ": ".join(
+            one if isinstance(one, str) else str(one) for one in parts if isinstance(one, str | int | float)
+        )
+    return ""
 
 
 def literals(source: str) -> set[str]:
