@@ -152,19 +152,35 @@ async def test_slow_heads_and_idle_connections_end(make_door: Make, monkeypatch:
         await wait_until_async(lambda: not door.http._open)
 
 
-async def test_connections_are_bounded(site: Site, make_door: Make) -> None:
+async def test_connections_are_bounded_and_who_holds_them_keeps_nobody_out(site: Site, make_door: Make) -> None:
     site.paths["/a"] = response(b"good")
     async with make_door(connections=3) as door:
         token = door.open()
         held = [await asyncio.open_unix_connection(str(door.path)) for _ in range(3)]
         await wait_until_async(lambda: len(door.http._open) == 3)
-        answer = await raw(door.path, b"", end=False)
-        assert answer.startswith(b"HTTP/1.1 429")
-        assert b"retry-after: 1" in answer
+        assert (await door.call(token, URL)).body == b"good"
+        assert await held[0][0].read() == b""  # it has waited longest
+        await wait_until_async(lambda: len(door.http._open) == 2)
         for _, writer in held:
             writer.close()
         await wait_until_async(lambda: not door.http._open)
-        assert (await door.call(token, URL)).body == b"good"
+
+
+async def test_more_connections_than_there_are_places_for_calls(site: Site, make_door: Make) -> None:
+    async with make_door(connections=2) as door:
+        token, never = door.open(), asyncio.Event()
+
+        async def hangs(_target: str, _writer: Any) -> None:
+            await never.wait()
+
+        site.paths["/a"] = hangs
+        calls = [asyncio.create_task(door.call(token, URL)) for _ in range(2)]
+        await wait_until_async(lambda: list(door.http._open.values()) == [True, True])
+        answer = await raw(door.path, b"", end=False)
+        assert answer.startswith(b"HTTP/1.1 429")
+        assert b"retry-after: 1" in answer
+        never.set()
+        await asyncio.gather(*calls, return_exceptions=True)
 
 
 async def test_a_caller_who_leaves_ends_the_call(site: Site, make_door: Make) -> None:

@@ -43,7 +43,9 @@ class HttpServer:
     Args:
         serve: Does the call.
         request_bytes: Of a request's body.
-        connections: Open at once; one more is answered 429 and closed.
+        connections: Open at once; for one more, the one that has waited longest without a request is closed, or, when
+            calls are under way on all of them, it is answered 429 and closed. So nobody keeps others out by holding
+            connections open.
     """
 
     def __init__(self, serve: Serve, *, request_bytes: int, connections: int) -> None:
@@ -52,7 +54,7 @@ class HttpServer:
         self._limit = connections
         self._servers: list[asyncio.Server] = []
         self._open: dict[asyncio.Task[None], bool] = {}
-        """Connections; whether a call is under way."""
+        """Connections; whether a call is under way. Those without come in the order in which they began to wait."""
         self._draining = False
         self.port = 0
 
@@ -93,7 +95,7 @@ class HttpServer:
         assert task is not None  # noqa: S101  # asyncio runs this callback in a task
         connection = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_BYTES)
         try:
-            if len(self._open) >= self._limit:
+            if len(self._open) >= self._limit and not self._make_place():
                 busy = Refused(
                     429, "BUSY", f"{self._limit} connections are open; try again in a second.", retry_after=1.0
                 )
@@ -109,6 +111,15 @@ class HttpServer:
         finally:
             self._open.pop(task, None)
             writer.close()
+
+    def _make_place(self) -> bool:
+        """Close the connection that has waited longest; False when none waits."""
+        waiting = next((task for task, busy in self._open.items() if not busy), None)
+        if waiting is None:
+            return False
+        del self._open[waiting]
+        waiting.cancel()
+        return True
 
     async def _one(
         self,
@@ -132,6 +143,7 @@ class HttpServer:
         try:
             reply = await self._answered(connection, reader, request)
         finally:
+            self._open.pop(task, None)  # behind those that wait already
             self._open[task] = False
         if reply is None:
             return False
