@@ -19,6 +19,7 @@ from quelea_gateway.core.tools.asking import searched
 from quelea_gateway.core.tools.indexing import index_version, indexed
 from quelea_gateway.core.tools.model import Hit, Tool
 from quelea_gateway.core.tools.ports import Index, Listing, SearchMode, Source
+from quelea_gateway.core.tools.variety import varied
 
 log = get_logger(__name__)
 
@@ -211,7 +212,7 @@ class ToolCatalogue:
         """The best tools for a need; those that failed lately come later. Raises NotFound, Unavailable."""
         category = await self._category(category, strict=True)
         version, found = await self._index.search(
-            searched(query), k=min(200, 2 * k), categories=(category,) if category else (), mode=mode
+            searched(query), k=min(200, 3 * k), categories=(category,) if category else (), mode=mode
         )
         if not version:
             raise Unavailable(
@@ -222,7 +223,8 @@ class ToolCatalogue:
             for one in found
             if (tool := self._by_name.get(one.name)) is not None
         ]
-        return sorted(hits, key=lambda hit: -hit.score)[:k]
+        ranked = sorted(hits, key=lambda hit: -hit.score)
+        return varied([(hit.tool.name, hit) for hit in ranked])[:k]
 
     async def candidates(self, need: str, *, category: str, limit: int) -> list[Hit]:
         """Tools to pick among: a small category whole, best first; else the best that are found."""

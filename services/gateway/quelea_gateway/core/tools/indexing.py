@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from quelea_gateway.core.tools.model import CATEGORIES_CHINESE, Tool
 from quelea_gateway.core.tools.terms import terms_of
 
-_SOURCES = frozenset("em sina ths cninfo xq js baidu jsl lg sw cx nbs tx futu".split())
+SOURCES = frozenset("em sina ths cninfo xq js baidu jsl lg sw cx nbs tx futu".split())
 _COLUMNS = 12
 _GLOSSES = 14
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -35,7 +35,7 @@ def indexed(tool: Tool) -> IndexedTool:
     """The texts of a tool."""
     parts = name_parts(tool.name)
     said = f"{tool.description} {' '.join(tool.path)}"
-    terms = terms_of(said, [part for part in parts if part not in _SOURCES])
+    terms = terms_of(said, [part for part in parts if part not in SOURCES])
     category = f"{tool.category} {CATEGORIES_CHINESE.get(tool.category, '')}"
     columns = " ".join(column.name for column in tool.outputs[:_COLUMNS])
     path = " ".join(tool.path)
@@ -43,7 +43,10 @@ def indexed(tool: Tool) -> IndexedTool:
     head = f"{category} · {path} · {tool.description}" if path else f"{category} · {tool.description}"
     text = "\n".join((head, " ".join(parts), ", ".join(gloss[:_GLOSSES]), columns))
     words = _once([word for term in terms for word in (*term.chinese, *term.english, *term.said)])
-    lexical = "\n".join((category, path, tool.description, " ".join(parts), *words, columns))
+    # Fields have weights by coming several times: what a tool says of itself counts more than its columns.
+    said_once = (category, columns)
+    weighted = 3 * [path, tool.description] + 2 * [" ".join(parts), *words]
+    lexical = "\n".join((*said_once, *weighted))
     return IndexedTool(tool.name, tool.category, text, lexical)
 
 
