@@ -35,7 +35,8 @@ class FakeQdrant:
     """The cluster: what its nodes share."""
 
     client: AsyncQdrantClient
-    ports: list[int]
+    hosts: list[str]
+    port: int
     made: dict[str, dict[str, Any]] = field(default_factory=dict)
     """How each collection was made."""
     snapshots: dict[tuple[int, str, str], bytes] = field(default_factory=dict)
@@ -46,11 +47,11 @@ class FakeQdrant:
     @property
     def url(self) -> str:
         """The first node's address."""
-        return f"http://127.0.0.1:{self.ports[0]}"
+        return f"http://{self.hosts[0]}:{self.port}"
 
     def node_of(self, point_id: str) -> int:
         """The node that has a point."""
-        return zlib.crc32(str(point_id).encode()) % len(self.ports)
+        return zlib.crc32(str(point_id).encode()) % len(self.hosts)
 
 
 async def _body(request: Request, kind: Any) -> Any:
@@ -83,9 +84,9 @@ class _Node:
                 case "GET", "/collections":
                     return _said(await fake.client.get_collections())
                 case "GET", "/cluster":
-                    if len(fake.ports) == 1:
+                    if len(fake.hosts) == 1:
                         return _said({"status": "disabled"})
-                    peers = {str(n): {"uri": f"http://127.0.0.1:{6335 + n}/"} for n in range(len(fake.ports))}
+                    peers = {str(n): {"uri": f"http://{host}:6335/"} for n, host in enumerate(fake.hosts)}
                     return _said({"status": "enabled", "peer_id": 0, "peers": peers})
             return JSONResponse({"status": {"error": f"the fake has no {request.method} {path}"}}, 501)
         except ValidationError as error:
@@ -203,12 +204,14 @@ class _Node:
 @contextlib.asynccontextmanager
 async def fake_qdrant(nodes: int = 1, *, key: str = "") -> AsyncIterator[FakeQdrant]:
     """Nodes on loopback, as long as the block lasts."""
-    fake = FakeQdrant(AsyncQdrantClient(location=":memory:"), [free_port() for _ in range(nodes)], key=key)
+    fake = FakeQdrant(
+        AsyncQdrantClient(location=":memory:"), [f"127.0.0.{n + 1}" for n in range(nodes)], free_port(), key=key
+    )
     methods = ["GET", "PUT", "POST", "DELETE"]
     servers = []
-    for number, port in enumerate(fake.ports):
+    for number, host in enumerate(fake.hosts):
         app = Starlette(routes=[Route("/{path:path}", _Node(fake, number).answer, methods=methods)])
-        config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", lifespan="off")
+        config = uvicorn.Config(app, host=host, port=fake.port, log_level="error", lifespan="off")
         server = uvicorn.Server(config)
         server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # an older name of the same thing
         server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]  # pytest has them

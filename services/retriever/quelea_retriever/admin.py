@@ -1,16 +1,20 @@
-"""Backup, restore and re-embedding of the embedded store: `python -m quelea_retriever.admin --help`."""
+"""Migration, backup, restore and re-embedding: `python -m quelea_retriever.admin --help`.
+
+The same verbs for both stores; which one it is, and where, is told by the service's settings (QUELEA_RETRIEVER_*).
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from quelea_kit.errors import Conflict, InvalidInput, QueleaError
+from qdrant_client import AsyncQdrantClient
+from quelea_kit.errors import QueleaError
 
-from quelea_retriever import live_backup, migrating, reembed
-from quelea_retriever.adapters import edge_files
+from quelea_retriever import backup_folder, backup_server, migrating, reembed
 from quelea_retriever.adapters.embedder import GrpcEmbedder
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.qdrant_points import make_client
@@ -18,71 +22,12 @@ from quelea_retriever.adapters.store import SCHEMA
 from quelea_retriever.settings import Settings
 
 
-def backup(folder: Path, out: Path, seconds: float) -> str:
-    """Write the store of a folder as FILE.tar.gz, whether its service runs or not; what to tell the user."""
-    try:
-        lock = edge_files.FolderLock(folder)
-    except Conflict as error:
-        if not error.details.get("pid"):
-            raise
-        live_backup.ask(folder, int(error.details["pid"]), out, seconds)
-        return f"{out} ({out.stat().st_size / 1e6:.1f} MB), from the running service"
-    try:
-        shard = edge_files.current_shard(folder)
-        if shard is None:
-            raise InvalidInput(f"{folder} holds no knowledge base.")
-        edge_files.pack(shard, out)
-    finally:
-        lock.release()
-    return f"{out} ({out.stat().st_size / 1e6:.1f} MB)"
-
-
-def restore(folder: Path, archive: Path) -> str:
-    """Put a backup in the place of what the folder holds; Conflict while a service uses it."""
-    if not archive.is_file():
-        raise InvalidInput(f"There is no file {archive}.")
-    lock = edge_files.FolderLock(folder)
-    try:
-        edge_files.unpack(archive, folder)
-    finally:
-        lock.release()
-    return f"{folder} now holds {archive}"
-
-
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 0 when it worked."""
     settings = Settings()
-    parser = argparse.ArgumentParser(prog="python -m quelea_retriever.admin", description=__doc__)
-    parser.add_argument("--data-dir", type=Path, default=settings.data_dir, help="folder of the embedded store")
-    commands = parser.add_subparsers(dest="command", required=True)
-    out = commands.add_parser("backup", help="write everything to one file; the service may be running")
-    out.add_argument("--out", type=Path, required=True, metavar="FILE.tar.gz")
-    out.add_argument("--seconds", type=float, default=600.0, help="longest wait for a running service")
-    back = commands.add_parser("restore", help="replace everything by a backup; the service must be stopped")
-    back.add_argument("--from", dest="archive", type=Path, required=True, metavar="FILE.tar.gz")
-    again = commands.add_parser(
-        "reembed", help="index again with the embedder's model; a service on an embedded store must be stopped"
-    )
-    again.add_argument(
-        "--embedder", default=settings.next_embedder or settings.embedder, help="address of the embedder with the model"
-    )
-    again.add_argument("--into", default="", metavar="NAME", help="server: the new collection; named after its encoder")
-    again.add_argument(
-        "--drop-old", action="store_true", help="server: then remove the collection that was live before"
-    )
-    commands.add_parser("migrate", help="bring what an older release wrote to this one's schema; may be run again")
-    options = parser.parse_args(arguments)
+    options = _parser(settings).parse_args(arguments)
     try:
-        if options.command == "migrate":
-            said = asyncio.run(_migrate(options.data_dir, settings))
-        elif options.command == "reembed":
-            said = asyncio.run(_reembed(options, settings))
-        elif settings.store != "qdrant_edge":
-            raise InvalidInput("The knowledge base is on a Qdrant server: use the server's own snapshots.")
-        elif options.command == "backup":
-            said = backup(options.data_dir, options.out, options.seconds)
-        else:
-            said = restore(options.data_dir, options.archive)
+        said = (_on_server if settings.store == "qdrant" else _in_folder)(options, settings)
     except QueleaError as error:
         sys.stderr.write(f"{error.message}\n")
         return 1
@@ -90,37 +35,102 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-async def _migrate(folder: Path, settings: Settings) -> str:
-    if settings.store == "qdrant":
-        client = make_client(settings)
+def _parser(settings: Settings) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m quelea_retriever.admin", description=__doc__)
+    parser.add_argument("--data-dir", type=Path, default=settings.data_dir, help="folder of the embedded store")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("migrate", help="bring what an older release wrote to this one's schema; may be run again")
+    out = commands.add_parser("backup", help="write everything to a new backup; the service may be running")
+    out.add_argument("--to", required=True, metavar="PLACE", help="folder of backups, or an fsspec URL")
+    out.add_argument("--keep", type=int, default=0, metavar="N", help="then remove all but the newest N; 0 keeps all")
+    out.add_argument("--seconds", type=float, default=600.0, help="embedded: longest wait for a running service")
+    back = commands.add_parser(
+        "restore", help="replace everything by a backup; a service on an embedded store must be stopped"
+    )
+    back.add_argument("--from", dest="path", required=True, metavar="PLACE", help="a backup, or where the newest is")
+    for command in (out, back):
+        command.add_argument(
+            "--node",
+            action="append",
+            default=[],
+            metavar="URL",
+            help="server: address of a node, for each; else its peers are asked for theirs",
+        )
+    again = commands.add_parser(
+        "reembed", help="index again with the embedder's model; a service on an embedded store must be stopped"
+    )
+    target = settings.next_embedder or settings.embedder
+    again.add_argument("--embedder", default=target, help="address of the embedder with the wanted model")
+    again.add_argument("--into", default="", metavar="NAME", help="server: the new collection; named after its encoder")
+    again.add_argument(
+        "--drop-old", action="store_true", help="server: then remove the collection that was live before"
+    )
+    return parser
+
+
+def _in_folder(options: argparse.Namespace, settings: Settings) -> str:
+    folder: Path = options.data_dir
+    if options.command == "migrate":
+        return asyncio.run(_open(folder))
+    if options.command == "backup":
+        return backup_folder.backup(folder, options.to, number=options.keep, seconds=options.seconds)
+    if options.command == "restore":
+        return backup_folder.restore(folder, options.path)
+
+    async def again() -> str:
+        embedder, seconds = GrpcEmbedder(options.embedder), settings.embed_timeout_seconds
         try:
-            return "\n".join(await migrating.migrate(settings, client))
+            return await reembed.in_folder(folder, embedder, header=settings.header, seconds=seconds, say=_say)
         finally:
-            await client.close()
+            await embedder.close()
+
+    return asyncio.run(again())
+
+
+async def _open(folder: Path) -> str:
     store = QdrantEdgeStore(folder)
     try:
-        await store.open()  # which does it
+        await store.open()  # which migrates it
     finally:
         await store.close()
-    return f"{folder} has schema {SCHEMA}"
+    return f"{folder} has schema {SCHEMA}."
 
 
-async def _reembed(options: argparse.Namespace, settings: Settings) -> str:
-    embedder, seconds = GrpcEmbedder(options.embedder), settings.embed_timeout_seconds
-    try:
-        if settings.store != "qdrant":
-            return await reembed.in_folder(
-                options.data_dir, embedder, header=settings.header, seconds=seconds, say=_say
-            )
-        client = make_client(settings)
+def _on_server(options: argparse.Namespace, settings: Settings) -> str:
+    async def migrate(client: AsyncQdrantClient) -> str:
+        return "\n".join(await migrating.migrate(settings, client))
+
+    async def backup(client: AsyncQdrantClient) -> str:
+        nodes = tuple(options.node)
+        return await backup_server.backup(settings, client, options.to, number=options.keep, nodes=nodes, say=_say)
+
+    async def restore(client: AsyncQdrantClient) -> str:
+        return await backup_server.restore(settings, client, options.path, nodes=tuple(options.node), say=_say)
+
+    async def again(client: AsyncQdrantClient) -> str:
+        embedder = GrpcEmbedder(options.embedder)
         try:
             return await reembed.on_server(
                 settings, client, embedder, into=options.into, drop_old=options.drop_old, say=_say
             )
         finally:
+            await embedder.close()
+
+    verbs: dict[str, Callable[[AsyncQdrantClient], Awaitable[str]]] = {
+        "migrate": migrate,
+        "backup": backup,
+        "restore": restore,
+        "reembed": again,
+    }
+
+    async def run() -> str:
+        client = make_client(settings)
+        try:
+            return await verbs[options.command](client)
+        finally:
             await client.close()
-    finally:
-        await embedder.close()
+
+    return asyncio.run(run())
 
 
 def _say(line: str) -> None:

@@ -1,6 +1,7 @@
 """Backup, restore and re-embedding by command, with the service stopped and with it running."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from quelea_retriever.adapters import edge_files
 from quelea_retriever.adapters.edge_shard import EdgeShard
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.points import ABOUT_ID, LANGUAGE, about_payload
-from quelea_retriever.testing import memory_folder, running_retriever, upsert_request
+from quelea_retriever.testing import document_id, memory_folder, running_retriever, upsert_request
 
 
 class EmbedderServicer(embedder_pb2_grpc.EmbedderServiceServicer):
@@ -57,33 +58,72 @@ async def titles(folder, **more):
 
 async def test_a_backup_brings_back_what_was_there(stores, capsys):
     await fill(stores / "a", "first")
-    out = stores / "new folder" / "backup.tar.gz"
-    assert admin.main(["--data-dir", str(stores / "a"), "backup", "--out", str(out)]) == 0
-    assert str(out) in capsys.readouterr().out
+    place = stores / "new folder"
+    assert admin.main(["--data-dir", str(stores / "a"), "backup", "--to", str(place)]) == 0
+    (made,) = place.iterdir()
+    assert made.name in capsys.readouterr().out
+    manifest = json.loads((made / "manifest.json").read_text())
+    assert manifest["profile"] == {"model": "fake", "dimension": 32, "header": True}
+    assert (manifest["schema"], list(manifest["files"])) == (1, ["shard.tar.gz"])
     before = await titles(stores / "a")
     await fill(stores / "a", "second")
     for target in ("a", "b"):  # over what is there, and into an empty folder
-        assert admin.main(["--data-dir", str(stores / target), "restore", "--from", str(out)]) == 0
+        assert admin.main(["--data-dir", str(stores / target), "restore", "--from", str(place)]) == 0
         assert await titles(stores / target) == before
     assert len(list((stores / "a").glob("shard-*"))) == 1
 
 
 async def test_a_restore_waits_for_nobody_and_harms_nothing(stores, capsys):
     await fill(stores / "a", "first")
-    damaged = stores / "damaged.tar.gz"
-    damaged.write_bytes(b"\x1f\x8bnot a tar")
-    for archive in (damaged, stores / "nowhere.tar.gz"):
-        assert admin.main(["--data-dir", str(stores / "a"), "restore", "--from", str(archive)]) == 1
+    assert admin.main(["--data-dir", str(stores / "a"), "backup", "--to", str(stores / "kept")]) == 0
+    (made,) = (stores / "kept").iterdir()
     async with running_retriever(stores / "a") as service:
-        assert admin.main(["--data-dir", str(stores / "a"), "restore", "--from", str(damaged)]) == 1
+        assert admin.main(["--data-dir", str(stores / "a"), "restore", "--from", str(made)]) == 1
         assert f"in use by process {os.getpid()}" in capsys.readouterr().err
         assert (await unary(service.stub.GetStats(pb.GetStatsRequest()))).documents == 1
+    (made / "shard.tar.gz").write_bytes(b"\x1f\x8bnot a tar")
+    for place in (made, stores / "nowhere"):
+        assert admin.main(["--data-dir", str(stores / "a"), "restore", "--from", str(place)]) == 1
+    assert "is damaged: shard.tar.gz" in capsys.readouterr().err
+    assert len(await titles(stores / "a")) == 2
 
 
 async def test_a_backup_of_nothing_says_so(stores, capsys):
-    assert admin.main(["--data-dir", str(stores / "x"), "backup", "--out", str(stores / "o.tar.gz")]) == 1
+    assert admin.main(["--data-dir", str(stores / "x"), "backup", "--to", str(stores / "o")]) == 1
     assert "no knowledge base" in capsys.readouterr().err
-    assert not (stores / "o.tar.gz").exists()
+    assert not (stores / "o").exists()
+
+
+async def test_a_reembedding_that_ended_half_way_goes_on(stores):
+    for name in ("first", "second", "third"):
+        await fill(stores, name)
+    before = sorted(await titles(stores))
+
+    class Dying(FakeEmbedder):
+        left = 2
+
+        async def embed(self, texts, kind, seconds):
+            if not self.left:
+                raise KeyboardInterrupt
+            self.left -= 1
+            return await super().embed(texts, kind, seconds)
+
+    with pytest.raises(KeyboardInterrupt):
+        await reembed.in_folder(stores, Dying(16, "newer"), header=True, seconds=5, say=print)
+    assert sorted(await titles(stores)) == before  # the old one is whole
+    async with running_retriever(stores) as service:
+        await unary(service.stub.Delete(pb.DeleteRequest(document_id=document_id("first"))))
+    await fill(stores, "fourth")
+    newer = FakeEmbedder(16, "newer")
+    said = await reembed.in_folder(stores, newer, header=True, seconds=5, say=print)
+    assert "3 documents are live" in said
+    assert len(newer.asked) == 4, "two documents of two passages: the others were there already"
+    async with running_retriever(stores, embedder=newer) as service:
+        listed = (await unary(service.stub.ListDocuments(pb.ListDocumentsRequest()))).documents
+        assert {one.metadata.title for one in listed} == {"second", "third", "fourth"}
+        assert set((await service.library.store.versions()).values()) == {2}
+    assert "nothing to do" in await reembed.in_folder(stores, newer, header=True, seconds=5, say=print)
+    assert not list(stores.glob("reembed-*"))
 
 
 async def test_reembedding_keeps_documents_and_changes_vectors(stores):
@@ -124,7 +164,7 @@ async def test_the_program_serves_backs_up_while_it_runs_and_stops_cleanly(store
         embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(EmbedderServicer(), server)
 
     async with running(register, ["quelea.embedder.v1.EmbedderService"]) as embedder:
-        address, data, out = f"127.0.0.1:{free_port()}", str(stores / "data"), stores / "live.tar.gz"
+        address, data, out = f"127.0.0.1:{free_port()}", str(stores / "data"), stores / "live"
         environment = {
             **os.environ,
             "QUELEA_RETRIEVER_LISTEN": address,
@@ -139,7 +179,7 @@ async def test_the_program_serves_backs_up_while_it_runs_and_stops_cleanly(store
                 await stub.Upsert(request, wait_for_ready=True, timeout=60)
                 found = await unary(stub.Search(pb.SearchRequest(query="net sales", ignore_reading=True)))
                 assert found.passages[0].passage.text == "net sales grew"
-                assert await asyncio.to_thread(admin.main, ["--data-dir", data, "backup", "--out", str(out)]) == 0
+                assert await asyncio.to_thread(admin.main, ["--data-dir", data, "backup", "--to", str(out)]) == 0
                 assert (await unary(stub.GetStats(pb.GetStatsRequest()))).passages == 3
             second = await asyncio.to_thread(start, environment)
             _, log = await asyncio.to_thread(second.communicate, timeout=60)

@@ -118,16 +118,22 @@ def pack(shard: Path, out: Path) -> None:
 def unpack(archive: Path, folder: Path) -> None:
     """Put the shard of a backup into a folder and make it current; the caller owns the folder's lock."""
     with tempfile.TemporaryDirectory(dir=folder, prefix="restore-") as temporary:
-        try:
-            with tarfile.open(archive, "r:gz") as tar:
-                tar.extractall(temporary, filter="data")
-        except (tarfile.TarError, OSError, EOFError) as error:
-            raise InvalidInput(f"{archive} is not a backup of Quelea's index: {error}") from error
-        found = Path(temporary) / "shard"
-        if not (found / "edge_config.json").is_file():
-            raise InvalidInput(f"{archive} is not a backup of Quelea's index: it has no shard.")
+        found = unpack_into(archive, Path(temporary))
         target = next_shard(folder)
         shutil.rmtree(target, ignore_errors=True)
         found.rename(target)
     set_current(folder, target)
     remove_others(folder)
+
+
+def unpack_into(archive: Path, folder: Path) -> Path:
+    """Unpack a backup's shard; its folder. InvalidInput when there is none."""
+    try:
+        with tarfile.open(archive, "r:gz") as tar:
+            tar.extractall(folder, filter="data")
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise InvalidInput(f"{archive} is not a backup of Quelea's index: {error}") from error
+    found = folder / "shard"
+    if not (found / "edge_config.json").is_file():
+        raise InvalidInput(f"{archive} is not a backup of Quelea's index: it has no shard.")
+    return found
