@@ -10,7 +10,7 @@ from quelea_gateway.core.checking.model import ONE, Figure
 from quelea_gateway.core.checking.normal import plain
 from quelea_gateway.core.checking.not_figures import hidden
 from quelea_gateway.core.checking.periods import find_periods
-from quelea_gateway.core.checking.spelled import CURRENCIES, SCALES, spelled, unit_kind
+from quelea_gateway.core.checking.spelled import CURRENCIES, SCALES, counted, multiples, spelled, unit_kind
 
 _BEFORE = (
     r"US\$|HK\$|NT\$|AU?\$|CA?\$|S\$|R\$|\$|€|£|¥|₹|₩|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF|CAD|AUD|INR"
@@ -34,23 +34,32 @@ _AMOUNT = re.compile(
     rf"\s?(?P<cur2>[$€£¥])?(?P<num>{_NUMBER})(?P<close>\s?\))?"
     rf"(?:[ -]?(?P<scale>{_SCALE}))?(?:\s?(?P<after>{_AFTER}))?(?:[ -]?(?P<unit>{_UNIT}))?(?P<close2>\s?\))?",
 )
-_SOME = re.compile(r"\d|[零一二三四五六七八九十百千万亿两半]|percent|points?\b|illion|thousand|per cent", re.IGNORECASE)
-_ABOUT = re.compile(
-    r"(?:\b(?:about|approximately|approx\.?|around|nearly|roughly|almost|over|(?:more|less|fewer) than|at least"
-    r"|some|circa|close to|in excess of)\s*|[约近逾超]|大约|超过|将近|不足|高达|[>~≈<])\s*$",
+_SOME = re.compile(
+    r"\d|[零一二三四五六七八九十百千万亿两半翻斩]|percent|points?\b|illion|thousand|per cent|times|fold\b|[ubtp]led\b"
+    r"|\bhalved|\bby (?:\w+ )?(?:an? |one )?(?:half|third|quarter)",
     re.IGNORECASE,
 )
-_ABOUT_AFTER = re.compile(r"\s?(?:多|余|左右|以上|or so\b)")
+_ABOUT = re.compile(
+    r"(?:\b(?:about|approximately|approx\.?|around|roughly|some|circa|close to"
+    r"|(?P<most>nearly|almost|(?:less|fewer) than|(?:just )?(?:below|under|short of)|at most|up to)"
+    r"|(?P<least>over|more than|at least|in excess of|exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|above"
+    r"|topp?(?:s|ed)))\s*"
+    r"|(?P<zh_most>近|将近|不足|不到|低于|接近)|(?P<zh_least>[逾超]|超过|超出|突破|高于|多于)|大?约|高达"
+    r"|(?P<gt>>)|(?P<lt><)|[~≈])\s*(?P<cur>[$€£¥])?\s*$",
+    re.IGNORECASE,
+)
+_ABOUT_AFTER = re.compile(r"\s?(?:(?P<least>多|余|以上)|左右|or so\b|(?P<most>以下|以内))")
 _RANGE = re.compile(r"\s?(?:-|–|—|~|至|到|\bto\b|and)\s?[$€£¥]?\s?", re.IGNORECASE)
 _LIST = re.compile(r"\s?(?:,? and|,? or|,|、|和|及|与|或)\s?[$€£¥]?\s?", re.IGNORECASE)
 
 
-def parse_amounts(text: str, *, cell: bool = False) -> list[Figure]:
+def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list[Figure]:
     """Figures without times, in order; spans are those of the given text.
 
     Args:
         text: As written; full-width characters are understood.
         cell: It is a table's cell: parentheses make negative.
+        words: Also number words that count things ("five days"): of evidence, so that "5 days" is found there.
     """
     if not _SOME.search(text):
         return []
@@ -59,11 +68,13 @@ def parse_amounts(text: str, *, cell: bool = False) -> list[Figure]:
     for period in [] if cell else find_periods(flat):
         mask[period.start : period.end] = b"\1" * (period.end - period.start)
     found: list[Figure] = []
-    for figure in spelled(flat):
+    for figure in spelled(flat) + ([] if cell else multiples(flat)):
         _add(found, mask, figure)
     for match in _AMOUNT.finditer(flat):
         if not any(mask[match.start("num") : match.end("num")]):
             _add(found, mask, _amount(flat, match, cell=cell))
+    for figure in counted(flat) if words else ():
+        _add(found, mask, figure)
     found.sort(key=lambda figure: figure.start)
     found = _compounds(flat, found)
     return [replace(f, text=text[f.start : f.end]) for f in _shared(flat, found)]
@@ -114,7 +125,7 @@ def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
         return None  # "5 k": nobody writes a scale so, "10 b" is a paragraph
     money = (match["cur"] or match["cur2"] or match["after"] or "").lower().rstrip(".")
     number = match["num"].replace(",", "")
-    near = text[max(0, begin - 18) : begin]
+    about, bound = _about(text, begin, last)
     return Figure(
         text="",
         start=begin,
@@ -126,8 +137,17 @@ def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
         negative=negative,
         loose=loose,
         currency=CURRENCIES.get(money, ""),
-        about=bool(_ABOUT.search(near) or _ABOUT_AFTER.match(text, last)),
+        about=about,
+        bound=bound,
     )
+
+
+def _about(text: str, start: int, end: int) -> tuple[bool, int]:
+    """Whether the words about text[start:end] call it approximate; 1: it is the least that it may be, -1: the most."""
+    before, behind = _ABOUT.search(text[max(0, start - 18) : start]), _ABOUT_AFTER.match(text, end)
+    said = {name for match in (before, behind) if match for name, value in match.groupdict().items() if value}
+    least, most = said & {"least", "zh_least", "gt"}, said & {"most", "zh_most", "lt"}
+    return bool(before or behind), 1 if least and not most else -1 if most and not least else 0
 
 
 def _joins(text: str, at: int) -> bool:
@@ -138,6 +158,8 @@ def _joins(text: str, at: int) -> bool:
     spaced = at > 0 and text[at - 1].isspace()
     if spaced and at + 1 < len(text) and not text[at + 1].isspace():
         return False  # "of -5": a space before and none behind
+    if "\u3400" <= before[-1] <= "\u9fff" and before[-1] not in "年月日季度万亿千百元股倍点成":
+        return False  # 为-5
     return before[-1].isalnum() or before[-1] in "%)$"
 
 

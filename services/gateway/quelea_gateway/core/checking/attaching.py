@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from quelea_gateway.core.checking import wording
@@ -11,6 +12,16 @@ from quelea_gateway.core.checking.model import Figure, Period
 from quelea_gateway.core.checking.periods import between
 
 _BASE = re.compile(r"(?:\b(?:from|than|versus|vs\.?|against)|compared (?:to|with)|[较比])\s*$", re.IGNORECASE)
+_EARLIER = re.compile(
+    r"[,\s]{0,2}(?:(?:in|for|during) )?(?:the )?"
+    r"(?:a year (?:earlier|ago|before)|year[- ](?:ago|earlier)|year before"
+    r"|prior[- ]year|last year"
+    r"|previous year|same (?:period|quarter) (?:last year|a year (?:ago|earlier)|of the (?:prior|previous) year))",
+    re.IGNORECASE,
+)
+"""Behind a figure: it is of the year before the sentence's."""
+_SAID = re.compile(r"公告|披露|发布|公布|\b(?:announced|reported on|said on|published)\b", re.IGNORECASE)
+"""The time is that of the saying."""
 _NEAR = 12
 """Characters between a figure and its time: " in ", " for the "."""
 
@@ -20,6 +31,19 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
 
     Figures and times that take turns belong together in pairs, so do those with "respectively"; else any may be meant.
     """
+    published = [
+        p for p in periods if p.day and _SAID.search(sentence[slice(*wording.clause(sentence, p.start, p.end))])
+    ]
+    if published and len(published) < len(periods):
+        periods = [p for p in periods if p not in published]
+    found = _attached(sentence, figures, periods)
+    return [
+        tuple(replace(p, year=p.year - 1) for p in own if p.year) if _EARLIER.match(sentence, figure.end) else own
+        for figure, own in zip(figures, found, strict=True)
+    ]
+
+
+def _attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
     remarks = _remarks(sentence, figures, periods) or _base(sentence, figures, periods)
     if remarks:
         return remarks
@@ -89,7 +113,7 @@ def _remarks(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
         return []
     outer = [p for p, n in zip(periods, at, strict=True) if n not in inner]
     rest = [f for f in figures if place(f.start) not in inner]
-    told = dict(zip([f.start for f in rest], attached(sentence, rest, outer), strict=True))
+    told = dict(zip([f.start for f in rest], _attached(sentence, rest, outer), strict=True))
     return [
         told[f.start] if f.start in told
         else tuple(p for p, n in zip(periods, at, strict=True) if n == place(f.start))

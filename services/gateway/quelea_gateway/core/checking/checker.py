@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -18,6 +18,7 @@ from quelea_gateway.core.checking.matching import Claim, supporting
 from quelea_gateway.core.checking.model import CheckedFigure, CheckPassage, Figure, Report
 from quelea_gateway.core.checking.normal import plain
 from quelea_gateway.core.checking.not_figures import MARKER
+from quelea_gateway.core.checking.owners import Owners
 from quelea_gateway.core.checking.passage_facts import content
 from quelea_gateway.core.checking.periods import find_periods
 
@@ -27,6 +28,10 @@ _DOCUMENT = re.compile(
     re.IGNORECASE,
 )
 """Behind a time: it names a document, and says nothing of when a figure is from."""
+_MARGIN = re.compile(r"\bmargins?\b|毛利率|净利率|利润率", re.IGNORECASE)
+_OF_MARGINS = content("profit revenue sales 毛利 利润 营业收入")
+"""What a margin is computed from is not named in it."""
+_RANGED = re.compile(r"\s?(?:-|–|—|~|至|到|to)\s?[$€£¥]?\s?", re.IGNORECASE)
 _FROM = re.compile(r"(?:\bfrom|[从由自])\s*$", re.IGNORECASE)
 _TO = re.compile(r"(?:\bto|[至到])\s*$", re.IGNORECASE)
 
@@ -52,13 +57,14 @@ def check_answer(answer: str, passages: Sequence[CheckPassage], *, question: str
         question: What was asked: it tells which computations are asked for, and of which times.
     """
     evidence = Evidence(passages)
+    owners = Owners(passages)
     budget = Budget()
     asked = plain(question)
     every = [_read(answer, *span) for span in sentences.cut(plain(answer))]
     checked: list[CheckedFigure] = []
     by_sentence: list[list[CheckedFigure]] = []
     for said in every:
-        own = _figures(said, asked, evidence, budget)
+        own = _figures(said, asked, evidence, budget, owners)
         by_sentence.append(own)
         checked += own
     kinds = [[figure.kind for figure in said.figures] for said in every]
@@ -77,15 +83,18 @@ def _read(answer: str, start: int, end: int) -> Said:
     return Said(start, end, text, tuple(parse(text)), marks)
 
 
-def _figures(said: Said, question: str, evidence: Evidence, budget: Budget) -> list[CheckedFigure]:
+def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owners: Owners) -> list[CheckedFigure]:
     sentence = plain(said.text)
     amounts = [figure for figure in said.figures if figure.period is None]
     periods = [f.period for f in said.figures if f.period is not None and not _DOCUMENT.match(sentence, f.end)]
     allowed = dict(zip([f.start for f in amounts], attached(sentence, amounts, periods), strict=True))
     terms = content(f"{MARKER.sub(' ', said.text)} {question}")
+    if _MARGIN.search(f"{said.text} {question}"):
+        terms |= _OF_MARGINS
     asked = tuple(find_periods(question)) if not periods else ()
     broken = _contradicted(sentence, amounts)
     found = []
+    places: dict[int, set[int]] = {}
     for figure in said.figures:
         blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "unsupported", None, "")
         if figure.period is not None:
@@ -95,18 +104,40 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget) -> l
             )
             continue
         claim = Claim(figure, sentence, question, terms, allowed[figure.start], tuple(periods) or asked,
-                      wording.direction(sentence, figure.start, figure.end))  # fmt: skip
+                      wording.direction(sentence, figure.start, figure.end),
+                      owners.barred(sentence, question, figure.start))  # fmt: skip
         budget.sought -= 1
         cited = {number for number, _, _ in said.marks}
         found.append(
-            blank if figure.start in broken or budget.sought < 0 else _amount(claim, blank, cited, evidence, budget)
-        )
-    return found
+            blank if figure.start in broken or budget.sought < 0
+            else _amount(claim, blank, cited, evidence, budget, places.setdefault(figure.start, set()))
+        )  # fmt: skip
+    torn = {said.start + start for start in _torn(sentence, amounts, places)}
+    return [
+        replace(f, verdict="unsupported", passage=None, passages=())
+        if f.start in torn and f.verdict == "supported"
+        else f
+        for f in found
+    ]
 
 
-def _amount(claim: Claim, blank: CheckedFigure, cited: set[int], evidence: Evidence, budget: Budget) -> CheckedFigure:
+def _torn(sentence: str, amounts: Sequence[Figure], places: dict[int, set[int]]) -> Iterator[int]:
+    """Starts of the second figures of ranges, "210 to 230", whose two ends stand in no one row or sentence."""
+    for one, other in pairwise(amounts):
+        ranged = _RANGED.fullmatch(sentence[one.end : other.start]) and one.kind == other.kind
+        moved = _FROM.search(sentence[: one.start]) or wording.direction(sentence, one.start, other.end)
+        ends = places.get(one.start, set()), places.get(other.start, set())
+        if ranged and not moved and all(ends) and not ends[0] & ends[1]:
+            yield other.start
+
+
+def _amount(
+    claim: Claim, blank: CheckedFigure, cited: set[int], evidence: Evidence, budget: Budget, places: set[int]
+) -> CheckedFigure:
+    """The verdict; `places` takes the rows and sentences in which the figure stands."""
     best: dict[int, int] = {}
     for fact in supporting(claim, evidence):
+        places.add(fact.group)
         number = fact.passage + 1
         best[number] = max(best.get(number, -1), len(fact.terms & claim.terms))
     if best:

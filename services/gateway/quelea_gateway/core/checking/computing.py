@@ -15,6 +15,10 @@ HUNDRED = Decimal(100)
 """Percent of one."""
 
 
+_PRIOR = re.compile(r"上年同期|去年同期|上期|上年度?|\b(?:prior|previous|last) (?:year|period|quarter)", re.IGNORECASE)
+_CURRENT = re.compile(r"本报告期|本期|本年度?|\b(?:this|current) (?:year|period|quarter)", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Try:
     """A computation: its value, in percent when `percent`, from operands in the order of the formula."""
@@ -31,7 +35,21 @@ class Try:
 
 def is_ordered(one: Fact, other: Fact) -> bool:
     """Whether the times of two facts say which is the earlier."""
-    return bool(one.periods and other.periods) and when(one) != when(other) and 0 not in (when(one)[0], when(other)[0])
+    if when(one) != when(other):
+        return 0 not in (when(one)[0], when(other)[0])
+    return 0 not in (_relative(one), _relative(other)) and _relative(one) != _relative(other)
+
+
+def is_later(one: Fact, other: Fact) -> bool:
+    """Which of two ordered facts is of the later time."""
+    return (when(one), _relative(one)) > (when(other), _relative(other))
+
+
+def _relative(fact: Fact) -> int:
+    """2 of a column for "this period", 1 of one for "the one before", 0 where nothing is said."""
+    if fact.table < 0:
+        return 0
+    return 1 if _PRIOR.search(fact.words) else 2 if _CURRENT.search(fact.words) else 0
 
 
 def when(fact: Fact) -> tuple[int, int, int]:

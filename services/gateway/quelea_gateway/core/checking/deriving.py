@@ -9,9 +9,10 @@ from itertools import combinations
 
 from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.columns import blocks, columns_of, years
-from quelea_gateway.core.checking.computing import Try, formula, is_ordered, many, parts_of, two, when
+from quelea_gateway.core.checking.computing import Try, formula, is_later, is_ordered, many, parts_of, two, when
 from quelea_gateway.core.checking.facts import Evidence
-from quelea_gateway.core.checking.matching import Claim, same_currency, sizes, unheard
+from quelea_gateway.core.checking.following import follows
+from quelea_gateway.core.checking.matching import Claim, same_currency
 from quelea_gateway.core.checking.model import ONE
 from quelea_gateway.core.checking.passage_facts import Fact, Group
 from quelea_gateway.core.checking.relevance import relevant
@@ -26,15 +27,19 @@ _PARTS = 4  # rows that two parts of a share are looked for in
 MOST_SOUGHT = 2000  # figures of one answer that are looked for; those behind are unsupported
 FIGURES = 500  # figures of one answer that are tried to be derived
 BUDGET = 100_000  # computations for one answer; what is left when they are used up is not derived
-_RANGE = re.compile(r"\bfrom\b.*\bto\b|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b", re.IGNORECASE)
+_RANGE = re.compile(
+    r"\bfrom\b.*\bto\b|(?:19|20)\d\d (?:to|through) (?:fiscal )?(?:19|20)\d\d"
+    r"|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b",
+    re.IGNORECASE,
+)
 _BASE = re.compile(
     r"(?:\bfrom|\bsince|\bthan|\bversus|\bvs\.?|\bcompared (?:to|with)|\bover|\bagainst|\bbetween"
+    r"|\b(?:in )?relati(?:on|ve) to|\bdivided? by|\bas a (?:percentage|portion|share|part) of"
     r"|较|比|相比|自)\s(?:[^.;]|\.(?=\d)){0,60}(?:19|20)\d\d",
     re.IGNORECASE,
 )
 _UNSAID: tuple[Operation, ...] = ("growth", "change", "sum", "share")
 """What is tried when the wording asks for nothing and the figure's digits are many."""
-_ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|差", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,56 +76,14 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     ):
         return None
     asked = asked or _UNSAID
-    if claim.figure.kind == "percent" and "change" in asked and "growth" not in asked:
+    if claim.figure.kind == "percent" and "growth" not in asked and ("change" in asked or claim.figure.digits >= LEAST):
         asked = ("growth", *asked)
     for attempt in _tries(claim, evidence, asked, said):
         if not budget.take(attempt if isinstance(attempt, int) else 1):
             return None
-        if not isinstance(attempt, int) and _is(claim, attempt, evidence):
+        if not isinstance(attempt, int) and follows(claim, attempt, evidence):
             return Derived(formula(attempt), attempt.operands)
     return None
-
-
-def _is(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
-    figure = claim.figure
-    size = abs(attempt.value)
-    if attempt.percent:
-        if figure.kind not in {"percent", "points"} and (figure.currency or figure.scale or figure.kind == "multiple"):
-            return False
-        if abs(figure.size - size) > claim.tolerance:
-            return False
-    elif (
-        not all(same_currency(figure, fact) for fact in attempt.operands)
-        or unheard(claim, attempt.operands[0], evidence)
-        or sizes(claim, attempt.operands[0], size) is None
-    ):
-        return False
-    if attempt.form in {"difference", "sum"} and any(sizes(claim, fact) is not None for fact in attempt.operands):
-        return False  # the figure stands there itself, and something spoke against it
-    return _sign_fits(claim, attempt, evidence)
-
-
-def _sign_fits(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
-    figure = claim.figure
-    negative = figure.negative and not figure.loose
-    if attempt.ordered is None:
-        return True
-    if attempt.form == "ratio" and not negative:
-        return True
-    if not attempt.ordered:
-        return (
-            negative == (attempt.value < 0)
-            or attempt.value == 0
-            or (not negative and wording.is_negative(f"{claim.sentence} {claim.question}"))
-        )
-    if negative:
-        return attempt.value <= 0
-    if any(wording.DIRECTION.search(evidence.groups[fact.group].label) for fact in attempt.operands if fact.table >= 0):
-        return True  # "Reductions": the word is the row's name
-    direction = claim.direction or wording.leaning(claim.sentence) or wording.leaning(claim.question)
-    if attempt.value < 0:
-        return figure.negative or direction == -1 or bool(_ABSOLUTE.search(f"{claim.sentence} {claim.question}"))
-    return direction != -1 or attempt.value == 0 or claim.direction == 0
 
 
 def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: str) -> Iterator[Try | int]:
@@ -191,11 +154,11 @@ def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
             return
         if len(years) > 1 and not (a and b and len(a | b) > 1):
             return
-        newer = a if is_ordered(one, other) and when(one) > when(other) else b
+        newer = a if is_ordered(one, other) and is_later(one, other) else b
         if len(years) == 1 and is_ordered(one, other) and not newer and not _BASE.search(claim.sentence):
             return  # "the change in 2018" is the one from 2017
     if is_ordered(one, other):
-        yield (one, other) if when(one) > when(other) else (other, one)
+        yield (one, other) if is_later(one, other) else (other, one)
     else:
         yield one, other
         yield other, one
@@ -236,7 +199,7 @@ def _across(
             if several and a.periods and b.periods and a.column == b.column and not is_ordered(a, b):
                 continue  # a change between two times is none between two rows
             if is_ordered(a, b):
-                new, old = (a, b) if when(a) > when(b) else (b, a)
+                new, old = (a, b) if is_later(a, b) else (b, a)
                 yield from two(new, old, asked, percent=percent, ordered=True)
                 if {"sum", "average"} & set(asked) and a.column == b.column:
                     yield from many([a, b], asked)  # rows that are times
@@ -280,7 +243,7 @@ def _timely(claim: Claim, a: Fact, b: Fact) -> bool:
     both = fits(claim.every, a.periods, a.years), fits(claim.every, b.periods, b.years)
     if all(both) or not any(both) or not is_ordered(a, b) or len({p.year for p in claim.every if p.year}) != 1:
         return all(both)
-    newer, older = (a, b) if when(a) > when(b) else (b, a)
+    newer, older = (a, b) if is_later(a, b) else (b, a)
     return both[0 if newer is a else 1] and when(newer)[0] - when(older)[0] == 1 and when(newer)[1:] == when(older)[1:]
 
 

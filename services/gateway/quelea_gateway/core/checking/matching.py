@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quelea_gateway.core.checking import wording
+from quelea_gateway.core.checking import contradicting, wording
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import ONE, Figure, Period
 from quelea_gateway.core.checking.passage_facts import Fact
@@ -39,6 +39,7 @@ class Claim:
         periods: Times that it may be of, from its sentence.
         every: All times of the sentence, or of the question when the sentence names none.
         direction: What the words about it say.
+        barred: Passages, from 0, that are of another company than the one it is said of.
     """
 
     figure: Figure
@@ -48,6 +49,7 @@ class Claim:
     periods: tuple[Period, ...]
     every: tuple[Period, ...]
     direction: int
+    barred: frozenset[int] = frozenset()
 
     @property
     def tolerance(self) -> Decimal:
@@ -56,7 +58,7 @@ class Claim:
             return self.figure.tolerance
         number = self.figure.number
         if number == 0 or number != number.to_integral_value():
-            return self.figure.tolerance * 2
+            return self.figure.tolerance
         whole = str(int(number))
         zeros = min(len(whole) - len(whole.rstrip("0")), len(whole) - 1)
         return self.figure.step * (self.figure.scale or ONE) * Decimal(10) ** zeros / 2 * (2 if zeros == 0 else 1)
@@ -105,12 +107,17 @@ def unheard(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     return bool(spoken) and figure.scale not in spoken
 
 
+def is_bounded(figure: Figure, size: Decimal) -> bool:
+    """ "More than ten" is not said of nine and a half, nor "nearly ten" of ten and a half."""
+    return not figure.bound or (size - figure.size) * figure.bound >= -figure.tolerance / 10
+
+
 def sizes(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | None:
     """The multiplier with which the fact's size (or another in its unit) is what the figure says; None if none does."""
     figure = claim.figure
     own = fact.figure.size if size is None else size
     for times in multipliers(figure, fact):
-        if abs(figure.size - own * times) <= claim.tolerance:
+        if abs(figure.size - own * times) <= claim.tolerance and is_bounded(figure, own * times):
             return times
     printed = size is None and figure.scale is None and fact.figure.scale is not None
     if printed and abs(figure.number - fact.figure.number) <= claim.tolerance:
@@ -154,12 +161,16 @@ def level_fits(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     direction = claim.direction
     if not direction or fact.table < 0 or fact.change or not _TO.search(claim.sentence[: claim.figure.start]):
         return True
+    if not claim.every and contradicting.is_oldest(fact, evidence.groups[fact.group]):
+        return False  # what it came to is no figure that later ones follow
     for other in evidence.groups[fact.group].facts:
         if other is fact or other.change or not other.periods or not fact.periods or not _is_before(other, fact):
             continue
         spoken = re.sub(r"[^\d.,]", "", other.figure.text).strip(",.")
         named = bool(_YEAR_OVER_YEAR.search(claim.sentence)) or (bool(spoken) and spoken in claim.sentence)
-        if named and (fact.value - other.value) * direction < 0:
+        bracketed = fact.value < 0 and other.value < 0 and not claim.figure.negative  # a loss narrows
+        moved = other.value - fact.value if bracketed else fact.value - other.value
+        if named and moved * direction < 0:
             return False
     return True
 
@@ -169,7 +180,7 @@ def _is_before(one: Fact, other: Fact) -> bool:
     return 0 < a.year == b.year - 1 and a.months == b.months and a.quarter == b.quarter and abs(a.month - b.month) <= 1
 
 
-def is_luck(claim: Claim, fact: Fact, times: Decimal) -> bool:
+def is_luck(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> bool:
     """Few digits that agree only by rounding, or by a scale that nothing states, without a word in common."""
     figure = claim.figure
     exact = figure.size == fact.figure.size * times or figure.number == fact.figure.number
@@ -180,7 +191,7 @@ def is_luck(claim: Claim, fact: Fact, times: Decimal) -> bool:
         return False
     shared = claim.terms & fact.terms
     if figure.digits <= 2 and fact.table >= 0 and not exact:
-        return len(shared) * 2 < len(fact.terms)
+        return len(shared) * 2 < len(fact.terms) and len(shared & name) * 2 < max(1, len(name))
     return not shared
 
 
@@ -193,7 +204,7 @@ def supporting(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
         if times > ONE and figure.size < times / 1000:
             continue
         for fact in evidence.near((figure.size - tolerance) / times, (figure.size + tolerance) / times, _MOST):
-            if id(fact) in seen:
+            if id(fact) in seen or fact.passage in claim.barred:
                 continue
             seen.add(id(fact))
             if same_kind(figure, fact) and same_currency(figure, fact):
@@ -203,7 +214,10 @@ def supporting(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
                     and fits(claim.periods, fact.periods, fact.years)
                     and sign_fits(claim, fact, evidence.groups[fact.group].label)
                     and level_fits(claim, fact, evidence)
-                    and not is_luck(claim, fact, found)
+                    and contradicting.polarity_fits(claim.sentence, figure, fact, evidence.groups[fact.group].label)
+                    and contradicting.ends_fit(claim.sentence, figure, fact)
+                    and not contradicting.other_row(fact, claim.terms, evidence)
+                    and not is_luck(claim, fact, found, evidence.groups[fact.group].name)
                     and not unheard(claim, fact, evidence)
                 ):
                     yield fact

@@ -70,6 +70,7 @@ class Figure:
         loose: In parentheses amid prose: negative or a mere remark.
         currency: ISO code, "$" for any dollar, "¥" for yuan or yen; empty when none is named.
         about: Approximate by its own words ("about", 约): half a unit of its last digit that is not 0 may be missing.
+        bound: 1 when its words call it the least ("more than", 逾), -1 the most ("nearly", 不足).
         period: Set for times, and number is 0 then.
     """
 
@@ -84,6 +85,7 @@ class Figure:
     loose: bool = False
     currency: str = ""
     about: bool = False
+    bound: int = 0
     period: Period | None = None
 
     @property

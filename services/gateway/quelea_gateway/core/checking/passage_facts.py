@@ -191,7 +191,7 @@ def _add_prose(found: PassageFacts, part: str, written: str) -> None:
         about = content(sentence)
         group = Group(0, sentence, "", -1, -1, about, about)
         periods = find_periods(sentence)
-        figures = parse_amounts(written[start:end])
+        figures = parse_amounts(written[start:end], words=True)
         allowed = attached(sentence, figures, periods)
         scales, _ = stated(sentence) if sentence.count("(in ") else ((), "")
         for at, figure in enumerate(figures):
@@ -213,6 +213,11 @@ def _untimed(label: str) -> str:
     return label
 
 
+_SHORT = {"营收": "营业收入", "归母净利润": "归属于母公司股东的净利润", "扣非净利润": "扣除非经常性损益的净利润"}
+
+
 def content(text: str) -> frozenset[str]:
     """Terms with letters: what a text is about, without its figures. "Other" is the name of many a row."""
+    for short, long in _SHORT.items():
+        text = text.replace(short, long)
     return frozenset(stem(w) for w in words(text) if (w not in STOP_WORDS or w == "other") and _WORD.search(w))

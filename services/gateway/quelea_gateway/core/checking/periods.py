@@ -90,6 +90,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"|-(?:year|day|month))",
         ),
         ("year", rf"(?<=\d\d\d\d[-–~])(?P<y>{_Y})(?![\d%A-Za-z_]|,\d|\.\d)"),
+        ("bare_first", r"前(?P<n>[二两三])个?季度?|\bfirst (?P<n2>two|three) quarters\b"),
         (
             "bare_quarter",
             r"(?<![A-Za-z\d])(?:Q(?P<q>[1-4])(?![A-Za-z\d])"
@@ -115,6 +116,7 @@ _NEEDS = {
     "zh_months": re.compile("年"), "zh_month": re.compile("月"), "years": re.compile(rf"{_Y}\s?/"),
     "fiscal": re.compile("f|财|calendar", re.IGNORECASE), "zh_year": re.compile("年"), "zh_words": re.compile("年"),
     "whole_year": re.compile("year", re.IGNORECASE), "year": re.compile(_Y),
+    "bare_first": re.compile("前|first", re.IGNORECASE),
     "bare_quarter": re.compile("q|季", re.IGNORECASE), "bare_half": re.compile("half|半年", re.IGNORECASE),
     "bare_months": re.compile("month", re.IGNORECASE),
 }  # fmt: skip
@@ -223,6 +225,8 @@ def _read(name: str, match: re.Match[str]) -> Period | None:
     if name in {"month_days", "zh_month_days"}:
         month = int(got["m"]) if got["m"].isdigit() else _MONTHS.index(got["m"][:3].lower()) + 1
         return Period(start, end, month=month, day=int(got["d"])) if 1 <= month <= 12 else None
+    if name == "bare_first":
+        return Period(start, end, months=9 if got.get("n") == "三" or got.get("n2", "").lower() == "three" else 6)
     if name == "first_months":
         return Period(start, end, year, months=_LENGTHS[got["n"].lower()], fiscal=fiscal)
     if name == "bare_months":

@@ -27,6 +27,8 @@ def relevant(claim: Claim, evidence: Evidence) -> list[Group]:
         if looked > LOOKED:
             break
         for group in groups:
+            if group.passage in claim.barred:
+                continue
             score, _ = scores.get(id(group), (Decimal(0), group))
             scores[id(group)] = (score + Decimal(1) / len(groups), group)
     years = {period.year for period in claim.every if period.year}

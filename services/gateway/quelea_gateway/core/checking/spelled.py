@@ -33,8 +33,24 @@ _ZH = re.compile(
 _EN = re.compile(
     r"\b(?P<num>(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three"
     r"|four|five|six|seven|eight|nine))?"
-    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen)"
-    r"[ -](?P<unit>percent\b|per cent\b|percentage points?\b|basis points?\b|(?:thousand|million|billion|trillion)\b)",
+    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|half an?)"
+    r"[ -](?P<unit>percent\b|per cent\b|percentage points?\b|basis points?\b|(?:thousand|million|billion|trillion)\b"
+    r"|times(?= (?:that|the|its|as|higher|larger|more)\b)|fold\b)",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(
+    r"(?P<more>\b(?:more than|over) |超过?|逾|不止)?(?:\b(?P<en>doubled|tripled|trebled|quadrupled)\b"
+    r"|(?P<zh>翻(?:了)?[一两三]番|翻(?:了)?番|翻倍))",
+    re.IGNORECASE,
+)
+_FRACTION = re.compile(
+    r"\bby (?:(?:about|around|roughly|nearly|almost|over) )?(?:an? |one )?(?P<en>half|third|quarter)\b"
+    r"|\bhalved\b|减半|腰斩",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\b(?P<num>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty)\b",
     re.IGNORECASE,
 )
 
@@ -93,14 +109,56 @@ def _chinese_step(said: str) -> Decimal:
 
 
 def _in_words(match: re.Match[str]) -> Figure | None:
-    value = english(match["num"])
+    half = match["num"].lower().startswith("half")
+    value: Decimal | int | None = Decimal("0.5") if half else english(match["num"])
     if value is None:
         return None
     unit = match["unit"].lower()
+    if unit in {"times", "fold"}:
+        return None if half else Figure("", *match.span(), "multiple", Decimal(value), Decimal("0.2"))
+    if half:
+        kind, times = unit_kind("percent" if unit.startswith("per cent") else unit)
+        scale = Decimal(SCALES[unit]) if unit in SCALES else None
+        return Figure(
+            "", *match.span(), "number" if scale else kind, value * times, Decimal("0.1") * times, scale=scale
+        )
     if unit in SCALES:
         return Figure("", *match.span(), "number", Decimal(value), scale=Decimal(SCALES[unit]))
     kind, times = unit_kind(unit)
     return Figure("", *match.span(), kind, value * times, times)
+
+
+_MULTIPLES = {"doubled": 2, "tripled": 3, "trebled": 3, "quadrupled": 4}
+_SHARES = {"half": (50, 4), "third": (33, 3), "quarter": (25, 3)}
+"""Percent, and how wide a range of percentages goes by the word."""
+
+
+def multiples(text: str) -> list[Figure]:
+    """ "doubled", "by a third", 翻番: figures that are verbs, with a wide tolerance for what goes by the word."""
+    found = []
+    for match in _TIMES.finditer(text):
+        number = _MULTIPLES.get((match["en"] or "").lower()) or (
+            2 ** " 一两三".index(zh) if (zh := _zh_times(match)) else 2
+        )
+        step = Decimal(2) if match["more"] else Decimal("0.4")
+        found.append(Figure("", *match.span(), "multiple", Decimal(number), step, bound=1 if match["more"] else 0))
+    for match in _FRACTION.finditer(text):
+        percent, step = _SHARES[(match["en"] or "half").lower()]
+        found.append(Figure("", *match.span(), "percent", Decimal(percent), Decimal(step)))
+    return found
+
+
+def _zh_times(match: re.Match[str]) -> str:
+    return next((c for c in match["zh"] or "" if c in "一两三"), "")
+
+
+def counted(text: str) -> list[Figure]:
+    """Number words without a unit, as evidence has them: "five days". In an answer they are no figures."""
+    return [
+        Figure("", *match.span(), "number", Decimal(value))
+        for match in _COUNTED.finditer(text)
+        if (value := english(match["num"])) is not None
+    ]
 
 
 def spelled(text: str) -> list[Figure]:

@@ -15,6 +15,7 @@ from quelea_gateway.core.checking.wording import Operation
 
 _ROWS = 5
 _CELLS = 14
+_BASE_DIGITS = 3
 _PRODUCT_DIGITS = 4
 """Significant digits from which a product is no luck."""
 _RATIO = re.compile(r"\bratios?\b|\bproportion|\bmargin|比率|比例|率", re.IGNORECASE)
@@ -34,6 +35,7 @@ def steps(claim: Claim, groups: Sequence[Group], asked: Sequence[Operation], *, 
         facts = group.facts[:_CELLS]
         if "average" in asked:
             yield from _averages(claim, facts, asked, percent=percent)
+        yield from _quarters(claim, facts)
         yield from _columns_named(claim, group, facts, asked, percent=percent)
         yield from _runs(claim, facts, asked, percent=percent)
         if "share" in asked and percent:
@@ -73,6 +75,16 @@ def _averages(claim: Claim, facts: Sequence[Fact], asked: Sequence[Operation], *
             )
         else:
             yield Try((new - old) / 2, tuple(three), "steps", percent, True, shown)
+
+
+def _quarters(claim: Claim, facts: Sequence[Fact]) -> Iterator[Try]:
+    """A half, or nine months, of a row with a column for each quarter."""
+    for period in claim.every:
+        wanted = {1: (1, 2), 2: (3, 4)}.get(period.half, (1, 2, 3) if period.months == 9 else ())
+        found = [f for f in facts if not f.change and any(p.quarter in wanted for p in f.periods)]
+        own = [f for f in found if not period.year or any(p.year in {0, period.year} for p in f.periods)]
+        if wanted and len(own) == len(wanted):
+            yield from many(own, ["sum"])
 
 
 def _columns_named(
@@ -143,6 +155,23 @@ def _in_sentence(claim: Claim, group: Group, asked: Sequence[Operation]) -> Iter
     for one, other in pairwise(facts):
         if _alike(one, other):
             yield from many([one, other], [operation for operation in asked if operation in {"sum", "average"}])
+        if _MOVES & set(asked) and claim.figure.digits >= _BASE_DIGITS:
+            yield from _before(one, other)
+
+
+def _before(amount: Fact, growth: Fact) -> Iterator[Try]:
+    """What there was before: "rose 7% to 1.28" comes from 1.28 ÷ 1.07, and by the difference."""
+    if amount.figure.kind != "number":
+        amount, growth = growth, amount
+    way = -1 if growth.figure.negative else growth.direction
+    if growth.figure.kind != "percent" or amount.figure.kind != "number" or not way:
+        return
+    times = 1 + way * growth.figure.size / HUNDRED
+    if times > 0:
+        shown = f"{show(amount)} ÷ (1 {'+' if way > 0 else '−'} {show(growth)})"
+        base = amount.value / times
+        yield Try(base, (amount, growth), "steps", False, None, f"= {shown}")
+        yield Try(amount.value - base, (amount, growth), "steps", False, True, f"= {show(amount)} − {shown}")
 
 
 def _sentences(claim: Claim, groups: Sequence[Group], asked: Sequence[Operation]) -> Iterator[Try]:

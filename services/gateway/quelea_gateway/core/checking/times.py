@@ -85,6 +85,9 @@ class Calendar:
         if said.quarter:
             return self._has_quarter(said, periods)
         if said.half:
+            two = {1: {1, 2}, 2: {3, 4}}[said.half]
+            if two <= {p.quarter for p in periods if p.year in {0, said.year} or not said.year}:
+                return True
             return any(
                 (not said.year or p.year == said.year)
                 and (p.half == said.half or (said.half == 1 and p.months == 6) or p.month == 6 * said.half)

@@ -39,6 +39,11 @@ _COUNTS = re.compile(
     re.IGNORECASE,
 )
 _PER = re.compile(r"\bper\b|\beach\b|每股|元/股|\bEPS\b|\bpar value\b", re.IGNORECASE)
+_PER_SHARE = re.compile(
+    r"\b(?:earnings|loss(?:es)?|income|dividends?|cash|value|price)\b.{0,60}\bper (?:\w+ ){0,2}(?:share|unit|ADS)\b"
+    r"|\bEPS\b|每股",
+    re.IGNORECASE,
+)
 _MAY_BE_PER = re.compile(
     r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b",
     re.IGNORECASE,
@@ -106,6 +111,8 @@ def unit_of(label: str, column: str, table: str) -> Unit:
     percent = None if _RATE.search(words) or _PERCENT.search(table) else False
     if own or head:
         return Unit(own or head, currency, percent)
+    if every and _PER_SHARE.search(label):
+        return Unit((ONE,), currency, percent)  # "in millions, except per share data"
     if _PER.search(label) or _PER.search(column):
         return Unit((ONE, *every), currency, percent)
     if _MAY_BE_PER.search(label) and every:
