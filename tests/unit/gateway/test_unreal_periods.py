@@ -86,3 +86,79 @@ def test_a_document_may_speak_of_a_year_to_come() -> None:
     (period,) = unreal_periods("What net sales does it expect for fiscal 2031?", DAY).not_begun
     assert spoken_of(period, ["Net sales of fiscal 2031 are expected to reach 12 billion."])
     assert not spoken_of(period, ["Net sales of fiscal 2023 were 8 billion."])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was Harbour's Q5 revenue?",
+        "What did Harbour earn in the fifth quarter?",
+        "Harbour H3 revenue",
+        "What was revenue in 5Q23?",
+        "Revenue in Q5'23?",
+        "FY23 Q6 net income",
+        "Revenue in the fiscal 2023 fifth quarter",
+        "Net sales for the quarter ended June 31, 2023?",
+        "Revenue in quarter five of 2023",
+        "What was revenue in the 13th month of 2023?",
+        "What was revenue in week 54 of 2023?",
+        "Cash on 30/02/2023",
+        "Cash on 02/30/2023",
+        "Cash on Feb 29, 2023",
+        "公司第五季度营收是多少？",
+        "公司第五财季的净利润",
+        "2023财年第6季度营收",
+        "23年第五季净利润",
+        "二〇二三年第五季度营收",
+        "2023年十三月的销量",
+        "截至2023年9月31日的季度",
+        "2023年H3营收",
+    ],
+)
+def test_more_that_does_not_exist(question: str) -> None:
+    assert unreal_periods(question, "2026-11-22").none_such
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Revenue in FY31?",
+        "Revenue in March 2031?",
+        "Net sales for the quarter ended June 30, 2029?",
+        "As of December 31, 2030, what was cash?",
+        "What will revenue be next year?",
+        "Harbour 2045 revenue",
+        "H1 2029 revenue",
+        "明年的营收是多少",
+        "2030年3月的营收",
+        "截至2029年12月31日的现金",
+        "2029年上半年营收",
+    ],
+)
+def test_more_that_has_not_begun(question: str) -> None:
+    found = unreal_periods(question, "2026-11-22")
+    assert found.not_begun
+    assert not found.none_such
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Will the notes due December 31, 2030 be repaid?",
+        "Revenue rose for the fifth quarter in a row, why?",
+        "What is the Q5 model?",
+        "Revenue for FY26?",
+        "Net sales on 3/7/2023",
+        "In Q4 '23, what was EPS?",
+        "Compare 5 quarters of revenue",
+        "What does the company expect for next year?",
+        "公司预计明年营收多少？",
+        "2030年12月31日到期的债券",
+        "2024年十二月的销量",
+        "过去五个季度的营收",
+        "2023年前五个月的收入",
+    ],
+)
+def test_more_that_exists_or_may_be_asked_for(question: str) -> None:
+    found = unreal_periods(question, "2026-11-22")
+    assert (found.none_such, found.not_begun) == ((), ())

@@ -20,21 +20,43 @@ _MONTHS = {
     for name in names.split()
 }
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_YEAR = r"(?:FY|fiscal(?:\s+year)?\s*|calendar(?:\s+year)?\s*)?'?(?:19|20)\d\d"
+_Y = r"(?:19|20)\d\d"
+_YEAR = rf"(?:(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?)\s*(?:{_Y}|'?\d\d)|'\d\d|{_Y})"
+_BAD = r"(?:0|[5-9]|[1-9]\d)"
+_WORDS = "fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|zeroth|5th|6th|7th|8th|9th|1[0-3]th|0th"
+_HAN = r"(?:[五六七八九零〇]|十[一二三四五六七八九]?|[二三四五六七八九]十[一二三四五六七八九]?|[05-9]|[1-9]\d)"
+_ZH_YEAR = rf"(?:{_Y}|\d\d)\s*(?:年度?|财年|财政年度)"
+_COUNTED = (
+    r"(?!\s+(?:in\s+a\s+row|running|straight|consecutive|since|after|when|that|of\s+(?!(?:the\s+)?(?:fiscal|calendar|FY|'?\d)))"
+    r")"
+)
+"""It counts quarters from some day on: the fifth quarter in a row."""
 _NO_PART = re.compile(
-    rf"(?<![\w-])(?:Q(?:0|[5-9]|1\d)|(?:0|[5-9]|1\d)Q|H(?:0|[3-9]))[\s,/-]*(?:of\s+)?(?:the\s+)?{_YEAR}\b"
-    rf"|\b{_YEAR}[\s,/-]*(?:Q(?:0|[5-9]|1\d)|H(?:0|[3-9]))(?!\w)"
-    rf"|\b(?:zeroth|fifth|sixth|seventh|eighth|ninth|tenth|5th|6th|7th|8th|9th|10th)\s+(?:fiscal\s+)?quarter"
-    rf"\s+(?:of\s+|in\s+)?(?:the\s+)?{_YEAR}\b"
+    rf"(?<![\w-])(?:Q{_BAD}|{_BAD}Q|quarter\s+(?:{_BAD}|zero|five|six|seven|eight|nine|ten)|H(?:0|[3-9]))[\s,/-]*"
+    rf"(?:of\s+)?(?:the\s+)?{_YEAR}\b"
+    rf"|(?<![\w-]){_BAD}Q\d\d\b"
+    rf"|(?<![\w']){_YEAR}[\s,/-]*(?:Q{_BAD}|H(?:0|[3-9])|quarter\s+{_BAD})(?!\w)"
+    rf"|(?<!\w)(?:{_WORDS})\s+(?:fiscal\s+)?quarter(?:\s+(?:of\s+|in\s+)?(?:the\s+)?{_YEAR}\b)?{_COUNTED}"
     rf"|\b(?:third|fourth|fifth|3rd|4th|5th)\s+half\s+(?:of\s+|in\s+)?(?:the\s+)?{_YEAR}\b"
-    rf"|\b{_YEAR}(?:'s)?\s+(?:fifth|sixth|seventh|eighth|5th|6th|7th|8th)\s+(?:fiscal\s+)?quarter\b"
-    r"|(?:19|20)\d\d\s*(?:年|财年|年度|财政年度)\s*的?\s*(?:第\s*)?(?:[五六七八九十零〇]|0|[5-9]|1\d)\s*个?(?:季度|财季|季报)"
-    r"|(?:19|20)\d\d\s*(?:年|财年|年度)?\s*Q(?:0|[5-9]|1\d)(?!\d)"
-    r"|(?:19|20)\d\d\s*(?:年|财年|年度)\s*的?\s*第\s*(?:[三四五3-9])\s*个?半年"
-    r"|(?:19|20)\d\d\s*年\s*(?:0|1[3-9]|[2-9]\d)\s*月"
+    rf"|(?<![\w']){_YEAR}(?:'s)?,?\s+(?:{_WORDS})\s+(?:fiscal\s+)?quarter\b"
+    rf"|(?<!\w)(?:thirteenth|fourteenth|1[3-9]th|[2-9]\dth)\s+month\s+of\s+{_YEAR}\b"
+    rf"|\bmonth\s+(?:0|1[3-9]|[2-9]\d)\s+of\s+{_YEAR}\b|\bweek\s+(?:0|5[4-9]|[6-9]\d)\s+(?:of|in)\s+{_YEAR}\b"
+    rf"|(?<!\d){_ZH_YEAR}\s*的?\s*(?:第\s*)?{_HAN}\s*个?(?:季度|财季|季报|季(?!节))"
+    rf"|(?<!连续)(?<!连续的)第\s*{_HAN}\s*(?:季度|财季)"
+    rf"|(?<!\d){_Y}\s*(?:年|财年|年度)?\s*(?:Q{_BAD}(?!\d)|H(?:0|[3-9])(?!\d))"
+    rf"|(?<!\d){_ZH_YEAR}\s*的?\s*第\s*(?:[三四五3-9])\s*个?半年"
+    rf"|(?<!\d){_ZH_YEAR}\s*(?:0|1[3-9]|[2-9]\d|十[三四五六七八九]|[二三四五六七八九]十[一二三四五六七八九]?)\s*月"
     r"|(?<!\d)(?:19|20)\d\d-(?:00|1[3-9]|[2-9]\d)-\d\d(?!\d)",
     re.IGNORECASE,
 )
+_BARE = re.compile(rf"(?<![\w-])(?:Q{_BAD}|H(?:0|[3-9]))(?![\w-]|\s*(?:model|series|suv|\d))", re.IGNORECASE)
+_FINANCE = re.compile(
+    r"\b(?:revenues?|sales|earnings|income|profits?|margins?|cash|EPS|results|loss|dividends?|guidance)\b"
+    r"|营收|收入|利润|净利|现金|业绩|财报|毛利|亏损|每股",
+    re.IGNORECASE,
+)
+"""With it Q5 is meant for a quarter; without, it may be a car or a question's number."""
+_SLASHED = re.compile(r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>(?:19|20)\d\d)(?!\d)")
 _DAY = re.compile(
     rf"\b(?P<m1>{_MONTH})\.?\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?:\s*,?\s+(?P<y1>(?:19|20)\d\d))?"
     rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m2>{_MONTH})\b\.?(?:,?\s+(?P<y2>(?:19|20)\d\d))?"
@@ -51,11 +73,34 @@ _FUTURE_QUARTER = re.compile(
     re.IGNORECASE,
 )
 _FUTURE_YEAR = re.compile(
-    r"(?:\b(?:FY|fiscal(?:\s+year)?)\s*'?(?P<f>20\d\d)\b)"
+    r"(?:\b(?:FY|fiscal(?:\s+year)?)\s*'?(?P<f>20\d\d|\d\d)\b)"
+    r"|\b(?P<m>20\d\d)(?:'s)?\s+(?:(?:annual|gross|operating|net|total|free|capital)\s+)?(?:revenues?|sales|income|earnings|profits?"
+    r"|margins?|EPS|results|cash|expenses|dividends?|loss(?:es)?|capex|R&D)\b"
+    r"|(?:\bH[12]|\b(?:first|second)\s+half)\s*(?:of\s+)?(?:the\s+)?(?:FY|fiscal(?:\s+year)?\s*)?(?P<h>20\d\d)\b"
     r"|\b(?:in|for|during|of)\s+(?:the\s+year\s+)?(?P<y>20\d\d)\b(?=\s*[?.!,]|\s*$|\s+(?:compared|and|versus|vs)\b)"
     r"|(?<!\d)(?P<z>20\d\d)\s*(?:财年|财政年度|年度?(?!\d|到期|目标|\s*\d+\s*月))",
     re.IGNORECASE,
 )
+_FUTURE_DAY = re.compile(
+    rf"\b(?P<m1>{_MONTH})\.?\s+(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+|of\s+)?(?P<y1>20\d\d)\b"
+    rf"|\b(?P<d2>\d{{1,2}})\s+(?P<m2>{_MONTH})\.?,?\s+(?P<y2>20\d\d)\b"
+    r"|(?<!\d)(?P<y3>20\d\d)\s*年\s*(?P<m3>\d{1,2})\s*月(?:\s*(?P<d3>\d{1,2})\s*[日号])?"
+    r"|(?<!\d)(?P<y4>20\d\d)-(?P<m4>\d{1,2})-(?P<d4>\d{1,2})(?!\d)",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(
+    r"\b(?:next|the\s+coming|the\s+following)\s+(?:fiscal\s+)?(?:year|quarter|month)(?!\s+after)\b|明年|后年|下(?:个|一个?)?(?:季度|财年|月(?!份?牌))",
+    re.IGNORECASE,
+)
+_AHEAD = re.compile(
+    r"\b(?:due|matur\w+|expir\w+|notes?|bonds?|debentures?|leases?|options?|until|through|target\w*|goals?|forecasts?|expect\w*|guid\w+"
+    r"|outlook|plan(?:s|ned)?|project\w*|estimat\w*|commit\w+|obligations?|payable|scheduled|predict\w*|anticipat\w*)\b"
+    r"|到期|目标|债|票据|租赁|期权|预计|预期|预测|指引|展望|计划|规划|承诺",
+    re.IGNORECASE,
+)
+"""What lies ahead may be asked for: a forecast, or what falls due."""
+_HAN_YEAR = re.compile(r"[一二][〇零一二三四五六七八九]{3}(?=年|财年)")
+_HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
 _ANY_YEAR = re.compile(r"20\d\d")
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "一": 1, "二": 2, "三": 3, "四": 4}
 
@@ -83,7 +128,11 @@ def unreal_periods(question: str, as_of: str) -> Unreal:
         question: Standing alone.
         as_of: The day of the question, YYYY-MM-DD.
     """
+    question = _HAN_YEAR.sub(lambda match: match.group().translate(_HAN_DIGITS), question)
     parts = [] if _CARS.search(question) else [_tidy(match.group()) for match in _NO_PART.finditer(question)]
+    if not parts and _FINANCE.search(question) and not _CARS.search(question):
+        parts = [_tidy(match.group()) for match in _BARE.finditer(question)]
+    parts += [match.group() for match in _SLASHED.finditer(question) if not _is_day(match)]
     days = [_tidy(match.group()) for match in _DAY.finditer(question) if not _exists(match)]
     today = parse_iso(as_of)
     begun = [] if today is None else [_tidy(match) for match in _future(question, today)]
@@ -102,6 +151,29 @@ def _exists(match: re.Match[str]) -> bool:
     return True
 
 
+def _is_day(match: re.Match[str]) -> bool:
+    """Month and day in either order."""
+    year, a, b = (int(match[name]) for name in "yab")
+    return any(1 <= m <= 12 and 1 <= d <= monthrange(year, m)[1] for m, d in ((a, b), (b, a)))
+
+
+def _days_ahead(question: str, today: date) -> list[str]:
+    """Months and days by the calendar, and next year: unless it is asked for what lies ahead."""
+    if _AHEAD.search(question):
+        return []
+    found = [match.group() for match in _NEXT.finditer(question)]
+    for match in _FUTURE_DAY.finditer(question):
+        n = next(n for n in "1234" if match[f"y{n}"])
+        month = _MONTHS.get(match[f"m{n}"].lower()) or int(match[f"m{n}"])
+        if 1 <= month <= 12 and (int(match[f"y{n}"]), month, int(match[f"d{n}"] or 1)) > (
+            today.year,
+            today.month,
+            today.day,
+        ):
+            found.append(match.group())
+    return found
+
+
 def _future(question: str, today: date) -> list[str]:
     """A fiscal year may begin up to eleven months before the calendar's of the same name."""
     found: list[str] = []
@@ -113,9 +185,10 @@ def _future(question: str, today: date) -> list[str]:
             found.append(match.group())
     for match in _FUTURE_YEAR.finditer(question):
         year = next(value for value in match.groups() if value)
+        year = year if len(year) == 4 else f"20{year}"
         if int(year) > today.year + 1 and not any(year in one for one in found):
             found.append(match.group())
-    return found
+    return found + [one for one in _days_ahead(question, today) if not any(one in other for other in found)]
 
 
 def _tidy(text: str) -> str:

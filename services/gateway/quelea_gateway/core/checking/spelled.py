@@ -143,8 +143,8 @@ def multiples(text: str) -> list[Figure]:
         step = Decimal(2) if match["more"] else Decimal("0.4")
         found.append(Figure("", *match.span(), "multiple", Decimal(number), step, bound=1 if match["more"] else 0))
     for match in _FRACTION.finditer(text):
-        percent, step = _SHARES[(match["en"] or "half").lower()]
-        found.append(Figure("", *match.span(), "percent", Decimal(percent), Decimal(step)))
+        percent, width = _SHARES[(match["en"] or "half").lower()]
+        found.append(Figure("", *match.span(), "percent", Decimal(percent), Decimal(width)))
     return found
 
 
