@@ -7,16 +7,14 @@ import contextlib
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, TypeVar
 
-from fastapi import Request
-from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
+from fastapi import Request, Response
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from quelea_kit.errors import Cancelled
+from starlette.types import Receive, Scope, Send
 
 T = TypeVar("T")
 
 _HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-
-_AHEAD = 64
-"""Events read ahead of a caller that takes them more slowly than they come."""
 
 EVENTS: dict[str, Any] = {
     "text/event-stream": {
@@ -39,7 +37,7 @@ def with_id(name: str, data: str, number: str) -> bytes:
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """Do the work; when the caller leaves, cancel it (down to the services) and raise Cancelled."""
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_left(request))
+    gone = asyncio.ensure_future(_left(request.receive))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -53,47 +51,60 @@ async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
                     await pending
 
 
-async def _left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def kept_alive(events: AsyncGenerator[bytes, None], seconds: float) -> AsyncGenerator[bytes, None]:
-    """The events, with a comment whenever nothing came for a while; closes them when the caller leaves.
+class EventStream(Response):
+    """A response of server-sent events, with a comment whenever nothing went out for a while.
 
-    Events that came while the last piece was being sent go out together: a slow caller, or a busy gateway, costs
-    fewer writes and no event more delay.
+    Closes the events when the caller leaves, and at the end. Each item is one write to the socket.
+
+    Args:
+        events: Bytes of one or more events each.
+        keep_alive_seconds: Without an event, until a comment.
     """
-    waiting: asyncio.Queue[bytes] = asyncio.Queue(_AHEAD)
-    reading = asyncio.create_task(_read(events, waiting))
-    try:
-        while not (reading.done() and waiting.empty()):
-            try:
-                async with asyncio.timeout(seconds):
-                    pieces = [await waiting.get()]
-            except TimeoutError:
-                yield KEEPALIVE_COMMENT
-                continue
-            while not waiting.empty():
-                pieces.append(waiting.get_nowait())
-            yield b"".join(pieces)
-        reading.result()
-    finally:
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
-        await events.aclose()
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncGenerator[bytes, None], keep_alive_seconds: float) -> None:
+        super().__init__(headers=_HEADERS)
+        del self.headers["content-length"]
+        self._events = events
+        self._seconds = keep_alive_seconds
+        self._sent = 0
+        self._sending = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until the end, or until the caller leaves."""
+        writing = asyncio.ensure_future(self._write(send))
+        gone = asyncio.ensure_future(_left(receive))
+        try:
+            while not (writing.done() or gone.done()):
+                before = self._sent
+                await asyncio.wait({writing, gone}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+                # One who takes more slowly than there is to send is busy enough.
+                if self._sent == before and not (writing.done() or gone.done() or self._sending):
+                    await send({"type": "http.response.body", "body": KEEPALIVE_COMMENT, "more_body": True})
+            if writing.done():
+                writing.result()
+        finally:
+            for task in (writing, gone):
+                task.cancel()
+            await asyncio.gather(writing, gone, return_exceptions=True)
+            await self._events.aclose()
+
+    async def _write(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async for events in self._events:
+            self._sending = True
+            await send({"type": "http.response.body", "body": events, "more_body": True})
+            self._sending = False
+            self._sent += 1
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _read(events: AsyncGenerator[bytes, None], waiting: asyncio.Queue[bytes]) -> None:
-    """Put every event into the queue; at the end an empty one, so that the writer looks up."""
-    try:
-        async for item in events:
-            await waiting.put(item)
-    finally:
-        if not waiting.full():  # a full one has the writer's eye anyway
-            waiting.put_nowait(b"")
-
-
-def respond(events: AsyncGenerator[bytes, None], keep_alive_seconds: float) -> EventSourceResponse:
+def respond(events: AsyncGenerator[bytes, None], keep_alive_seconds: float) -> EventStream:
     """The response that streams the events."""
-    return EventSourceResponse(kept_alive(events, keep_alive_seconds), headers=_HEADERS)
+    return EventStream(events, keep_alive_seconds)

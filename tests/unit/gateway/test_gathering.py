@@ -1,0 +1,115 @@
+"""Pieces of text are gathered: nothing lost, the first at once, what is no text at once, nothing left running."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+from quelea_gateway.core.gathering import Event, gathered
+from quelea_gateway.core.model import Delta, Finished, Quote
+from quelea_kit.testing import wait_until_async
+
+LONG = 3600.0
+"""A time to gather in that no test waits for."""
+QUOTE, DONE = Quote(1, 0, 2, "ab"), Finished("stop", "openai")
+
+
+class Source:
+    """Events as they are put in; None ends it, an error is raised."""
+
+    def __init__(self) -> None:
+        self.queue: asyncio.Queue[Event | Exception | None] = asyncio.Queue()
+        self.taken = 0
+        self.closed = False
+
+    def put(self, *events: Event | Exception | None) -> None:
+        for event in events:
+            self.queue.put_nowait(event)
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        try:
+            while (event := await self.queue.get()) is not None:
+                if isinstance(event, Exception):
+                    raise event
+                self.taken += 1
+                yield event
+        finally:
+            self.closed = True
+
+
+@pytest.fixture
+def source() -> Source:
+    return Source()
+
+
+async def test_the_first_piece_goes_at_once_and_later_ones_together(source: Source) -> None:
+    events = gathered(source.events(), 0.01)
+    source.put(Delta("a"))
+    assert await anext(events) == Delta("a")
+    source.put(Delta("b"), Delta("c"), Delta("d"))
+    assert await anext(events) == Delta("bcd")
+    await events.aclose()
+    assert source.closed
+
+
+async def test_what_is_no_text_waits_for_nothing_and_keeps_its_place(source: Source) -> None:
+    events = gathered(source.events(), LONG)
+    source.put(Delta("a"))
+    assert await anext(events) == Delta("a")
+    source.put(Delta("b"), Delta("c"), QUOTE, Delta("d"), DONE, None)
+    rest = [event async for event in events]
+    assert "".join(e.text for e in rest if isinstance(e, Delta)) == "bcd"
+    assert rest.index(QUOTE) > [isinstance(e, Delta) for e in rest].index(True)
+    assert rest[-1] == DONE
+    assert source.closed
+
+
+async def test_the_end_waits_for_nothing(source: Source) -> None:
+    events = gathered(source.events(), LONG)
+    source.put(Delta("a"))
+    assert await anext(events) == Delta("a")
+    source.put(Delta("b"), None)
+    assert [event async for event in events] == [Delta("b")]
+
+
+async def test_an_empty_source_ends(source: Source) -> None:
+    source.put(None)
+    assert [event async for event in gathered(source.events(), LONG)] == []
+    assert source.closed
+
+
+async def test_an_error_comes_after_the_text_before_it(source: Source) -> None:
+    source.put(Delta("a"), Delta("b"), ValueError("broken"))
+    said = ""
+    with pytest.raises(ValueError, match="broken"):
+        async for event in gathered(source.events(), LONG):
+            assert isinstance(event, Delta)
+            said += event.text
+    assert said == "ab"
+
+
+async def test_no_more_is_read_ahead_than_a_bound(source: Source) -> None:
+    events = gathered(source.events(), 0.0)
+    source.put(*[Delta("x")] * 2000, None)
+    first = await anext(events)
+    assert isinstance(first, Delta)
+    await wait_until_async(lambda: source.taken >= 256)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert source.taken < 1000
+    rest = [event.text async for event in events if isinstance(event, Delta)]
+    assert first.text + "".join(rest) == "x" * 2000
+
+
+async def test_one_who_leaves_in_the_middle_closes_the_source(source: Source) -> None:
+    events = gathered(source.events(), LONG)
+    source.put(Delta("a"))
+    assert await anext(events) == Delta("a")
+    waiting = asyncio.ensure_future(anext(events))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await events.aclose()
+    assert source.closed
