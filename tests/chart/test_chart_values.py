@@ -168,7 +168,10 @@ def _off(*names: str) -> Object:
         ({"services": {"gateway": {"autoscaling": {"engine": "hpa", "cpu": 0}}}}, "nothing to go by"),
         ({"services": {"gateway": {"autoscaling": {"engine": "keda"}}}}, "monitoring.enabled"),
         ({"services": {"beat": {"enabled": True}}}, "web.enabled"),
-        ({"services": {"sandbox": {"enabled": True}}}, "sandboxEngine.enabled"),
+        (
+            {"services": {"sandbox": {"enabled": True}}, "sandboxPods": {"namespace": "finance"}},
+            "another than the release's",
+        ),
         ({"services": {"engine": {"enabled": True}}}, "reader.model"),
         ({"reader": {"endpoint": "http://x/v1"}}, "reader.model"),
         (merged(file("values-gpu.yaml"), {"reader": {"endpoint": "http://x/v1"}}), "two engines"),

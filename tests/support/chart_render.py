@@ -121,6 +121,7 @@ MATRIX: dict[str, Object] = {
     "hpa": _hpa(),
     "keda": _keda(),
     "sandbox": merged(file("values-small.yaml"), _SANDBOX),
+    "pods": merged(file("values-small.yaml"), {"services": _SANDBOX["services"]}),
     "outside": _OUTSIDE,
     "everything on": _EVERYTHING,
     "cert-manager": merged(file("values-gpu.yaml"), {"tls": {"mode": "cert-manager", "stores": True}}),

@@ -20,6 +20,7 @@ spec:
   egress:
     {{- include "quelea.dns" $root | nindent 4 }}
     {{- include "quelea.arrowsFrom" (list $root $name) | nindent 4 }}
+    {{- if and (eq $name "sandbox") (include "quelea.pods" $root) }}{{ include "quelea.runs.egress" $root | nindent 4 }}{{ end }}
     {{- with $s.extraEgress }}{{ toYaml . | nindent 4 }}{{ end }}
     {{- if and $s.prefix $root.Values.tracing.endpoint }}{{ with $root.Values.tracing.egress }}{{ toYaml . | nindent 4 }}{{ end }}{{ end }}
     {{- if and $s.world $policy.world.enabled }}
@@ -40,9 +41,10 @@ spec:
 {{/* (list $ caller) */}}
 {{- define "quelea.arrowsFrom" -}}
 {{- $root := index . 0 }}
-{{- range get $root.Values.networkPolicy.arrows (index . 1) | default list }}
+{{- $caller := index . 1 }}
+{{- range get $root.Values.networkPolicy.arrows $caller | default list }}
 {{- $parts := splitList ":" . }}
-{{- if include "quelea.on" (list $root (first $parts)) }}
+{{- if include "quelea.arrow" (list $root $caller (first $parts)) }}
 - to:
     - podSelector:
         matchLabels: {{ include "quelea.selectorLabels" (list $root (first $parts)) | nindent 10 }}
@@ -68,10 +70,9 @@ spec:
 {{- define "quelea.ingress" -}}
 {{- $root := .root }}{{ $name := .name }}{{ $s := .service }}{{ $policy := $root.Values.networkPolicy }}
 {{- range $caller, $callees := $policy.arrows }}
-{{- if or (eq $caller "test") (include "quelea.on" (list $root $caller)) }}
 {{- range $callees }}
 {{- $parts := splitList ":" . }}
-{{- if eq (first $parts) $name }}
+{{- if and (eq (first $parts) $name) (include "quelea.arrow" (list $root $caller $name)) }}
 - from:
     - podSelector:
         matchLabels: {{ include "quelea.selectorLabels" (list $root $caller) | nindent 14 }}
@@ -80,6 +81,14 @@ spec:
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and (eq $name "door") (include "quelea.pods" $root) }}
+- from:
+    - namespaceSelector:
+        matchLabels: {kubernetes.io/metadata.name: {{ include "quelea.runsNamespace" $root }}}
+      podSelector:
+        matchLabels: {{ include "quelea.runsLabels" $root | nindent 14 }}
+  ports:
+    - {protocol: TCP, port: {{ int $s.ports.data }}}
 {{- end }}
 {{- if eq $name "gateway" }}
 - ports:

@@ -111,6 +111,7 @@ spec:
     {{- end }}
     {{- end }}
     {{- if $s.dockerInDocker }}{{ include "quelea.engine.volumes" $root | nindent 4 }}{{ end }}
+    {{- if $s.runsInPods }}{{ include "quelea.runs.volume" $root | nindent 4 }}{{ end }}
 {{- end }}
 
 {{/* What the container of a service and the one before it share. */}}
@@ -182,6 +183,7 @@ volumeMounts:
   {{- if $s.dockerInDocker }}
   - {name: engine-socket, mountPath: /run/engine}
   {{- end }}
+  {{- if $s.runsInPods }}{{ include "quelea.runs.mount" $root | nindent 2 }}{{ end }}
 {{- end }}
 
 {{/* "true" when a Secret gives this variable, which then is not set here too. */}}

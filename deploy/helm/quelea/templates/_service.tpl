@@ -6,6 +6,8 @@
 {{- include "quelea.fill" (dict "into" $own "from" (pick (deepCopy $other) "prefix" "env" "rawEnv" "secretEnv" "envFromSecrets")) }}
 {{- end }}
 {{- include "quelea.fill" (dict "into" $own "from" .root.Values.serviceDefaults) }}
+{{- $_ := set $own "dockerInDocker" (and $own.runsCode .root.Values.sandboxEngine.enabled) }}
+{{- $_ := set $own "runsInPods" (and $own.runsCode (not .root.Values.sandboxEngine.enabled)) }}
 {{- range $key, $value := $own }}{{ $_ := set $.into $key $value }}{{ end }}
 {{- end }}
 
@@ -23,7 +25,6 @@
 {{- if and $s.storage (ne $s.kind "StatefulSet") }}{{ fail (printf "services.%s.storage needs kind StatefulSet" $name) }}{{ end }}
 {{- if not (or $s.module $s.command) }}{{ fail (printf "services.%s needs module or command" $name) }}{{ end }}
 {{- if not (or $s.health $s.probes) }}{{ fail (printf "services.%s needs health or probes" $name) }}{{ end }}
-{{- if and $s.dockerInDocker (not $root.Values.sandboxEngine.enabled) }}{{ fail (printf "services.%s runs code in Docker in Docker, which is privileged: set sandboxEngine.enabled, or turn services.%s off" $name $name) }}{{ end }}
 {{- if and (eq (get $s.env "STORE") "qdrant_edge") (or (not $s.single) (not $s.storage)) }}{{ fail (printf "services.%s: the embedded store belongs to one process and needs a volume; see values-embedded.yaml" $name) }}{{ end }}
 {{- end }}
 

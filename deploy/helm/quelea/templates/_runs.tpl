@@ -1,0 +1,57 @@
+{{/* The pods in which code runs (sandboxPods): "true" when the sandbox is on and has no engine of its own. */}}
+{{- define "quelea.pods" -}}
+{{- if and (include "quelea.on" (list . "sandbox")) (not .Values.sandboxEngine.enabled) }}true{{ end }}
+{{- end }}
+
+{{/* (list $ value): the value where code runs in pods, else "" */}}
+{{- define "quelea.forPods" -}}
+{{- if include "quelea.pods" (index . 0) }}{{ $value := index . 1 }}{{ if kindIs "string" $value }}{{ $value }}{{ else if $value }}{{ toJson $value }}{{ end }}{{ end }}
+{{- end }}
+
+{{- define "quelea.runsNamespace" -}}
+{{ .Values.sandboxPods.namespace | default (printf "%s-%s-runs" (.Release.Namespace | trunc 17 | trimSuffix "-") (include "quelea.fullname" .)) }}
+{{- end }}
+
+{{- define "quelea.runnerImage" -}}
+{{- if include "quelea.pods" . }}{{ include "quelea.image" (list . .Values.sandboxEngine.runnerImage) }}{{ else }}quelea-runner:latest{{ end }}
+{{- end }}
+
+{{/* Labels of the pods that may call the door, as adapters/kubernetes_options.py sets them. */}}
+{{- define "quelea.runsLabels" -}}
+app.kubernetes.io/component: sandbox-run
+quelea.io/sandbox-owner: {{ include "quelea.name" (list . "sandbox") }}
+quelea.io/market-data: allowed
+{{- end }}
+
+{{/* (list $ caller callee): is this arrow of the table there? With pods it is they who call the door, not the sandbox. */}}
+{{- define "quelea.arrow" -}}
+{{- $root := index . 0 }}{{ $caller := index . 1 }}{{ $callee := index . 2 -}}
+{{- if and (or (eq $caller "test") (include "quelea.on" (list $root $caller))) (include "quelea.on" (list $root $callee)) }}
+{{- if not (and (eq $caller "sandbox") (eq $callee "door") (include "quelea.pods" $root)) }}true{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* The one token in the release, for the API server: short-lived, and in the sandbox's container alone. */}}
+{{- define "quelea.runs.volume" -}}
+- name: api-access
+  projected:
+    defaultMode: 0440
+    sources:
+      - serviceAccountToken: {path: token, expirationSeconds: 3600}
+      - configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}
+{{- end }}
+
+{{- define "quelea.runs.mount" -}}
+- {name: api-access, mountPath: /var/run/secrets/kubernetes.io/serviceaccount, readOnly: true}
+{{- end }}
+
+{{- define "quelea.runs.egress" -}}
+- to:
+    {{- range .Values.sandboxPods.apiServer.cidrs }}
+    - ipBlock: {cidr: {{ . | quote }}}
+    {{- end }}
+  ports:
+    {{- range .Values.sandboxPods.apiServer.ports }}
+    - {protocol: TCP, port: {{ int . }}}
+    {{- end }}
+{{- end }}
