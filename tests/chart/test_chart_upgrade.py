@@ -5,9 +5,13 @@ from __future__ import annotations
 import shutil
 from typing import Any
 
+import pytest
 import yaml
 from helm_python.chart import Chart
-from support.chart_render import CHART, MATRIX, Object, merged, named, of_kind, render
+from support.chart_render import CHART, MATRIX, Object, chart, merged, named, of_kind, render, workloads
+
+WITHOUT_NAMESPACE = """Namespace ClusterRole ClusterRoleBinding PriorityClass RuntimeClass StorageClass
+    ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding CustomResourceDefinition""".split()
 
 
 def _immutable(things: list[Object]) -> dict[tuple[str, str], Any]:
@@ -54,3 +58,51 @@ def test_an_upgrade_changes_nothing_that_cannot_change(tmp_path: Any) -> None:
 def test_generated_secrets_stay_and_are_used() -> None:
     for secret in of_kind(render({}), "Secret", "PersistentVolumeClaim"):
         assert secret["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"
+
+
+def _named(case: str, release: str, namespace: str) -> list[Object]:
+    texts = chart().render(values=MATRIX[case], name=release, namespace=namespace)
+    return [t for path, text in texts.items() if not path.endswith("txt") for t in yaml.safe_load_all(text) if t]
+
+
+def _keys(things: list[Object], namespace: str) -> set[tuple[str, str, str]]:
+    return {
+        (
+            t["kind"],
+            "" if t["kind"] in WITHOUT_NAMESPACE else t["metadata"].get("namespace", namespace),
+            t["metadata"]["name"],
+        )
+        for t in things
+    }
+
+
+@pytest.mark.parametrize("case", ["small", "everything on", "sandbox"])
+@pytest.mark.parametrize("other", [("desk", "finance"), ("demo", "research"), ("quelea", "finance")])
+def test_two_releases_live_in_one_cluster(case: str, other: tuple[str, str]) -> None:
+    """Beside one another in a namespace, or under one name in two."""
+    one, two = _named(case, "demo", "finance"), _named(case, *other)
+    assert _keys(one, "finance") & _keys(two, other[1]) == set()
+    if other[1] == "finance":
+        pods = [t["spec"]["template"]["metadata"]["labels"] for t in workloads(two)]
+        for chooser in of_kind(one, "Service", "PodDisruptionBudget", "Deployment", "StatefulSet", "NetworkPolicy"):
+            selector = chooser["spec"].get("selector") or chooser["spec"].get("podSelector", {})
+            wanted = selector.get("matchLabels", selector)
+            assert not [own for own in pods if wanted.items() <= own.items()], chooser["metadata"]["name"]
+
+
+def test_what_depends_on_the_installation_is_not_in_what_pods_are_made_of() -> None:
+    """Two renderings of the same values give the same pods: an upgrade that changes nothing restarts nobody."""
+    first, second = _named("small", "demo", "finance"), _named("small", "demo", "finance")
+    assert [t["spec"]["template"] for t in workloads(first)] == [t["spec"]["template"] for t in workloads(second)]
+    # Without a cluster to look them up in, the Secrets differ: that they are kept is the templates' `lookup`.
+    assert of_kind(first, "Secret") != of_kind(second, "Secret")
+
+
+def test_every_generated_value_is_looked_up_first() -> None:
+    """A random value in a template without a look at what is there would change with each upgrade."""
+    for path in (CHART / "templates").rglob("*"):
+        if path.is_file() and "rand" in (text := path.read_text(encoding="utf-8")):
+            for line in text.splitlines():
+                if "randAlphaNum" in line and "$key :=" not in line:
+                    assert "| default (rand" in line, f"{path.name}: {line}"
+            assert "lookup" in text, path.name

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx2
@@ -96,10 +96,10 @@ class Prometheus:
 
     def up(self) -> set[str]:
         """Services whose /metrics was read."""
-        try:
-            return {one["metric"]["service"] for one in self._result("up == 1")}
-        except httpx2.HTTPError:
-            return set()
+        with suppress(httpx2.HTTPError):
+            if self._http.get("/-/ready").status_code == 200:
+                return {one["metric"]["service"] for one in self._result("up == 1")}
+        return set()
 
     def _result(self, query: str) -> list[dict[str, dict[str, str]]]:
         answer = self._http.get("/api/v1/query", params={"query": query})
