@@ -26,7 +26,7 @@ _SUFFIXES = {"m": 1e-3, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "": 1}
 
 def quantity(text: str) -> float:
     """`250m`, `64Mi` or `12345` as a number."""
-    number = text.rstrip("mKiG")
+    number = text.rstrip("mKMGi")
     return float(number) * _SUFFIXES[text[len(number) :]]
 
 
