@@ -157,37 +157,52 @@ def _free_port() -> int:
 
 
 @contextlib.contextmanager
-def serving(home: Path, catalogue: Path, model: Path) -> Iterator[str]:
-    """Embedder, retriever, catalogue and gateway on a home that is kept; yields the gateway's URL."""
+def parts(home: Path, catalogue: Path, model: Path) -> Iterator[dict[str, str]]:
+    """Embedder, retriever and catalogue, as processes on a home that is kept; their addresses by name."""
     home.mkdir(parents=True, exist_ok=True)
-    embedder, retriever, tools, http = (f"127.0.0.1:{_free_port()}" for _ in range(4))
+    addresses = {name: f"127.0.0.1:{_free_port()}" for name in ("embedder", "retriever", "tools")}
     plan: dict[str, dict[str, str]] = {
-        "quelea_embedder": {"QUELEA_EMBEDDER_LISTEN": embedder, "QUELEA_EMBEDDER_MODEL": str(model)},
+        "quelea_embedder": {"QUELEA_EMBEDDER_LISTEN": addresses["embedder"], "QUELEA_EMBEDDER_MODEL": str(model)},
         "quelea_retriever": {
-            "QUELEA_RETRIEVER_LISTEN": retriever,
-            "QUELEA_RETRIEVER_EMBEDDER": embedder,
+            "QUELEA_RETRIEVER_LISTEN": addresses["retriever"],
+            "QUELEA_RETRIEVER_EMBEDDER": addresses["embedder"],
             "QUELEA_RETRIEVER_DATA_DIR": str(home / "index"),
         },
         "quelea_sandbox.registry.serve": {
-            "QUELEA_SANDBOX_LISTEN": tools,
+            "QUELEA_SANDBOX_LISTEN": addresses["tools"],
             "QUELEA_SANDBOX_TOOLS_FILE": str(catalogue),
             "QUELEA_SANDBOX_TOOL_HEALTH_FILE": str(home / "tool-health.json"),
         },
-        "quelea_gateway": {
+    }
+    with _processes(plan, home / "evaluation.log"):
+        yield addresses
+
+
+@contextlib.contextmanager
+def serving(home: Path, catalogue: Path, model: Path) -> Iterator[str]:
+    """The same with a gateway; yields its URL."""
+    http = f"127.0.0.1:{_free_port()}"
+    with parts(home, catalogue, model) as addresses:
+        settings = {
             "QUELEA_GATEWAY_HTTP_LISTEN": http,
             "QUELEA_GATEWAY_AUTH": "off",
-            "QUELEA_GATEWAY_RETRIEVER": retriever,
-            "QUELEA_GATEWAY_TOOLS": tools,
-        },
-    }
+            "QUELEA_GATEWAY_RETRIEVER": addresses["retriever"],
+            "QUELEA_GATEWAY_TOOLS": addresses["tools"],
+        }
+        with _processes({"quelea_gateway": settings}, home / "gateway.log"):
+            yield f"http://{http}"
+
+
+@contextlib.contextmanager
+def _processes(plan: dict[str, dict[str, str]], log_file: Path) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
-        log = stack.enter_context((home / "evaluation.log").open("w"))
+        log = stack.enter_context(log_file.open("w"))
         for module, settings in plan.items():
             process = subprocess.Popen(  # noqa: S603  # our own command line
                 [sys.executable, "-m", module], env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT
             )
             stack.callback(_end, process)
-        yield f"http://{http}"
+        yield
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -9,11 +9,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from quelea_gateway import keys
 from quelea_gateway.core.agent.ports import CodeFile, Execution
 from quelea_gateway.testing import standing
+from quelea_kit.errors import Overloaded, QueleaError, Unavailable
+from support.tool_catalogue import gateway_with_tools
 
 QUESTION = "What were Apple's net sales in the third quarter of fiscal 2023?"
 
@@ -23,9 +25,14 @@ class Sandbox:
 
     def __init__(self) -> None:
         self.asked: dict[str, Any] = {}
+        self.done: Execution | QueleaError | None = None
 
     async def execute(self, code: str, **more: Any) -> Execution:
         self.asked = {"code": code, **more}
+        if isinstance(self.done, QueleaError):
+            raise self.done
+        if self.done is not None:
+            return self.done
         files = (CodeFile("a.txt", b"abc", "text/plain"), CodeFile("b.bin", b"x" * 300_000))
         return Execution("ok", stdout="1\n", files=files, wall_seconds=0.1)
 
@@ -91,14 +98,14 @@ async def test_only_keys_come_in_and_the_key_names_the_tenant(tmp_path: Any) -> 
     path = tmp_path / "keys.json"
     key = keys.create(path, "desk")
     async with standing(auth="keys", keys_file=str(path)) as stand:
-        async with httpx2.AsyncClient(trust_env=False) as web:
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as web:
             ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
             assert (await web.post(f"{stand.url}/mcp", json=ping)).status_code == 401
             assert (await web.get(f"{stand.url}/mcp", headers={"Authorization": f"Bearer {key}"})).status_code == 405
         sandbox = Sandbox()
         stand.gateway.analyst.sandbox = sandbox
         async with (
-            httpx2.AsyncClient(trust_env=False, headers={"Authorization": f"Bearer {key}"}) as web,
+            httpx2.AsyncClient(trust_env=False, timeout=60, headers={"Authorization": f"Bearer {key}"}) as web,
             Client(streamable_http_client(f"{stand.url}/mcp", http_client=web)) as client,
         ):
             await asyncio.gather(*(client.call_tool("execute_python", {"code": f"print({n})"}) for n in range(5)))
@@ -107,7 +114,7 @@ async def test_only_keys_come_in_and_the_key_names_the_tenant(tmp_path: Any) -> 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"jsonrpc":"2.0","id":1,"method":"no/such"}', b"x" * 100_000])
 async def test_nonsense_is_refused_and_the_server_goes_on(stand: Any, body: bytes) -> None:
-    async with httpx2.AsyncClient(trust_env=False) as web:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as web:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         answer = await web.post(f"{stand.url}/mcp", content=body, headers=headers)
         assert answer.status_code < 500
@@ -137,3 +144,50 @@ async def test_over_stdio_without_a_gateway_one_line_says_so() -> None:
     _, said = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 1
     assert said.decode().splitlines()[-1].startswith("quelea mcp: no gateway can be used at http://127.0.0.1:9")
+
+
+async def test_tools_are_found_and_described_and_what_is_wrong_is_said() -> None:
+    async with gateway_with_tools() as stand, Client(f"{stand.url}/mcp") as client:
+        async with asyncio.timeout(60):
+            while (found := await client.call_tool("search_tools", {"query": "国债收益率曲线", "limit": 2})).is_error:
+                assert "being made" in text_of(found)  # the index
+                await asyncio.sleep(0.05)
+        assert found.structured_content["tools"][0]["name"] == "bond_china_yield"
+        of_macro = await client.call_tool("search_tools", {"query": "国债收益率曲线", "category": "Macro"})
+        assert [one["name"] for one in of_macro.structured_content["tools"]] == ["macro_china_cpi"]
+        details = await client.call_tool("tool_details", {"name": "stock_us_daily"})
+        assert "symbol (str, required)" in details.structured_content["document"]
+        for tool, arguments, told in (
+            ("tool_details", {"name": "stock_us_dayly"}, "stock_us_daily"),
+            ("search_tools", {"query": "x", "category": "Weather"}, "no category"),
+            ("search_tools", {}, "query"),
+            ("search_tools", {"query": "x", "limit": 0}, "limit"),
+            ("no_such_tool", {}, "no_such_tool"),
+        ):
+            try:
+                wrong = await client.call_tool(tool, arguments)
+            except MCPError as error:
+                assert told in str(error), (tool, arguments)
+                continue
+            assert wrong.is_error, (tool, arguments)
+            assert told in text_of(wrong), (tool, arguments, text_of(wrong))
+
+
+async def test_a_reader_that_is_down_and_code_that_fails_are_told(stand: Any) -> None:
+    stand.world.generator_error = Unavailable("The reader is away.")
+    sandbox = stand.gateway.analyst.sandbox = Sandbox()
+    sandbox.done = Execution("error", stdout="", error="ZeroDivisionError: division by zero")
+    async with Client(f"{stand.url}/mcp") as client:
+        asked = await client.call_tool("ask", {"question": QUESTION})
+        failed = await client.call_tool("execute_python", {"code": "1/0"})
+        empty = await client.call_tool("execute_python", {"code": "  "})
+        sandbox.done = Overloaded("All containers are taken.")
+        full = await client.call_tool("execute_python", {"code": "1"})
+    assert asked.is_error
+    assert "generator service does not answer" in text_of(asked)
+    assert not failed.is_error  # the call went well; the code did not
+    assert failed.structured_content["result"] == "error"
+    assert "ZeroDivisionError" in failed.structured_content["error"]
+    assert empty.is_error
+    assert full.is_error
+    assert "taken" in text_of(full)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import dataclasses
+import json
+import os
 import sys
 import tempfile
 import warnings
@@ -15,11 +18,14 @@ from typing import Any
 import pytest
 from quelea.generator.v1 import generator_pb2_grpc
 from quelea.market.v1 import market_pb2, market_pb2_grpc
+from quelea_evaluation import tools as evaluation
 from quelea_gateway.adapters.fake_tools import FakeTools
+from quelea_gateway.core.tools.catalogue import ToolCatalogue
 from quelea_gateway.testing import standing
 from quelea_generator.__main__ import build
 from quelea_generator.service import NAME as GENERATOR
 from quelea_generator.settings import GeneratorSettings
+from quelea_kit.errors import QueleaError
 from quelea_kit.testing import running
 from quelea_search.door.samples.__main__ import write
 from support.market_door import DoorProcess
@@ -27,6 +33,8 @@ from support.sandbox import docker_sandbox, no_engine
 from support.scripted_model import NAME, scripted_model
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+_INDEX_SECONDS = 1800.0
 
 
 @dataclass
@@ -52,9 +60,28 @@ def engine() -> None:
         pytest.skip(why)
 
 
+@pytest.fixture(scope="session")
+def real_catalogue():
+    """Addresses of retriever and the whole catalogue, on the real encoder; its index is kept between runs.
+
+    QUELEA_TEST_CATALOGUE='{"retriever": "127.0.0.1:…", "tools": "…"}' takes some that run already.
+    """
+    if there := os.environ.get("QUELEA_TEST_CATALOGUE"):
+        yield json.loads(there)
+        return
+    model, tools = ROOT / ".cache/models/multilingual-e5-small", ROOT / ".cache/tools/catalogue.jsonl"
+    missing = [f"{path} (`make {word}`)" for path, word in ((model, "model"), (tools, "tools")) if not path.exists()]
+    if missing:
+        why = f"THE AGENT IS NOT TESTED ON THE REAL CATALOGUE: there is no {' and no '.join(missing)}"
+        warnings.warn(why, stacklevel=1)
+        pytest.skip(why)
+    with evaluation.parts(ROOT / ".cache/tools/tested", tools, model) as addresses:
+        yield addresses
+
+
 @pytest.fixture
 def whole(engine):
-    """whole("nvidia_two_weeks.json", **settings of the gateway)."""
+    """whole("nvidia_two_weeks.json", **settings of the gateway); without retriever and tools these are fakes."""
 
     @contextlib.asynccontextmanager
     async def open_(decisions: str, **settings: Any) -> AsyncIterator[Whole]:
@@ -84,12 +111,25 @@ def whole(engine):
                     ) as stand,
                 ):
                     manager = stand.gateway.analyst.runs()
-                    manager.ports = dataclasses.replace(manager.ports, tools=FakeTools())
+                    if "tools" in settings:
+                        await _indexed(stand.gateway.toolkit.catalogue)
+                    else:
+                        manager.ports = dataclasses.replace(manager.ports, tools=FakeTools())
                     yield Whole(stand.url, stand.grpc, bundle_id, model.asked, door, sandbox, stand.gateway)
             finally:
                 await door.stop()
 
     return open_
+
+
+async def _indexed(catalogue: ToolCatalogue) -> None:
+    """Until the catalogue has been indexed, which takes minutes the first time."""
+    async with asyncio.timeout(_INDEX_SECONDS):
+        while True:
+            with contextlib.suppress(QueleaError):
+                if await catalogue.search("x", k=1):
+                    return
+            await asyncio.sleep(0.5)
 
 
 async def _import(door: DoorProcess, bundle: Path) -> str:
