@@ -174,6 +174,7 @@ async def pod_sandbox(
                 await own.start()
             settings = pod_settings(own, Path(folder), **fields)
             async with sandbox(KubernetesBackend(settings), settings) as client:
+                await wait_until_async(lambda: client.service.pool.asked, seconds=30)
                 await client.until_ready(min(1, settings.min_warm))
                 yield client
             assert not own.errors, own.errors

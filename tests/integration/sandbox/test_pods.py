@@ -164,10 +164,9 @@ async def test_why_there_is_no_pod_is_said(cluster: FakeCluster) -> None:
     for words, break_it in whys.items():
         break_it()
         async with pod_sandbox(
-            cluster, preload="", min_warm=0, check_seconds=0.2, start_seconds=2, engine_seconds=4
+            cluster, preload="", min_warm=0, check_seconds=0.2, start_seconds=2, engine_seconds=4, queue_seconds=8
         ) as client:
             try:
-                await wait_until_async(lambda: client.service.pool.asked, seconds=30)  # of this round
                 try:
                     said = str((await client.run("print(1)", timeout=50)).finished)
                 except Unavailable as error:

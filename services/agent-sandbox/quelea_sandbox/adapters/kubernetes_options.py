@@ -66,7 +66,7 @@ def pod_of(settings: SandboxSettings, shape: Shape, name: str) -> Pod:
         "RLIMIT_NPROC": shape.pids,
         "RLIMIT_NOFILE": settings.open_files,
         "RLIMIT_FSIZE": settings.file_bytes,
-        "RLIMIT_CORE": 0,
+        "RLIMIT_CORE": 1,  # with 0 a node that pipes dumps to a handler would still get one
     }
     memory, storage = str(shape.memory_bytes), str(settings.pod_storage_bytes)
     container = {
