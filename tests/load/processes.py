@@ -34,9 +34,9 @@ def process(command: list[str], log: Path, **environment: str) -> Iterator[subpr
             running.wait(20)
 
 
-def until(ready: Any, what: str, log: Path) -> Any:
-    """The first truthy answer of `ready`, asked for at most a minute."""
-    end = time.monotonic() + START_SECONDS
+def until(ready: Any, what: str, log: Path, *, seconds: float = START_SECONDS) -> Any:
+    """The first truthy answer of `ready`, asked for so long."""
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         with contextlib.suppress(OSError, ValueError):
             if answer := ready():

@@ -25,6 +25,8 @@ from typing import Any
 
 from processes import HERE, busy, get, memory, process, until
 from quelea_kit.testing import free_port
+from whole import QUESTIONS
+from whole import stack as whole_stack
 
 QUESTION = "What were Apple's total net sales in the third quarter of fiscal 2023?"
 _WARM_SECONDS = 120.0
@@ -154,8 +156,16 @@ def slope(points: list[tuple[float, float]]) -> float:
     return sum((x - x_mean) * (y - y_mean) for x, y in points) / spread
 
 
-def gateways(stack: contextlib.ExitStack, given: argparse.Namespace, at: str, under: Under, log: Path) -> None:
-    """Start the gateways on the mocks."""
+def on_mocks(stack: contextlib.ExitStack, given: argparse.Namespace, folder: Path) -> Under:
+    """Mocks, and gateways on them."""
+    log, port_file = folder / "log", folder / "mocks.json"
+    port_file.unlink(missing_ok=True)
+    told = (given.retrieve_ms, given.first_token_ms, given.token_ms, given.tokens, given.reader, given.filings)
+    command = [sys.executable, str(HERE / "mocks.py"), str(port_file), *map(str, told)]
+    mocks = stack.enter_context(process(command, log))
+    at = f"127.0.0.1:{until(lambda: json.loads(port_file.read_text())['port'], 'mocks.py', log)}"
+    ideal = given.retrieve_ms + given.first_token_ms + (given.tokens - 1) * given.token_ms
+    under = Under([], ideal, {"mocks": mocks.pid}, folder)
     for number in range(given.gateways):
         port = free_port()
         settings = dict.fromkeys(("RETRIEVER", "SEARCH", "GENERATOR"), at)
@@ -166,6 +176,7 @@ def gateways(stack: contextlib.ExitStack, given: argparse.Namespace, at: str, un
         under.urls.append(f"http://127.0.0.1:{port}")
         under.pids[f"gateway-{number}"] = gateway.pid
         until(lambda: get(f"{under.urls[-1]}/readyz"), "the gateway", log)
+    return under
 
 
 def options() -> argparse.Namespace:
@@ -184,6 +195,7 @@ def options() -> argparse.Namespace:
         "--reader", default="extractive", help="extractive: its figures stand in its quotes; openai: all are checked"
     )
     parser.add_argument("--filings", type=int, default=200, help="documents the answers are from; checks remember some")
+    parser.add_argument("--whole-stack", action="store_true", help="no mocks: all services, one filing in the store")
     parser.add_argument("--keep", type=Path, help="folder for logs and Locust's tables")
     return parser.parse_args()
 
@@ -192,18 +204,14 @@ def main() -> None:
     """Start mocks and gateways, run the steps, print them."""
     given = options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
-    ideal = given.retrieve_ms + given.first_token_ms + (given.tokens - 1) * given.token_ms
     with contextlib.ExitStack() as stack:
         folder = given.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quelea-load-")))
         folder.mkdir(parents=True, exist_ok=True)
-        log, port_file = folder / "log", folder / "mocks.json"
-        port_file.unlink(missing_ok=True)
-        told = (given.retrieve_ms, given.first_token_ms, given.token_ms, given.tokens, given.reader, given.filings)
-        command = [sys.executable, str(HERE / "mocks.py"), str(port_file), *map(str, told)]
-        mocks = stack.enter_context(process(command, log))
-        at = f"127.0.0.1:{until(lambda: json.loads(port_file.read_text())['port'], 'mocks.py', log)}"
-        under = Under([], ideal, {"mocks": mocks.pid}, folder)
-        gateways(stack, given, at, under, log)
+        if given.whole_stack:
+            url, pids = stack.enter_context(whole_stack(folder))
+            under = Under([url], 0.0, pids, folder, QUESTIONS)
+        else:
+            under = on_mocks(stack, given, folder)
         users = [int(part) for part in given.users.split(",")]
         step(under, 4, 3)  # warm
         if given.minutes:
