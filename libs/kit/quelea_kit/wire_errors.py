@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import grpc
@@ -11,6 +12,9 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 from quelea_kit.errors import QueleaError, error_class
+from quelea_kit.logging import get_logger
+
+log = get_logger(__name__)
 
 DOMAIN = "quelea"
 
@@ -53,14 +57,29 @@ def from_rpc_error(error: grpc.RpcError) -> QueleaError:
 
 _CONNECTING = re.compile(r"last error: \w+: (?:ipv[46]|unix):(?P<peer>\S+): (?P<why>.*)", re.DOTALL)
 _REFUSED = re.compile(r"CERTIFICATE_VERIFY_FAILED: ([^:]+)")
+_WHERE = "QUELEA_TLS_DIR is the folder of certificates at both ends."
+_AGAIN_SECONDS = 10.0
+_MOST_TOLD = 100
+_told: dict[str, float] = {}
 
 
 def _plain(message: str) -> str:
     """gRPC's words for a connection that could not be made, in ours where certificates are the reason."""
     match = _CONNECTING.search(message)
-    if not match:
+    said = _of_tls(match["peer"], match["why"]) if match else ""
+    if not said:
         return message
-    peer, why = match["peer"], match["why"]
+    # Logged here too: on its way to a caller outside an error loses its addresses, and this reason with them.
+    now = time.monotonic()
+    if now - _told.get(said, -_AGAIN_SECONDS) >= _AGAIN_SECONDS:
+        if len(_told) >= _MOST_TOLD:
+            _told.clear()
+        _told[said] = now
+        log.warning("no_connection", why=said)
+    return said
+
+
+def _of_tls(peer: str, why: str) -> str:
     refused = _REFUSED.search(why)
     if refused:
         return f"TLS: the certificate of the server at {peer} is not accepted: {refused[1].strip()}. {_WHERE}"
@@ -75,10 +94,7 @@ def _plain(message: str) -> str:
             f"The server at {peer} closed the connection before the first call: it wants TLS, or does not accept this "
             f"caller's certificate (its log says which), or it is stopping. {_WHERE}"
         )
-    return message
-
-
-_WHERE = "QUELEA_TLS_DIR is the folder of certificates at both ends."
+    return ""
 
 
 def _status_of(error: grpc.RpcError) -> status_pb2.Status | None:
