@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
@@ -30,7 +30,6 @@ class Evidence:
         self.groups: list[Group] = []
         self.facts: list[Fact] = []
         self.terms: list[frozenset[str]] = []
-        self.prose: list[list[tuple[str, frozenset[str]]]] = []
         named: list[list[Period]] = []
         self._tables = 0
         self._loose: list[tuple[tuple[Decimal, ...], str]] = []
@@ -60,6 +59,11 @@ class Evidence:
         """Facts whose printed size is in [low, high], the smallest first; at most `most`."""
         first, last = bisect_left(self._keys, low), bisect_right(self._keys, high)
         return [self.facts[at] for _, at in self._sizes[first : min(last, first + most)]]
+
+    def sentences(self, passages: Sequence[int]) -> Iterator[str]:
+        """The prose of passages, numbered from 1, sentence by sentence."""
+        wanted = {number - 1 for number in passages}
+        return (group.label for group in self.groups if group.table < 0 and group.passage in wanted)
 
     def _index(self, group: Group) -> None:
         if not group.facts:

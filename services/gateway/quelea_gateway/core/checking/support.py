@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Protocol
 
+from quelea_gateway.core.checking.contrary import is_contrary
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import (
     CheckedFigure,
@@ -24,6 +26,9 @@ _PARTLY = 0.34
 _WITH_FIGURES = 0.3
 """The same of a sentence whose figures are all found: they say most of it."""
 _LEAST_TERMS = 3
+_LOOKED_AT = 3
+"""Passages in which a sentence's opposite is looked for, and how many sentences of them."""
+_MOST_SENTENCES = 600
 _META = re.compile(r"^\W*(?:SOURCES?(?:\(S\))?\s*:|来源[:：]|参考|References?\b)", re.IGNORECASE)
 _LEAD = re.compile(r"[:：]\W*$")
 
@@ -81,6 +86,8 @@ def judge(
         scores = _scores(said, own, kinds[index], evidence, cross=cross)
         cited = [number for number, _, _ in said.marks if 1 <= number <= count]
         verdict = _verdict(said, own, scores, cited, cross=cross)
+        if verdict in {"supported", "partly"} and not cross and _is_contrary(said, scores, evidence):
+            verdict = "unsupported"
         good = [n for n in sorted(scores, key=lambda n: (-scores[n], n)) if _supports(n, own, kinds[index], scores)]
         shown = [n for n in good if n in cited] or good
         verdicts.append(CheckedSentence(said.text, said.start, said.end, verdict, tuple(shown[:5])))
@@ -93,6 +100,12 @@ def judge(
         if not said.marks and best and verdict in {"supported", "partly"}:
             missing.append(MissingMarker(index, _end_of(answer, said), best))
     return verdicts, Markers(tuple(unresolved), tuple(corrections), tuple(missing))
+
+
+def _is_contrary(said: Said, scores: dict[int, float], evidence: Evidence) -> bool:
+    """The sentences of the passages that support it best say the opposite."""
+    best = sorted(scores, key=lambda number: (-scores[number], number))[:_LOOKED_AT]
+    return is_contrary(MARKER.sub(" ", said.text), islice(evidence.sentences(best), _MOST_SENTENCES))
 
 
 def _end_of(answer: str, said: Said) -> int:
