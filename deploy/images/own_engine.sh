@@ -67,7 +67,8 @@ case $mode in
     printf '{"runtimes": {"runsc": {"path": "%s", "runtimeArgs": ["--platform=ptrace", "--network=none", "--oci-seccomp"]}}}' \
       "$(command -v runsc)" >"$folder/daemon.json"
     options+=(--config-file="$folder/daemon.json")
-    more="export QUELEA_SANDBOX_RUNTIME=runsc"
+    # gVisor's own threads, and one for each of the code's processes and threads, count as processes of the container.
+    more="export QUELEA_SANDBOX_RUNTIME=runsc QUELEA_SANDBOX_PIDS=200"
     ;;
   rootless)
     install rootlesskit rootlesskit slirp4netns

@@ -7,6 +7,9 @@ import hashlib
 import os
 import platform
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -24,6 +27,21 @@ def host_facts() -> dict[str, str]:
     facts = {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in _WATCHED if Path(path).exists()}
     drift = time.time() - time.monotonic()
     return {**facts, "name": platform.node(), "clock": str(round(drift / 60)), "marker": str(MARKER.exists())}
+
+
+def still_works() -> None:
+    """That the host itself has terminals, processes, pipes and room for files.
+
+    Raises:
+        OSError: It has run out of one.
+    """
+    for fd in os.openpty():
+        os.close(fd)
+    subprocess.run([sys.executable, "-c", ""], check=True, timeout=60)
+    for fd in os.pipe():
+        os.close(fd)
+    with tempfile.TemporaryFile() as file:
+        file.write(bytes(1 << 20))
 
 
 def available_bytes() -> int:

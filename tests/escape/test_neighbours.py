@@ -90,6 +90,50 @@ async def test_honest_runs_beside_attackers_get_their_answers() -> None:
     assert "OK" not in ended
 
 
+HOARD = """
+import array, fcntl, signal, socket
+for _ in range(40):
+    if os.fork() == 0:
+        held = []
+        with contextlib.suppress(OSError):
+            while True:
+                reader, writer = os.pipe()
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(writer, 1031, 1 << 20)
+                one, two = socket.socketpair()
+                with contextlib.suppress(OSError):
+                    for _ in range(8):
+                        one.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [reader] * 100))])
+        time.sleep(600)
+print("hoarded", flush=True)
+time.sleep(600)
+"""
+HONEST = """
+import multiprocessing, subprocess, sys
+import pandas
+with multiprocessing.Pool(2) as pool:
+    print(pool.map(abs, [-1, -2]))
+print(len(subprocess.run([sys.executable, "-c", "print('x' * 300_000)"], capture_output=True).stdout))
+print("y" * 300_000)
+"""
+
+
+async def test_who_hoards_what_is_counted_for_their_common_user_keeps_no_neighbour_from_its_work() -> None:
+    async with docker_sandbox(preload="", max_containers=4, max_warm=2) as client:
+        limits = pb.Limits(wall_seconds=300)
+        hoards = [asyncio.create_task(client.run(PRELUDE + HOARD, execution_id=f"h{n}", limits=limits)) for n in (1, 2)]
+        await wait_until_async(lambda: client.service.pool.counts.running == 2, seconds=90, what="both hoard")
+        await asyncio.sleep(3)
+        ran = await client.run(HONEST)
+        assert client.service.pool.counts.running == 2, "they hoarded all the while"
+        for number in (1, 2):
+            await client.stub.Cancel(pb.CancelRequest(execution_id=f"h{number}"), timeout=10)
+        ended = await asyncio.gather(*hoards)
+    assert ran.reason == "OK", ran.finished.error
+    assert ran.text == f"[1, 2]\n300001\n{'y' * 300_000}\n"
+    assert [one.reason for one in ended] == ["CANCELLED", "CANCELLED"]
+
+
 @pytest.fixture
 def door(tmp_path: Path) -> Iterator[Path]:
     """A socket that nobody answers at, in a folder that a container may see."""

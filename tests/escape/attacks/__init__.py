@@ -3,6 +3,7 @@
 from escape.attack import Attack
 from escape.attacks import (
     calls,
+    door,
     files,
     frames,
     hoards,
@@ -28,3 +29,7 @@ GROUPS: dict[str, list[Attack]] = {
     "Leftovers and neighbours": leftovers.ATTACKS,
 }
 ALL = [attack for group in GROUPS.values() for attack in group]
+"""What test_escape.py runs."""
+
+WITH_DOOR = {**GROUPS, "The market-data door": door.ATTACKS}
+"""With what test_door.py runs."""

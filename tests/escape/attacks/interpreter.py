@@ -210,12 +210,12 @@ deeper()
         "a thousand open figures, one of a billion points, one of 10^10 pixels: the guest saves what is open",
         "within time, memory and the limit of files, or killed",
         """
+print("blocked figures", flush=True)
 import matplotlib.pyplot as plt
 plt.rcParams["figure.max_open_warning"] = 0
 plt.figure(figsize=(2000, 2000))
 for _ in range(1000):
     plt.figure()
-print("blocked figures", flush=True)
 """,
         ends=ANY,
         limits={"wall_seconds": 10.0},
