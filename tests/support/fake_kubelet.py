@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import socket
 import struct
@@ -48,7 +49,6 @@ class Kubelet:
         self._cluster = cluster
         self._network = network
         self._profiles = profiles
-        self._api = docker.APIClient(timeout=30)
         self._ids: dict[str, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self.stuck: dict[str, str] = {}
@@ -56,6 +56,10 @@ class Kubelet:
 
         self.broken = ""
         """Why no container starts; empty: they do."""
+
+    @functools.cached_property
+    def _api(self) -> docker.APIClient:
+        return docker.APIClient(timeout=30)
 
     def options(self, pod: Object) -> Object:
         """Arguments for Docker that give a pod what it asks for, and no more."""
@@ -205,6 +209,8 @@ class Kubelet:
         """Remove everything that it started."""
         for task in list(self._tasks):
             task.cancel()
+        if "_api" not in self.__dict__:
+            return  # nothing ever ran
         for identity in await asyncio.to_thread(self.alive):
             with contextlib.suppress(APIError):
                 await asyncio.to_thread(self._api.remove_container, identity, force=True, v=True)

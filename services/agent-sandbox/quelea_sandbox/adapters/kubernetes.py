@@ -239,12 +239,10 @@ class _Late(EngineError):
 
 
 def _is_success(data: bytes) -> bool:
-    # {"status": "Success"}, or a Failure with the exit code: both are the kubelet's word that the container ended.
     try:
-        said = json.loads(data)
-    except ValueError:
+        return bool(json.loads(data)["status"] == "Success")
+    except (ValueError, KeyError, TypeError):
         return False
-    return said.get("status") == "Success" or said.get("reason") == "NonZeroExitCode"
 
 
 def _seconds_since(timestamp: str) -> float:
