@@ -18,7 +18,8 @@ _NOT = re.compile(
     re.IGNORECASE,
 )
 _UNTOLD = re.compile(
-    r"\bnot only\b|\bno (?:later|more|less|fewer|longer than)\b|\bno\.|不仅|未来|未分配|未经审计|未实现", re.IGNORECASE
+    r"\bnot only\b|\bno (?:later|more|less|fewer|longer than)\b|\bno\."
+    r"|不仅|未来|未分配|未经审计|未实现", re.IGNORECASE
 )
 _DONE = (
     r"acquir(?:e[sd]?|ing)|bought|buys|purchas(?:e[sd]|ing)|su(?:ed|es)|owns?|owned|supplie[sd]|invested in|merged into"

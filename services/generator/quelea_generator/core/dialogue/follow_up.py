@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from quelea_generator.core.dialogue.parts import Part, Parts, read_parts
-from quelea_generator.core.dialogue.times import Found, Period, of_day
+from quelea_generator.core.dialogue.follow_up_periods import period_of, time_spans
+from quelea_generator.core.dialogue.parts import Parts, is_common, read_parts
+from quelea_generator.core.dialogue.times import Period
 from quelea_generator.core.model import Turn
 
 MOST_TURNS = 8
@@ -31,12 +32,16 @@ _COMPARES = re.compile(
     r"^\s*(?:and\s+)?(?:how (?:does|did) (?:that|it|this) )?(?:compared?|versus|vs\b)|相比|对比|比较|同比",
     re.IGNORECASE,
 )
+_COMPARES_WITH = re.compile(
+    r"\bcompare[sd]?\s+(?:to|with|against)\b|\b(?:versus|vs)\b|[与跟和同].{1,16}(?:相比|比较|对比|相较)|相比于?|对比",
+    re.IGNORECASE,
+)
 _WHY = re.compile(
     r"^\W*(?:and\s+)?(?:but\s+)?(?:why|how come|how so|为什么|为何|原因(?:呢|是什么)?|怎么回事)\W*$", re.IGNORECASE
 )
 _SENTENCE = re.compile(
     r"^(?:what|how|why|when|where|which|who|whose|did|does|do|is|are|was|were|will|would|can|could|has|have|had|tell"
-    r"|show|give|list|compare|explain|describe)\b|多少|什么|哪|怎|为何|吗|是否|有没有|几",
+    r"|show|give|list|compare|explain|describe)\b|多少|什么|哪|谁|怎|为何|何时|吗|是否|有没有|几",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(r"^(?:what|how much)\s+(?:was|is|were|are)\s+(?:it|that|this|they)\b[\s,]*", re.IGNORECASE)
@@ -50,7 +55,12 @@ _PRONOUN = re.compile(
 )
 _IT = re.compile(r"\b(?:it|they|them)\b|它们?", re.IGNORECASE)
 """May mean what was asked about, and not the company."""
-_FULL_YEAR = re.compile(r"(?:(?:in|for)\s+)?(?:the\s+)?(?:full|whole|entire)[\s-]year|全年", re.IGNORECASE)
+_CHANGES = re.compile(
+    r"\b(?:gr[eo]w\w*|chang\w*|increas\w*|decreas\w*|declin\w*|r[io]se|fall|fell|drop\w*|compar\w*|improv\w*|develop\w*|split"
+    r"|break|broken|come|made up|vary|varied|is|was|were|are)\b|[增升涨跌降变减]|多少|如何|怎",
+    re.IGNORECASE,
+)
+"""What a figure does; paying, selling and buying is what a company does."""
 _GROWS = re.compile(r"^(?:同比|环比|增长|增速|增幅|下降|变化)")
 _POINTS = re.compile(
     r"\b(?:that|this|those|these|same|former|latter|previous one)\b|上述|同期|前者|后者|这个|那个|此", re.IGNORECASE
@@ -61,9 +71,6 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 _NOW = re.compile(r"\b(?:now|today|current(?:ly)?|latest|most recent|newest)\b|最新|目前|现在|当前|最近", re.IGNORECASE)
-_JOIN = re.compile(
-    r"[\s,，、]*(?:and|to|through|versus|vs\.?|compared (?:to|with)|with|or|和|与|至|到|、|-|–|the|of)*[\s,，、]*"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,15 @@ def _merged(base_text: str, question: str, as_of: date) -> Rewritten:
     if _WHY.match(question):
         end = base_text.rstrip(" ?？.。")
         return Rewritten(f"{end}？原因是什么？" if chinese else f"{end}, and why?", leans=True)
+    if (
+        said.companies
+        and not (said.items or said.periods or said.shift)
+        and _COMPARES_WITH.search(question)
+        and base.items
+    ):
+        others = ("和" if chinese else " and ").join(part.text for part in said.companies)
+        end = base_text.rstrip(" ?？.。")
+        return Rewritten(f"{end}？与{others}相比如何？" if chinese else f"{end}, compared with {others}?", leans=True)
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
     if _SENTENCE.search(fragment) and not _SUBJECT.match(fragment):
         return Rewritten(_sentence(_CONNECTIVE.sub("", question), base, as_of, chinese), leans=True)
@@ -109,6 +125,8 @@ def _merged(base_text: str, question: str, as_of: date) -> Rewritten:
 
 def _leans(question: str, said: Parts, base: Parts) -> bool:
     whole = bool(said.companies and said.items)
+    if said.companies and not said.items and base.items and _COMPARES_WITH.search(question) and base.companies:
+        return True
     if _WHY.match(question):
         return True
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
@@ -131,7 +149,7 @@ def _leans(question: str, said: Parts, base: Parts) -> bool:
 
 def _fragment(fragment: str, base: Parts, as_of: date, compares: bool, chinese: bool, question: str) -> str:
     said = read_parts(fragment)
-    period = _period(said, base, as_of)
+    period = period_of(said, base, as_of)
     if said.shift and said.shift.same and (base.periods or compares):
         compares = compares or not base.periods or ("同期" not in fragment and "same" not in fragment.lower())
     if compares and not said.companies and not said.items:
@@ -144,6 +162,15 @@ def _fragment(fragment: str, base: Parts, as_of: date, compares: bool, chinese: 
         if not chinese
         else "和".join(part.text for part in said.companies)
     )
+    if (
+        not company
+        and not item
+        and not period
+        and _is_plain_name(fragment)
+        and base.companies
+        and base.companies[0].text.islower()
+    ):
+        company = fragment  # who writes one name small writes the other so
     rest = "" if item or company or period else fragment
     if said.language != base.language and base.items and not rest:
         return _composed(base, company, item, period, chinese)
@@ -153,7 +180,7 @@ def _fragment(fragment: str, base: Parts, as_of: date, compares: bool, chinese: 
         edits.append((base.companies[0].start, base.companies[-1].end, company))
     if item and base.items:
         edits.append((base.items[0].start, base.items[-1].end if len(base.items) == 1 else base.items[0].end, item))
-    if period and (spans := _time_spans(base)):
+    if period and (spans := time_spans(base)):
         said_as = period.text(base.language)
         if not base.periods:
             said_as = _dated(text[: spans[0]], period, chinese=base.language == "zh")
@@ -161,13 +188,21 @@ def _fragment(fragment: str, base: Parts, as_of: date, compares: bool, chinese: 
     for first, last, new in sorted(edits, reverse=True):
         text = text[:first] + new + text[last:]
     added = [one for one, place in ((company, base.companies), (item, base.items)) if one and not place]
-    if period and not _time_spans(base):
+    if period and not time_spans(base):
         added.append(period.text(base.language))
     if rest:
         added.append(rest)
     if not edits and not added:
         return f"{question.rstrip('?？')}（关于：{base.text}）" if chinese else f"{question} (about: {base.text})"
     return _with_added(text, added, base.language)
+
+
+def _is_plain_name(fragment: str) -> bool:
+    """One or two small words that are no words of asking: "and penrose?"."""
+    words = fragment.split()
+    return 0 < len(words) < 3 and all(
+        re.fullmatch(r"[a-z][a-z&\-]{2,}", word) and not is_common(word) for word in words
+    )
 
 
 def _with_added(text: str, added: list[str], language: str) -> str:
@@ -199,7 +234,7 @@ def _composed(base: Parts, company: str, item: str, period: Period | None, chine
 def _sentence(question: str, base: Parts, as_of: date, chinese: bool) -> str:
     said = read_parts(question)
     company = base.companies[0].text if base.companies else ""
-    period = _period(said, base, as_of)
+    period = period_of(said, base, as_of)
     text = question
     replaced = False
     if said.shift and period and not said.periods:
@@ -211,7 +246,7 @@ def _sentence(question: str, base: Parts, as_of: date, chinese: bool) -> str:
     if company and not said.companies:
         topic = _topic(base, company, chinese) if not said.items and base.items else ""
         text, owns = _POSSESSIVE.subn(f"{company}的" if chinese else f"{company}'s", text)
-        it = _IT.search(text) if topic else None
+        it = _IT.search(text) if topic and _CHANGES.search(text) else None
         text, times = (_IT if it else _PRONOUN).subn(topic if it else company, text, count=1)
         replaced = replaced or bool(it)
         if not owns and not times and topic and chinese and _GROWS.match(text):
@@ -244,51 +279,3 @@ def _topic(base: Parts, company: str, chinese: bool) -> str:
     if chinese:
         return f"{company}{time}的{item}"
     return f"{company}'s {item}{f' in {time}' if time else ''}"
-
-
-# Periods
-
-
-def _period(said: Parts, base: Parts, as_of: date) -> Period | None:
-    """The period that the follow-up names, counted from the former question's."""
-    before = [found.period for found in base.periods]
-    if not before and base.shift and not base.shift.same:
-        counted = _counted(of_day(as_of, base.shift.kind), base)
-        before = [counted] if counted else []
-    if before and not said.periods and _FULL_YEAR.fullmatch(said.text.strip()):
-        year = before[0].year or (before[0].day.year if before[0].day else as_of.year)
-        return Period("year", year, fiscal=before[0].fiscal)
-    if said.periods:
-        own = said.periods[0].period
-        if before:
-            return before[0].joined(own)
-        return own if own.year else Period(own.kind, as_of.year, own.part, own.fiscal)
-    if said.shift is None:
-        return None
-    if said.shift.this:
-        return of_day(as_of, said.shift.kind if "quarter" not in said.text and "季" not in said.text else "quarter")
-    if not before:
-        return _counted(of_day(as_of, said.shift.kind), said)
-    backwards = said.shift.years + said.shift.quarters + said.shift.months < 0
-    counted = _counted((min if backwards else max)(before, key=lambda one: one.order), said)
-    return counted or _counted(of_day(as_of, said.shift.kind), said)
-
-
-def _counted(start: Period, parts: Parts) -> Period | None:
-    shift = parts.shift
-    return start.moved(shift.years, shift.quarters, shift.months) if shift else None
-
-
-def _time_spans(base: Parts) -> tuple[int, int] | tuple[()]:
-    """Where the former question names its period; of several that follow one another all of them."""
-    spans: list[Found | Part] = list(base.periods)
-    if not spans and base.shift and not base.shift.same:
-        return base.shift.start, base.shift.end
-    if not spans:
-        return ()
-    start, end = spans[0].start, spans[0].end
-    for one in spans[1:]:
-        if not _JOIN.fullmatch(base.text[end : one.start]):
-            break
-        end = one.end
-    return start, end

@@ -35,6 +35,7 @@ class Parts:
 
 _NO_NAMES = frozenset(
     """what how why when where which who whose did does do is are was were will would can could should has have had
+    compared comparing
     tell show give list compare explain describe summarize summarise please and but or so then now ok okay thanks thank
     in for of on at by with from to the a an i we you it its they their that this those these also only both each any
     much many same as than between during since about versus vs if whether there
@@ -50,6 +51,16 @@ _NO_NAMES = frozenset(
 """Capitalised words that name no company."""
 _NAME = re.compile(
     r"(?<![A-Za-z0-9&.])[A-Z][A-Za-z0-9&.\-]*(?<![.\-])(?:(?:\s+(?:of|and|&)\s+|\s+)[A-Z][A-Za-z0-9&.\-]*(?<![.\-]))*"
+)
+_NUMBERED = re.compile(r"(?<![\w$€£¥.,\-])(?![2-6][GD]\b|10[KQ]\b|[1-4][QH]\b)\d{1,3}[A-Z][A-Za-z]*(?![\w%])")
+"""A name that begins with a digit: 3M."""
+_COMMON = frozenset(
+    """today yesterday tomorrow company firm group bank management last next current prior previous latest earlier later
+    abroad overseas home elsewhere online offline retail wholesale services products hardware software cloud segment
+    segments region regions country countries customers suppliers employees shares stock debt cash dividend dividends
+    tax taxes guidance outlook risk risks strategy month months week weeks day days annual reasons reason details detail
+    examples example sources source again more less else everything nothing something anything yes sure exactly summary
+    competitors peers rivals others everyone both neither percent percentage world market industry sector""".split()
 )
 _PERIODISH = re.compile(r"(?:Q[1-4]|[1-4]Q|H[12]|FY)(?:FY)?'?\d*", re.IGNORECASE)
 
@@ -144,13 +155,29 @@ def _latin_names(text: str, taken: list[tuple[int, int]]) -> list[Part]:
         if pieces:
             start, end = pieces[0][0], pieces[-1][0] + len(pieces[-1][1])
             found.append(Part(start, end, text[start:end]))
+    found.extend(
+        Part(match.start("name"), match.end("name"), match["name"])
+        for match in re.finditer(r"(?<![\w.])(?P<name>[a-z][a-z&\-]{2,})['’]s(?=\s)", text)
+        if not is_common(match["name"]) and _free(match.span("name"), taken)
+    )
+    found.extend(
+        Part(*match.span(), match.group())
+        for match in _NUMBERED.finditer(text)
+        if _free(match.span(), [*taken, *((one.start, one.end) for one in found)])
+    )
     known = {name for group in ALIASES for name in group if len(name) > 3}
     found.extend(
         Part(*match.span(), match.group())
         for match in re.finditer(r"(?<![\w.])[a-z][a-z&\-]{3,}(?!\w)", text)
-        if match.group() in known and _free(match.span(), taken)
+        if match.group() in known and _free(match.span(), [*taken, *((one.start, one.end) for one in found)])
     )
     return sorted(found, key=lambda one: one.start)
+
+
+def is_common(word: str) -> bool:
+    """A small word that names no company: asking, time, place, manner, a word of reports."""
+    low = word.lower()
+    return low in _NO_NAMES or low in STOP_WORDS or low in _COMMON or low.endswith(("ly", "wide", "wards"))
 
 
 def _no_name(word: str) -> bool:
