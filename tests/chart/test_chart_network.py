@@ -81,6 +81,9 @@ def test_the_arrows_of_the_whole_picture() -> None:
         ("generator", "engine", 8000),
         ("sandbox", "door", 7409),
         ("qdrant", "qdrant", 6335),
+        ("maintenance", "qdrant", 6333),
+        ("maintenance", "embedder", 7401),
+        ("maintenance", "redis", 6379),
         ("test", "gateway", 8080),
     }
 

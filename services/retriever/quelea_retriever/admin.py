@@ -25,7 +25,7 @@ from quelea_retriever.settings import Settings
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 0 when it worked."""
     settings = Settings()
-    options = _parser(settings).parse_args(arguments)
+    options = parser(settings).parse_args(arguments)
     try:
         said = (_on_server if settings.store == "qdrant" else _in_folder)(options, settings)
     except QueleaError as error:
@@ -35,10 +35,11 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _parser(settings: Settings) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m quelea_retriever.admin", description=__doc__)
-    parser.add_argument("--data-dir", type=Path, default=settings.data_dir, help="folder of the embedded store")
-    commands = parser.add_subparsers(dest="command", required=True)
+def parser(settings: Settings) -> argparse.ArgumentParser:
+    """What the command line takes; the settings give its defaults."""
+    made = argparse.ArgumentParser(prog="python -m quelea_retriever.admin", description=__doc__)
+    made.add_argument("--data-dir", type=Path, default=settings.data_dir, help="folder of the embedded store")
+    commands = made.add_subparsers(dest="command", required=True)
     commands.add_parser("migrate", help="bring what an older release wrote to this one's schema; may be run again")
     out = commands.add_parser("backup", help="write everything to a new backup; the service may be running")
     out.add_argument("--to", required=True, metavar="PLACE", help="folder of backups, or an fsspec URL")
@@ -65,7 +66,7 @@ def _parser(settings: Settings) -> argparse.ArgumentParser:
     again.add_argument(
         "--drop-old", action="store_true", help="server: then remove the collection that was live before"
     )
-    return parser
+    return made
 
 
 def _in_folder(options: argparse.Namespace, settings: Settings) -> str:

@@ -78,10 +78,10 @@ def restore(settings: SearchSettings, path: str, *, replace: bool, blobs: bool) 
     return f"{kept.name}: {count} keys" + (f" and {files} files" if blobs else "") + " are back"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command line; 0 when it worked."""
-    parser = argparse.ArgumentParser(prog="python -m quelea_search.admin", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
+def parser() -> argparse.ArgumentParser:
+    """What the command line takes."""
+    made = argparse.ArgumentParser(prog="python -m quelea_search.admin", description=__doc__)
+    commands = made.add_subparsers(dest="command", required=True)
     out = commands.add_parser("backup", help="write a new backup; everything may be running")
     out.add_argument("--to", required=True, metavar="PLACE", help="folder of backups, or an fsspec URL")
     out.add_argument("--keep", type=int, default=0, metavar="N", help="then remove all but the newest N; 0 keeps all")
@@ -90,7 +90,12 @@ def main(arguments: list[str] | None = None) -> int:
     back.add_argument("--replace", action="store_true", help="remove what Redis has of the knowledge base")
     for command in (out, back):
         command.add_argument("--blobs", action="store_true", help="the files of the blob store too")
-    options = parser.parse_args(arguments)
+    return made
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; 0 when it worked."""
+    options = parser().parse_args(arguments)
     settings = SearchSettings()
     try:
         if options.command == "backup":

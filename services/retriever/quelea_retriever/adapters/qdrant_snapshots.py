@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx2
 from quelea_kit.errors import Unavailable
+from quelea_kit.tls import trusting
 
 from quelea_retriever.settings import Settings
 
@@ -58,7 +59,8 @@ class Snapshots:
         headers = {"api-key": settings.qdrant_api_key} if settings.qdrant_api_key else {}
         timeout = httpx2.Timeout(settings.qdrant_timeout_seconds, read=_SNAPSHOT_SECONDS, write=_SNAPSHOT_SECONDS)
         # A proxy of the environment is for the world, and Qdrant is not in it.
-        self._client = httpx2.AsyncClient(headers=headers, timeout=timeout, trust_env=False)
+        verify = trusting(settings.qdrant_ca)
+        self._client = httpx2.AsyncClient(headers=headers, timeout=timeout, trust_env=False, verify=verify)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -20,7 +20,7 @@ from .model import DocumentFacts
 from .periods import Ask, find_asks
 from .relative import SAME_PERIOD, number
 
-Unit = Literal["quarter", "year", "fiscal year", "to date", "months"]
+Unit = Literal["quarter", "year", "fiscal year", "to date", "months", "month"]
 
 _COUNT = r"\d{1,2}|two|three|four|five|six|seven|eight"
 _HAN = r"\d{1,2}|[一两二三四五六七八九十]"
@@ -28,6 +28,8 @@ _SAID = re.compile(
     r"\b(?P<qbl>(?:the\s+)?quarter\s+before\s+last)\b|\b(?P<ybl>(?:the\s+)?year\s+before\s+last)\b"
     r"|\b(?P<lq>(?:last|past)\s+quarter)\b(?!\s+of\b)|\b(?P<lfy>last\s+(?:fiscal|financial)\s+year)\b"
     r"|\b(?P<ytd>year[\s-]to[\s-]date|YTD|(?:so\s+far\s+)?this\s+year\s+so\s+far|so\s+far\s+this\s+year)\b"
+    r"|\b(?P<p3>(?:past|last|previous)\s+(?:3|three)\s+months)\b|\b(?P<lm>last\s+month)\b|\b(?P<tm>this\s+month)\b"
+    r"|(?P<zp3>(?:过去|最近|近)(?:3|三)个?月)|(?P<zlm>上个?月(?!底|末))|(?P<ztm>(?:本|这个)月)"
     r"|\b(?P<ly>last\s+year)\b|\b(?P<ty>this\s+year)\b"
     rf"|\b(?P<n>{_COUNT}|one|a)\s+(?P<unit>month|quarter)s?\s+ago\b|\b(?P<ny>{_COUNT})\s+years\s+ago\b"
     r"|(?P<zqbl>上上个?季度?)|(?P<zlq>上(?:一?个)?季度|上季(?!度))|(?P<zlfy>上个?财年|上一个?财年)"
@@ -89,9 +91,9 @@ def find_relatives(text: str) -> list[Relative]:
     plain = SAME_PERIOD.sub(lambda match: " " * len(match.group()), text)
     found = []
     for match in _SAID.finditer(plain):
-        quarters = match.lastgroup in ("lq", "qbl", "zlq", "zqbl")
+        quarters = match.lastgroup in ("lq", "qbl", "zlq", "zqbl", "p3", "zp3")
         before = plain[: match.start()]
-        if _COMPARED.search(re.sub(r"\b(?:in|during|within)\s+the\s*$", "", before) if quarters else before):
+        if _COMPARED.search(re.sub(r"\b(?:in|during|within|over)\s+the\s*$", "", before) if quarters else before):
             continue
         if not _COMPARED_AFTER.search(plain[match.end() :]):
             found.append(_relative(match))
@@ -111,6 +113,9 @@ def _relative(match: re.Match[str]) -> Relative:
         "lq": ("quarter", 1),
         "lfy": ("fiscal year", 1),
         "ytd": ("to date", 0),
+        "p3": ("quarter", 1),
+        "lm": ("month", 1),
+        "tm": ("month", 0),
         "ybl": ("year", 2),
         "ly": ("year", 1),
         "ty": ("year", 0),
@@ -152,12 +157,14 @@ def _ask(one: Relative, as_of: date, filings: Sequence[DocumentFacts]) -> Ask | 
         return Ask("year", as_of.year, calendar=True, newest=True)
     if one.unit == "fiscal year":
         return _fiscal_year(as_of, filings) or Ask("year", as_of.year - one.back, calendar=True)
-    months = one.back if one.unit == "months" else 0
+    if one.unit == "month" and not _ends(filings):
+        return None  # news have days, no quarters
+    months = one.back if one.unit in ("months", "month") else 0
     day = _shifted(as_of, -months)
     if day is None:
         return None
     ends = _quarter_ends(day, filings, one.back)
-    if one.unit == "months":  # the quarter that holds the day
+    if one.unit in ("months", "month"):  # the quarter that holds the day
         return _quarter_ended(next((end for end in ends if end >= day), None), filings)
     past = [end for end in ends if end <= day]
     return _quarter_ended(past[-one.back] if 0 < one.back <= len(past) else None, filings)
