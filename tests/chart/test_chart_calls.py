@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -132,9 +133,18 @@ def test_documents_and_questions(stack: Stack) -> None:
     assert seen == QUESTIONS
 
 
+class _Slow(http.server.BaseHTTPRequestHandler):
+    """Stands for Qdrant: it takes its time, so that the connection is seen, and knows nothing."""
+
+    def do_GET(self) -> None:  # the base class's name
+        time.sleep(1)
+        self.send_error(503)
+
+    do_POST = do_PUT = do_GET  # noqa: N815  # as above
+
+
 def test_the_retriever_calls_a_qdrant_server(tmp_path: Path) -> None:
-    """An HTTP server that knows nothing stands for Qdrant: that it is called is what is asked here."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler) as silent:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Slow) as silent:
         threading.Thread(target=silent.serve_forever, daemon=True).start()
         told = {
             "QUELEA_RETRIEVER_LISTEN": f"127.0.0.1:{free_port()}",
