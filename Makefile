@@ -137,9 +137,9 @@ test-images: setup ## The images, run together on a Docker network as on a clust
 
 SANDBOX_TESTS ?= tests/integration/sandbox tests/integration/sandbox_runner tests/escape
 .PHONY: test-sandbox
-test-sandbox: setup ## The sandbox on a real Docker engine: integration, and the escape suite. Skipped, and said so, without one.
+test-sandbox: setup ## The sandbox on a real Docker engine: integration, escape suite. ENGINE=userns or gvisor: on one of that kind, started for it.
 	@if docker version >/dev/null 2>&1; then \
-		$(MAKE) --no-print-directory runner-image && $(BIN)/pytest $(SANDBOX_TESTS); \
+		$(MAKE) --no-print-directory runner-image && $(if $(ENGINE),deploy/images/own_engine.sh run $(ENGINE) )$(BIN)/pytest $(SANDBOX_TESTS); \
 	else \
 		echo "SKIPPED: no Docker engine answers, so the sandbox was not tested. Install one: apt-get install docker.io, or deploy/images/engine.sh as root." >&2; \
 	fi

@@ -4,13 +4,14 @@
 #
 #   own_engine.sh start plain|userns|gvisor|rootless [IMAGE…]   copies IMAGEs (default quelea-runner:latest) into it,
 #                                                               prints lines for `eval`: where it is, what it needs
+#   own_engine.sh run   plain|userns|gvisor COMMAND…            starts it, runs a command on it, stops it
 #   own_engine.sh stop  plain|userns|gvisor|rootless            ends it and removes everything it had
 #
 # Folder: /var/lib/quelea-engine-MODE, or below QUELEA_OWN_ENGINES. gvisor and rootless install what they need from Debian
 # (runsc; rootlesskit, slirp4netns, uidmap). Exit 3 where such an engine cannot be had.
 set -euo pipefail
 
-what=${1:?start or stop} mode=${2:?plain, userns, gvisor or rootless}
+what=${1:?start, run or stop} mode=${2:?plain, userns, gvisor or rootless}
 shift 2
 folder=${QUELEA_OWN_ENGINES:-/var/lib}/quelea-engine-$mode
 address=unix://$folder/docker.sock
@@ -47,7 +48,14 @@ stop() {
 case $what in
   stop) stop; exit 0 ;;
   start) ;;
-  *) echo "start or stop, not $what" >&2; exit 2 ;;
+  run)
+    told=$("$0" start "$mode")
+    trap '"$0" stop "$mode"' EXIT
+    eval "$told"
+    "$@"
+    exit
+    ;;
+  *) echo "start, run or stop, not $what" >&2; exit 2 ;;
 esac
 [ "$(id -u)" = 0 ] || fail "only root can start a second engine"
 command -v dockerd >/dev/null || fail "dockerd is not here: deploy/images/engine.sh installs it"
