@@ -158,17 +158,22 @@ def _free_port() -> int:
 
 @contextlib.contextmanager
 def parts(home: Path, catalogue: Path, model: Path) -> Iterator[dict[str, str]]:
-    """Embedder, retriever and catalogue, as processes on a home that is kept; their addresses by name."""
+    """Embedder, retriever and catalogue, as processes on a home that is kept; their addresses by name.
+
+    Vectors are kept there by the hash of their texts, so only what changed is embedded again.
+    """
     home.mkdir(parents=True, exist_ok=True)
-    addresses = {name: f"127.0.0.1:{_free_port()}" for name in ("embedder", "retriever", "tools")}
-    plan: dict[str, dict[str, str]] = {
-        "quelea_embedder": {"QUELEA_EMBEDDER_LISTEN": addresses["embedder"], "QUELEA_EMBEDDER_MODEL": str(model)},
-        "quelea_retriever": {
+    addresses = {name: f"127.0.0.1:{_free_port()}" for name in ("embedder", "vectors", "retriever", "tools")}
+    kept = ["quelea_evaluation.vector_cache", addresses["vectors"], addresses["embedder"], str(home / "vectors.sqlite")]
+    plan: dict[tuple[str, ...], dict[str, str]] = {
+        ("quelea_embedder",): {"QUELEA_EMBEDDER_LISTEN": addresses["embedder"], "QUELEA_EMBEDDER_MODEL": str(model)},
+        tuple(kept): {},
+        ("quelea_retriever",): {
             "QUELEA_RETRIEVER_LISTEN": addresses["retriever"],
-            "QUELEA_RETRIEVER_EMBEDDER": addresses["embedder"],
+            "QUELEA_RETRIEVER_EMBEDDER": addresses["vectors"],
             "QUELEA_RETRIEVER_DATA_DIR": str(home / "index"),
         },
-        "quelea_sandbox.registry.serve": {
+        ("quelea_sandbox.registry.serve",): {
             "QUELEA_SANDBOX_LISTEN": addresses["tools"],
             "QUELEA_SANDBOX_TOOLS_FILE": str(catalogue),
             "QUELEA_SANDBOX_TOOL_HEALTH_FILE": str(home / "tool-health.json"),
@@ -189,17 +194,17 @@ def serving(home: Path, catalogue: Path, model: Path) -> Iterator[str]:
             "QUELEA_GATEWAY_RETRIEVER": addresses["retriever"],
             "QUELEA_GATEWAY_TOOLS": addresses["tools"],
         }
-        with _processes({"quelea_gateway": settings}, home / "gateway.log"):
+        with _processes({("quelea_gateway",): settings}, home / "gateway.log"):
             yield f"http://{http}"
 
 
 @contextlib.contextmanager
-def _processes(plan: dict[str, dict[str, str]], log_file: Path) -> Iterator[None]:
+def _processes(plan: dict[tuple[str, ...], dict[str, str]], log_file: Path) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(log_file.open("w"))
-        for module, settings in plan.items():
+        for arguments, settings in plan.items():
             process = subprocess.Popen(  # noqa: S603  # our own command line
-                [sys.executable, "-m", module], env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT
+                [sys.executable, "-m", *arguments], env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT
             )
             stack.callback(_end, process)
         yield

@@ -272,3 +272,24 @@ async def test_long_things_are_packed_into_a_small_context():
         assert sum(tokens(message.text) for message in messages) <= (2048 - 512) * 0.9, kind
     assert outcome.answer.text
     assert QUOTES
+
+
+async def test_a_chinese_run_speaks_chinese_from_its_plan_to_what_is_missing():
+    action = [
+        json.dumps({"action": "kb-search", "query": "英伟达"}), json.dumps({"action": "kb-search", "query": "英伟达"}),
+        json.dumps({"action": "code-exec", "task": "无", "apis": []}),
+    ]  # fmt: skip
+    model = SayingModel(good(plan="", action=action, code="```python\nx = 1\n```", answer=""))
+    ports = world(model, knowledge=Knowledge(""))
+    outcome, journal = await done(ports, asking("英伟达最近两周的股价走势如何？", language="zh", budget={"steps": 5}))
+    (plan,) = journal.of("plan")
+    assert plan["profile"].startswith("你是一名金融分析师")
+    assert all("请" in messages[1].text or "问题是" in messages[1].text for _, messages, _ in model.asked[:1])
+    told = " ".join(one.get("text", "") for one in journal.of("output"))
+    assert "没有找到任何内容。" in told
+    assert "已经做过完全相同的行动" in told
+    answer = outcome.answer
+    assert answer.text.startswith("分析在得出结论之前结束")
+    assert answer.missing[0] == "已用完全部 5 个步骤。"
+    for text in (answer.text, *answer.missing, *answer.notices):
+        assert not any(word in text for word in (" the ", "Not done", "steps")), text

@@ -13,6 +13,7 @@ from quelea_gateway.core.agent.decisions import Choice, pick_schema, read_pick
 from quelea_gateway.core.agent.model import Observation
 from quelea_gateway.core.agent.packing import Section, defused
 from quelea_gateway.core.agent.ports import ApiCandidate
+from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work
 from quelea_gateway.core.model import Filters, Passage
 
@@ -39,14 +40,14 @@ async def act(work: Work, choice: Choice) -> Observation:
             return await _select(work, choice)
         return await _details(work, choice.name)
     except TimeoutError:
-        return Observation("It did not answer in time.", "wrong")
+        return Observation(say("not_in_time", work.language), "wrong")
     except QueleaError as error:
-        return Observation(f"It failed: {error.message}", "wrong")
+        return Observation(say("failed", work.language, why=error.message), "wrong")
 
 
 async def _web(work: Work, query: str) -> Observation:
     if work.ports.web is None:
-        return Observation("There is no web search here.", "wrong")
+        return Observation(say("no_web", work.language), "wrong")
     seconds = min(work.rules.search_seconds, max(0.05, work.time_left))
     found = await within(
         work,
@@ -78,7 +79,7 @@ async def _knowledge(work: Work, query: str) -> Observation:
 
 def _passages(work: Work, passages: Sequence[Passage]) -> Observation:
     if not passages:
-        return Observation("Nothing was found.", "empty")
+        return Observation(say("nothing_found", work.language), "empty")
     pieces, numbers = [], []
     for passage in passages:
         number = work.evidence.passage(work.step, passage)
@@ -89,12 +90,12 @@ def _passages(work: Work, passages: Sequence[Passage]) -> Observation:
         head = " · ".join(part for part in (passage.title, passage.header, passage.published) if part)
         body = "\n".join(part for part in (passage.table_head, passage.text) if part)
         pieces.append(f"[{number}] {warning}{defused(head)}\n{defused(body)}")
-    return Observation("\n\n".join(pieces) or "Nothing new was found.", "good" if pieces else "empty", numbers)
+    return Observation("\n\n".join(pieces) or say("nothing_new", work.language), "good" if pieces else "empty", numbers)
 
 
 async def _select(work: Work, choice: Choice) -> Observation:
     if work.ports.tools is None:
-        return Observation("There is no catalogue of APIs here.", "wrong")
+        return Observation(say("no_catalogue", work.language), "wrong")
     found = list(
         await within(
             work,
@@ -103,13 +104,13 @@ async def _select(work: Work, choice: Choice) -> Observation:
         )
     )
     if not found:
-        return Observation("No API was found for that.", "empty")
+        return Observation(say("no_api_found", work.language), "empty")
     if len(found) > _FEW:
         found = await _picked(work, choice.need, found)
     for one in found:
         work.candidates[one.name] = one.description
     lines = [f"- {one.name}: {defused(one.description)[:300]}" for one in found]
-    return Observation("APIs that may fit; api-details reads their documents:\n" + "\n".join(lines))
+    return Observation("\n".join([say("apis_found", work.language), *lines]))
 
 
 async def _picked(work: Work, need: str, found: list[ApiCandidate]) -> list[ApiCandidate]:
@@ -129,11 +130,11 @@ async def _picked(work: Work, need: str, found: list[ApiCandidate]) -> list[ApiC
 
 async def _details(work: Work, name: str) -> Observation:
     if work.ports.tools is None:
-        return Observation("There is no catalogue of APIs here.", "wrong")
+        return Observation(say("no_catalogue", work.language), "wrong")
     try:
         document = await within(work, work.ports.tools.details(name), work.rules.search_seconds)
     except NotFound:
-        return Observation(f"There is no API {name!r}. Use api-select to find one.", "wrong")
+        return Observation(say("no_such_api", work.language, name=name), "wrong")
     work.documents.pop(name, None)
     work.documents[name] = document
     return Observation(defused(document), "good" if document.strip() else "empty")

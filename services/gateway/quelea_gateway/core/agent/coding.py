@@ -38,13 +38,12 @@ async def code_exec(work: Work, choice: Choice) -> Observation:
         if not code:
             written = await _write(work, choice, before)
             if written is None:
-                return observation if observation.text else Observation("No code that can be run was written.", "wrong")
+                return observation if observation.text else Observation(say("not_written", work.language), "wrong")
             code, answered = written
         mark = hashlib.sha256("\n".join(line.rstrip() for line in code.splitlines()).encode()).hexdigest()
         if mark in work.ran:
             await _example(work, answered, "repeated")
-            return Observation(f"Exactly this code was run in step {work.ran[mark]} already; it brings nothing new.",
-                               "wrong")  # fmt: skip
+            return Observation(say("code_before", work.language, n=work.ran[mark]), "wrong")  # fmt: skip
         work.ran[mark] = work.step
         await work.journal.event("code", {"step": work.step, "attempt": attempt, "code": work.scrubbed(code)})
         done = await _run(work, code)
@@ -178,7 +177,7 @@ async def _seen(work: Work, choice: Choice, code: str, done: Execution, attempt:
     if stdout.strip():
         parts.append(defused(stdout))
     elif done.reason == "ok":
-        parts.append("The code ran and printed nothing." if not kept else "The code ran.")
+        parts.append("" if kept else say("printed_nothing", work.language))
     if stderr.strip() and done.reason != "ok" and not error.strip():
         parts.append(stderr[-_TRACEBACK:])
     if kept:
@@ -187,7 +186,12 @@ async def _seen(work: Work, choice: Choice, code: str, done: Execution, attempt:
     if not done.session_alive:
         parts.append("The container is gone, and with it all variables and files: write complete code.")
     verdict = "wrong" if done.reason != "ok" else ("good" if stdout.strip() or kept else "empty")
-    return Observation("\n".join(parts), verdict, [n for n in numbers if n], [artifact for artifact, _ in kept])  # type: ignore[arg-type]  # one of the three words
+    return Observation(
+        "\n".join(part for part in parts if part),
+        verdict,  # type: ignore[arg-type]  # one of the three words
+        [n for n in numbers if n],
+        [artifact for artifact, _ in kept],
+    )
 
 
 _ENDS = {

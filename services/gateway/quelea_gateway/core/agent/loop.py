@@ -126,10 +126,7 @@ async def _steps(work: Work) -> Why:
         before = deciding.seen(work, choice)
         if before:
             repeats += 1
-            observation = Observation(
-                f"Exactly this was done in step {before} already, and would bring the same again. Choose another "
-                "action, or finish.", "wrong"
-            )  # fmt: skip
+            observation = Observation(say("done_before", work.language, n=before), "wrong")
         else:
             observation = await (code_exec(work, choice) if choice.action == "code-exec" else act(work, choice))
         work.done.append(choice)

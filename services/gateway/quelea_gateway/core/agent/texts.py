@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _TEXTS = {
     "no_conclusion": ("The analysis ended before a conclusion was reached: {why}", "分析在得出结论之前结束：{why}"),
+    "ended_early": ("The analysis ended before a conclusion was reached.", "分析在得出结论之前结束。"),
     "found": ("What was found until then:", "此前得到的内容："),
     "nothing": ("Nothing that answers the question was found.", "没有找到可以回答该问题的内容。"),
     "output_of": ("Output of step {step} [{number}]:", "第 {step} 步的输出 [{number}]："),
@@ -26,6 +27,31 @@ _TEXTS = {
         "{n} statement(s) with figures that nothing supports were left out.",
         "省略了 {n} 条数字没有依据的陈述。",
     ),
+    "done_before": (
+        "Exactly this was done in step {n} already, and would bring the same again. Choose another action, or finish.",
+        "第 {n} 步已经做过完全相同的行动，结果不会改变。请选择其他行动，或结束。",
+    ),
+    "code_before": (
+        "Exactly this code was run in step {n} already; it brings nothing new.",
+        "第 {n} 步已经运行过完全相同的代码，不会有新的结果。",
+    ),
+    "not_written": ("No code that can be run was written.", "没有写出可以运行的代码。"),
+    "not_in_time": ("It did not answer in time.", "没有及时响应。"),
+    "failed": ("It failed: {why}", "失败：{why}"),
+    "no_web": ("There is no web search here.", "此处没有互联网搜索。"),
+    "nothing_found": ("Nothing was found.", "没有找到任何内容。"),
+    "nothing_new": ("Nothing new was found.", "没有找到新的内容。"),
+    "no_catalogue": ("There is no catalogue of APIs here.", "此处没有接口目录。"),
+    "no_api_found": ("No API was found for that.", "没有找到合适的接口。"),
+    "apis_found": (
+        "APIs that may fit; api-details reads their documents:",
+        "可能合适的接口；用 api-details 查看其文档：",
+    ),
+    "no_such_api": (
+        "There is no API {name!r}. Use api-select to find one.",
+        "没有接口 {name!r}。请用 api-select 查找。",
+    ),
+    "printed_nothing": ("The code ran and printed nothing.", "代码已运行，但没有输出。"),
     "no_code": ("Code could not be run: {why}", "无法运行代码：{why}"),
     "no_door": ("Market data could not be reached: {why}", "无法获取市场数据：{why}"),
     "last_step": (

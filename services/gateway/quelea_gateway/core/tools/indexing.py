@@ -39,7 +39,7 @@ def indexed(tool: Tool) -> IndexedTool:
     category = f"{tool.category} {CATEGORIES_CHINESE.get(tool.category, '')}"
     columns = " ".join(column.name for column in tool.outputs[:_COLUMNS])
     path = " ".join(tool.path)
-    gloss = _once(term.english[0] for term in terms if term.english)
+    gloss = _once(term.english[0] for term in terms if term.english and not term.words_only)
     head = f"{category} · {path} · {tool.description}" if path else f"{category} · {tool.description}"
     text = "\n".join((head, " ".join(parts), ", ".join(gloss[:_GLOSSES]), columns))
     words = _once([word for term in terms for word in (*term.chinese, *term.english, *term.said)])

@@ -1,6 +1,6 @@
 """What a tool is here: a function that code in the sandbox may call to get data.
 
-The wire's shape (quelea.sandbox.v1.Tool) in this service's own classes. The registry that serves it has its own as well:
+The wire's shape (quelea.sandbox.v1.Tool) in this service's own classes. The registry that serves it has its own too:
 a core knows neither the wire nor another service, and the two differ in what they need, here the health of a tool as it
 is chosen, there reading and writing the catalogue's file. A field that is added goes through the proto to both.
 """

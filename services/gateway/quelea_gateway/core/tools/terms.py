@@ -9,6 +9,7 @@ from functools import cache
 from importlib import resources
 
 _SAYS = "~"
+_WORDS_ONLY = "#: words only"
 
 
 @dataclass(frozen=True)
@@ -21,19 +22,22 @@ class Term:
     """Parts of function names that mean it."""
     said: tuple[str, ...]
     """Other ways to say it, in both languages: added to a tool's words, never looked for in its text."""
+    words_only: bool = False
+    """Not for the encoder's text."""
 
 
 def parse(text: str) -> tuple[Term, ...]:
     """Terms of a file like terms.txt. Raises ValueError for a line that is none."""
-    found = []
+    found, words_only = [], False
     for number, line in enumerate(text.splitlines(), start=1):
+        words_only = words_only or line.startswith(_WORDS_ONLY)
         if not line.strip() or line.startswith("#"):
             continue
         fields = [field.strip() for field in line.split("|")]
         if len(fields) != 3:
             raise ValueError(f"line {number} has {len(fields)} fields; a term has three")
         (chinese, more), (english, rest) = (_split(field) for field in fields[:2])
-        found.append(Term(chinese, english, frozenset(_names(fields[2])), more + rest))
+        found.append(Term(chinese, english, frozenset(_names(fields[2])), more + rest, words_only))
     return tuple(found)
 
 
