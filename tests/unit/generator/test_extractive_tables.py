@@ -139,3 +139,27 @@ def test_a_segments_row_is_not_taken_for_the_companys() -> None:
     )
     written, _ = ask("What were the net sales of Norbert Mills in the third quarter of 2024?", segments)
     assert any("North – Net sales: $ 35,383" in text for text in written)
+
+
+def test_the_length_of_time_asked_for_chooses_the_column() -> None:
+    table = norbert(
+        1,
+        "Three Months Ended March 30,\tNine Months Ended March 30,\n2024\t2023\t2024\t2023\n"
+        "Total net sales\t$ 81,797\t$ 82,959\t$ 293,787\t$ 304,182",
+        is_table=True,
+    )
+    for question, cell in (
+        ("What were total net sales in Q3 2024?", "81,797"),
+        ("What were total net sales year to date in 2024?", "293,787"),
+        ("What were total net sales in the nine months ended March 30, 2024?", "293,787"),
+    ):
+        lines, _ = ask(question, table)
+        assert f"$ {cell} (" in lines[1], question
+    half = norbert(
+        1,
+        "Three Months Ended March 30,\tSix Months Ended March 30,\n2024\t2023\t2024\t2023\n"
+        "Total net sales\t$ 81,797\t$ 82,959\t$ 171,020\t$ 176,514",
+        is_table=True,
+    )
+    lines, _ = ask("What were total net sales in the first half of 2024?", half)
+    assert "$ 171,020 (" in lines[1]

@@ -13,7 +13,7 @@ from functools import lru_cache
 from quelea_kit.dates import find_dates, parse_iso
 
 from quelea_generator.core.model import Evidence
-from quelea_generator.core.question import Asked
+from quelea_generator.core.question import TO_DATE, Asked
 from quelea_generator.core.rows import parse_row
 from quelea_generator.core.spans import Span
 
@@ -155,7 +155,9 @@ def _fit(asked: Asked, evidence: Evidence, column: Column, found: Sequence[Colum
         fit -= 1.0
     if column.months:
         shortest = min(other.months for other in found if other.months)
-        fit += 0.5 if column.months == (asked.months or shortest) else 0.0
+        longest = max(other.months for other in found)
+        wanted = longest if asked.months == TO_DATE else asked.months or shortest
+        fit += 0.5 if column.months == wanted else 0.0
     return fit
 
 

@@ -105,10 +105,14 @@ _QUARTER = re.compile(
 )
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "一": 1, "二": 2, "三": 3, "四": 4}
 _MONTHS = re.compile(
-    r"\b(three|six|nine|twelve|3|6|9|12)[ -]months?\b|(上半年|半年度)|(前三季度)|\b(year to date|ytd)\b"
+    r"\b(three|six|nine|twelve|3|6|9|12)[ -]months?\b|(上半年|半年度|\bfirst half\b|\bhalf[ -]year\b|\bh1\b)"
+    r"|(前三季度|\bfirst three quarters\b)|\b(year to date|ytd)\b"
 )
 _SPANS = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "3": 3, "6": 6, "9": 9, "12": 12}
 
+
+TO_DATE = -1
+"""Months of a question for the year to date: the longest span that a table has."""
 
 Glosses = list[tuple[Expression, ...]]
 
@@ -282,4 +286,4 @@ def _quarter(match: re.Match[str]) -> int:
 def _months(match: re.Match[str]) -> int:
     if match[1]:
         return _SPANS[match[1]]
-    return 6 if match[2] else 9 if match[3] else 0
+    return 6 if match[2] else 9 if match[3] else TO_DATE

@@ -157,8 +157,8 @@ def _ask(one: Relative, as_of: date, filings: Sequence[DocumentFacts]) -> Ask | 
         return Ask("year", as_of.year, calendar=True, newest=True)
     if one.unit == "fiscal year":
         return _fiscal_year(as_of, filings) or Ask("year", as_of.year - one.back, calendar=True)
-    if one.unit == "month" and not _ends(filings):
-        return None  # news have days, no quarters
+    if one.unit == "month" and (not _ends(filings) or _published_in(filings, _shifted(as_of, -one.back))):
+        return None  # news have days, no quarters; and what came out in the month is what is known of it
     months = one.back if one.unit in ("months", "month") else 0
     day = _shifted(as_of, -months)
     if day is None:
@@ -176,6 +176,11 @@ def _quarter_ended(end: date | None, filings: Sequence[DocumentFacts]) -> Ask | 
     if _ends(filings):
         return Ask("date", end.year, end=end)
     return Ask("quarter", end.year, (end.month + 2) // 3, calendar=True)
+
+
+def _published_in(filings: Sequence[DocumentFacts], day: date | None) -> bool:
+    """Whether one of them came out in the month of a day."""
+    return day is not None and any(filing.published.startswith(f"{day:%Y-%m}") for filing in filings)
 
 
 def _ends(filings: Sequence[DocumentFacts]) -> list[date]:
