@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,9 +58,21 @@ class Under:
             total[part] = total.get(part, 0.0) + busy(pid)
         return total
 
+    def each(self) -> dict[str, tuple[float, float]]:
+        """Of every gateway seconds of processor time, and answers."""
+        names = [name for name in self.pids if name.startswith("gateway")]
+        return {name: (busy(self.pids[name]), answers(url)) for name, url in zip(names, self.urls, strict=True)}
+
     def held(self) -> float:
         """MiB of all gateways."""
         return sum(memory(pid) for name, pid in self.pids.items() if name.startswith("gateway"))
+
+
+def answers(url: str) -> float:
+    """So many answers a gateway has given, by its own metrics."""
+    with urllib.request.urlopen(f"{url}/metrics", timeout=30) as reply:  # noqa: S310  # loopback
+        lines = reply.read().decode().splitlines()
+    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith("quelea_answers_total{"))
 
 
 def step(under: Under, users: int, seconds: float, *, rate: float = 0.0) -> dict[str, Any]:
@@ -67,7 +80,7 @@ def step(under: Under, users: int, seconds: float, *, rate: float = 0.0) -> dict
     prefix = under.folder / f"users-{users}-{time.monotonic_ns()}"
     command = [sys.executable, "-m", "locust", "-f", str(HERE / "locustfile.py"), "--headless", "--only-summary"]
     command += ["-u", str(users), "-r", str(users), "-t", f"{seconds:.0f}s", "--csv", str(prefix), "--reset-stats"]
-    before, held = under.used(), under.held()
+    before, held, apart = under.used(), under.held(), under.each()
     used = under.folder / "callers"
     environment = {
         "QUELEA_LOAD_URLS": ",".join(under.urls),
@@ -87,10 +100,14 @@ def step(under: Under, users: int, seconds: float, *, rate: float = 0.0) -> dict
     def of(name: str, column: str) -> float:
         return float(rows[name][column]) if name in rows and rows[name][column] != "N/A" else 0.0
 
-    after = under.used()
+    after, later = under.used(), under.each()
     spent = {part: after[part] - before[part] for part in before} | {"callers": float(used.read_text("ascii"))}
-    answers, refused = of("answer", "Request Count"), of("429", "Request Count")
-    each = {part: round(1000 * seconds / answers, 2) for part, seconds in spent.items()} if answers else {}
+    answered, refused = of("answer", "Request Count"), of("429", "Request Count")
+    each = {part: round(1000 * seconds / answered, 2) for part, seconds in spent.items()} if answered else {}
+    own = {
+        name: round(1000 * (used_now - apart[name][0]) / max(1.0, count - apart[name][1]), 2)
+        for name, (used_now, count) in later.items()
+    }
     whole = sum(spent.values()) or 1.0
     return {
         "users": users,
@@ -102,11 +119,12 @@ def step(under: Under, users: int, seconds: float, *, rate: float = 0.0) -> dict
         "answer_p50_ms": of("answer", "50%"),
         "answer_p95_ms": of("answer", "95%"),
         "ideal_ms": under.ideal,
-        "refused_429": round(refused / (answers + refused), 3) if refused else 0.0,
+        "refused_429": round(refused / (answered + refused), 3) if refused else 0.0,
         "refused_p50_ms": of("429", "50%"),
         "refused_p95_ms": of("429", "95%"),
         "failures": int(of("http", "Failure Count")),
         "processor_ms_per_answer": each,
+        **({"each_gateway": own} if len(own) > 1 else {}),
         "processor_share": {part: round(seconds / whole, 2) for part, seconds in spent.items()},
         "two_cores_could": round(2000 / each["gateway"]) if each.get("gateway") else 0,
         "memory_mib": [round(held, 1), round(under.held(), 1)],
@@ -115,13 +133,14 @@ def step(under: Under, users: int, seconds: float, *, rate: float = 0.0) -> dict
 
 
 def curve(under: Under, calls: int, seconds: float) -> Iterator[dict[str, Any]]:
-    """Refusals as more and more is asked: shares of the capacity that `calls` at once have, by the clock."""
-    capacity = step(under, calls, seconds)
-    yield {"capacity": capacity["answers_per_second"], **capacity}
+    """Refusals as more and more is asked: shares of the capacity, `calls` at once divided by an answer's time."""
+    alone = step(under, max(1, calls // 2), seconds)
+    capacity = calls * 1000 / max(1.0, alone["answer_p50_ms"])
+    yield {"capacity": round(capacity, 1), **alone}
     for share in (0.5, 1.0, 1.5, 2.0, 3.0):
-        rate = share * float(capacity["answers_per_second"])
-        # So many users that each has its last answer before it asks again, on the average.
-        users = max(1, round(rate * max(1.0, capacity["answer_p95_ms"] / 1000)))
+        rate = share * capacity
+        # So many users that each has its last answer before it asks again, nearly always.
+        users = max(1, round(rate * max(1.0, 2 * alone["answer_p95_ms"] / 1000)))
         yield {"of_capacity": share, **step(under, users, seconds, rate=rate)}
 
 
@@ -166,15 +185,18 @@ def on_mocks(stack: contextlib.ExitStack, given: argparse.Namespace, folder: Pat
     at = f"127.0.0.1:{until(lambda: json.loads(port_file.read_text())['port'], 'mocks.py', log)}"
     ideal = given.retrieve_ms + given.first_token_ms + (given.tokens - 1) * given.token_ms
     under = Under([], ideal, {"mocks": mocks.pid}, folder)
-    for number in range(given.gateways):
+    for number in range(given.gateways + bool(given.beside)):
+        old = number == given.gateways
         port = free_port()
         settings = dict.fromkeys(("RETRIEVER", "SEARCH", "GENERATOR"), at)
         settings |= {"AUTH": "off", "HTTP_LISTEN": f"127.0.0.1:{port}", "LOG_LEVEL": "warning"}
         settings |= {"MAX_CALLS_PER_KEY": str(given.calls or 100_000), "CALLS_PER_MINUTE_PER_KEY": "100000000"}
         named = {f"QUELEA_GATEWAY_{name}": value for name, value in settings.items()}
+        if old:
+            named["PYTHONPATH"] = f"{given.beside}/services/gateway:{given.beside}/libs/kit"
         gateway = stack.enter_context(process([sys.executable, "-m", "quelea_gateway"], log, **named))
         under.urls.append(f"http://127.0.0.1:{port}")
-        under.pids[f"gateway-{number}"] = gateway.pid
+        under.pids["gateway-beside" if old else f"gateway-{number}"] = gateway.pid
         until(lambda: get(f"{under.urls[-1]}/readyz"), "the gateway", log)
     return under
 
@@ -195,6 +217,7 @@ def options() -> argparse.Namespace:
         "--reader", default="extractive", help="extractive: its figures stand in its quotes; openai: all are checked"
     )
     parser.add_argument("--filings", type=int, default=200, help="documents the answers are from; checks remember some")
+    parser.add_argument("--beside", type=Path, help="another checkout, of which one more gateway runs, to compare")
     parser.add_argument("--whole-stack", action="store_true", help="no mocks: all services, one filing in the store")
     parser.add_argument("--keep", type=Path, help="folder for logs and Locust's tables")
     return parser.parse_args()
