@@ -134,7 +134,7 @@ async def _details(work: Work, name: str) -> Observation:
     try:
         document = await within(work, work.ports.tools.details(name), work.rules.search_seconds)
     except NotFound:
-        return Observation(say("no_such_api", work.language, name=name), "wrong")
+        return Observation(say("no_such_api", work.language, api=name), "wrong")
     work.documents.pop(name, None)
     work.documents[name] = document
     return Observation(defused(document), "good" if document.strip() else "empty")

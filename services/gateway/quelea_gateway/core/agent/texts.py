@@ -48,8 +48,8 @@ _TEXTS = {
         "可能合适的接口；用 api-details 查看其文档：",
     ),
     "no_such_api": (
-        "There is no API {name!r}. Use api-select to find one.",
-        "没有接口 {name!r}。请用 api-select 查找。",
+        "There is no API {api!r}. Use api-select to find one.",
+        "没有接口 {api!r}。请用 api-select 查找。",
     ),
     "printed_nothing": ("The code ran and printed nothing.", "代码已运行，但没有输出。"),
     "no_code": ("Code could not be run: {why}", "无法运行代码：{why}"),
