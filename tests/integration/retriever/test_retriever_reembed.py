@@ -19,6 +19,7 @@ from quelea_retriever.adapters import qdrant_alias
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.store import Profile
+from quelea_retriever.copying import Copier
 from quelea_retriever.settings import Settings
 from quelea_retriever.testing import document_id, running_retriever, upsert_request
 from support.qdrant_fake import fake_qdrant
@@ -184,6 +185,34 @@ async def test_no_request_fails_and_no_document_is_lost_or_doubled(tmp_path):
         await put(services[0], "after")
         assert "no older" in await reembed.on_server(settings, again.client, new_model(), drop_old=True)
         await again.close()
+
+
+async def test_a_write_in_the_last_moment_is_acknowledged_only_in_the_new_collection(tmp_path):
+    async with fake_qdrant() as fake, two_replicas(fake, tmp_path) as services:
+        await put(services[0], "first")
+        await put(services[0], "gone")
+        source = QdrantStore(settings_of(fake))
+        await source.open()
+        target = QdrantStore(settings_of(fake), source.client, collection="quelea-next")
+        await target.ensure(Profile("new", 16), previous=source.collection)
+        await Copier(source, target, new_model(), header=True, seconds=5).round()
+        alias = await source.aliases.begin_switch("quelea-next")  # the last round is over, for what this test does
+        late = asyncio.create_task(put(services[0], "late"))
+        request = pb.DeleteRequest(document_id=document_id("gone 0"))
+        dropped = asyncio.ensure_future(unary(services[1].stub.Delete(request, timeout=60)))
+
+        async def written():
+            return {record.facts.uri for record in await source.records()} == {"u:first", "u:late"}
+
+        async with asyncio.timeout(30):
+            while not await written():  # noqa: ASYNC110  # in the old one, where nobody copies it any more: no event tells
+                await asyncio.sleep(0.02)
+        await source.aliases.end_switch(alias)
+        await asyncio.gather(late, dropped)
+        _, found, counts = await stored(fake)
+        assert set(found) == {"u:first", "u:late"}
+        assert set(counts.values()) == {3}
+        await source.close()
 
 
 async def test_an_upload_that_was_begun_before_the_switch_is_finished_after_it(tmp_path):

@@ -56,7 +56,7 @@ class RedisCopy:
         self._prefix = f"{prefix}:".encode()
 
     def read(self) -> list[Key]:
-        """Every key that is worth keeping, as of one moment; all else waits meanwhile (20 µs a key)."""
+        """Every key that is worth keeping, as of one moment; all else waits meanwhile."""
         pattern = b"".join(b"\\" + bytes([c]) if c in b"*?[]\\^-" else bytes([c]) for c in self._prefix) + b"*"
         try:
             (seconds, microseconds), found = self._redis.eval(_READ, 0, pattern)
