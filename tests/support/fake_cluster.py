@@ -245,7 +245,6 @@ class FakeCluster:
         web_socket = web.WebSocketResponse(protocols=self._protocols)
         ready = web_socket.can_prepare(request)
         if not ready.ok or ready.protocol is None:
-            self._wrong("an attach that speaks no protocol of this server")
             raise Refused(403, "Forbidden", "no subprotocol in common")
         attached = await asyncio.to_thread(self.kubelet.attach, name)
         reader, writer = await asyncio.open_connection(sock=attached)

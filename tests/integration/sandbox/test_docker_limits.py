@@ -121,7 +121,9 @@ while True: pass
 """
     ran = await any_client.run(code, limits=pb.Limits(wall_seconds=1))
     assert ran.reason == "TIMEOUT" and 1 <= ran.finished.usage.wall_seconds < 10
-    assert ran.finished.usage.cpu_seconds > 0.02
+    assert ran.started is not None
+    if ran.started.backend == "docker":  # of pods nobody says it
+        assert ran.finished.usage.cpu_seconds > 0.02
 
 
 async def test_output_flood(any_client: SandboxClient) -> None:

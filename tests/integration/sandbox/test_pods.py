@@ -221,6 +221,5 @@ async def test_an_older_api_server_and_one_that_speaks_another_protocol(engine: 
                 else:
                     with pytest.raises(Unavailable, match="attach"):
                         await client.run("print(1)")
-                    cluster.errors.clear()
         finally:
             await cluster.close()

@@ -104,11 +104,16 @@ class KubernetesContainer:
 
     async def remove(self) -> None:
         """Kill it and wait until it is gone."""
+        # At the same time: a stream that nobody reads any more may hold up the end of a container that floods it.
+        hanging_up = asyncio.create_task(self._hang_up())
         try:
             await self._backend.remove(self.name)
         finally:
-            with contextlib.suppress(aiohttp.ClientError, OSError, RuntimeError):
-                await self._socket.close()
+            await hanging_up
+
+    async def _hang_up(self) -> None:
+        with contextlib.suppress(aiohttp.ClientError, OSError, RuntimeError):
+            await self._socket.close()
 
     def said(self) -> str:
         """The end of its stderr."""
