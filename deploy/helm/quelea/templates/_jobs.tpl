@@ -86,7 +86,8 @@ template:
       {{- end }}
       {{- range $part, $secret := $tls }}
       - name: tls-{{ $part }}
-        secret: {secretName: {{ $secret }}, defaultMode: 0440}
+        # Optional: the migration before the upgrade that turns TLS on calls no service, and there is no Secret yet.
+        secret: {secretName: {{ $secret }}, defaultMode: 0440, optional: true}
       {{- end }}
       {{- range $volume, $claim := $claims }}
       - name: {{ $volume }}
