@@ -37,12 +37,12 @@ def decide(body: dict[str, Any], *, before: str = "") -> str:
         done = told or "could not be run" in prompt
         return json.dumps({"action": "finish"} if done else {"action": "code-exec", "task": "compute", "apis": []})
     if kind == "code":
-        return f"```python\n{before}n = {number}\nprint(f'the square of {{n}} is {{n * n}}')\n```"
+        return f"```python\n{before}n = {number}\nprint(f'result: {{n * n}} units')\n```"
     if kind == "summary":
         insight = f"The square is {square}." if told else "No code could be run."
         return json.dumps({"insights": [insight], "result": "good" if told else "wrong", "plan": []})
     if kind == "answer":
-        text = f"The square of {number} is {square} [1]." if told else "The square could not be computed."
+        text = f"The result is {square} units [1]." if told else "The square could not be computed."
         return json.dumps({"answer": text, "missing": [] if told else ["the square"]})
     return "1"
 

@@ -164,7 +164,7 @@ for _ in range(50):
         one.sendall(head(upstream="http://127.0.0.1") * 100)
     held.append(one)
 report("unread", False)
-for _ in range(300):
+for _ in range(40):
     speak(head(token="guess"))
 report("refused", False)
 """,

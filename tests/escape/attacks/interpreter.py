@@ -103,6 +103,7 @@ report("hooks", False)
         "errors of the code, or its end; never the service's",
         """
 import threading
+print("blocked exits", flush=True)
 threading.Thread(target=sys.exit).start()
 if os.fork() == 0:
     os._exit(0)
@@ -110,7 +111,6 @@ class Odd:
     def __repr__(self):
         raise SystemExit(0)
     __str__ = __eq__ = __repr__
-print("blocked exits", flush=True)
 raise SystemExit(Odd())
 """,
         ends=ANY,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 import urllib.parse
 from typing import Any
 
@@ -14,6 +15,7 @@ TOKEN, SOCKET, URL = "QUELEA_MARKET_TOKEN", "QUELEA_MARKET_SOCKET", "QUELEA_MARK
 SECONDS = 120.0
 """Longest wait for a byte where the caller sets no time limit of its own; the door's own limits are shorter."""
 
+_QUEUE_SECONDS = 10.0
 _REFUSAL_BYTES = 64 * 1024
 
 
@@ -47,7 +49,7 @@ def dial(timeout: object = None) -> socket.socket:
         if path:
             door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             door.settimeout(seconds)
-            door.connect(path)
+            _connect(door, path, seconds)
             return door
         if url:
             parts = urllib.parse.urlsplit(url)
@@ -55,6 +57,20 @@ def dial(timeout: object = None) -> socket.socket:
     except OSError as error:
         raise NoNetwork(f"The market-data door does not answer ({error}).") from error
     raise NoNetwork(f"This run has no network: neither {SOCKET} nor {URL} is set.")
+
+
+def _connect(door: socket.socket, path: str, seconds: float) -> None:
+    """Connect; while others fill the door's queue (EAGAIN on a UNIX socket with a time limit), again."""
+    end = time.monotonic() + min(seconds, _QUEUE_SECONDS)
+    while True:
+        try:
+            door.connect(path)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+        else:
+            return
 
 
 def upstream(scheme: str, host: str, port: int | None) -> str:

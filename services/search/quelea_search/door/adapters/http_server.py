@@ -33,6 +33,8 @@ _HEAD_BYTES = 64 * 1024
 _PIECE = 64 * 1024
 _NO_BODY = frozenset({204, 304})
 _PROTOCOL = "PROTOCOL"
+_BACKLOG = 4096
+"""Connections that are made and not taken yet; the kernel caps it. One run that floods must not fill it for all."""
 Serve = Callable[[Asked], Awaitable[Given]]
 Reply = tuple[int, list[tuple[str, str]], bytes]
 
@@ -61,7 +63,7 @@ class HttpServer:
     async def listen_unix(self, path: Path, mode: int) -> None:
         """Listen on a socket; one that a dead process left is replaced. Raises OSError."""
         await asyncio.to_thread(_make_room, path)
-        self._servers.append(await asyncio.start_unix_server(self._connected, str(path)))
+        self._servers.append(await asyncio.start_unix_server(self._connected, str(path), backlog=_BACKLOG))
         await asyncio.to_thread(path.chmod, mode)
 
     async def listen_tcp(self, address: str) -> None:
