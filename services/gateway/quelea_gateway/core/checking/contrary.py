@@ -19,17 +19,21 @@ _NOT = re.compile(
 )
 _UNTOLD = re.compile(
     r"\bnot only\b|\bno (?:later|more|less|fewer|longer than)\b|\bno\."
-    r"|不仅|未来|未分配|未经审计|未实现", re.IGNORECASE
+    r"|不仅|未来|未分配|未经审计|未实现",
+    re.IGNORECASE,
 )
 _DONE = (
-    r"acquir(?:e[sd]?|ing)|bought|buys|purchas(?:e[sd]|ing)|su(?:ed|es)|owns?|owned|supplie[sd]|invested in|merged into"
-    r"|sold to|lent to|overtook|outsold|beat|defeated|replaced|hired|licen[sc]e[sd] to|guarantee[sd]|controls?|controlled"
+    r"acquir(?:e[sd]?|ing)|bought|buys|purchas(?:e[sd]|ing)|su(?:ed|es)|owns?|owned|supplie[sd]|invested in"
+    r"|merged into|sold to|lent to|overtook|outsold|beat|defeated|replaced|hired|licen[sc]e[sd] to|guarantee[sd]"
+    r"|controls?|controlled"
 )
 _VERB = re.compile(
     rf"\b(?P<be>(?:was|were|is|are|been|being)\s+)?(?P<en>{_DONE})\b(?P<by>\s+by\b)?"
     r"|(?P<bei>被)|(?P<zh>收购|起诉|控股|入股|投资|兼并|超过|取代|担保|供货)",
     re.IGNORECASE,
 )
+_NEXT = 14
+"""Characters behind a "not" in which stands what it denies."""
 _LEAST = 2
 """Terms of a sentence that is compared."""
 
@@ -52,10 +56,19 @@ def is_contrary(sentence: str, evidence: Iterable[str]) -> bool:
                 continue
             if clause is text and len(own) > 1.5 * len(terms):
                 continue  # a long sentence says more than one thing
-            if _negated(clause) == _negated(sentence) and not _is_swapped(sentence, clause):
+            if not _denies(clause, sentence) and not _is_swapped(sentence, clause):
                 return False
             against = True
     return against
+
+
+def _denies(clause: str, sentence: str) -> bool:
+    """One of the two says "not", of what the other speaks of too: "did not approve" of "approved"."""
+    if _negated(clause) == _negated(sentence):
+        return False
+    one, other = (clause, sentence) if _negated(clause) else (sentence, clause)
+    spoken = content(other)
+    return any(content(one[match.end() : match.end() + _NEXT]) & spoken for match in _NOT.finditer(one))
 
 
 def _negated(text: str) -> bool:

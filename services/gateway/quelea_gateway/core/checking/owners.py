@@ -18,6 +18,11 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 _JOINED = re.compile(r"\s*(?:,|,? and|&|、|和|与|及)\s*(?:the )?$")
+_DISTINCT = re.compile(
+    r"(?!(?:American|National|General|United|First|International|Global|Advanced|Applied|Western|Eastern|Southern"
+    r"|Northern|Pacific|Atlantic|Central|Royal|Standard|Capital|Public|State|Digital|Industrial|European)$)[A-Z][a-z]{3,}"
+)
+"""The first word of a name by which it is called."""
 _LONGEST = 60
 
 
@@ -51,6 +56,10 @@ class Owners:
         for names in named:
             if names and names[0] not in self._patterns:
                 self._patterns[names[0]] = [_pattern(name) for name in names]
+        firsts = [name.split()[0] for name in self._patterns]
+        for name, first in zip(self._patterns, firsts, strict=True):
+            if " " in name and _DISTINCT.fullmatch(first) and firsts.count(first) == 1:
+                self._patterns[name].append(_pattern(first))  # "Harrow" of Harrow Optics
         if len(self._patterns) < 2:
             self._patterns = {}
         self._texts = [plain(f"{p.header}\n{p.table_head}\n{p.text}") for p in passages] if self._patterns else []
