@@ -35,3 +35,23 @@ def problems_of(pod: Object, namespace: str) -> list[str]:
         volumes = {one["name"] for one in spec["volumes"]}
         problems += sorted({one["name"] for one in container["volumeMounts"]} ^ volumes)
     return problems
+
+
+class Refused(Exception):
+    """Answered as a Status object."""
+
+    def __init__(self, code: int, reason: str, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.code, self.reason, self.headers = code, reason, headers or {}
+
+
+def kubeconfig_of(url: str, token: str) -> Object:
+    """A file that leads to an API server."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": url}}],
+        "users": [{"name": "u", "user": {"token": token}}],
+    }

@@ -19,21 +19,13 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 from quelea_kit.testing import free_port
-from support.fake_admission import RUNTIME_CLASSES, problems_of
+from support.fake_admission import RUNTIME_CLASSES, Refused, kubeconfig_of, problems_of
 from support.fake_kubelet import Kubelet, Object
 
 SCOPED = {f"{verb} pods" for verb in ("create", "get", "list", "watch", "delete")} | {
     "create pods/attach",
     "get pods/attach",
 }
-
-
-class Refused(Exception):
-    """Answered as a Status object."""
-
-    def __init__(self, code: int, reason: str, message: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.code, self.reason, self.headers = code, reason, headers or {}
 
 
 class FakeCluster:
@@ -87,16 +79,8 @@ class FakeCluster:
 
     def kubeconfig(self, folder: Path, token: str = "token-one") -> Path:  # noqa: S107  # not a secret
         """A file that leads here."""
-        told = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": "c",
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": {"server": self.url}}],
-            "users": [{"name": "u", "user": {"token": token}}],
-        }
         path = folder / "kubeconfig"
-        path.write_text(json.dumps(told))
+        path.write_text(json.dumps(kubeconfig_of(self.url, token)))
         return path
 
     async def start(self) -> None:
@@ -161,7 +145,7 @@ class FakeCluster:
             raise Refused(401, "Unauthorized", "Unauthorized")
         found = re.fullmatch(r"/api/v1/namespaces/([^/]+)/pods(?:/([^/]+))?(/attach)?", request.path)
         if not found:
-            self._wrong(f"no such path: {request.path}")
+            self.errors.append(f"no such path: {request.path}")
             raise Refused(404, "NotFound", "the server could not find the requested resource")
         namespace, name, attach = found.groups()
         watch = request.query.get("watch") == "true"
@@ -188,7 +172,7 @@ class FakeCluster:
 
     def _create(self, pod: Object) -> Object:
         if why := problems_of(pod, self.namespace):
-            self._wrong(f"invalid: {why}")
+            self.errors.append(f"invalid: {why}")
             raise Refused(422, "Invalid", f"Pod is invalid: {why}")
         name, runtime = pod["metadata"]["name"], pod["spec"].get("runtimeClassName")
         if runtime not in (None, *RUNTIME_CLASSES):
@@ -265,7 +249,7 @@ class FakeCluster:
         with self._long(request), contextlib.suppress(ConnectionError):
             async for message in web_socket:
                 if message.type is not WSMsgType.BINARY or message.data[0] != 0:
-                    self._wrong(f"not stdin: {message.type} {message.data[:20]!r}")
+                    self.errors.append(f"not stdin: {message.type} {message.data[:20]!r}")
                     break
                 writer.write(message.data[1:])
                 await writer.drain()
@@ -275,7 +259,7 @@ class FakeCluster:
 
     def _delete(self, name: str, options: Object) -> web.Response:
         if set(options) - {"apiVersion", "kind", "gracePeriodSeconds", "preconditions", "propagationPolicy"}:
-            self._wrong(f"DeleteOptions: {options}")
+            self.errors.append(f"DeleteOptions: {options}")
         pod, grace = self.pods[name], int(options["gracePeriodSeconds"])
         task = asyncio.create_task(self._end(name, grace))
         self._ending.add(task)
@@ -311,10 +295,7 @@ class FakeCluster:
 
     def _only(self, request: web.Request, known: set[str]) -> None:
         if set(request.query) - known:
-            self._wrong(f"unknown parameters {set(request.query) - known} of {request.path}")
-
-    def _wrong(self, what: str) -> None:
-        self.errors.append(what)
+            self.errors.append(f"unknown parameters {set(request.query) - known} of {request.path}")
 
 
 def _now() -> str:
