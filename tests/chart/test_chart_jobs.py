@@ -9,7 +9,6 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
-from helm_python.errors import HelmError
 from pydantic_settings import BaseSettings
 from quelea_retriever import admin as retriever_admin
 from quelea_retriever.settings import Settings as RetrieverSettings
@@ -66,8 +65,7 @@ def test_only_the_migration_is_there_by_itself_and_only_for_a_server() -> None:
     assert {"embedded", "everything off"} <= NO_SERVER
     assert set(_specs(render({}))) == {"migrate"}
     assert set(_specs(_all("default"))) == {"migrate", "backup", "restore-day1", "reembed-e5"}
-    off = render({"jobs": {"migrate": {"enabled": False}}})
-    assert _specs(off) == {}
+    assert _specs(render({"jobs": {"migrate": {"enabled": False}}})) == {}
     assert not of_kind(render(MATRIX["everything off"]), "Job", "CronJob", "ServiceAccount")
 
 
@@ -286,26 +284,6 @@ def test_with_tls_they_have_the_certificates_of_the_services_whose_programs_they
 
 
 EMBEDDED = MATRIX["embedded"]
-
-
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        (merged(EMBEDDED, {"jobs": {"backup": {"enabled": True}}}), "leave `retriever` out of parts"),
-        (merged(EMBEDDED, {"jobs": {"reembed": {"run": "a"}}}), "README.md, Backup"),
-        ({"jobs": {"restore": {"run": "a", "from": "qdrant-20260101T000000Z"}}}, "names one backup"),
-        ({"jobs": {"restore": {"run": "A day"}}}, "run"),
-        ({"jobs": {"restore": {"run": "a", "from": "../x"}}}, "from"),
-        ({"jobs": {"backup": {"keep": 0}}}, "keep"),
-        ({"jobs": {"backup": {"parts": []}}}, "parts"),
-        ({"jobs": {"backup": {"schedule": "daily"}}}, "schedule"),
-        ({"jobs": {"migrate": {"seconds": 1}}}, "seconds"),
-        ({"jobs": {"reembedd": {}}}, "reembedd"),
-    ],
-)
-def test_what_cannot_work_is_refused(values: Object, says: str) -> None:
-    with pytest.raises(HelmError, match=re.escape(says)):
-        render(values)
 
 
 def test_with_the_embedded_store_the_records_are_backed_up_all_the_same() -> None:
