@@ -1,7 +1,4 @@
-"""A small and strict API server: pods of one namespace, as the sandbox uses them, on real containers (fake_kubelet).
-
-It proves our side of the contract. It is no cluster: no scheduler, no admission but what is here, no network policy.
-"""
+"""A small and strict API server: pods of one namespace, as real containers (fake_kubelet). It is no cluster."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ class FakeCluster:
     """One namespace, one node.
 
     Args:
-        namespace: Its name; in others nothing is allowed.
+        namespace: The one in which anything is allowed.
         protocols: Subprotocols of attach that it speaks.
         tls: To serve HTTPS.
         options: For the kubelet.
