@@ -103,7 +103,8 @@ arch: setup ## Who may import whom, and that every import is a declared dependen
 
 .PHONY: test
 test: lint types arch tools ## Everything: lint, types, architecture, unit, contract, integration and e2e tests.
-	$(BIN)/pytest tests/unit tests/contract tests/chart
+	$(BIN)/pytest tests/unit tests/contract
+	$(BIN)/pytest tests/chart
 	$(BIN)/pytest tests/integration tests/e2e
 
 .PHONY: chart

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from cel_expr_python import cel
 from quelea_sandbox.adapters.kubernetes_options import MARKET, OWNER, pod_of
 from quelea_sandbox.core.model import Limits, Shape
 from quelea_sandbox.settings import SandboxSettings
+from support.cel import evaluated
 from support.chart_render import MATRIX, Object, merged, named, of_kind, render
 from support.fake_admission import problems_of
 from support.fake_cluster import SCOPED
@@ -60,16 +60,11 @@ def denied(things: list[Object], pod: Object, **request: Any) -> list[str]:
     """What the admission policy says against a pod, by evaluating its expressions. An error of one denies too."""
     (policy,) = of_kind(things, "ValidatingAdmissionPolicy")
     assert policy["spec"]["failurePolicy"] == "Fail"
-    environment = cel.NewEnv(variables=dict.fromkeys(("object", "oldObject", "request"), cel.Type.DYN))
     asked = {"operation": "CREATE", "userInfo": {"username": "system:serviceaccount:finance:demo-quelea-sandbox"}}
-    old = request.pop("old", None)
-    data = {"object": pod, "oldObject": old, "request": {**asked, **request}}
-    found = []
-    for rule in policy["spec"]["validations"]:
-        value = environment.compile(rule["expression"]).eval(data=data)
-        if value.plain_value() is not True:
-            found.append(rule["message"])
-    return found
+    data = {"oldObject": request.pop("old", None), "object": pod, "request": {**asked, **request}}
+    rules = policy["spec"]["validations"]
+    truths = evaluated([rule["expression"] for rule in rules], data)
+    return [rule["message"] for rule, true in zip(rules, truths, strict=True) if not true]
 
 
 @pytest.mark.parametrize("case", CASES)

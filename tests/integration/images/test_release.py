@@ -51,7 +51,9 @@ def test_the_charts_own_tests_pass(release: Release) -> None:
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
-def test_killed_it_comes_back_and_answers(release: Release, component: str) -> None:
+def test_killed_it_comes_back_with_what_was_in_it(release: Release, component: str) -> None:
+    code, output = release.hook("test-ingest")
+    assert code == 0, f"{output}\n{release.logs()}"
     pods = release.pods[component]
     for pod in pods:
         release.kill(pod)
