@@ -33,9 +33,11 @@ def project(folder: str) -> dict[str, Any]:
 
 
 def _requirements(folders: tuple[str, ...]) -> list[str]:
-    # Of others; ours are built from this checkout.
-    wanted = [need for folder in folders for need in project(folder)["dependencies"]]
-    return sorted({need for need in wanted if not need.startswith(("quelea-", *NOT_IN_IMAGES))})
+    # Of others; ours are built from this checkout, and what an extra of the kit adds is named here.
+    wanted = {need for folder in folders for need in project(folder)["dependencies"]}
+    extras = {extra for need in wanted if need.startswith("quelea-kit[") for extra in need[11:-1].split(",")}
+    wanted |= {need for extra in extras for need in project("libs/kit")["optional-dependencies"][extra.strip()]}
+    return sorted(need for need in wanted if not need.startswith(("quelea-", *NOT_IN_IMAGES)))
 
 
 def _keep(unfinished: Path, folder: Path) -> None:

@@ -83,7 +83,7 @@ class Release:
         self._volumes: dict[str, Volume] = {}
         self._networks: dict[str, Network] = {}
         self.pods: dict[str, list[Pod]] = {}
-        self._hooks: list[Container] = []
+        self._hooks: dict[str, list[Container]] = {}
 
     def start(self) -> None:
         """Every pod of every workload, at once as on a cluster; init containers run to their end first."""
@@ -117,8 +117,11 @@ class Release:
     def hook(self, name: str) -> tuple[int, str]:
         """Exit code and output of a hook's pod, run to its end."""
         (thing,) = [t for t in of_kind(self._things, "Pod") if t["metadata"]["name"].endswith(f"-{name}")]
+        assert thing["metadata"]["annotations"]["helm.sh/hook-delete-policy"] == "before-hook-creation"
+        for container in self._hooks.pop(name, ()):
+            container.remove(force=True, v=True)
         pod = self._start_pod(thing["metadata"]["name"], component(thing), thing["spec"], {})
-        self._hooks += pod.containers.values()
+        self._hooks[name] = list(pod.containers.values())
         code = int(pod.main.wait(timeout=_HOOK_SECONDS)["StatusCode"])
         return code, pod.main.logs().decode(errors="replace")
 

@@ -163,3 +163,18 @@ def test_what_there_was_before_follows_from_a_growth():
     passage = "Output rose 12.5% to 846.9 million tons in 2024."
     (figure, *_) = check_answer("Output rose by 94.1 million tons.", [CheckPassage(passage)]).figures
     assert figure.formula == "= 846.9 − 846.9 ÷ (1 + 12.5%)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "flagged"),
+    [
+        ("Sales of Norbert Mills rose from $26,974 million in 2023 to $60,922 million.", []),
+        ("In 2024 sales rose, from $26,974 million in 2023 to $60,922 million.", []),
+        ("Sales rose from $60,922 million in 2023 to $26,974 million.", ["$60,922 million", "$26,974 million"]),
+        ("销售额由2023年的269.74亿美元增至609.22亿美元。", []),
+        ("销售额由2023年的609.22亿美元降至269.74亿美元。", ["609.22亿美元", "269.74亿美元"]),
+    ],
+)
+def test_what_it_came_to_is_not_of_the_time_that_it_came_from(answer, flagged):
+    evidence = "Sales for 2024 were $60,922 million, up from $26,974 million in 2023."
+    assert unsupported(answer, evidence) == flagged

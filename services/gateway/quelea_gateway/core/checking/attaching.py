@@ -22,6 +22,8 @@ _EARLIER = re.compile(
 """Behind a figure: it is of the year before the sentence's."""
 _SAID = re.compile(r"公告|披露|发布|公布|\b(?:announced|reported on|said on|published)\b", re.IGNORECASE)
 """The time is that of the saying."""
+_FROM = re.compile(r"(?:\bfrom|[由从自])\s*(?:the )?$", re.IGNORECASE)
+_ONTO = re.compile(r",?\s*(?:to|(?:提高|上升|增长|增加|下降|减少)?[增升降减]?[至到])\s*", re.IGNORECASE)
 _NEAR = 12
 """Characters between a figure and its time: " in ", " for the "."""
 
@@ -37,6 +39,8 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
     if published and len(published) < len(periods):
         periods = [p for p in periods if p not in published]
     found = _attached(sentence, figures, periods)
+    for at, past in _onto(sentence, figures, periods):
+        found[at] = tuple(p for p in found[at] if p is not past) or tuple(p for p in periods if p is not past)
     return [
         tuple(replace(p, year=p.year - 1) for p in own if p.year) if _EARLIER.match(sentence, figure.end) else own
         for figure, own in zip(figures, found, strict=True)
@@ -85,6 +89,25 @@ def _base(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -
     if len(sentence[before[-1].end : periods[0].start]) > _NEAR:
         return []
     return [() if f is not before[-1] else tuple(periods) for f in figures]
+
+
+def _onto(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[int, Period]]:
+    """ "from $27 billion in 2023 to $61 billion", "由2023年的270亿元增至610亿元": the second is of another time.
+
+    Places of figures, each with the time that it is not of.
+    """
+    found = []
+    for at, (one, other) in enumerate(pairwise(figures), 1):
+        for period in periods:
+            if one.end <= period.start and period.end <= other.start:
+                start, gap, onto = one.start, sentence[one.end : period.start], sentence[period.end : other.start]
+            elif period.end <= one.start:
+                start, gap, onto = period.start, sentence[period.end : one.start], sentence[one.end : other.start]
+            else:
+                continue
+            if len(gap) <= _NEAR and _FROM.search(sentence[:start]) and _ONTO.fullmatch(onto):
+                found.append((at, period))
+    return found
 
 
 def _introduced(sentence: str, figures: Sequence[Figure], periods: Sequence[Period], at: int) -> tuple[Period, ...]:
