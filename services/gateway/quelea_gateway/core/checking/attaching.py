@@ -40,6 +40,7 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
         periods = [p for p in periods if p not in published]
     found = _attached(sentence, figures, periods)
     for at, past in _onto(sentence, figures, periods):
+        found[at - 1] = (past,)
         found[at] = tuple(p for p in found[at] if p is not past) or tuple(p for p in periods if p is not past)
     return [
         tuple(replace(p, year=p.year - 1) for p in own if p.year) if _EARLIER.match(sentence, figure.end) else own
@@ -94,7 +95,7 @@ def _base(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -
 def _onto(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[int, Period]]:
     """ "from $27 billion in 2023 to $61 billion", "由2023年的270亿元增至610亿元": the second is of another time.
 
-    Places of figures, each with the time that it is not of.
+    Places of figures, each with the time that it is not of and the one before it is.
     """
     found = []
     for at, (one, other) in enumerate(pairwise(figures), 1):
