@@ -7,6 +7,8 @@ the beat's own is worth keeping. Several may run; the look itself is done by one
 from __future__ import annotations
 
 import logging
+import signal
+import sys
 
 from celery import Celery, signals
 from celery.apps.beat import Beat
@@ -36,6 +38,8 @@ def scheduled(settings: SearchSettings) -> Celery:
 
 def main() -> None:
     """Until SIGTERM or SIGINT."""
+    # Celery's own handler comes later, and until then the first process of a container would ignore it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     settings = SearchSettings()
     setup_logging("search-beat", settings)
     logging.getLogger("celery.beat").setLevel(logging.WARNING)
