@@ -17,6 +17,13 @@ from quelea_kit.wire_errors import from_rpc_error
 
 T = TypeVar("T")
 
+# A service that came back is found within a third of a second, not after the library's back-off of minutes, and the
+# tries of an idempotent call (0.1, 0.2 and 0.4 s apart, give or take a fifth) last longer than that.
+_TRIES = 4
+_MOST_RECONNECT_MS = 300
+# A pod that came back elsewhere has another address: names are asked again after a second, not after half a minute.
+_RESOLVE_AGAIN_MS = 1000
+
 
 def channel(
     target: str,
@@ -33,7 +40,7 @@ def channel(
     Args:
         target: host:port, or any gRPC target.
         service: Full service name, for example "quelea.embedder.v1.EmbedderService".
-        idempotent: Methods that are sent again (three tries in all) when the server is UNAVAILABLE, or dropped the call
+        idempotent: Methods that are sent again (four tries in all) when the server is UNAVAILABLE, or dropped the call
             unanswered because it was leaving; a stream only before its first message.
         max_message_bytes: Largest message either way.
         folder: Whose certificate it shows; None: that of QUELEA_TLS_DIR, and none where that is not set.
@@ -48,7 +55,7 @@ def channel(
             {
                 "name": methods,
                 "retryPolicy": {
-                    "maxAttempts": 3,
+                    "maxAttempts": _TRIES,
                     "initialBackoff": "0.1s",
                     "maxBackoff": "1s",
                     "backoffMultiplier": 2,
@@ -67,9 +74,9 @@ def channel(
         ("grpc.service_config", json.dumps(config)),
         ("grpc.max_receive_message_length", max_message_bytes),
         ("grpc.max_send_message_length", max_message_bytes),
-        # A service that came back is found within a second, not after the default back-off of minutes.
         ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.max_reconnect_backoff_ms", 1000),
+        ("grpc.max_reconnect_backoff_ms", _MOST_RECONNECT_MS),
+        ("grpc.dns_min_time_between_resolutions_ms", _RESOLVE_AGAIN_MS),
         # Proxies of the environment are for the world outside, never for our own services.
         ("grpc.enable_http_proxy", 0),
     ]

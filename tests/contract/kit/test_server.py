@@ -196,5 +196,18 @@ async def test_an_idempotent_call_outlives_a_restart() -> None:
             assert answer.model == "m"
 
 
+async def test_a_service_that_was_away_for_long_is_found_at_the_first_call() -> None:
+    """The channel is in its longest back-off by then; the call does not ask for one that waits."""
+    port = free_port()
+    settings = ServiceSettings(listen=f"127.0.0.1:{port}", drain_seconds=0.1)
+    s = stub(f"127.0.0.1:{port}", idempotent=["GetModel"])
+    end = asyncio.get_running_loop().time() + 4
+    while asyncio.get_running_loop().time() < end:
+        with pytest.raises(Unavailable):
+            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=10))
+    async with running(register(Embedder(lambda: None)), [NAME], settings=settings):
+        assert (await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=10))).model == "m"
+
+
 def test_status_codes_are_grpcs() -> None:
     assert {c.name for c in grpc.StatusCode} >= {"RESOURCE_EXHAUSTED", "FAILED_PRECONDITION"}
