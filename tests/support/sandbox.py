@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import tempfile
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import docker
 from docker.errors import DockerException
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from quelea.sandbox.v1 import sandbox_pb2 as pb
 from quelea.sandbox.v1 import sandbox_pb2_grpc as pb_grpc
 from quelea_kit.client import channel, stream
@@ -92,15 +94,19 @@ class SandboxClient:
         return await self.stub.GetCapacity(pb.GetCapacityRequest(), timeout=10)
 
     async def until_ready(self, number: int = 1, *, seconds: float = 90) -> None:
-        """Wait until so many containers are warm."""
+        """Wait until so many containers are warm, and its health says so to those who ask before they call."""
         await wait_until_async(
             lambda: self.service.pool.counts.ready >= number, seconds=seconds, what=f"{number} warm containers"
         )
+        async with asyncio.timeout(seconds), channel(self.target, NAME) as line:
+            asked, stub = health_pb2.HealthCheckRequest(service=NAME), health_pb2_grpc.HealthStub(line)
+            while (await stub.Check(asked, timeout=seconds)).status != health_pb2.HealthCheckResponse.SERVING:  # noqa: ASYNC110  # health asks the pool now and then, and tells nobody
+                await asyncio.sleep(0.05)
 
 
 @contextlib.asynccontextmanager
 async def sandbox(backend: Backend, settings: SandboxSettings) -> AsyncIterator[SandboxClient]:
-    """A real service over gRPC around a backend; everything is removed at the end."""
+    """A real service over gRPC around a backend, at once: `until_ready`. Everything is removed at the end."""
     service = SandboxService(backend, settings)
     try:
         async with (
@@ -148,11 +154,15 @@ def no_engine(image: str = IMAGE) -> str:
 
 
 @contextlib.asynccontextmanager
-async def docker_sandbox(**fields: object) -> AsyncIterator[SandboxClient]:
-    """A real service over the machine's engine, with one warm container."""
-    settings = docker_settings(**fields)
+async def docker_sandbox(*, dead: bool = False, **fields: object) -> AsyncIterator[SandboxClient]:
+    """A real service over the machine's engine, once it has a warm container and says that it serves.
+
+    `dead`: nothing can be made there, so it is given at once and makes nothing ahead.
+    """
+    settings = docker_settings(**({"min_warm": 0} if dead else {}), **fields)
     async with sandbox(DockerBackend(settings), settings) as client:
-        await client.until_ready(min(1, settings.min_warm))
+        if not dead:
+            await client.until_ready()
         yield client
 
 
@@ -164,18 +174,19 @@ def pod_settings(cluster: FakeCluster, folder: Path, **fields: object) -> Sandbo
 
 @contextlib.asynccontextmanager
 async def pod_sandbox(
-    cluster: FakeCluster | None = None, *, must_be_alone: bool = True, **fields: object
+    cluster: FakeCluster | None = None, *, must_be_alone: bool = True, dead: bool = False, **fields: object
 ) -> AsyncIterator[SandboxClient]:
-    """A real service whose containers are pods of a fake API server, each a real container; with one warm."""
+    """A real service whose containers are pods of a fake API server, each a real container; as docker_sandbox."""
     own = cluster or FakeCluster()
     with tempfile.TemporaryDirectory(prefix="quelea-pods-") as folder:
         try:
             if cluster is None:
                 await own.start()
-            settings = pod_settings(own, Path(folder), **fields)
+            settings = pod_settings(own, Path(folder), **({"min_warm": 0} if dead else {}), **fields)
             async with sandbox(KubernetesBackend(settings), settings) as client:
                 await wait_until_async(lambda: client.service.pool.asked, seconds=30)
-                await client.until_ready(min(1, settings.min_warm))
+                if not dead:
+                    await client.until_ready()
                 yield client
             assert not own.errors, own.errors
             assert not (must_be_alone and own.pods), "every pod is gone with the service"

@@ -195,5 +195,5 @@ async def test_leftovers_of_a_dead_process_are_removed_without_a_name_and_the_li
 
 
 async def test_an_image_that_is_missing_is_said() -> None:
-    async with docker_sandbox(min_warm=0, image="quelea-nothing:latest", check_seconds=0.2) as client:
+    async with docker_sandbox(dead=True, image="quelea-nothing:latest", check_seconds=0.2) as client:
         await wait_until_async(lambda: "make runner-image" in client.service.pool.down)

@@ -46,7 +46,7 @@ async def test_an_engine_that_cannot_enforce_limits_serves_nothing(rootless: str
         await backend.close()
     if able:
         pytest.skip("NOT TESTED: this machine's rootless engine enforces limits (cgroup v2)")
-    async with docker_sandbox(docker_host=rootless, min_warm=0, check_seconds=0.2) as client:
+    async with docker_sandbox(dead=True, docker_host=rootless, check_seconds=0.2) as client:
         await wait_until_async(lambda: "does not limit memory" in client.service.pool.down, seconds=30)
         with pytest.raises(Unavailable, match=r"does not limit memory.*cgroup v2"):
             await client.run("print(1)")

@@ -165,8 +165,8 @@ async def test_why_there_is_no_pod_is_said(cluster: FakeCluster) -> None:
         break_it()
         async with pod_sandbox(
             cluster,
+            dead=True,
             preload="",
-            min_warm=0,
             check_seconds=0.2,
             start_seconds=2 if "nodes" in words else 60,
             engine_seconds=4,
@@ -192,7 +192,7 @@ async def test_a_runtime_class_is_asked_for_and_its_absence_said(cluster: FakeCl
     async with pod_sandbox(cluster, preload="", runtime="runc", max_warm=1) as client:
         assert (await client.run("print(1)")).text == "1\n"
     assert cluster.created[-1]["spec"]["runtimeClassName"] == "runc"
-    async with pod_sandbox(cluster, preload="", runtime="gvisor", min_warm=0, queue_seconds=5) as client:
+    async with pod_sandbox(cluster, preload="", runtime="gvisor", dead=True, queue_seconds=5) as client:
         with pytest.raises(Unavailable, match="gvisor"):
             await client.run("print(1)")
 
@@ -215,7 +215,7 @@ async def test_an_older_api_server_and_one_that_speaks_another_protocol(engine: 
         cluster = FakeCluster(protocols=protocols)
         await cluster.start()
         try:
-            async with pod_sandbox(cluster, preload="", min_warm=int(works), queue_seconds=10) as client:
+            async with pod_sandbox(cluster, preload="", dead=not works, queue_seconds=10) as client:
                 if works:
                     assert (await client.run("print(1)")).text == "1\n"
                 else:
