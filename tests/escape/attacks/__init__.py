@@ -15,11 +15,12 @@ from escape.attacks import (
     processes,
     protocol,
     resources,
+    signals,
 )
 
 GROUPS: dict[str, list[Attack]] = {
     "Processes and time": processes.ATTACKS,
-    "Memory, disk, output": [*resources.ATTACKS, *hoards.ATTACKS],
+    "Memory, disk, output": [*resources.ATTACKS, *hoards.ATTACKS, *signals.ATTACKS],
     "Privileges": privileges.ATTACKS,
     "Kernel": [*kernel.ATTACKS, *calls.ATTACKS],
     "Files of the host": files.ATTACKS,
