@@ -210,3 +210,18 @@ def test_redis_that_does_not_answer_is_unavailable() -> None:
     store = JobStore(client, prefix=PREFIX, policy=Policy(3, 30), lease_seconds=1, keep_seconds=1, dead_seconds=1)
     with pytest.raises(Unavailable):
         store.get("j")
+
+
+def test_a_heartbeat_that_comes_late_does_not_hold_what_its_page_was_before_it_was_read(
+    search_store: JobStore, search_redis: fakeredis.FakeRedis, make
+) -> None:
+    job = search_store.claim(make("address").id, "me", alive)
+    assert job is not None
+    taken = search_store.take_id(job, document_id="bytes", uri="u", page="{}")
+    search_store.beat(job)  # it set out before
+    assert not search_redis.exists(f"{PREFIX}:lease:address")
+    search_store.beat(taken)
+    assert search_redis.get(f"{PREFIX}:lease:bytes") == job.token
+    search_store.end(taken, done)
+    with pytest.raises(LeaseLost):
+        search_store.beat(job)

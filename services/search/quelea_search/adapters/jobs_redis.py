@@ -125,7 +125,10 @@ class JobStore(JobMoves):
         key, lease = self._key("job", job.id), self._document_keys(job)[0]
 
         def decide(pipe: Any) -> None:
-            if pipe.hget(key, "token") != job.token or pipe.get(lease) not in (None, job.token):
+            token, document_id = pipe.hmget(key, "token", "document_id")
+            if token == job.token and document_id != job.document_id:
+                return  # it set out before take_id: the lease is another by now, and the old one is to stay free
+            if token != job.token or pipe.get(lease) not in (None, job.token):
                 raise LeaseLost
             pipe.multi()
             pipe.set(lease, job.token, px=self._lease_ms)
