@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,38 +10,11 @@ from quelea_search.adapters.web.page_text import decode_page
 from quelea_search.core.errors import EmptyDocument
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.web import Fetched, WebDocument
-from quelea_search.core.web_dates import plausible, stated_date, text_date, url_date
 from quelea_search.core.web_facts import page_kind, without_site
 from quelea_search.web_reading import read_web_page
+from support.web_articles import ARTICLE, BODY, CHINESE, TODAY, URL, english, read
 
-TODAY = "2023-11-01"
-ENGLISH = """<html><head><title>Acme Corp raises full-year outlook | Sample Wire</title>{head}</head><body>
-<div class="header"><ul><li><a href="/">Home</a></li><li><a href="/markets">Markets</a></li></ul></div>
-<div class="cookie">We use cookies to improve your experience. <button>Accept</button></div>
-<div class="story"><h1>Acme Corp raises full-year outlook</h1>{date}{body}</div>
-<div class="sidebar"><h2>Most read</h2><ul><li><a href="/a">Oil slips as dollar firms</a></li></ul></div>
-<div class="footer"><p>(c) 2023 Sample Wire. All rights reserved. Terms of service.</p></div></body></html>"""
-CHINESE = """<!doctype html><html><head>{head}<title>央行宣布降准0.25个百分点_样例财经_样例网</title></head><body>
-<div class="top nav"><a href="/">首页</a> <a href="/stock">股票</a> <a href="/fund">基金</a></div>
-<div id="content"><h1>央行宣布降准0.25个百分点</h1><div class="info">2023年9月14日 18:05 来源：样例财经</div>
-<p>中国人民银行决定下调金融机构存款准备金率0.25个百分点（不含已执行5%存款准备金率的金融机构）。</p></div>
-<div class="related"><h3>相关阅读</h3><ul><li><a href="/1">A股三大指数收涨</a></li></ul></div>
-<div class="footer">关于我们 | 联系我们 | 广告服务</div></body></html>"""
 SAMPLES = Path(__file__).parents[3] / "samples"
-BODY = "<p>Acme Corp raised its full-year revenue forecast to $4.2 billion on Friday.</p>"
-URL = "https://www.example.com/a/1.html"
-
-
-def read(
-    data: str | bytes, url: str = URL, media_type: str = "text/html", charset: str = "", **more: str
-) -> WebDocument:
-    raw = data.encode() if isinstance(data, str) else data
-    fetched = Fetched(url, url, url, 200, media_type, charset, raw, 0.0)
-    return read_web_page(fetched, ParseLimits(), **{"today": TODAY, **more})
-
-
-def english(head: str = "", date: str = "", body: str = BODY) -> str:
-    return ENGLISH.format(head=head, date=date, body=body)
 
 
 def text_of(document: WebDocument) -> str:
@@ -95,78 +67,6 @@ def test_the_header_decides_between_old_charsets() -> None:
     assert "净利润增长。完" in (decode_page(broken, "") or "").replace("\ufffd", "")
     assert decode_page("截断的句子".encode()[:-1], "") == "截断的句"
     assert decode_page(b"+ADw-script+AD4-", "utf-7") == "+ADw-script+AD4-"
-
-
-ARTICLE = '<script type="application/ld+json">{"@graph": [{"@type": "NewsArticle", "datePublished": "%s"}]}</script>'
-DATED = "https://www.example.com/2023/10/20/acme.html"
-
-
-@pytest.mark.parametrize(
-    ("url", "head", "date", "provider", "expected"),
-    [
-        (DATED, ARTICLE % "2023-10-21T08:00:00+08:00", "<p>Oct. 22, 2023</p>", "2023-10-23", ("2023-10-21", "page")),
-        (DATED, '<meta property="article:published_time" content="2023-10-21T08:00Z">', "", "", ("2023-10-21", "page")),
-        (DATED, '<meta name="pubdate" content="20231021080000">', "", "", ("2023-10-21", "page")),
-        (DATED, "", '<article><time datetime="2023-10-21">Saturday</time></article>', "", ("2023-10-21", "page")),
-        (DATED, "", "<p>Oct. 22, 2023</p>", "2023-10-23", ("2023-10-20", "url")),
-        (URL, "", "<p>Oct. 22, 2023</p>", "2023-10-23", ("2023-10-22", "text")),
-        (URL, "", "", "2023-10-23", ("2023-10-23", "provider")),
-        (URL, "", "", "", ("", "")),
-        (URL, "", "", "soon", ("", "")),
-        # Nothing from the future, nor from before the web; the next source counts.
-        (DATED, ARTICLE % "2033-10-21", "", "", ("2023-10-20", "url")),
-        (URL, ARTICLE % "0001-01-01", "", "2023-10-23", ("2023-10-23", "provider")),
-        (URL, ARTICLE % "2023-11-02T00:10:00+08:00", "", "", ("2023-11-01", "page")),
-        (URL, "", "<p>December 5, 2023</p>", "2024-01-01", ("", "")),
-        (URL, '<script type="application/ld+json">{"datePublished": "2023-10-21"</script>', "", "", ("", "")),
-    ],
-)
-def test_published(url: str, head: str, date: str, provider: str, expected: tuple[str, str]) -> None:
-    document = read(english(head, date), url, published=provider)
-    assert (document.facts.published, document.published_source) == expected
-
-
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("https://a.com/2023/10/27/x.html", "2023-10-27"),
-        ("https://a.com/x-2023-10-27.html", "2023-10-27"),
-        ("https://a.com/20231027/x", "2023-10-27"),
-        ("https://a.com/t20231027_4312.html", "2023-10-27"),
-        ("https://a.com/2023-10/27/x", ""),
-        ("https://a.com/202310/27/x", "2023-10-27"),
-        ("https://a.com/2023/1027/c1.html", "2023-10-27"),
-        ("https://a.com/2023/13/27/", ""),
-        ("https://a.com/doc-120231027999.html", ""),
-        ("https://a.com/x?d=2023-10-27", ""),
-        ("https://a.com/2023/02/30/", ""),
-    ],
-)
-def test_url_date(url: str, expected: str) -> None:
-    assert url_date(url) == expected
-
-
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        (["Title", "October 27, 2023"], "2023-10-27"),
-        (["发布时间：2023年10月27日 08:00　来源：样例"], "2023-10-27"),
-        (["CUPERTINO, California, October 27, 2023 — " + "Acme said a great deal today. " * 9], "2023-10-27"),
-        (["The bank decided on " + "x" * 120 + " that from September 15, 2023 rates fall."], ""),
-        (["word"] * 8 + ["2023-10-27"], ""),
-        ([], ""),
-    ],
-)
-def test_text_date(lines: Sequence[str], expected: str) -> None:
-    assert text_date(lines) == expected
-
-
-def test_dates() -> None:
-    assert stated_date("27 Oct 2023 10:00") == "2023-10-27"
-    assert stated_date("20231027") == "2023-10-27"
-    assert stated_date("yesterday") == ""
-    assert plausible("2023-11-03", TODAY) == ""
-    assert plausible("", TODAY) == ""
 
 
 @pytest.mark.parametrize(
