@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
-_MONTHS = {
+MONTHS = {
     name: number
     for number, names in enumerate(
         (
@@ -19,7 +19,8 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+"""Names and short forms of the months, lower case, to their numbers."""
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATE = re.compile(
     rf"(?<![A-Za-z])(?P<m1>{_MONTH})\.?\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+(?P<y1>(?:19|20)\d\d)"
     rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m2>{_MONTH})\.?,?\s+(?P<y2>(?:19|20)\d\d)"
@@ -44,7 +45,7 @@ def find_dates(text: str) -> Iterator[FoundDate]:
         for n in "1234":
             if match[f"y{n}"]:
                 month = match[f"m{n}"]
-                number = _MONTHS[month.lower()] if month[0].isalpha() else int(month)
+                number = MONTHS[month.lower()] if month[0].isalpha() else int(month)
                 with contextlib.suppress(ValueError):  # February 30: not a date, so not found
                     yield FoundDate(date(int(match[f"y{n}"]), number, int(match[f"d{n}"])), *match.span())
                 break

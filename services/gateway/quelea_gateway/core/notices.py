@@ -27,6 +27,22 @@ _TEXTS = {
         "On the day of the question this period had not begun: {detail}.",
         "到提问之日，该期间尚未开始：{detail}。",
     ),
+    "out_of_reach": (
+        "No report can be of this period: {detail}.",
+        "不可能有该期间的报告：{detail}。",
+    ),
+    "no_such_kind": (
+        "Reports have no period of this kind: {detail}. Ask for a quarter, a half or a fiscal year.",
+        "财务报告没有这样的期间：{detail}。请按季度、半年或财年提问。",
+    ),
+    "longer_period": (
+        "No evidence reports this period by itself; there is only a longer one that holds it: {detail}.",
+        "资料没有单独报告该期间，只有包含它的更长的期间：{detail}。",
+    ),
+    "period_unnamed": (
+        "The evidence does not cover the period asked about: {detail}.",
+        "资料没有涵盖所问的期间：{detail}。",
+    ),
     "no_web": (
         "The local evidence may not answer this; this deployment has no web search.",
         "本地知识库的内容可能不足以回答该问题；此部署没有网络搜索。",

@@ -11,6 +11,7 @@ from quelea_kit.errors import Conflict, QueleaError
 from quelea_kit.text import estimate_tokens, language_of
 
 from quelea_gateway.core import answering
+from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.evidence import choose, cite, listing
 from quelea_gateway.core.followup import query_for
@@ -35,12 +36,11 @@ from quelea_gateway.core.model import (
 from quelea_gateway.core.notices import notices_for
 from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
-from quelea_gateway.core.unreal_periods import Unreal, spoken_of, unreal_periods
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.webroute import WebRoute
 
 _EVERYTHING = Filters()
-_ALL_REAL = Unreal()
+_ANY_TIME = AskedPeriods()
 GATHER_SECONDS = 0.02
 """Text of the reader that comes within this time of the last piece goes on in one: no eye reads faster."""
 KEPT_SECONDS = 0.3
@@ -70,7 +70,7 @@ class _Basis:
     evidence: tuple[Passage, ...] = ()
     further_reading: tuple[Citation, ...] = ()
     """The passages found and not shown to the reader."""
-    unreal: Unreal = _ALL_REAL
+    periods: AskedPeriods = _ANY_TIME
 
     def seen(self) -> Retrieved:
         """The reading in the light of the evidence: the web may have what the knowledge base does not."""
@@ -119,14 +119,12 @@ class Pipeline:
         clock = Clock()
         question = await self._standing_alone(question, clock)
         reader = await self._generator.info()
-        unreal = unreal_periods(question.asked, question.as_of)
-        if unreal.none_such:
+        periods = AskedPeriods.of(question.asked, question.as_of)
+        if periods.impossible:
             question = replace(question, route="local")  # nor can the web have anything of it
         basis = await self._basis(question, clock)
-        basis.unreal = unreal
-        # Of a period that does not exist nothing is evidence, whatever fits the other words: the reader declines.
-        j = 0 if unreal.none_such else question.j
-        basis.evidence, rest = choose(basis.retrieved.passages, j=j, budget=reader.evidence_tokens, count=self._count)
+        basis.periods = periods
+        basis.evidence, rest = self._chosen(question, basis, reader.evidence_tokens)
         basis.further_reading = listing(rest, len(basis.evidence) + 1)
         started = Started(
             reading=basis.retrieved.reading,
@@ -158,6 +156,20 @@ class Pipeline:
         if basis.web and basis.keeping:
             basis.web = replace(basis.web, kept=await _kept(basis.keeping, clock))
         yield _answer(question, done, draft.written().finished, basis, clock)
+
+    def _chosen(
+        self, question: Question, basis: _Basis, budget: int
+    ) -> tuple[tuple[Passage, ...], tuple[Passage, ...]]:
+        """(shown to the reader, the others).
+
+        Of a period that does not exist, or that nothing found is of, nothing is evidence, whatever fits the other
+        words: the reader declines.
+        """
+        passages, periods = basis.retrieved.passages, basis.periods
+        shown, rest = choose(passages, j=question.j, budget=budget, count=self._count)
+        if periods.impossible or periods.unanswered(shown):
+            return choose(passages, j=0, budget=budget, count=self._count)
+        return shown, rest
 
     async def _standing_alone(self, question: Question, clock: Clock) -> Question:
         """The question with what it takes from its history; where the generator cannot say, the old way to search."""
@@ -220,9 +232,7 @@ class Pipeline:
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """The reader's events; only the waiting for them counts as the reader's time."""
         reading = basis.seen().reading
-        texts = [f"{passage.header} {passage.text}" for passage in basis.evidence]
-        ahead = any(not spoken_of(period, texts) for period in basis.unreal.not_begun)
-        incomplete = reading.company_missing or reading.period_missing or ahead
+        incomplete = reading.company_missing or reading.period_missing or basis.periods.incomplete(basis.evidence)
         source = self._generator.generate(question, basis.evidence, evidence_incomplete=incomplete)
         async with contextlib.aclosing(gathered(aiter(source), GATHER_SECONDS)) as events:
             while True:
@@ -253,14 +263,9 @@ def _judged_by(question: Question, basis: _Basis) -> answering.Basis:
     )
 
 
-def _unreal(basis: _Basis) -> list[tuple[str, str]]:
-    """Names of notices, each with the periods that it is about."""
-    said = (("no_such_period", basis.unreal.none_such), ("not_begun", basis.unreal.not_begun))
-    return [(name, ", ".join(periods)) for name, periods in said if periods]
-
-
 def _answer(question: Question, done: answering.Concluded, finished: Finished, basis: _Basis, clock: Clock) -> Answer:
     language = language_of(question.text)
+    told = basis.periods.notices(basis.evidence, done.citations)
     answer = Answer(
         answer=done.text,
         citations=done.citations,
@@ -275,7 +280,7 @@ def _answer(question: Question, done: answering.Concluded, finished: Finished, b
         reading=basis.retrieved.reading,
         declined=done.declined,
         language=language,
-        notices=notices_for(basis.seen(), finished, language, basis.notices, (*_unreal(basis), *done.notices)),
+        notices=notices_for(basis.seen(), finished, language, basis.notices, (*told, *done.notices)),
         model=finished.model,
         prompt_version=finished.prompt_version,
         finish_reason="declined" if done.declined else finished.reason,

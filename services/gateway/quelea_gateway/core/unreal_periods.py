@@ -8,18 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from quelea_kit.dates import parse_iso
+from quelea_kit.dates import MONTHS, parse_iso
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sept sep|october oct"
-        "|november nov|december dec".split("|"),
-        start=1,
-    )
-    for name in names.split()
-}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _Y = r"(?:19|20)\d\d"
 _YEAR = rf"(?:(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?)\s*(?:{_Y}|'?\d\d)|'\d\d|{_Y})"
 _BAD = r"(?:0|[5-9]|[1-9]\d)"
@@ -43,15 +34,28 @@ _NO_PART = re.compile(
     rf"|\bmonth\s+(?:0|1[3-9]|[2-9]\d)\s+of\s+{_YEAR}\b|\bweek\s+(?:0|5[4-9]|[6-9]\d)\s+(?:of|in)\s+{_YEAR}\b"
     rf"|(?<!\d){_ZH_YEAR}\s*的?\s*(?:第\s*)?{_HAN}\s*个?(?:季度|财季|季报|季(?!节))"
     rf"|(?<!连续)(?<!连续的)第\s*{_HAN}\s*(?:季度|财季)"
-    rf"|(?<!\d){_Y}\s*(?:年|财年|年度)?\s*(?:Q{_BAD}(?!\d)|H(?:0|[3-9])(?!\d))"
+    rf"|(?<!\d){_Y}\s*(?:年|财年|年度)?\s*的?\s*(?:Q{_BAD}(?!\d)|H(?:0|[3-9])(?!\d))"
     rf"|(?<!\d){_ZH_YEAR}\s*的?\s*第\s*(?:[三四五3-9])\s*个?半年"
     rf"|(?<!\d){_ZH_YEAR}\s*(?:0|1[3-9]|[2-9]\d|十[三四五六七八九]|[二三四五六七八九]十[一二三四五六七八九]?)\s*月"
-    r"|(?<!\d)(?:19|20)\d\d-(?:00|1[3-9]|[2-9]\d)-\d\d(?!\d)",
+    r"|(?<!\d)(?:19|20)\d\d-(?:00|1[3-9]|[2-9]\d)-\d\d(?!\d)"
+    rf"|(?<!\w)(?:Q\d\.\d+|{_YEAR}\s+(?:Q|quarter\s+)\d\.\d+|quarter\s+\d\.\d+(?=\s+of))|第\s*\d\.\d+\s*个?(?:季度|财季)"
+    rf"|\b(?:five|six|seven|eight|nine|ten|[5-9])\s+quarters\s+(?:of|in)\s+{_YEAR}\b|(?<!\d){_ZH_YEAR}\s*的?\s*[五六七八九5-9]个季度"
+    rf"|(?<!\d){_ZH_YEAR}\s*的?\s*第\s*(?:1[3-9]|[2-9]\d|十[三四五六七八九]|[二三四五六七八九]十)\s*个月"
+    rf"|(?<!\d){_ZH_YEAR}\s*的?\s*第\s*(?:0|零|5[4-9]|[6-9]\d|五十[四五六七八九]|[六七八九]十[一二三四五六七八九]?)\s*(?:周|个?星期)",
     re.IGNORECASE,
 )
+_LOOSE_QUARTER = re.compile(rf"(?<!连续)第\s*{_HAN}\s*季(?![节度])")
+"""A quarter beside a year and something of a report; else it may be a programme's season."""
+_FAR_YEAR = re.compile(
+    r"\b(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?|(?:in|of|for|during)(?:\s+the)?(?:\s+year)?|year)\s*(?P<y>1[0-8]\d\d|2[1-9]\d\d|[3-9]\d{3})\b"
+    r"(?!\s*(?:[,.]\d|%|million|billion|thousand|shares|people|employees|customers|units|stores))"
+    r"|(?<![\d.,])(?P<z>1[0-8]\d\d|2[1-9]\d\d|[3-9]\d{3})\s*(?:财年|财政年度|年度?)",
+    re.IGNORECASE,
+)
+"""Years of which no report can be: of three centuries ago, or hence."""
 _BARE = re.compile(rf"(?<![\w-])(?:Q{_BAD}|H(?:0|[3-9]))(?![\w-]|\s*(?:model|series|suv|\d))", re.IGNORECASE)
 _FINANCE = re.compile(
-    r"\b(?:revenues?|sales|earnings|income|profits?|margins?|cash|EPS|results|loss|dividends?|guidance)\b"
+    r"\b(?:revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|cash|EPS|results|loss|dividends?|guidance)\b"
     r"|营收|收入|利润|净利|现金|业绩|财报|毛利|亏损|每股",
     re.IGNORECASE,
 )
@@ -101,7 +105,7 @@ _AHEAD = re.compile(
 """What lies ahead may be asked for: a forecast, or what falls due."""
 _HAN_YEAR = re.compile(r"[一二][〇零一二三四五六七八九]{3}(?=年|财年)")
 _HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
-_ANY_YEAR = re.compile(r"20\d\d")
+_ANY_YEAR = re.compile(r"[12]\d{3}|[3-9]\d{3}")
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "一": 1, "二": 2, "三": 3, "四": 4}
 
 
@@ -113,12 +117,15 @@ class Unreal:
     """They do not exist."""
     not_begun: tuple[str, ...] = ()
     """They begin after the day of the question, also by the calendar of a filer whose year begins months early."""
+    out_of_reach: tuple[str, ...] = ()
+    """Centuries before or after any report."""
 
 
 def spoken_of(period: str, texts: Iterable[str]) -> bool:
     """Whether a text names the year of a period that has not begun: a forecast may be asked for."""
     years = set(_ANY_YEAR.findall(period))
-    return any(year in text for year in years for text in texts)
+    said = [re.compile(rf"(?<![\d.,]){year}(?!\d|[.,]\d)") for year in years]
+    return any(year.search(text) for text in texts for year in said)
 
 
 def unreal_periods(question: str, as_of: str) -> Unreal:
@@ -132,17 +139,21 @@ def unreal_periods(question: str, as_of: str) -> Unreal:
     parts = [] if _CARS.search(question) else [_tidy(match.group()) for match in _NO_PART.finditer(question)]
     if not parts and _FINANCE.search(question) and not _CARS.search(question):
         parts = [_tidy(match.group()) for match in _BARE.finditer(question)]
+        if not parts and _ANY_YEAR.search(question):
+            parts = [_tidy(match.group()) for match in _LOOSE_QUARTER.finditer(question)]
     parts += [match.group() for match in _SLASHED.finditer(question) if not _is_day(match)]
     days = [_tidy(match.group()) for match in _DAY.finditer(question) if not _exists(match)]
     today = parse_iso(as_of)
+    far = [match for match in _FAR_YEAR.finditer(question) if _FINANCE.search(question)]
+    reach = tuple(dict.fromkeys(_tidy(match.group()) for match in far))
     begun = [] if today is None else [_tidy(match) for match in _future(question, today)]
-    return Unreal(tuple(dict.fromkeys(parts + days)), tuple(dict.fromkeys(begun)))
+    return Unreal(tuple(dict.fromkeys(parts + days)), tuple(dict.fromkeys(begun)), reach)
 
 
 def _exists(match: re.Match[str]) -> bool:
     for n in "1234":
         if match[f"m{n}"]:
-            month = _MONTHS.get(match[f"m{n}"].lower()) or int(match[f"m{n}"])
+            month = MONTHS.get(match[f"m{n}"].lower()) or int(match[f"m{n}"])
             year = match[f"y{n}"]
             most = monthrange(int(year) if year else 2024, month)[1] if 1 <= month <= 12 else 0
             day = int(match[f"d{n}"])
@@ -164,7 +175,7 @@ def _days_ahead(question: str, today: date) -> list[str]:
     found = [match.group() for match in _NEXT.finditer(question)]
     for match in _FUTURE_DAY.finditer(question):
         n = next(n for n in "1234" if match[f"y{n}"])
-        month = _MONTHS.get(match[f"m{n}"].lower()) or int(match[f"m{n}"])
+        month = MONTHS.get(match[f"m{n}"].lower()) or int(match[f"m{n}"])
         if 1 <= month <= 12 and (int(match[f"y{n}"]), month, int(match[f"d{n}"] or 1)) > (
             today.year,
             today.month,

@@ -108,6 +108,10 @@ def covering(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[D
         return list(newest_first(covering(replace(ask, newest=False), filings, annual)))[:1]
     if ask.end is not None:
         return [d for d in filings if (end := parse_iso(d.period.end_date)) and abs(end - ask.end) <= NEAR]
+    if ask.kind == "month" and ask.alone:
+        holding = [d for d in filings if _holds_month(d, ask)]
+        quarters = [d for d in holding if d.period.fiscal_quarter]
+        return holding if annual else quarters or holding
     if ask.kind == "month":
         return [d for d in filings if _near_month(parse_iso(d.period.end_date), ask)]
     if ask.kind == "year":
@@ -155,6 +159,15 @@ def _near_month(end: date | None, ask: Ask) -> bool:
         return False
     shifted = end - NEAR
     return (end.year, end.month) == (ask.year, ask.month) or (shifted.year, shifted.month) == (ask.year, ask.month)
+
+
+def _holds_month(document: DocumentFacts, ask: Ask) -> bool:
+    """Whether the middle of the month lies in the document's period: a quarter's, or a whole year's."""
+    end = parse_iso(document.period.end_date)
+    if end is None:
+        return False
+    whole_year = document.period.fiscal_year and not document.period.fiscal_quarter
+    return end - timedelta(days=365 if whole_year else 91) < date(ask.year, ask.month, 15) <= end
 
 
 def _calendar_quarter(end: date | None, whole_year: bool) -> tuple[int, int]:

@@ -75,6 +75,9 @@ class Horizon:
                 last = newest[1] + ahead * _QUARTER
         elif self.end and last - NEAR <= self.end:
             return False
+        if ask.alone:
+            first = last.replace(day=1)
+            return first <= as_of and not (self.told and first <= self.told)
         first = last - (4 * _QUARTER if ask.kind == "year" else timedelta() if ask.weak else _QUARTER)
         return first <= as_of and not (self.told and first <= self.told)
 
@@ -110,6 +113,8 @@ def names_newer_period(
 def first_day(ask: Ask) -> date:
     """About the first day of what is asked for."""
     last = _last_day(ask)
+    if ask.alone:
+        return last.replace(day=1)
     return last.replace(month=1, day=1) if ask.kind == "year" else max(last, date.min + _QUARTER) - _QUARTER
 
 

@@ -32,6 +32,8 @@ class Ask:
     """Of the filings that fit only the newest: a year to date."""
     said: str = field(default="", compare=False)
     """The words, where the question names it relative to its day."""
+    alone: bool = False
+    """A month by itself, for what a report counts by the quarter: whatever holds the month comes nearest."""
 
     @property
     def label(self) -> str:
@@ -73,8 +75,25 @@ _YEAR = re.compile(
     re.IGNORECASE,
 )
 _MONTH_YEAR = re.compile(
-    rf"\b(?P<m>{_MONTH})\.?\s*,?\s*(?P<mq>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y>(?:19|20)\d\d)\b|(?P<y2>(?:19"
-    rf"|20)\d\d)\s*年\s*(?P<m2>\d{{1,2}})\s*月(?!\s*\d)",
+    rf"\b(?P<m>{_MONTH})\.?\s*,?\s*(?P<mq>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y>(?:19|20)\d\d)\b"
+    r"|(?P<y2>(?:19|20)\d\d)\s*年的?\s*(?P<m2>\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?!\s*\d)"
+    r"|(?<![\d.,/-])(?P<y3>(?:19|20)\d\d)-(?P<m3>0[1-9]|1[0-2])(?![\d/-])",
+    re.IGNORECASE,
+)
+_HAN_MONTHS = {han: number for number, han in enumerate("一 二 三 四 五 六 七 八 九 十 十一 十二".split(), start=1)}
+_COUNTED = re.compile(
+    r"\b(?:revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|expen(?:ses?|ditures?)|costs?|cash\s+flows?|EPS|loss(?:es)?"
+    r"|results|spend(?:ing)?|spent|made?|shipments?|deliver(?:y|ies|ed)|bookings?|dividends?)\b"
+    r"|营收|收入|利润|净利|销售|销量|出货|交付|成本|费用|支出|现金流|业绩|毛利|亏损|盈利|每股",
+    re.IGNORECASE,
+)
+"""What is counted over a span of time, as against what happened on some day of it."""
+_RANGE_BEFORE = re.compile(
+    r"(?:\b(?:from|between|since|until|till|through|by|after|before|to|and|due|maturing)|自|从|至|到|和|与|[-–—~～])\s*$",
+    re.IGNORECASE,
+)
+_RANGE_AFTER = re.compile(
+    r"^份?\s*(?:(?:to|through|until|till|and|onwards?)\b|[-–—~～至到和与]|以[来后前]|之[后前]|[初底末]|到期|notes?\b|bonds?\b)",
     re.IGNORECASE,
 )
 _ENDED = re.compile(r"(?:ended|ending|as of|as at|at|end of|through|quarter of|截至|截止|止)[\s:]*$", re.IGNORECASE)
@@ -153,13 +172,22 @@ def _date_ask(query: str, day: FoundDate) -> Ask:
 
 
 def _month_ask(query: str, match: re.Match[str]) -> Ask | None:
-    if not (match["mq"] or _ENDED.search(query[: match.start()]) or _QUARTER_AFTER.search(query[match.end() :])):
+    """The period that ends in the month, where the question says so; else the month alone, where it is counted by."""
+    before, after = query[: match.start()], query[match.end() :]
+    ends = match["mq"] or _ENDED.search(before) or _QUARTER_AFTER.search(after)
+    if not ends and (_RANGE_BEFORE.search(before) or _RANGE_AFTER.search(after) or not _COUNTED.search(query)):
         return None
-    name = match["m"]
-    month = next(i for i, m in enumerate(_MONTHS, 1) if m.startswith(name[:3].lower())) if name else int(match["m2"])
+    said = match["m"] or match["m2"] or match["m3"]
+    if match["m"]:
+        month = next(i for i, name in enumerate(_MONTHS, 1) if name.startswith(said[:3].lower()))
+    else:
+        month = int(said) if said.isdigit() else _HAN_MONTHS[said]
     if not 1 <= month <= 12:
         return None
-    return Ask("month", year=int(match["y"] or match["y2"]), month=month)
+    year = match["y"] or match["y2"] or match["y3"]
+    if match["m3"] and month == int(year[2:]) + 1:
+        return None  # "2011-12" may well be a fiscal year
+    return Ask("month", year=int(year), month=month, alone=not ends)
 
 
 def _full_year(match: re.Match[str]) -> int:

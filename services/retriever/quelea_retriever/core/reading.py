@@ -169,7 +169,7 @@ def _of_company(catalogue: Catalogue, key: str, periods: Periods, cues: TimeCues
         fallback = f"no filing of {name} for {', '.join(_labels(unmatched))}" if _labels(unmatched) else ""
         if len(chosen) == 1 and (cues.multi or cues.previous):
             chosen = _with_earlier(chosen, known, cues)
-        loose = [document for document in (*own, *about) if not document.period] if _only_years(asks) else []
+        loose = [document for document in (*own, *about) if not document.period] if _loosely_timed(asks) else []
         read = _reading_of(name, chosen, fallback, loose)
         told = _told(asks, known, cues)
         return replace(read, text=f"{name} · {told}") if told else read
@@ -250,8 +250,9 @@ def _same_kind(left: DocumentFacts, right: DocumentFacts) -> bool:
     return bool(left.period.fiscal_quarter) == bool(right.period.fiscal_quarter)
 
 
-def _only_years(asks: Sequence[Ask]) -> bool:
-    return all(ask.kind == "year" for ask in asks)
+def _loosely_timed(asks: Sequence[Ask]) -> bool:
+    """Years and single months: what reports no period may say as much of them."""
+    return all(ask.kind == "year" or ask.alone for ask in asks)
 
 
 def _of_form(filings: Sequence[DocumentFacts], cues: TimeCues) -> list[DocumentFacts]:

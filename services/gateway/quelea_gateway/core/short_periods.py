@@ -1,0 +1,202 @@
+"""Periods that no report counts by: a month, week or day by itself, a season, a month of the moon.
+
+A filing that covers a month reports the quarter or the year that holds it, so its figures are no answer to a question
+about the month: what is quoted has to name it, or it is said that it does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from quelea_kit.dates import MONTHS, find_dates, parse_iso
+from quelea_kit.text import normalise
+
+from quelea_gateway.core.model import Passage
+
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_HAN_MONTHS = {han: n for n, han in enumerate("一 二 三 四 五 六 七 八 九 十 十一 十二".split(), start=1)}
+_Y = r"(?:19|20)\d\d"
+_FLOW = re.compile(
+    r"\b(?:revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|EPS|results|loss(?:es)?|spent|spend(?:ing)?|cash\s+flows?"
+    r"|expenses?|costs?|shipments?|deliver(?:ies|ed))\b"
+    r"|营收|收入|利润|净利|现金流|业绩|毛利|亏损|盈利|每股|销量|销售|出货|交付|成本|费用",
+    re.IGNORECASE,
+)
+"""What is counted over a span of time. Cash and debt are of a day."""
+_ENDS = re.compile(
+    r"(?:\b(?:ended|ending|as\s+of|as\s+at|at|end\s+of|through|until|till|by|since|after|before|from|between|to|and|quarter\s+of|due"
+    r"|maturing)(?:\s+the)?|截至|截止|自|从|至|到|和|与|[-–—~～])[\s:：]*$",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"^(?:\s*(?:fiscal\s+)?(?:quarter|period|10-?[QK])\b|份?\s*(?:to|through|until|and)\b|份?\s*(?:[-–—~～至到和与止]|以[来后前]|之[后前]|[初底末]))",
+    re.IGNORECASE,
+)
+"""It is the end of a period, or of a span of several months."""
+_MONTH_ALONE = re.compile(
+    rf"\b(?P<m>{_MONTH})\.?\s*,?\s*(?:of\s+)?(?P<y>{_Y})\b"
+    rf"|(?<!\d)(?P<y2>{_Y})\s*年的?\s*(?P<m2>\d{{1,2}}|十[一二]?|[一二三四五六七八九])\s*月(?!\s*\d)"
+    rf"|(?<![\d.,/-])(?P<y3>{_Y})-(?P<m3>0[1-9]|1[0-2])(?![\d/-])"
+    r"|(?P<last>\blast\s+month\b|上个?月(?!底|末))|(?P<this>\bthis\s+month\b|(?:本|这个)月(?!底|末))",
+    re.IGNORECASE,
+)
+_WEEK = re.compile(
+    rf"\bweek\s+(?P<w>\d{{1,2}})\s+(?:of|in)\s+(?P<y>{_Y})\b|\b(?P<w2>\d{{1,2}})(?:st|nd|rd|th)\s+week\s+(?:of|in)\s+(?P<y2>{_Y})\b"
+    rf"|(?<!\d)(?P<y3>{_Y})\s*年?\s*第\s*(?P<w3>\d{{1,2}})\s*(?:周|个?星期)|(?P<last>\blast\s+week\b|上个?(?:周|星期))",
+    re.IGNORECASE,
+)
+_NAMED_ALONE = re.compile(
+    rf"\b(?:spring|summer|autumn|winter|fall(?=\s+(?:of\s+)?{_Y}))\s+(?:of\s+)?{_Y}\b|(?<!\d){_Y}\s*年?\s*的?[春夏秋冬][季天]"
+    rf"|(?:农历|阴历|旧历)[^，。？?的]{{0,12}}|(?:正|腊|冬)月(?!饼)|闰[一二三四五六七八九十正冬腊]+月|\blunar\s+(?:month|year)\w*"
+    r"|\b(?:first|second)\s+half\s+of\s+(?:the\s+)?(?:Q[1-4]|(?:first|second|third|fourth)\s+quarter)\b[^?.]{0,12}"
+    rf"|(?:{_Y}\s*年?)?\s*第?[一二三四1-4]季度的?[前后上下]半(?:段|期|部分)?"
+    r"|[上中下]旬",
+    re.IGNORECASE,
+)
+"""Kinds of periods that reports do not have; no dates are made of them."""
+_END_NAMED = re.compile(r"(?:ended|ending|as of|as at|at|截至)\s*$", re.IGNORECASE)
+_NEAR, _SOON = timedelta(days=10), timedelta(days=75)
+_QUARTER, _YEAR = timedelta(days=92), timedelta(days=366)
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class ShortPeriod:
+    """As the question writes it; its days where they are known."""
+
+    words: str
+    first: date | None = None
+    last: date | None = None
+
+    @property
+    def is_month(self) -> bool:
+        """From the first day of a month on, and not one day."""
+        return self.first is not None and self.first.day == 1 and self.first != self.last
+
+
+def short_periods(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
+    """Those that a question asks a figure for, as of its day (YYYY-MM-DD); empty where it asks for no such figure."""
+    if not _FLOW.search(question):
+        return ()
+    found = [ShortPeriod(" ".join(match.group().split())) for match in _NAMED_ALONE.finditer(question)]
+    today = parse_iso(as_of)
+    if not found:
+        found += [one for match in _MONTH_ALONE.finditer(question) if (one := _month(question, match, today))]
+        found += [one for match in _WEEK.finditer(question) if (one := _week(match, today))]
+        found += [
+            ShortPeriod(question[day.start : day.end], day.day, day.day)
+            for day in find_dates(question)
+            if not _ENDS.search(question[: day.start]) and not _GOES_ON.search(question[day.end :])
+        ]
+    return tuple(dict.fromkeys(found))
+
+
+def _month(question: str, match: re.Match[str], today: date | None) -> ShortPeriod | None:
+    if match["last"] or match["this"]:
+        if today is None:
+            return None
+        first = (today.replace(day=1) - timedelta(days=1 if match["last"] else 0)).replace(day=1)
+    else:
+        if _ENDS.search(question[: match.start()]) or _GOES_ON.search(question[match.end() :]):
+            return None
+        said = match["m"] or match["m2"] or match["m3"]
+        year = int(match["y"] or match["y2"] or match["y3"])
+        month = MONTHS.get(said.lower()) or _HAN_MONTHS.get(said) or int(said)
+        if not 1 <= month <= 12 or (match["m3"] and month == year % 100 + 1):
+            return None  # "2011-12" may well be a fiscal year
+        first = date(year, month, 1)
+    return ShortPeriod(match.group(), first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1))
+
+
+def _week(match: re.Match[str], today: date | None) -> ShortPeriod | None:
+    if match["last"]:
+        monday = today - timedelta(days=today.weekday() + 7) if today else None
+        return ShortPeriod(match.group(), monday, monday + timedelta(days=6)) if monday else None
+    week, year = int(match["w"] or match["w2"] or match["w3"]), int(match["y"] or match["y2"] or match["y3"])
+    if not 1 <= week <= 53:
+        return None
+    first = date(year, 1, 1) + timedelta(days=7 * (week - 1))
+    return ShortPeriod(match.group(), first, first + timedelta(days=6))
+
+
+def uncovered(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tuple[ShortPeriod, ...]:
+    """Those that no passage names, that lie in the reporting period of none, and that no news may tell of."""
+    return tuple(p for p in periods if not any(named_in(p, q) or _holds(q, p) or _may_tell(q, p) for q in passages))
+
+
+def unnamed(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tuple[ShortPeriod, ...]:
+    """Those that no passage names."""
+    return tuple(period for period in periods if not any(named_in(period, passage) for passage in passages))
+
+
+def told(
+    periods: Sequence[ShortPeriod], evidence: Sequence[Passage], cited: Sequence[Passage]
+) -> list[tuple[str, str]]:
+    """Names of notices, each with what fills it in.
+
+    Args:
+        periods: That the question asks for.
+        evidence: All that the reader was shown.
+        cited: What the answer quotes, each passage cut to its quote; empty when it was declined.
+    """
+    found: list[tuple[str, str]] = []
+    for period in unnamed(periods, cited or evidence):
+        others = longer(period, cited or evidence)
+        if period.first is None:
+            found.append(("no_such_kind", period.words))
+        elif others:
+            found.append(("longer_period", f"{period.words} ({', '.join(others)})"))
+        else:
+            found.append(("period_unnamed", period.words))
+    return found
+
+
+def longer(period: ShortPeriod, passages: Iterable[Passage]) -> tuple[str, ...]:
+    """The reporting periods that hold it, of these passages, by their labels."""
+    return tuple(dict.fromkeys(p.period or p.period_end for p in passages if _holds(p, period)))[:_SHOWN]
+
+
+def named_in(period: ShortPeriod, passage: Passage) -> bool:
+    """Whether the passage speaks of it by name; a day also where it is the last one of the passage's period."""
+    text = f"{passage.table_head}\n{passage.text}"
+    if period.first is None:
+        return normalise(period.words) in normalise(text)
+    if period.first == period.last:
+        end = parse_iso(passage.period_end)
+        return bool(end and abs(end - period.first) <= _NEAR) or any(d.day == period.first for d in find_dates(text))
+    if not period.is_month:
+        return normalise(period.words) in normalise(text)
+    return _names_month(text, period.first, passage)
+
+
+def _names_month(text: str, first: date, passage: Passage) -> bool:
+    names = "|".join(name for name, number in MONTHS.items() if number == first.month)
+    published = parse_iso(passage.published)
+    # News say "in October" of the October that has just been.
+    just_been = not passage.period_end and (published is None or timedelta() <= published - first <= _SOON)
+    year = rf"(?:,?\s+(?:of\s+)?{first.year}\b){'?' if just_been else ''}"
+    pattern = (
+        rf"\b(?:{names})\b\.?{year}(?!\s*\d)"
+        rf"|(?:(?<!\d){first.year}\s*年\s*){'?' if just_been else ''}(?<!\d)0?{first.month}\s*月(?!\s*\d+\s*[日号])"
+    )
+    return any(not _END_NAMED.search(text[: match.start()]) for match in re.finditer(pattern, text, re.IGNORECASE))
+
+
+def _may_tell(passage: Passage, period: ShortPeriod) -> bool:
+    """What reports no period and came out soon after it, or nobody knows when: it may say "last month"."""
+    if passage.period_end or period.first is None:
+        return False
+    published = parse_iso(passage.published)
+    return published is None or timedelta() <= published - period.first <= _SOON
+
+
+def _holds(passage: Passage, period: ShortPeriod) -> bool:
+    end = parse_iso(passage.period_end)
+    if end is None or period.first is None or period.last is None:
+        return False
+    span = _QUARTER if re.search(r"Q[1-4]|季", passage.period) else _YEAR
+    middle = period.first + (period.last - period.first) / 2
+    return end - span < middle <= end
