@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import http.server
-import importlib.util
-import json
 import os
 import socket
 import stat
 import subprocess
 import sys
 import tarfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,31 +20,9 @@ from quelea_kit.redis_server import redis_command, redis_url
 from quelea_search.adapters import owner
 from quelea_search.build import make_records
 from quelea_search.settings import SearchSettings
-from support.chart_render import CHART
-from support.stack import Stack
+from support.chart_files import FILES, load_file, run_file
 
-FILES = CHART / "files"
 _PATIENCE = 30.0
-
-
-def _module(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(f"chart_{name}", FILES / f"{name}.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _run(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(FILES / f"{name}.py"), *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 def _until(done: Callable[[], Any]) -> Any:
@@ -76,7 +50,7 @@ def test_a_worker_is_alive_while_it_says_so_in_redis(redis_at: str) -> None:
     ledger = make_records(settings).ledger
 
     def probe(ask: str) -> int:
-        return _run("worker_alive", ask, QUELEA_SEARCH_REDIS_URL=redis_at).returncode
+        return run_file("worker_alive", ask, QUELEA_SEARCH_REDIS_URL=redis_at).returncode
 
     _until(lambda: probe("ready") in (0, 1))
     assert probe("live") == probe("ready") == 1
@@ -85,19 +59,19 @@ def test_a_worker_is_alive_while_it_says_so_in_redis(redis_at: str) -> None:
     ledger.worker_lives(owner.me())  # as the worker does, under the name that it has
     assert probe("live") == probe("ready") == 0
     ledger.worker_leaves(owner.me())
-    done = _run("worker_alive", "live", QUELEA_SEARCH_REDIS_URL=redis_at)
+    done = run_file("worker_alive", "live", QUELEA_SEARCH_REDIS_URL=redis_at)
     assert done.returncode == 1
     assert "no sign of life" in done.stderr
 
 
 def test_a_worker_is_not_ended_because_redis_is_away(tmp_path: Path) -> None:
     nobody = f"unix://{tmp_path}/nobody.sock?db=0"
-    assert _run("worker_alive", "live", QUELEA_SEARCH_REDIS_URL=nobody).returncode == 0
-    assert _run("worker_alive", "ready", QUELEA_SEARCH_REDIS_URL=nobody).returncode == 1
+    assert run_file("worker_alive", "live", QUELEA_SEARCH_REDIS_URL=nobody).returncode == 0
+    assert run_file("worker_alive", "ready", QUELEA_SEARCH_REDIS_URL=nobody).returncode == 1
 
 
 def test_a_loop_that_turns_passes_and_one_that_hangs_does_not(tmp_path: Path) -> None:
-    probe = _module("loop_alive").main
+    probe = load_file("loop_alive").main
     turning = subprocess.Popen([sys.executable, "-c", "import time\nwhile True: time.sleep(.01)"])
     hanging = subprocess.Popen(
         [sys.executable, "-c", "print('x', flush=True)\nwhile True: pass"], stdout=subprocess.PIPE
@@ -118,7 +92,7 @@ def test_a_loop_that_turns_passes_and_one_that_hangs_does_not(tmp_path: Path) ->
 
 
 async def test_the_relay_carries_bytes_both_ways_and_knows_when_the_door_is_away(tmp_path: Path) -> None:
-    relay = _module("relay")
+    relay = load_file("relay")
 
     async def door(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write((await reader.read()).upper())
@@ -153,7 +127,7 @@ def test_the_relay_serves_as_a_program_until_sigterm(tmp_path: Path) -> None:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     process = subprocess.Popen([sys.executable, str(FILES / "relay.py"), path, address])
     try:
-        _until(lambda: _run("relay", "--check", path).returncode == 0)
+        _until(lambda: run_file("relay", "--check", path).returncode == 0)
     finally:
         process.terminate()
     assert process.wait(timeout=_PATIENCE) == 0
@@ -176,7 +150,7 @@ def test_an_image_hands_over_its_files_but_not_what_the_node_mounts(tmp_path: Pa
     (root / "bin").symlink_to("usr/bin")
     (root / "usr/bin/python").chmod(0o755)
     (root / "work").mkdir()
-    assert _run("runner_files", str(root), str(out)).returncode == 0
+    assert run_file("runner_files", str(root), str(out)).returncode == 0
     with tarfile.open(out) as archive:
         members = {member.name: member for member in archive.getmembers()}
         assert archive.extractfile("opt/quelea/guest.py").read() == b"opt/quelea/guest.py"  # type: ignore[union-attr]
@@ -228,59 +202,3 @@ def test_redis_takes_the_configuration_and_keeps_what_it_acknowledged(tmp_path: 
             process.kill()  # no time to write anything
             process.wait()
             (tmp_path / "s.sock").unlink(missing_ok=True)
-
-
-def test_helm_test_ingests_and_asks_for_real(stack: Stack) -> None:
-    told = {"QUELEA_URL": stack.url, "QUELEA_KEY": "none-is-asked-for"}
-    early = _run("helm_test", "ask", **told)
-    assert early.returncode == 1, "a question about a document that is not there passed"
-    assert "FAILED" in early.stderr
-    for _ in range(2):  # and again, as after an upgrade
-        done = _run("helm_test", "ingest", **told)
-        assert done.returncode == 0, done.stderr
-    answered = _run("helm_test", "ask", **told)
-    assert answered.returncode == 0, answered.stderr
-    assert "4,517" in answered.stdout
-    assert stack.documents() == {}, "it leaves nothing behind"
-
-
-def test_helm_test_fails_without_an_agent(stack: Stack) -> None:
-    done = _run("helm_test", "code", QUELEA_URL=stack.url, QUELEA_KEY="k")
-    assert done.returncode == 1
-    assert "FAILED: POST /v1/agent/runs" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("kind", "printed", "passes"),
-    [("execution", "5,050", True), ("execution", "5,051", False), ("passage", "5050", False), ("", "5050", False)],
-)
-def test_helm_test_of_the_sandbox_wants_a_result_of_code(kind: str, printed: str, passes: bool) -> None:
-    polls: list[str] = []
-    answer = {"text": printed, "sources": [{"kind": kind, "excerpt": printed}]} if kind else None
-
-    class Gateway(http.server.BaseHTTPRequestHandler):
-        def _say(self, body: Any) -> None:
-            data = json.dumps(body).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def do_POST(self) -> None:
-            assert self.headers["Authorization"] == "Bearer k"
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self._say({"id": "r1", "state": "queued"})
-
-        def do_GET(self) -> None:
-            polls.append(self.path)
-            self._say({"state": "running" if len(polls) < 2 else "finished", "answer": answer})
-
-        def log_message(self, *_: Any) -> None:
-            """Nothing."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Gateway) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        done = _run("helm_test", "code", QUELEA_URL=f"http://127.0.0.1:{server.server_port}", QUELEA_KEY="k")
-        server.shutdown()
-    assert (done.returncode == 0) is passes, done.stderr
-    assert polls == ["/v1/agent/runs/r1"] * 2

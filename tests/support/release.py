@@ -14,6 +14,7 @@ import io
 import os
 import re
 import tarfile
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -23,6 +24,7 @@ from docker.models.containers import Container
 from docker.models.networks import Network
 from docker.models.volumes import Volume
 from support.chart_render import Object, component, of_kind, workloads
+from support.policies import callers
 from support.probes import passes
 
 LABELS = {"quelea": "release-test"}
@@ -87,8 +89,7 @@ class Release:
 
     def start(self) -> None:
         """Every pod of every workload, at once as on a cluster; init containers run to their end first."""
-        callers = self._callers()
-        for name in callers:
+        for name in callers(self._things):
             self._networks[name] = self._client.networks.create(f"{self._id}-{name}", internal=True, labels=LABELS)
         for thing in workloads(self._things):
             template, name = thing["spec"]["template"]["spec"], thing["metadata"]["name"]
@@ -97,6 +98,19 @@ class Release:
                 self._start_pod(f"{name}-{number}", component(thing), template, own)
                 for number in range(thing["spec"]["replicas"])
             ]
+
+    def settle(self, seconds: float) -> None:
+        """Wait until every pod of every component is ready at the same moment.
+
+        A component that was ready before another one started may not be so after it.
+
+        Raises:
+            AssertionError: Not within so many seconds; with what is still said against it, and the ends of all logs.
+        """
+        end = time.monotonic() + seconds
+        while said := [why for component in self.pods for why in self.ready(component)]:
+            assert time.monotonic() < end, f"{said}\n{self.logs()}"
+            time.sleep(1)
 
     def ready(self, what: str) -> list[str]:
         """What the startup and readiness probes of a component's pods say against them; empty when all pass."""
@@ -149,22 +163,6 @@ class Release:
             network.remove()
         for volume in self._volumes.values():
             volume.remove()
-
-    def _callers(self) -> dict[str, set[str]]:
-        """Of each component those who may call it: both policies must say so."""
-        policies = {component(t): t["spec"] for t in of_kind(self._things, "NetworkPolicy")}
-
-        def named(rules: list[Object], side: str) -> set[str]:
-            if any(side not in rule for rule in rules):  # whoever it is
-                return set(policies)
-            peers = [peer for rule in rules for peer in rule[side]]
-            own = [peer for peer in peers if "podSelector" in peer and "namespaceSelector" not in peer]
-            labels = [peer["podSelector"]["matchLabels"] for peer in own]
-            return {one["app.kubernetes.io/component"] for one in labels}
-
-        may_call = {name: named(spec.get("egress", []), "to") for name, spec in policies.items()}
-        callers = {name: named(spec.get("ingress", []), "from") for name, spec in policies.items()}
-        return {name: {who for who in callers[name] if name in may_call[who]} for name in policies if name != "deny"}
 
     def _start_pod(self, name: str, what: str, spec: Object, own: Mapping[str, Object]) -> Pod:
         pod = Pod(name, spec)
@@ -227,10 +225,10 @@ class Release:
         aliases = [f"{part}.{NAMESPACE}.{DOMAIN}" for name in names for part in (name, f"{pod}.{name}")] + names
         for network in container.attrs["NetworkSettings"]["Networks"]:
             self._client.networks.get(network).disconnect(container)
-        for name, callers in self._callers().items():
+        for name, may_call in callers(self._things).items():
             if name == what:
                 self._networks[name].connect(container, aliases=aliases)
-            elif what in callers:
+            elif what in may_call:
                 self._networks[name].connect(container)
 
     def _value(self, one: Object, pod: Pod) -> str:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import docker
 import pytest
 from support.chart_render import MATRIX, render
 from support.release import Release
 
-READY_SECONDS = 180
+READY_SECONDS = 420
 COMPONENTS = ("embedder", "retriever", "search", "worker", "generator", "gateway", "redis")
-
-
-def until(what: Callable[[], list[str]], release: Release) -> None:
-    """Waits until nothing is said against it."""
-    end = time.monotonic() + READY_SECONDS
-    while said := what():
-        assert time.monotonic() < end, f"{said}\n{release.logs()}"
-        time.sleep(1)
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +18,7 @@ def release(engine: docker.DockerClient) -> Iterator[Release]:
     one = Release(engine, render(MATRIX["local"]))
     try:
         one.start()
-        for component in one.pods:
-            until(lambda component=component: one.ready(component), one)
+        one.settle(READY_SECONDS)
         yield one
     finally:
         one.remove()
@@ -59,7 +49,6 @@ def test_killed_it_comes_back_with_what_was_in_it(release: Release, component: s
         release.kill(pod)
     for pod in pods:
         release.revive(pod)
-    until(lambda: release.ready(component), release)
-    until(lambda: release.ready("gateway"), release)
+    release.settle(READY_SECONDS)
     code, output = release.hook("test-ask")
     assert code == 0, f"{output}\n{release.logs()}"

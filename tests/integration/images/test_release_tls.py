@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import docker
@@ -30,11 +29,7 @@ def release(engine: docker.DockerClient) -> Iterator[Release]:
     one = Release(engine, render(merged(MATRIX["local"], values)))
     try:
         one.start()
-        for component in one.pods:
-            end = time.monotonic() + READY_SECONDS
-            while said := one.ready(component):
-                assert time.monotonic() < end, f"{said}\n{one.logs()}"
-                time.sleep(1)
+        one.settle(READY_SECONDS)
         yield one
     finally:
         one.remove()

@@ -5,6 +5,7 @@ QUELEA_URL and QUELEA_KEY name the gateway and a key of it.
 
 # ruff: noqa: T201  # a probe or a test says on its output why
 
+import http.client
 import json
 import os
 import sys
@@ -24,30 +25,65 @@ QUESTION = "What was the total revenue of Marabou Grain Company in fiscal year 2
 FIGURE = "4,517"
 CODE_QUESTION = "Compute with code the sum of the whole numbers from 1 to 100, and state it."
 SECONDS = 240.0
+NOT_NOW = (429, 503)  # a queue is full, a service does not answer: another try may succeed
+PAUSE, LONGEST_PAUSE = 1.0, 15.0
+STARTED = time.monotonic()
 
 
 class Failed(Exception):
     """The test's verdict."""
 
 
+class NotNow(Exception):
+    """The gateway, or a service behind it, is not there or has no place at the moment."""
+
+    def __init__(self, why: str, retry_after: str | None = None) -> None:
+        super().__init__(why)
+        asked = float(retry_after) if retry_after and retry_after.isdigit() else PAUSE
+        self.seconds = min(max(asked, PAUSE), LONGEST_PAUSE)
+
+
+def left() -> float:
+    """Seconds that this test still has."""
+    return SECONDS - (time.monotonic() - STARTED)
+
+
 def call(method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> dict:
-    """One call to the gateway; a body that is no success is a failure that says so."""
+    """One call to the gateway, again while it says "not now": just after an install not all have found one another.
+
+    Every call may be made twice: a document has one URI, and a run that nobody waits for ends by itself.
+    """
+    while True:
+        try:
+            return once(method, path, body, kind)
+        except NotNow as not_now:
+            if left() <= not_now.seconds:
+                raise Failed(f"{not_now}, for {SECONDS:.0f} s") from None
+            time.sleep(not_now.seconds)
+
+
+def once(method: str, path: str, body: bytes | None, kind: str) -> dict:
+    """The call itself; a body that is no success is a failure that says so."""
     request = urllib.request.Request(os.environ["QUELEA_URL"].rstrip("/") + path, data=body, method=method)  # noqa: S310  # the chart's own address
     request.add_header("Authorization", f"Bearer {os.environ['QUELEA_KEY']}")
     request.add_header("Content-Type", kind)
     try:
-        with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310  # as above
+        with urllib.request.urlopen(request, timeout=max(left(), PAUSE)) as answer:  # noqa: S310  # as above
             return json.load(answer)
     except urllib.error.HTTPError as error:
-        raise Failed(f"{method} {path}: {error.code} {error.read(2000).decode(errors='replace')}") from None
-    except OSError as error:
-        raise Failed(f"{method} {path}: {error}") from None
+        said = f"{method} {path}: {error.code} {error.read(2000).decode(errors='replace')}"
+        if error.code in NOT_NOW:
+            raise NotNow(said, error.headers.get("Retry-After")) from None
+        raise Failed(said) from None
+    except TimeoutError:
+        raise Failed(f"{method} {path}: no answer within {SECONDS:.0f} s") from None
+    except (OSError, http.client.HTTPException) as error:  # no address, no listener, a connection that broke
+        raise NotNow(f"{method} {path}: {error!r}") from None
 
 
 def until(what: str, done) -> dict:
     """Ask every second until `done` gives something."""
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
+    while left() > 0:
         found = done()
         if found:
             return found
