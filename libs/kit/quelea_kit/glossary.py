@@ -16,15 +16,19 @@ ALTERNATIVES = 2
 
 _WORD = re.compile(r"[a-z0-9&]+(?:[-'][a-z0-9&]+)*")
 _LONGEST = 6
+_SECTION = "# -- "
 
 
 @cache
-def entries() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    """Every line of the glossary: the Chinese ways to say a thing, and the English ones."""
+def entries(section: str = "") -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Every line of the glossary, or of one section ("companies"): the Chinese ways to say a thing, and the English."""
     text = resources.files("quelea_kit").joinpath("glossary.txt").read_text("utf-8")
     found = []
+    within = ""
     for line in text.splitlines():
-        if line and not line.startswith("#"):
+        if line.startswith(_SECTION):
+            within = line.removeprefix(_SECTION)
+        if line and not line.startswith("#") and section in ("", within):
             chinese, english = line.split(" = ")
             found.append((tuple(chinese.split("|")), tuple(english.split("|"))))
     return tuple(found)

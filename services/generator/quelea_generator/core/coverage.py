@@ -25,6 +25,8 @@ ENOUGH_INCOMPLETE = 0.75
 _MET = 0.8
 _ITEM, _NAME, _WORD, _SOFT = 1.0, 1.0, 0.5, 0.2
 """Weight of a financial item, a name, any other word, a word that only helps."""
+_TOUCHED = 0.3
+"""Least that one thing of the question besides its names must be met."""
 _UNKNOWN = 0.5
 """What is left of the weight of a word that has no gloss, where all quotes are in the other language."""
 
@@ -43,6 +45,8 @@ def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
         return True
     if abroad and not _names_quoted(asked, [candidate.evidence for candidate in chosen]):
         return True
+    if _only_names(asked, met):
+        return True
     if share >= ENOUGH:
         return False
     hard = [m for m, unit in zip(met, asked.units, strict=True) if unit.weight == 1]
@@ -60,6 +64,14 @@ def _weight(asked: Asked, unit: Unit) -> float:
     if asked.names.intersection(unit.own):
         return _NAME
     return _SOFT if unit.weight < 1 else _WORD
+
+
+def _only_names(asked: Asked, met: Sequence[float]) -> bool:
+    """The quotes meet names of the question and nothing of what it asks about them."""
+    content = [
+        m for m, unit in zip(met, asked.units, strict=True) if unit.weight == 1 and not asked.names & set(unit.own)
+    ]
+    return bool(content) and max(content) < _TOUCHED
 
 
 def _unknown(asked: Asked, unit: Unit) -> bool:

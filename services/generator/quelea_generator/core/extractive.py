@@ -14,6 +14,7 @@ from quelea_generator.core.question import read_question
 from quelea_generator.core.reader import REFUSALS
 from quelea_generator.core.scoring import WEIGHTS, Candidate, candidates
 from quelea_generator.core.selection import select
+from quelea_generator.core.subjects import is_about, subjects_of
 
 MOST_QUOTES = 3
 
@@ -40,6 +41,9 @@ def _answer(task: Task) -> tuple[list[str], list[Quote]]:
     asked = read_question(task)
     bad = {item.number for item in task.evidence if reads_like_instructions(item.text)}
     ranked = [one for one in candidates(asked, task.evidence) if one.evidence.number not in bad or not _instructs(one)]
+    subjects = subjects_of(task.question, task.evidence)
+    if subjects:
+        ranked = [one for one in ranked if is_about(subjects, one, figure=asked.wants_figure)]
     chosen = select(asked, ranked, most=MOST_QUOTES)
     if declines(task, asked, chosen):
         return [], []
