@@ -13,6 +13,8 @@ from opentelemetry.instrumentation.grpc import aio_client_interceptors
 
 from quelea_kit import tls
 from quelea_kit.renewing_channel import RenewingChannel
+from quelea_kit.rpc_tracing import PassingChannel
+from quelea_kit.tracing import is_collected
 from quelea_kit.wire_errors import from_rpc_error
 
 T = TypeVar("T")
@@ -82,14 +84,17 @@ def channel(
     ]
 
     def interceptors() -> list[Any]:
-        return [*aio_client_interceptors(), _CancelUnary(), _CancelUpload()]
+        return [*aio_client_interceptors(), _CancelUnary(), _CancelUpload()] if is_collected() else []
+
+    def secure(shown: grpc.ChannelCredentials) -> grpc.aio.Channel:
+        return grpc.aio.secure_channel(target, shown, options=options, interceptors=interceptors())
 
     folder = folder or tls.from_environment()
     if folder is None:
-        return grpc.aio.insecure_channel(target, options=options, interceptors=interceptors())
-    return RenewingChannel(
-        folder, lambda shown: grpc.aio.secure_channel(target, shown, options=options, interceptors=interceptors())
-    )
+        made = grpc.aio.insecure_channel(target, options=options, interceptors=interceptors())
+    else:
+        made = RenewingChannel(folder, secure)
+    return made if is_collected() else PassingChannel(made)
 
 
 async def _to_the_end(call: Any) -> Any:

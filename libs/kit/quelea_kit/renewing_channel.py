@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import grpc
 
+from quelea_kit.rpc_tracing import ForwardingChannel
 from quelea_kit.tls import Folder, Identity
 
 OLD_CALLS_SECONDS = 600.0
 """Calls of the channel before may go on for so long, which is a server's own longest deadline."""
 
 
-class RenewingChannel(grpc.aio.Channel):
+class RenewingChannel(ForwardingChannel):
     """What a stub wants of a channel, on a new one whenever the certificate is a new one.
 
     Args:
@@ -40,33 +41,9 @@ class RenewingChannel(grpc.aio.Channel):
             task.add_done_callback(lambda done: self._old.pop(done, None))
         return self._channel
 
-    def unary_unary(self, *args: Any, **named: Any) -> Any:
-        """As gRPC has it."""
-        return _Callable(self, "unary_unary", args, named)
-
-    def unary_stream(self, *args: Any, **named: Any) -> Any:
-        """As gRPC has it."""
-        return _Callable(self, "unary_stream", args, named)
-
-    def stream_unary(self, *args: Any, **named: Any) -> Any:
-        """As gRPC has it."""
-        return _Callable(self, "stream_unary", args, named)
-
-    def stream_stream(self, *args: Any, **named: Any) -> Any:
-        """As gRPC has it."""
-        return _Callable(self, "stream_stream", args, named)
-
-    def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
-        """Of the newest channel."""
-        return self.now().get_state(try_to_connect)
-
-    async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
-        """Of the newest channel."""
-        await self.now().wait_for_state_change(last_observed_state)
-
-    async def channel_ready(self) -> None:
-        """Of the newest channel."""
-        await self.now().channel_ready()
+    def method(self, kind: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """A method that is made anew for each channel."""
+        return _Callable(self, kind, args, named)
 
     async def close(self, grace: float | None = None) -> None:
         """Close it and those before it."""
@@ -75,12 +52,6 @@ class RenewingChannel(grpc.aio.Channel):
             task.cancel()
         for channel in (self._channel, *old.values()):
             await channel.close(grace)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     async def _retire(self, channel: grpc.aio.Channel) -> None:
         await asyncio.sleep(OLD_CALLS_SECONDS)

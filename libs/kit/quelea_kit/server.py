@@ -17,11 +17,12 @@ from typing import Any, TypeVar
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
-from opentelemetry.instrumentation.grpc import aio_server_interceptor, filters
+from opentelemetry.trace import Span
 
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
+from quelea_kit.rpc_tracing import ended, server_span
 from quelea_kit.settings import ServiceSettings
 from quelea_kit.tls import Callers, Folder, from_environment
 from quelea_kit.wire_errors import abort
@@ -42,7 +43,7 @@ _UNGUARDED = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 
 
 class _Guard(grpc.aio.ServerInterceptor):
-    """Deadline, concurrency bound, error mapping and metrics around every rpc but health and reflection."""
+    """Deadline, concurrency bound, errors, metrics and a span around every rpc but health and reflection."""
 
     def __init__(self, settings: ServiceSettings, callers: Callers) -> None:
         self._callers = callers
@@ -76,16 +77,26 @@ class _Guard(grpc.aio.ServerInterceptor):
         return call
 
     def _stream(self, method: str, behaviour: Any) -> Any:
-        async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+        # A coroutine that writes, no generator: that one, left by its caller, gRPC leaves to the garbage collector.
+        async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
             async with self._call(method, context), contextlib.aclosing(behaviour(request, context)) as events:
                 async for event in events:
-                    yield event
+                    await context.write(event)
 
         return call
 
     @contextlib.asynccontextmanager
     async def _call(self, method: str, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[None]:
+        with server_span(method, context) as span:
+            async with self._counted(method, context, span):
+                yield
+
+    @contextlib.asynccontextmanager
+    async def _counted(
+        self, method: str, context: grpc.aio.ServicerContext[Any, Any], span: Span
+    ) -> AsyncIterator[None]:
         started, code = time.perf_counter(), "OK"
+        failed: Exception | None = None
         remaining = context.time_remaining()
         limit = self._max_deadline if remaining is None else min(remaining, self._max_deadline)
         self._calls += 1
@@ -111,11 +122,15 @@ class _Guard(grpc.aio.ServerInterceptor):
         except grpc.aio.AbortError:
             code = "ABORTED"
             raise
-        except Exception:
-            code = "INTERNAL"
+        except grpc.aio.InternalError:  # the caller's connection is gone, and gRPC knows it
+            code = "CANCELLED"
+            raise
+        except Exception as error:
+            code, failed = "INTERNAL", error
             log.exception("rpc_failed", method=method)
             await abort(context, QueleaError("Internal error; the service's log has it under this trace."))
         finally:
+            ended(span, code, failed)
             self._calls -= 1
             RPC_IN_FLIGHT.labels(method).dec()
             RPC_SECONDS.labels(method, code).observe(time.perf_counter() - started)
@@ -154,8 +169,7 @@ class Server:
         self._ready = ready
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
-            # Probes make no spans; and behind the tracing interceptor Health/Watch, a coroutine, fails.
-            interceptors=[aio_server_interceptor(filter_=filters.negate(filters.health_check())), guard],
+            interceptors=[guard],
             options=[
                 ("grpc.max_receive_message_length", size),
                 ("grpc.max_send_message_length", size),

@@ -10,10 +10,18 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, ParentBased
 
 from quelea_kit.settings import ServiceSettings
 
+_COLLECTED: list[str] = []
+
 
 def setup_tracing(service: str, settings: ServiceSettings) -> None:
     """Install the tracer provider of this process."""
     trace.set_tracer_provider(tracer_provider(service, settings))
+    _COLLECTED[:] = [settings.otlp_endpoint] if settings.otlp_endpoint else []
+
+
+def is_collected() -> bool:
+    """Whether a collector takes this process's spans; known once setup_tracing was called."""
+    return bool(_COLLECTED)
 
 
 def tracer_provider(service: str, settings: ServiceSettings) -> TracerProvider:
