@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 import typer
@@ -10,10 +9,10 @@ import typer
 from quelea_cli.commands.agent import agent
 from quelea_cli.commands.ask import ask, search
 from quelea_cli.commands.bench import bench
-from quelea_cli.commands.calibrate import register as add_calibrate
 from quelea_cli.commands.chat import chat
 from quelea_cli.commands.demo import demo
 from quelea_cli.commands.docs import docs_app
+from quelea_cli.commands.evaluation import register as add_evaluation
 from quelea_cli.commands.ingest import ingest
 from quelea_cli.commands.jobs import jobs
 from quelea_cli.commands.local import backup, keys_app, restore
@@ -50,19 +49,7 @@ app.command()(mcp)
 app.add_typer(keys_app, name="keys")
 app.command()(backup)
 app.command()(restore)
-add_calibrate(app)
-
-
-@app.command("eval", add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def evaluate(context: typer.Context) -> None:
-    """Measure retrieval and answers against real data: `quelea eval retrieval`."""
-    try:
-        evaluation = importlib.import_module("quelea_evaluation.cli")
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "quelea_evaluation":
-            raise
-        raise CliError("The package quelea-evaluation is not installed; `make setup` installs it.") from error
-    evaluation.app(args=context.args, prog_name="quelea eval")
+add_evaluation(app)
 
 
 def main() -> None:
