@@ -120,3 +120,26 @@ def test_a_passage_of_figures_is_of_no_language() -> None:
     assert not foreign("en", "")
     assert foreign("zh", NORBERT)
     assert foreign("en", COPPER)
+
+
+REGIONS = """Three Months Ended
+July 1, June 25,
+2023 2022
+Americas $ 35,383 $ 37,472
+Europe 20,205 19,287
+Greater China 15,758 14,604
+Rest of Asia Pacific 5,630 5,446
+Total net sales $ 81,797 $ 82,959"""
+
+
+@pytest.mark.parametrize(
+    ("question", "figure"),
+    [
+        ("苹果大中华区的收入是多少？", "15,758"),
+        ("苹果在美洲的销售额是多少？", "35,383"),
+        ("苹果欧洲地区的净销售额", "20,205"),
+    ],
+)
+def test_a_region_is_known_by_its_name_in_the_other_language(question: str, figure: str) -> None:
+    quotes = ask(question, REGIONS, company="Apple", table=True)
+    assert figure in quotes[0].text
