@@ -70,14 +70,14 @@ class Attempt:
                 return await asyncio.to_thread(call, *args)
         raise AssertionError("retry_context ends with a result or an error")
 
-    async def patiently(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Call the retriever until it answers, and say so in the job while it does not."""
+    async def patiently(self, call: Callable[[], Awaitable[T]], passing: tuple[type[Exception], ...] = PASSING) -> T:
+        """Call the retriever until it answers, and say so in the job while it does not; `passing` is waited out."""
         wait, since = self.settings.retriever_wait_seconds, 0.0
 
         def try_again(error: Exception) -> bool:
             nonlocal since
             since = since or time.monotonic()  # from the first refusal: a slow call alone must not use the time up
-            return isinstance(error, PASSING) and time.monotonic() - since < wait
+            return isinstance(error, passing) and time.monotonic() - since < wait
 
         try:
             async for attempt in stamina.retry_context(
@@ -92,7 +92,7 @@ class Attempt:
                         self._noted = False
                         await self.report(note="")
                     return result
-        except PASSING as error:
+        except passing as error:
             raise Unavailable(
                 f"The retriever did not take the document within {wait:g} s ({error.message.rstrip('.')}); "
                 "replay the job when it is back."

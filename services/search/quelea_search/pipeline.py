@@ -8,7 +8,7 @@ import functools
 from collections.abc import Sequence
 
 from quelea.common.v1 import common_pb2
-from quelea_kit.errors import QueleaError
+from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_search import wire
@@ -153,7 +153,22 @@ class _Run(Attempt):
         await self._send(document, batches[:-1], [batch[-1].page for batch in batches], pages)
         await self._prepare_commit(document, content)
         # The last batch carries the commit, so that a document of one batch costs one call.
-        return await self.patiently(lambda: retriever.upsert(document, batches[-1], commit=True))
+        return await self._upsert(document, batches[-1], commit=True)
+
+    async def _upsert(self, document: common_pb2.Document, batch: Sequence[common_pb2.Passage], *, commit: bool) -> str:
+        """One batch; what is not done in time is sent in halves: a retriever that is slow is not one that is away."""
+
+        async def send() -> str:
+            return await self.parts.retriever.upsert(document, batch, commit=commit)
+
+        if len(batch) > 1:
+            try:
+                return await self.patiently(send, passing=(Unavailable, Overloaded))
+            except DeadlineExceeded:
+                half = len(batch) // 2
+            await self._upsert(document, batch[:half], commit=False)
+            return await self._upsert(document, batch[half:], commit=commit)
+        return await self.patiently(send)
 
     async def _send(
         self,
@@ -168,7 +183,7 @@ class _Run(Attempt):
 
         async def send(number: int) -> None:
             try:
-                await self.patiently(lambda: self.parts.retriever.upsert(document, batches[number], commit=False))
+                await self._upsert(document, batches[number], commit=False)
                 finished[number] = True
                 await self.report(done=jobs.pages_done(last_pages, finished, pages))
             except Exception as error:  # noqa: BLE001  # raised below, when the other batches have landed

@@ -9,7 +9,7 @@ import os
 import pytest
 from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.client import stream
-from quelea_kit.errors import InvalidInput, Overloaded, Unavailable
+from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, Unavailable
 from quelea_kit.testing import wait_until_async
 from quelea_search.core.jobs import JobState
 from quelea_search.pipeline import run_job
@@ -61,6 +61,27 @@ async def test_a_retriever_that_stays_away_fails_the_job_and_is_cleaned_up_later
     assert search_room.files() == [f"incoming/{job.id}"]  # for a replay
     assert search_room.index.staged == {}
     assert (await search_room.add(TEXT)).state == pb.JOB_STATE_SUCCEEDED
+
+
+async def test_a_retriever_that_is_slow_is_sent_less_at_once(search_room) -> None:
+    search_room.index.most = 1
+    assert search_room.parts.settings.batch_passages > 1
+    job = await search_room.add(TEXT)
+    assert (job.state, job.error) == (pb.JOB_STATE_SUCCEEDED, "")
+    sent = search_room.index.upserts
+    assert {number for _, number, _ in sent} == {1}
+    assert [commit for _, _, commit in sent].count(True) == 1
+    assert sent[-1][2]
+    (stored,) = search_room.index.committed.values()
+    assert len(stored) == len(sent)
+
+
+async def test_a_retriever_that_does_nothing_in_time_fails_the_job(search_room) -> None:
+    search_room.index.failures += [DeadlineExceeded("The encoder hangs.")] * 500
+    job = await search_room.add(TEXT)
+    assert (job.state, job.error_reason) == (pb.JOB_STATE_FAILED, "UNAVAILABLE")
+    assert "The encoder hangs" in job.error
+    assert search_room.index.staged == {}
 
 
 async def test_the_reaper_removes_what_a_lost_job_left(search_room) -> None:

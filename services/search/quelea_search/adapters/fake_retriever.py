@@ -9,7 +9,7 @@ import grpc
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2 as pb
 from quelea.retriever.v1 import retriever_pb2_grpc
-from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError
+from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, NotFound, QueleaError
 
 Context = grpc.aio.ServicerContext[Any, Any]
 SERVICE = "quelea.retriever.v1.RetrieverService"
@@ -27,6 +27,7 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         delay: Seconds that one Upsert takes.
         gate: Upserts wait while it is cleared.
         failures: Errors that the next Upserts raise, first in first out.
+        most: Passages of one Upsert that are done in time; 0: any number.
     """
 
     def __init__(self) -> None:
@@ -40,6 +41,7 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         self.gate.set()
         self.failures: list[QueleaError] = []
         self.waiting = 0
+        self.most = 0
 
     def register(self, server: grpc.aio.Server) -> None:
         """Add the service to a server."""
@@ -52,6 +54,8 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         try:
             if self.failures:
                 raise self.failures.pop(0)
+            if 0 < self.most < len(request.passages):
+                raise DeadlineExceeded("The encoder is slow.")
             await self.gate.wait()
             await asyncio.sleep(self.delay)
         finally:
