@@ -4,22 +4,9 @@ import io
 import json
 
 import nbformat
-import pytest
 from support.agent_runs import client, start, watched
 from support.agent_stand import agent_standing
 from support.agent_world import good
-
-
-@pytest.fixture
-async def parts():
-    async with agent_standing() as found:
-        yield found
-
-
-@pytest.fixture
-async def web(parts):
-    async with client(parts) as found:
-        yield found
 
 
 async def test_notebook_and_report(web):

@@ -12,18 +12,6 @@ from support.agent_stand import agent_standing
 from support.agent_world import URL, good
 
 
-@pytest.fixture
-async def parts():
-    async with agent_standing() as found:
-        yield found
-
-
-@pytest.fixture
-async def web(parts):
-    async with client(parts) as found:
-        yield found
-
-
 async def test_a_run_from_its_question_to_its_answer(web, parts):
     run = await start(web)
     assert run["state"] in ("queued", "running")

@@ -12,18 +12,6 @@ from support.agent_stand import agent_standing
 from support.agent_world import QUOTES, good
 
 
-@pytest.fixture
-async def parts():
-    async with agent_standing() as found:
-        yield found
-
-
-@pytest.fixture
-async def web(parts):
-    async with client(parts) as found:
-        yield found
-
-
 async def test_the_openai_route(parts):
     made = openai.AsyncOpenAI(base_url=f"{parts.url}/v1", api_key="none", http_client=httpx_client())
     assert "quelea-agent" in [one.id async for one in made.models.list()]

@@ -3,23 +3,10 @@
 import asyncio
 import json
 
-import pytest
 from quelea_kit.errors import Unavailable
 from support.agent_runs import QUESTION, client, code_runs, start, until, watched
 from support.agent_stand import agent_standing
 from support.agent_world import URL, good
-
-
-@pytest.fixture
-async def parts():
-    async with agent_standing() as found:
-        yield found
-
-
-@pytest.fixture
-async def web(parts):
-    async with client(parts) as found:
-        yield found
 
 
 async def test_cancel_kills_the_code_and_keeps_the_events(web, parts):
