@@ -15,6 +15,8 @@ CJK = re.compile(f"[{_CJK}]")
 _WORD = re.compile(rf"[{_CJK}]+|[A-Za-z]+(?:['’][A-Za-z]+)?|\d+(?:[.,]\d+)*")
 _LETTERS = re.compile("[A-Za-z]+")
 _DIGIT = re.compile(r"\d")
+_SHORT = 24
+"""Characters of a run without white space that is worth remembering: English words and figures, hardly Chinese."""
 
 STOP_WORDS = frozenset(
     """a about above after again all also am an and any are as at be because been before being below between both but
@@ -62,9 +64,19 @@ def words(text: str) -> list[str]:
     return found
 
 
+def _terms_of(run: str) -> tuple[str, ...]:
+    return tuple(stem(word) for word in words(run) if word not in STOP_WORDS)
+
+
+_seen_terms = lru_cache(maxsize=50_000)(_terms_of)
+
+
 def terms(text: str) -> list[str]:
     """words(), without stop words, stemmed: what two texts are compared by."""
-    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+    found: list[str] = []
+    for run in text.split():  # no word reaches over white space, so a run that was seen before is read already
+        found += _seen_terms(run) if len(run) <= _SHORT else _terms_of(run)
+    return found
 
 
 def estimate_tokens(text: str) -> int:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quelea_kit.dates import find_dates, parse_iso
-from quelea_kit.text import estimate_tokens, language_of, terms, words
+from quelea_kit.text import STOP_WORDS, estimate_tokens, language_of, stem, terms, words
 
 
 def test_words_of_both_languages() -> None:
@@ -63,3 +63,10 @@ def test_what_is_no_date(text: str) -> None:
 def test_iso() -> None:
     assert parse_iso("2023-07-01") == date(2023, 7, 1)
     assert parse_iso("yesterday") is None
+
+
+@given(st.text(alphabet=st.sampled_from("aZ9 .,'’%$¨\u00a0\u3000公司净利润的ＡＢ１Σςéß\u0308\n\t-_ﬁ№İ"), max_size=80))
+def test_a_text_read_in_runs_has_the_terms_of_the_whole(text: str) -> None:
+    whole = [stem(word) for word in words(text) if word not in STOP_WORDS]
+    assert terms(text) == whole
+    assert terms(text) == whole  # and once more, from memory
