@@ -66,6 +66,8 @@ def frame(kind, payload):
 
 ENDED_OK = frozenset({"OK"})
 KILLED = frozenset({"TIMEOUT", "MEMORY", "DIED", "PROTOCOL", "ERROR"})
+OVER = "UNSPECIFIED"
+"""No step came to it: the session had ended."""
 
 
 def _nothing(_: Ran) -> None:
@@ -86,6 +88,8 @@ class Attack:
         check: More that must hold, of what came back; asserts.
         limits: Of the run.
         input: Files that go in.
+        then: A second step, of the same session: then the attack is a session, and ends and check are of this step.
+        then_input: Files that go in with it.
     """
 
     name: str
@@ -97,3 +101,5 @@ class Attack:
     check: Callable[[Ran], None] = _nothing
     limits: dict[str, float] = field(default_factory=dict)
     input: dict[str, bytes] = field(default_factory=dict)
+    then: str = ""
+    then_input: dict[str, bytes] = field(default_factory=dict)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 
-from support.sandbox import engine_api
+from support.fake_cluster import FakeCluster
+from support.fake_kubelet import LABEL
+from support.sandbox import SandboxClient, docker_sandbox, engine_api, pod_sandbox
 
 VERDICTS = Path(__file__).with_name("verdicts.json")
 """Backend -> attacks that it has held, as the suite itself has written it."""
 
-BACKENDS = {"docker": "Docker", "userns": "userns-remap", "gvisor": "gVisor"}
+BACKENDS = {"docker": "Docker", "userns": "userns-remap", "gvisor": "gVisor", "pods": "pods"}
 """Name -> heading of its column."""
 
 _THREADS = "gVisor's own threads count as processes: at the limit all of the run ends (DIED)"
@@ -44,7 +48,9 @@ DIFFERS: dict[str, dict[str, str]] = {
 
 
 def backend() -> str:
-    """Which of them the engine of these tests is."""
+    """Which of them these tests run on: QUELEA_ESCAPE_BACKEND=pods, or whatever the engine is."""
+    if os.environ.get("QUELEA_ESCAPE_BACKEND") == "pods":
+        return "pods"
     if "runsc" in os.environ.get("QUELEA_SANDBOX_RUNTIME", ""):
         return "gvisor"
     api = engine_api()
@@ -53,6 +59,22 @@ def backend() -> str:
     finally:
         api.close()
     return "userns" if "name=userns" in options else "docker"
+
+
+@contextlib.asynccontextmanager
+async def service(owner: str, **fields: object) -> AsyncIterator[tuple[SandboxClient, str]]:
+    """A service on this backend, and the label of its containers on the engine."""
+    if backend() != "pods":
+        async with docker_sandbox(owner=owner, **fields) as client:
+            yield client, f"quelea.sandbox.owner={owner}"
+        return
+    cluster = FakeCluster()
+    await cluster.start()
+    try:
+        async with pod_sandbox(cluster, owner=owner, **fields) as client:
+            yield client, f"{LABEL}={cluster.name}"
+    finally:
+        await cluster.close()
 
 
 def record(name: str, tried: set[str], held: set[str]) -> None:

@@ -64,15 +64,15 @@ def processes_of(container: str) -> list[str]:
 
 
 class Containers:
-    """The containers of one service on the engine."""
+    """The containers with one label on the engine: those of one service."""
 
-    def __init__(self, owner: str) -> None:
+    def __init__(self, label: str) -> None:
         self._client = engine_api()
-        self._owner = owner
+        self._label = label
 
     def ids(self) -> set[str]:
         """All of them, running or not."""
-        listed = self._client.containers(all=True, filters={"label": f"quelea.sandbox.owner={self._owner}"})
+        listed = self._client.containers(all=True, filters={"label": self._label})
         return {one["Id"] for one in listed}
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ import psutil
 import pytest
 import pytest_asyncio
 from escape.attack import PRELUDE, Attack
-from escape.attacks.door import ATTACKS
+from escape.attacks import DOOR
 from escape.backends import backend, record
 from escape.outside import Listener, host_facts, still_works
 from quelea.market.v1 import market_pb2, market_pb2_grpc
@@ -105,7 +105,7 @@ async def _neighbour(ground: Ground) -> float:
     return time.monotonic() - began
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", DOOR, ids=lambda attack: attack.name)
 async def test_the_door_holds(ground: Ground, attack: Attack) -> None:
     facts = host_facts()
     ground.tried.add(attack.name)

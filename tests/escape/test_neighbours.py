@@ -55,7 +55,7 @@ async def test_a_session_sees_nothing_of_its_neighbour() -> None:
 
 async def test_bombs_are_cancelled_and_a_caller_that_leaves_ends_its_run() -> None:
     owner = f"escape-cancel-{os.getpid()}"
-    containers = Containers(owner)
+    containers = Containers(f"quelea.sandbox.owner={owner}")
     async with docker_sandbox(owner=owner, preload="", max_containers=2, max_warm=1) as client:
         code = PRELUDE + BY_NAME["fork-bomb"].code
         bomb = asyncio.create_task(client.run(code, execution_id="bomb", limits=pb.Limits(wall_seconds=60)))

@@ -82,6 +82,7 @@ class SandboxClient:
                 else:
                     ran.stdout += event.output.data
             elif kind == "file":
+                assert event.file.path not in ran.files, "a file that came twice"
                 ran.files[event.file.path] = event.file
             else:
                 ran.finished, ended = event.finished, 1

@@ -106,6 +106,18 @@ def test_nothing_is_taken_after_a_break() -> None:
         talk.feed(end())
 
 
+def test_a_file_in_anothers_place_is_refused_and_the_first_stays() -> None:
+    talk = running()
+    paths = ("a", "b/c", "a", "a/b", "b", "b/d")
+    events = [one for path in paths for one in talk.feed(file(path, 1) + encode(b"D", b"1"))]
+    assert [one.path for one in events] == ["a", "b/c", "b/d"]
+    assert talk.refused == (
+        "a: another file has its name",
+        "a/b: it lies below another file",
+        "b: another file lies below it",
+    )
+
+
 def test_output_is_cut_at_its_limit() -> None:
     talk = running()
     assert talk.feed(encode(b"O", b"12345678") + encode(b"E", b"abcd") + encode(b"O", b"more")) == [

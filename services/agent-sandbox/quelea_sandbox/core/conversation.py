@@ -15,7 +15,7 @@ import enum
 import json
 from collections.abc import Iterator
 
-from quelea_sandbox.core.files import path_fault, shown
+from quelea_sandbox.core.files import path_fault, place_fault, shown
 from quelea_sandbox.core.frames import MAX_FRAME, FrameParser, ProtocolError, encode, read_object
 from quelea_sandbox.core.media import media_type
 from quelea_sandbox.core.model import Ended, Event, Output, ReturnedFile, Task
@@ -49,6 +49,7 @@ class Conversation:
         self._output_left = 0
         self._files_left = 0
         self._files = 0
+        self._given: set[str] = set()
         self._refused: list[str] = []
         self._refused_more = 0
         self._path = ""
@@ -84,7 +85,7 @@ class Conversation:
         first = encode(b"X", announcement(task))
         self._task, self.state = task, State.RUNNING
         self._output_left, self._files_left, self._files = task.output_bytes, task.files_bytes, 0
-        self._refused, self._refused_more, self.dropped = [], 0, 0
+        self._given, self._refused, self._refused_more, self.dropped = set(), [], 0, 0
         return self._sent(first, task)
 
     @staticmethod
@@ -152,8 +153,12 @@ class Conversation:
         fault = path_fault(path)
         if not fault and self._files > self._max_files:
             fault = f"more than {self._max_files} files"
+        # Whoever writes them into a folder would write one over the other, or fail.
+        fault = fault or place_fault(path, self._given)
         if fault:
             self._refuse(path, fault)
+        else:
+            self._given.add(path)
         self._path, self._fault, self._missing, self._data = path, fault, size, bytearray()
         self.state = State.RECEIVING
         return self._received() if size == 0 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Collection
 
 from quelea_kit.errors import InvalidInput, TooLarge
 
@@ -45,6 +46,17 @@ def path_fault(path: str) -> str:
     return ""
 
 
+def place_fault(path: str, others: Collection[str]) -> str:
+    """Why a path cannot stand beside others that are taken already; empty when it can."""
+    if path in others:
+        return "another file has its name"
+    if any(path.startswith(f"{other}/") for other in others):
+        return "it lies below another file"
+    if any(other.startswith(f"{path}/") for other in others):
+        return "another file lies below it"
+    return ""
+
+
 def shown(path: str) -> str:
     """A refused path, safe to print: ASCII, at most 80 characters."""
     text = path.encode("ascii", "backslashreplace").decode("ascii")
@@ -66,13 +78,6 @@ def check_inputs(files: tuple[InputFile, ...], *, max_files: int, max_bytes: int
         raise TooLarge(f"The files have {size} bytes; at most {max_bytes} may go in.")
     paths: set[str] = set()
     for file in files:
-        if fault := path_fault(file.path):
+        if fault := path_fault(file.path) or place_fault(file.path, paths):
             raise InvalidInput(f"The file {shown(file.path)!r} cannot go in: {fault}.")
-        if file.path in paths:
-            raise InvalidInput(f"The file {shown(file.path)!r} comes twice.")
         paths.add(file.path)
-    for path in paths:
-        parts = path.split("/")
-        for depth in range(1, len(parts)):
-            if "/".join(parts[:depth]) in paths:
-                raise InvalidInput(f"The file {shown(path)!r} lies below another file.")
