@@ -1,4 +1,5 @@
-"""What files an image has: one digest over names, kinds, modes, owners and bytes, times left out.
+"""What files an image has: one digest over names, kinds, modes, owners and bytes; without times, and without what the
+engine puts into every container.
 
 `python deploy/images/tree.py IMAGE` prints the digest; two builds of the same inputs must have the same.
 `python deploy/images/tree.py IMAGE OTHER` names the paths in which two images differ, and exits 1 where there are any.
@@ -16,6 +17,16 @@ import tarfile
 from docker_cli import run
 
 _SHOWN = 50
+_ENGINES = {
+    ".dockerenv",
+    "etc/hostname",
+    "etc/hosts",
+    "etc/mtab",
+    "etc/resolv.conf",
+    "dev/console",
+    "dev/pts",
+    "dev/shm",
+}
 
 
 def tree(image: str) -> dict[str, str]:
@@ -29,6 +40,8 @@ def tree(image: str) -> dict[str, str]:
             tarfile.open(fileobj=export.stdout, mode="r|") as archive,
         ):
             for one in archive:
+                if one.name.rstrip("/") in _ENGINES:
+                    continue
                 facts = f"{one.type!r} {one.mode:o} {one.uid} {one.gid} {one.linkname}\n"
                 content = hashlib.sha256(facts.encode())
                 file = archive.extractfile(one) if one.isreg() else None

@@ -43,6 +43,7 @@ _CHUNK = 1 << 20
 _PIPE_BYTES = 1 << 20
 _ERROR_CHARS = 16 * 1024 // 4  # so that 16 KiB hold it, whatever its script
 _MARK = "_quelea_saved"
+_DEEPEST = 32  # folders that are looked into; the keeper takes no file that lies as deep
 
 
 def send(kind: bytes, payload: bytes) -> None:
@@ -267,14 +268,14 @@ def _traceback(error: BaseException) -> str:
     return text
 
 
-def walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+def walk(folder: Path, depth: int = 0) -> Iterator[tuple[str, os.stat_result]]:
     """Regular files below a folder: path relative to WORK, and its state. Links are not followed."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda one: one.name):
             with contextlib.suppress(OSError):
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.name != "__pycache__":
-                        yield from walk(Path(entry.path))
+                    if entry.name != "__pycache__" and depth < _DEEPEST:
+                        yield from walk(Path(entry.path), depth + 1)
                 elif entry.is_file(follow_symlinks=False):
                     yield os.path.relpath(entry.path, WORK), entry.stat(follow_symlinks=False)
 

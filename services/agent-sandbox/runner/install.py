@@ -89,6 +89,9 @@ def fonts(out: Path, site: Path) -> None:
     manager = font_manager.FontManager()
     manager.ttflist = [entry for entry in manager.ttflist if entry.fname.startswith(str(site))]
     manager.addfont(str(out / FONT))
+    # It comes out of a set of paths: in another order each time, unless it is put in one.
+    for entries in (manager.ttflist, manager.afmlist):
+        entries.sort(key=lambda entry: (entry.fname, entry.name, entry.style, entry.variant, str(entry.weight)))
     base = next(entry for entry in manager.ttflist if entry.name == "WenQuanYi Micro Hei")
     for alias in ALIASES:
         manager.ttflist.append(type(base)(**{**base.__dict__, "name": alias}))
