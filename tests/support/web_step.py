@@ -57,6 +57,9 @@ class FakeRetriever:
         self.searches.append((query, k, as_of))
         return self.found(k) if callable(self.found) else self.found
 
+    async def companies(self, texts):
+        return ()
+
     async def rank(self, query, passages):
         """Web passages first, in their order."""
         self.ranks.append((query, tuple(passages)))
@@ -82,7 +85,7 @@ class FakeGenerator:
     async def info(self):
         return ReaderInfo("extractive", "m", 10_000)
 
-    async def rewrite(self, question):
+    async def rewrite(self, question, companies=()):
         raise Unavailable("no generator")
 
     async def generate(self, question, evidence, *, evidence_incomplete):

@@ -21,7 +21,7 @@ from quelea_generator.core.model import Delta, Finished, Quote, Turn
 from quelea_generator.core.prompt_files import prompt_files
 from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
-from quelea_generator.wire import check_tenant, to_day, to_question, to_quote, to_task, to_wanted
+from quelea_generator.wire import check_tenant, to_day, to_names, to_question, to_quote, to_task, to_wanted
 
 log = get_logger(__name__)
 
@@ -153,7 +153,12 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
             raise TooLarge(f"More than {self._settings.max_prompt_chars} characters of history.")
         with self._place():
             made = await self._rewriter.rewrite(
-                question, history, to_day(request.as_of), model=request.model, tenant=request.tenant
+                question,
+                history,
+                to_day(request.as_of),
+                companies=to_names(request.companies),
+                model=request.model,
+                tenant=request.tenant,
             )
         REWRITES.labels(made.by or "none").inc()
         return pb.RewriteResponse(question=made.question, by=made.by, prompt_version=made.prompt_version)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
 from quelea.generator.v1 import generator_pb2 as pb
@@ -15,6 +16,7 @@ from quelea_generator.core.prompt import Message
 from quelea_generator.settings import GeneratorSettings
 
 _LONGEST_TENANT = 200
+_MAX_NAMES, _MAX_NAME_CHARS = 200, 300
 _ROLES = ("system", "user", "assistant")
 
 
@@ -114,6 +116,13 @@ def to_day(text: str) -> date:
     if day is None:
         raise InvalidInput("as_of must be a date, YYYY-MM-DD.")
     return day
+
+
+def to_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of companies. Raises TooLarge."""
+    if len(names) > _MAX_NAMES or any(len(name) > _MAX_NAME_CHARS for name in names):
+        raise TooLarge(f"More than {_MAX_NAMES} companies, or one of more than {_MAX_NAME_CHARS} characters.")
+    return tuple(names)
 
 
 def _to_evidence(item: pb.Evidence) -> Evidence:

@@ -218,6 +218,22 @@ class RetrieverServicer(EntryRpcs):
             indexed=await self._library.store.indexed(),
         )
 
+    async def FindCompanies(  # noqa: N802  # the name in the .proto
+        self, request: retriever_pb2.FindCompaniesRequest, context: Context
+    ) -> retriever_pb2.FindCompaniesResponse:
+        """The companies that texts name."""
+        texts = wire.texts_in(request.texts, self._settings.max_query_chars)
+        async with self._library.reading() as snapshot:
+            catalogue = snapshot.catalogue
+        return retriever_pb2.FindCompaniesResponse(
+            mentions=[
+                retriever_pb2.CompanyMention(
+                    text=written, company=catalogue.book.display[key], stored=bool(catalogue.by_company.get(key))
+                )
+                for written, key in catalogue.named_in(texts).items()
+            ]
+        )
+
     async def _meet(self) -> Profile:
         """Before the first use: the store and the embedder must agree."""
         if self._met is None or self._met != self._library.store.profile:

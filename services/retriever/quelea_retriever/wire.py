@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -20,6 +21,7 @@ from quelea_retriever.core.model import DocumentFacts, Hit, Mode, PassageRecord,
 from quelea_retriever.filters import DocumentFilter, folded
 
 MAX_K = 200
+MAX_TEXTS = 50
 _PROVENANCE: dict[int, Provenance] = {
     common_pb2.PROVENANCE_UNSPECIFIED: "",
     common_pb2.PROVENANCE_UPLOAD: "upload",
@@ -45,6 +47,13 @@ def query_in(query: str, longest: int) -> str:
             f"The query has {len(query)} characters; at most {longest} are allowed.", details={"limit": str(longest)}
         )
     return query
+
+
+def texts_in(texts: Sequence[str], longest: int) -> list[str]:
+    """Texts to look into, within the limits; empty ones are left out."""
+    if len(texts) > MAX_TEXTS:
+        raise TooLarge(f"{len(texts)} texts; at most {MAX_TEXTS} at once.", details={"limit": str(MAX_TEXTS)})
+    return [query_in(text, longest) for text in texts if text.strip()]
 
 
 def k_in(k: int, default: int) -> int:

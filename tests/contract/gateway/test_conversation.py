@@ -21,6 +21,7 @@ async def test_the_standalone_question_is_in_the_answer_and_asked_for_everywhere
     (request,) = stand.world.rewrite_requests
     assert (request.question, request.as_of) == (FOLLOW_UP, "2024-01-31")
     assert [(turn.role, turn.text) for turn in request.history] == [(t["role"], t["content"]) for t in HISTORY]
+    assert list(request.companies) == ["Apple"]
     assert [search.query for search in stand.world.searches] == [ALONE]
     assert stand.world.asked[0].question == ALONE
     assert len(stand.world.asked[0].history) == 2

@@ -53,6 +53,12 @@ class FakeRetriever:
             raise self.error
         return self.found
 
+    async def companies(self, texts):
+        self.texts = texts
+        if self.error:
+            raise self.error
+        return ("Zebra",)
+
 
 class FakeGenerator:
     def __init__(self, events, tokens=10_000):
@@ -62,7 +68,8 @@ class FakeGenerator:
     async def info(self):
         return ReaderInfo("extractive", "m", self.tokens)
 
-    async def rewrite(self, question):
+    async def rewrite(self, question, companies=()):
+        self.companies = companies
         made = self.rewrites.get(question.text)
         if isinstance(made, Exception):
             raise made
@@ -94,7 +101,7 @@ async def run(pipeline, asked=None):
 
 async def test_started_then_deltas_then_the_answer():
     items = await run(Pipeline(FakeRetriever(Retrieved(passages(5))), FakeGenerator(good_events())))
-    assert [type(i) for i in items] == [Started, Delta, Grounding, Answer]  # text that comes together goes together
+    assert [type(i) for i in items] == [Started, Delta, Delta, Grounding, Answer]
     started, answer = items[0], items[-1]
     assert [c.number for c in started.evidence] == [1, 2]
     assert [c.number for c in answer.further_reading] == [3, 4, 5]
@@ -211,6 +218,7 @@ async def test_a_follow_up_is_searched_judged_and_answered_as_it_stands_alone_an
     asked = generator.calls[0][0]
     assert (asked.asked, asked.text, asked.history) == (ALONE.question, "And in Q2?", HISTORY)
     assert answer.timings["rewrite"] >= 0
+    assert (retriever.texts, generator.companies) == ([HISTORY[0].text, "And in Q2?"], ("Zebra",))
 
 
 async def test_a_question_that_stands_alone_is_left_as_it_is():

@@ -50,6 +50,16 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
             timings=retriever_pb2.SearchTimings(embed_ms=21, store_ms=3, rank_ms=2, total_ms=26),
         )
 
+    async def FindCompanies(  # noqa: N802  # the wire's name
+        self, request: retriever_pb2.FindCompaniesRequest, context: Any
+    ) -> retriever_pb2.FindCompaniesResponse:
+        """Those of the stored documents, by their whole name."""
+        stored = dict.fromkeys(one.metadata.company for one in self._world.documents.values() if one.metadata.company)
+        named = [company for company in stored if any(company in text for text in request.texts)]
+        return retriever_pb2.FindCompaniesResponse(
+            mentions=[retriever_pb2.CompanyMention(text=name, company=name, stored=True) for name in named]
+        )
+
     async def Rank(self, request: retriever_pb2.RankRequest, context: Any) -> retriever_pb2.RankResponse:  # noqa: N802  # the wire's name
         """By shared words; a cosine that is given is kept."""
         world = self._world

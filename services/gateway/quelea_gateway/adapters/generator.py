@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 import grpc
 from quelea.generator.v1 import generator_pb2, generator_pb2_grpc
@@ -111,7 +111,7 @@ class GeneratorClient:
 
     async def generate(
         self, question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool
-    ) -> AsyncIterator[Delta | Quote | Finished]:
+    ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """Deltas and quotes, then Finished; leaving early cancels the call at the generator."""
         request = request_of(question, evidence, evidence_incomplete=evidence_incomplete)
         with naming("generator"):
@@ -142,14 +142,18 @@ class GeneratorClient:
             reply = await unary(self._stub.ListPrompts(generator_pb2.ListPromptsRequest(), timeout=_PROMPTS_SECONDS))
         return tuple(PromptTemplate(one.name, one.language, one.version, one.text) for one in reply.prompts)
 
-    async def rewrite(self, question: Question) -> Standalone | None:
-        """What a question asks that leans on its history; None when it stands alone. Raises QueleaError."""
+    async def rewrite(self, question: Question, companies: Sequence[str] = ()) -> Standalone | None:
+        """What a question asks that leans on its history; None when it stands alone. Raises QueleaError.
+
+        `companies` are known names of companies, as the question and the history write them.
+        """
         request = generator_pb2.RewriteRequest(
             question=question.text,
             history=[generator_pb2.Turn(role=turn.role, text=turn.text) for turn in question.history],
             as_of=question.as_of,
             model=question.model,
             tenant=question.tenant,
+            companies=companies,
         )
         with naming("generator"):
             made = await unary(self._stub.Rewrite(request, timeout=_REWRITE_SECONDS))

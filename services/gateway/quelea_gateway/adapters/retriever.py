@@ -180,6 +180,13 @@ class RetrieverClient:
             reply = await unary(self._stub.Rank(request, timeout=self._rank_seconds))
         return tuple(Ranked(one.index, one.score, one.cosine, one.header) for one in reply.ranked)
 
+    async def companies(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Names of companies as the texts write them, by the knowledge base's catalogue."""
+        with naming("retriever"):
+            request = retriever_pb2.FindCompaniesRequest(texts=texts)
+            reply = await unary(self._stub.FindCompanies(request, timeout=self._call_seconds))
+        return tuple(mention.text for mention in reply.mentions)
+
     async def search_wire(self, request: retriever_pb2.SearchRequest) -> retriever_pb2.SearchResponse:
         """A search as the wire has it."""
         with naming("retriever"):

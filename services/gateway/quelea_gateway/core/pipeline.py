@@ -16,7 +16,6 @@ from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.evidence import choose, cite, listing
 from quelea_gateway.core.followup import query_for
 from quelea_gateway.core.gate import Gate
-from quelea_gateway.core.gathering import gathered
 from quelea_gateway.core.merge import filled, known_by
 from quelea_gateway.core.model import (
     Answer,
@@ -36,13 +35,12 @@ from quelea_gateway.core.model import (
 from quelea_gateway.core.notices import notices_for
 from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
+from quelea_gateway.core.standalone import standing_alone
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.webroute import WebRoute
 
 _EVERYTHING = Filters()
 _ANY_TIME = AskedPeriods()
-GATHER_SECONDS = 0.02
-"""Text of the reader that comes within this time of the last piece goes on in one: no eye reads faster."""
 KEPT_SECONDS = 0.3
 """An answer that is written waits so long for what became of its useful pages."""
 
@@ -177,7 +175,7 @@ class Pipeline:
             return question
         try:
             with clock.waiting("rewrite"):
-                return replace(question, standalone=await self._generator.rewrite(question))
+                return replace(question, standalone=await standing_alone(question, self._retriever, self._generator))
         except QueleaError:
             return replace(question, searched=query_for(question.text, question.history))
 
@@ -234,7 +232,7 @@ class Pipeline:
         reading = basis.seen().reading
         incomplete = reading.company_missing or reading.period_missing or basis.periods.incomplete(basis.evidence)
         source = self._generator.generate(question, basis.evidence, evidence_incomplete=incomplete)
-        async with contextlib.aclosing(gathered(aiter(source), GATHER_SECONDS)) as events:
+        async with contextlib.aclosing(source) as events:
             while True:
                 with clock.waiting("generate"):
                     event = await anext(events, None)

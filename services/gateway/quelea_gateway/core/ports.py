@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from quelea_gateway.core.checking import CheckPassage, Report
@@ -24,6 +24,10 @@ class Retriever(Protocol):
         """
         ...
 
+    async def companies(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Names of companies as the texts write them, by the knowledge base's catalogue. Raises QueleaError."""
+        ...
+
 
 class Generator(Protocol):
     """Writes answers from evidence."""
@@ -32,13 +36,16 @@ class Generator(Protocol):
         """The reader in use; the last known one while the service is away."""
         ...
 
-    async def rewrite(self, question: Question) -> Standalone | None:
-        """What a question asks that leans on its history; None when it stands alone. Raises QueleaError."""
+    async def rewrite(self, question: Question, companies: Sequence[str] = ()) -> Standalone | None:
+        """What a question asks that leans on its history; None when it stands alone. Raises QueleaError.
+
+        `companies` are known names of companies, as the question and the history write them.
+        """
         ...
 
     def generate(
         self, question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool
-    ) -> AsyncIterator[Delta | Quote | Finished]:
+    ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """Deltas and quotes, then Finished. Evidence is numbered from 1 in the given order. Raises QueleaError."""
         ...
 

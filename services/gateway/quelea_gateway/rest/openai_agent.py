@@ -20,7 +20,7 @@ from quelea_gateway.core.agent.model import ENDED, Event, Run
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.followup import query_for
 from quelea_gateway.core.model import Question
-from quelea_gateway.core.standalone import Standalone
+from quelea_gateway.core.standalone import Standalone, standing_alone
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
 from quelea_gateway.rest.openai_chunks import DONE, Chunks, counted, data
@@ -89,7 +89,7 @@ async def _standing_alone(gateway: Gateway, question: Question) -> Standalone | 
     if not question.history:
         return None
     try:
-        return await gateway.generator.rewrite(question)
+        return await standing_alone(question, gateway.retriever, gateway.generator)
     except QueleaError:
         together = query_for(question.text, question.history)
         return Standalone(together, "rules") if together != question.text else None

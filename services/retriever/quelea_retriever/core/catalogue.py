@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from quelea_kit.text import CJK
 
-from .companies import NameBook
+from .companies import NameBook, clean
 from .filings import newest_first
 from .horizon import Horizon
 from .model import DocumentFacts
@@ -45,6 +45,15 @@ class Catalogue:
     def horizon(self) -> Horizon:
         """How far all documents reach together; found when a question first names a period."""
         return Horizon.of(self.documents, undated=True)
+
+    def named_in(self, texts: Iterable[str]) -> dict[str, str]:
+        """The companies that texts name: how a text writes it -> key, in the order of the texts."""
+        found: dict[str, str] = {}
+        for text in map(clean, texts):
+            for mention in self.book.find(text):
+                written = text[mention.start : mention.end].removesuffix("'s").removesuffix("'").strip()
+                found.setdefault(written, mention.key)
+        return found
 
     def about(self, key: str) -> tuple[DocumentFacts, ...]:
         """Documents of no company whose title speaks of this one."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from quelea_generator.core.dialogue.follow_up_periods import period_of, time_spans
-from quelea_generator.core.dialogue.parts import Parts, is_common, read_parts
+from quelea_generator.core.dialogue.parts import Parts, is_common, read_parts, topic_of
 from quelea_generator.core.dialogue.times import Period
 from quelea_generator.core.model import Turn
 
@@ -81,26 +81,28 @@ class Rewritten:
     leans: bool
 
 
-def stand_alone(question: str, history: tuple[Turn, ...], as_of: date) -> Rewritten:
+def stand_alone(question: str, history: tuple[Turn, ...], as_of: date, companies: tuple[str, ...] = ()) -> Rewritten:
     """The question with what it takes from the user's earlier ones; unchanged when it leans on none.
 
     Args:
         question: The user's newest.
         history: The conversation before it.
         as_of: The day of the question: relative periods count from it when no earlier question has a period.
+        companies: Names of companies by a catalogue, as question and history write them; without any, and where a text
+            has none of them, names are guessed.
     """
     earlier = [turn.text.strip() for turn in history if turn.role == "user" and turn.text.strip()][-MOST_TURNS:]
     if not earlier:
         return Rewritten(question, leans=False)
     base = earlier[0]
     for turn in earlier[1:]:
-        base = _merged(base, turn, as_of).text
-    return _merged(base, question.strip(), as_of)
+        base = _merged(base, turn, as_of, companies).text
+    return _merged(base, question.strip(), as_of, companies)
 
 
-def _merged(base_text: str, question: str, as_of: date) -> Rewritten:
-    said = read_parts(question)
-    base = read_parts(base_text)
+def _merged(base_text: str, question: str, as_of: date, known: tuple[str, ...]) -> Rewritten:
+    said = read_parts(question, known)
+    base = read_parts(base_text, known)
     if len(question) > _LONGEST or len(base_text) > 2 * _LONGEST or not _leans(question, said, base):
         return Rewritten(question, leans=False)
     chinese = said.language == "zh" or (not re.search("[A-Za-z]", question) and base.language == "zh")
@@ -118,9 +120,10 @@ def _merged(base_text: str, question: str, as_of: date) -> Rewritten:
         return Rewritten(f"{end}？与{others}相比如何？" if chinese else f"{end}, compared with {others}?", leans=True)
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
     if _SENTENCE.search(fragment) and not _SUBJECT.match(fragment):
-        return Rewritten(_sentence(_CONNECTIVE.sub("", question), base, as_of, chinese), leans=True)
+        return Rewritten(_sentence(read_parts(_CONNECTIVE.sub("", question), known), base, as_of, chinese), leans=True)
     compares = bool(_COMPARES.search(question))
-    return Rewritten(_fragment(_SUBJECT.sub("", fragment), base, as_of, compares, chinese, question), leans=True)
+    piece = read_parts(_SUBJECT.sub("", fragment), known)
+    return Rewritten(_fragment(piece, base, as_of, compares, chinese, question), leans=True)
 
 
 def _leans(question: str, said: Parts, base: Parts) -> bool:
@@ -147,8 +150,8 @@ def _leans(question: str, said: Parts, base: Parts) -> bool:
 # A piece of a question: "and the year before?", "and Microsoft?", "毛利率呢"
 
 
-def _fragment(fragment: str, base: Parts, as_of: date, compares: bool, chinese: bool, question: str) -> str:
-    said = read_parts(fragment)
+def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bool, question: str) -> str:
+    fragment = said.text
     period = period_of(said, base, as_of)
     if said.shift and said.shift.same and (base.periods or compares):
         compares = compares or not base.periods or ("同期" not in fragment and "same" not in fragment.lower())
@@ -157,13 +160,14 @@ def _fragment(fragment: str, base: Parts, as_of: date, compares: bool, chinese: 
         end = base.text.rstrip(" ?？.。")
         return f"{end}？与{other}相比如何？" if chinese else f"{end}, compared with {other}?"
     item = said.items[0].text if said.items else ""
-    company = (
-        " and ".join(part.text for part in said.companies)
-        if not chinese
-        else "和".join(part.text for part in said.companies)
-    )
+    topic = topic_of(said, base)
+    if topic and item and fragment[topic.end : said.items[0].start].isspace():
+        item = fragment[topic.start : said.items[0].end]
+    companies = () if topic else said.companies
+    company = ("和" if chinese else " and ").join(part.text for part in companies)
     if (
-        not company
+        not topic
+        and not company
         and not item
         and not period
         and _is_plain_name(fragment)
@@ -171,15 +175,19 @@ def _fragment(fragment: str, base: Parts, as_of: date, compares: bool, chinese: 
         and base.companies[0].text.islower()
     ):
         company = fragment  # who writes one name small writes the other so
-    rest = "" if item or company or period else fragment
+    rest = "" if item or company or period or topic else fragment
     if said.language != base.language and base.items and not rest:
         return _composed(base, company, item, period, chinese)
     text = base.text
     edits: list[tuple[int, int, str]] = []
     if company and base.companies:
         edits.append((base.companies[0].start, base.companies[-1].end, company))
+    if topic and base.topics and not item:
+        edits.append((base.topics[0].start, base.topics[0].end, topic.text))
     if item and base.items:
-        edits.append((base.items[0].start, base.items[-1].end if len(base.items) == 1 else base.items[0].end, item))
+        first = base.items[0]
+        before = [one for one in base.topics if topic and text[one.end : first.start].isspace()]
+        edits.append((before[-1].start if before else first.start, first.end, item))
     if period and (spans := time_spans(base)):
         said_as = period.text(base.language)
         if not base.periods:
@@ -231,8 +239,8 @@ def _composed(base: Parts, company: str, item: str, period: Period | None, chine
 # A whole sentence that points back: "What was its gross margin?", "它的净利润是多少？"
 
 
-def _sentence(question: str, base: Parts, as_of: date, chinese: bool) -> str:
-    said = read_parts(question)
+def _sentence(said: Parts, base: Parts, as_of: date, chinese: bool) -> str:
+    question = said.text
     company = base.companies[0].text if base.companies else ""
     period = period_of(said, base, as_of)
     text = question

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -28,9 +29,14 @@ class Parts:
     text: str
     language: str
     companies: tuple[Part, ...]
+    """Those of the catalogue where the text names one, else what looks like a name."""
     items: tuple[Part, ...]
     periods: tuple[Found, ...]
     shift: Shift | None
+    topics: tuple[Part, ...] = ()
+    """Beside a catalogue: other names, of products, segments and places perhaps, and of companies that nobody knows."""
+    sure: bool = False
+    """The companies are the catalogue's."""
 
 
 _NO_NAMES = frozenset(
@@ -54,6 +60,7 @@ _NAME = re.compile(
 )
 _NUMBERED = re.compile(r"(?<![\w$€£¥.,\-])(?![2-6][GD]\b|10[KQ]\b|[1-4][QH]\b)\d{1,3}[A-Z][A-Za-z]*(?![\w%])")
 """A name that begins with a digit: 3M."""
+_CAMEL = re.compile(r"(?<![A-Za-z0-9])[a-z]{1,2}[A-Z][A-Za-z]+(?![A-Za-z0-9])")
 _COMMON = frozenset(
     """today yesterday tomorrow company firm group bank management last next current prior previous latest earlier later
     abroad overseas home elsewhere online offline retail wholesale services products hardware software cloud segment
@@ -111,11 +118,14 @@ def _items() -> re.Pattern[str]:
     )
 
 
-def read_parts(text: str) -> Parts:
-    """The parts of a question, or of a piece of one."""
+def read_parts(text: str, known: Sequence[str] = ()) -> Parts:
+    """The parts of a question, or of a piece of one; `known` are names of companies by a catalogue."""
     periods = tuple(find_periods(text))
     shift = find_shift(text)
     taken = [(one.start, one.end) for one in periods] + ([(shift.start, shift.end)] if shift else [])
+    named = _known_names(text, known)
+    taken += [(one.start, one.end) for one in named]
+    camels = _camel_names(text, taken) if known else []
     items = tuple(_widened(text, match, taken) for match in _items().finditer(text) if _free(match.span(), taken))
     taken += [(one.start, one.end) for one in items]
     language = language_of(text)
@@ -124,7 +134,26 @@ def read_parts(text: str) -> Parts:
         rest = _chinese_rest(text, [*taken, *((one.start, one.end) for one in companies)])
         items = tuple(sorted((*items, *(one for one in rest if chinese_item(one.text))), key=lambda one: one.start))
         companies = companies or [one for one in rest if not chinese_item(one.text)][:1]
-    return Parts(text, language, tuple(companies), items, periods, shift)
+    topics = sorted([*companies, *camels], key=lambda one: one.start) if known else []
+    return Parts(
+        text, language, tuple(named or companies), items, periods, shift, topics=tuple(topics), sure=bool(named)
+    )
+
+
+def _known_names(text: str, known: Sequence[str]) -> list[Part]:
+    """Where the text writes one of these names, the longest first, none over another."""
+    found: list[Part] = []
+    for name in sorted({name for name in known if name}, key=len, reverse=True):
+        edges = (r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])") if name.isascii() else ("", "")
+        for match in re.finditer(f"{edges[0]}{re.escape(name)}{edges[1]}", text):
+            if _free(match.span(), [(one.start, one.end) for one in found]):
+                found.append(Part(*match.span(), match.group()))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _camel_names(text: str, taken: list[tuple[int, int]]) -> list[Part]:
+    """iPhone, eBay."""
+    return [Part(*m.span(), m.group()) for m in _CAMEL.finditer(text) if _free(m.span(), taken)]
 
 
 def _free(span: tuple[int, int], taken: list[tuple[int, int]]) -> bool:
@@ -172,6 +201,19 @@ def _latin_names(text: str, taken: list[tuple[int, int]]) -> list[Part]:
         if match.group() in known and _free(match.span(), [*taken, *((one.start, one.end) for one in found)])
     )
     return sorted(found, key=lambda one: one.start)
+
+
+def topic_of(said: Parts, base: Parts) -> Part | None:
+    """A name that the catalogue does not know, after a company that it knows: a product or a segment of it.
+
+    Only where the former question has such a name to put it for, or it says more about an item ("Data Center revenue");
+    else it may be a company that nobody knows.
+    """
+    if said.sure or not base.sure or not said.topics:
+        return None
+    one = said.topics[-1]
+    of_item = bool(said.items) and said.text[one.end : said.items[0].start].isspace()
+    return one if base.topics or of_item else None
 
 
 def is_common(word: str) -> bool:

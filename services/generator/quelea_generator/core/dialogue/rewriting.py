@@ -65,11 +65,21 @@ class Rewriter:
         self._seconds = seconds
 
     async def rewrite(
-        self, question: str, history: tuple[Turn, ...], as_of: date, *, model: str = "", tenant: str = ""
+        self,
+        question: str,
+        history: tuple[Turn, ...],
+        as_of: date,
+        *,
+        companies: tuple[str, ...] = (),
+        model: str = "",
+        tenant: str = "",
     ) -> Standalone:
-        """The question, standing alone. Never fails: where the model does, the rules decide."""
-        ruled = await asyncio.to_thread(stand_alone, question, history, as_of)
-        if self._completer is None or not history or not _may_lean(question, ruled):
+        """The question, standing alone. Never fails: where the model does, the rules decide.
+
+        `companies` are names by the caller's catalogue, as question and history write them.
+        """
+        ruled = await asyncio.to_thread(stand_alone, question, history, as_of, companies)
+        if self._completer is None or not history or not _may_lean(question, ruled, companies):
             return _by_rules(question, ruled)
         template = prompt_file("rewrite", language_of(question))
         content = template.fill(
@@ -137,9 +147,9 @@ def read_reply(said: str, question: str, history: tuple[Turn, ...], as_of: date)
     return text if set(words(text)) & spoken else ""
 
 
-def _may_lean(question: str, ruled: Rewritten) -> bool:
+def _may_lean(question: str, ruled: Rewritten, companies: tuple[str, ...]) -> bool:
     """Worth the model's time: the rules see that it leans, or it names no company."""
-    return ruled.leans or (len(question) <= _LONGEST and not read_parts(question).companies)
+    return ruled.leans or (len(question) <= _LONGEST and not read_parts(question, companies).companies)
 
 
 def _by_rules(question: str, ruled: Rewritten) -> Standalone:
