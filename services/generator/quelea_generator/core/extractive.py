@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
+from quelea_generator.core.captions import is_caption
 from quelea_generator.core.compose import lines, opening
 from quelea_generator.core.coverage import declines
 from quelea_generator.core.instructions import reads_like_instructions
@@ -41,6 +42,8 @@ def _answer(task: Task) -> tuple[list[str], list[Quote]]:
     asked = read_question(task)
     bad = {item.number for item in task.evidence if reads_like_instructions(item.text)}
     ranked = [one for one in candidates(asked, task.evidence) if one.evidence.number not in bad or not _instructs(one)]
+    if not asked.when:
+        ranked = [one for one in ranked if not is_caption(one.text)]
     subjects = subjects_of(task.question, task.evidence)
     if subjects:
         ranked = [one for one in ranked if is_about(subjects, one, figure=asked.wants_figure)]

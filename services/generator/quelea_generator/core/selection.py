@@ -48,7 +48,9 @@ def select(asked: Asked, ranked: Sequence[Candidate], *, most: int = 3, pool: in
     while left and len(chosen) < most:
         best = max(left, key=lambda candidate: candidate.score + _adds(asked, candidate, chosen))
         if chosen and (
-            best.score < _ENOUGH * chosen[0].score or _meets(asked, best) < _ABOUT * _meets(asked, chosen[0])
+            best.score < _ENOUGH * chosen[0].score
+            or _meets(asked, best) < _ABOUT * _meets(asked, chosen[0])
+            or _beside(asked, best, chosen)
         ):
             left.remove(best)
             continue
@@ -68,6 +70,23 @@ def _by_period(asked: Asked, ranked: Sequence[Candidate]) -> list[Candidate]:
         for one in ranked[:_HEADS_READ]
     ]
     return sorted([*head, *ranked[_HEADS_READ:]], key=lambda one: -one.score)
+
+
+def _beside(asked: Asked, candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
+    """A row that is nearly what was asked for, where the first quote is the very row: net income, other income, net.
+
+    It stays where several things are asked for, and where it has a part of the question that no chosen quote has.
+    """
+    first = chosen[0]
+    if asked.compares or asked.breakdown or asked.reason or not candidate.span.row or not first.span.row:
+        return False
+    if not first.features.get("exact") or candidate.features.get("exact"):
+        return False
+    return all(
+        value <= max(other.reached[at] for other in chosen)
+        for at, value in enumerate(candidate.reached)
+        if asked.units[at].weight == 1
+    )
 
 
 def _meets(asked: Asked, candidate: Candidate) -> float:
