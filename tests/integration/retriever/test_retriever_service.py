@@ -17,13 +17,6 @@ ZH = {"company": "生物股份", "language": "zh", "document_type": "research re
 
 
 @pytest.fixture
-async def service():
-    with memory_folder() as folder:
-        async with running_retriever(folder) as running:
-            yield running
-
-
-@pytest.fixture
 async def filled(service):
     await unary(service.stub.Upsert(upsert_request("apple", FRUIT, **APPLE)))
     await unary(service.stub.Upsert(upsert_request("bio", ["公司的营业收入增长", "口蹄疫疫苗销售"], **ZH)))

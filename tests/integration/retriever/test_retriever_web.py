@@ -5,18 +5,11 @@ from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2 as pb
 from quelea_kit.client import unary
 from quelea_kit.errors import InvalidInput
-from quelea_retriever.testing import document_id, memory_folder, running_retriever, upsert_request
+from quelea_retriever.testing import document_id, upsert_request
 
 APPLE = {"company": "Apple", "ticker": "AAPL", "language": "en", "document_type": "10-Q", "published": "2023-08-04"}
 FRUIT = ["net sales of iPhone grew by eight percent", "gross margin fell", "services revenue reached a record"]
 PERIOD = common_pb2.FiscalPeriod(label="FY2025", fiscal_year=2025, end_date="2025-12-31")
-
-
-@pytest.fixture
-async def service():
-    with memory_folder() as folder:
-        async with running_retriever(folder) as running:
-            yield running
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 // Runs of the agent: start one, watch it, look at an old one, take what it made.
 
-import { ApiError, call, get, post } from "./api.js";
+import { ApiError, call, eventsOf, get, post } from "./api.js";
 import { $, el, joined, outside, show } from "./dom.js";
 import { moment, t } from "./texts.js";
 
@@ -91,36 +91,18 @@ async function* events(id, signal) {
         signal,
         headers: { Accept: "text/event-stream", ...(last ? { "Last-Event-ID": String(last) } : {}) },
       });
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      let buffer = "";
-      for (;;) {
-        const { value, done } = await reader.read();
-        if (done) return;
-        buffer += value;
-        let end;
-        while ((end = buffer.indexOf("\n\n")) >= 0) {
-          const event = parse(buffer.slice(0, end));
-          buffer = buffer.slice(end + 2);
-          if (event?.number) {
-            last = event.number;
-            tries = 0;
-            yield event;
-          }
-        }
+      for await (const event of eventsOf(response)) {
+        const number = Number(event.id);
+        if (!number) continue;
+        last = number;
+        tries = 0;
+        yield event;
       }
+      return;
     } catch (error) {
       if (error.name === "AbortError" || error instanceof ApiError) throw error;
     }
   }
-}
-
-function parse(block) {
-  const fields = {};
-  for (const line of block.split("\n")) {
-    const colon = line.indexOf(": ");
-    if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 2);
-  }
-  return fields.data ? { number: Number(fields.id), name: fields.event, data: JSON.parse(fields.data) } : null;
 }
 
 class View {

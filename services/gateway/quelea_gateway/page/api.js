@@ -90,6 +90,11 @@ export async function* ask(body, signal) {
     headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
     body: JSON.stringify({ ...body, stream: true }),
   });
+  yield* eventsOf(response);
+}
+
+/** The events of a stream: yields {id, name, data}; what carries no data is left out. */
+export async function* eventsOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = "";
   for (;;) {
@@ -107,12 +112,14 @@ export async function* ask(body, signal) {
 
 function parse(block) {
   let name = "message";
+  let id = "";
   const data = [];
   for (const line of block.split("\n")) {
     if (line.startsWith("event:")) name = line.slice(6).trim();
+    else if (line.startsWith("id:")) id = line.slice(3).trim();
     else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
   }
-  return data.length ? { name, data: JSON.parse(data.join("\n")) } : null;
+  return data.length ? { id, name, data: JSON.parse(data.join("\n")) } : null;
 }
 
 /** Upload files, telling how much has been sent; fetch() cannot say that. metadata holds for all of them. */
