@@ -6,12 +6,8 @@ import asyncio
 import contextlib
 import hashlib
 import json
-import os
-import socket
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -21,10 +17,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from quelea_evaluation.tool_stand import serving, wait_for_index
+
 MODES = ("dense", "lexical", "both")
 DEPTH = 10
+SETS = [Path("tests/eval/tools.jsonl"), Path("tests/eval/tools_fresh.jsonl"), Path("tests/eval/tools_fresh2.jsonl")]
+_TABLE_1 = ("all right 5 %", "all wrong 5 %", "all right 10 %", "all wrong 10 %")
 _CONCURRENT = 2
-_INDEX_SECONDS = 1800.0
 
 Tops = dict[str, list[str]]
 """Names by the question's id, best first."""
@@ -56,11 +55,13 @@ class ToolScores:
     """Shares of the questions, 0 to 1.
 
     Attributes:
+        source: The questions' file, without its ending.
         hit_1: One of the needed tools is first.
         all_right_5: Every need is met among the first five.
         all_wrong_5: None is.
     """
 
+    source: str
     mode: str
     group: str
     questions: int
@@ -89,7 +90,7 @@ def met(question: ToolQuestion, top: Sequence[str], k: int) -> int:
     return sum(1 for need in question.gold if need & first)
 
 
-def score(mode: str, group: str, questions: Sequence[ToolQuestion], tops: Tops) -> ToolScores:
+def score(source: str, mode: str, group: str, questions: Sequence[ToolQuestion], tops: Tops) -> ToolScores:
     """Means over the questions."""
 
     def share(holds: Callable[[ToolQuestion], bool]) -> float:
@@ -102,7 +103,7 @@ def score(mode: str, group: str, questions: Sequence[ToolQuestion], tops: Tops) 
         return share(lambda q: met(q, tops[q.id], k) == len(q.gold))
 
     return ToolScores(
-        mode, group, len(questions), hit(1), hit(5), hit(10), complete(5), 1 - hit(5), complete(10), 1 - hit(10)
+        source, mode, group, len(questions), hit(1), hit(5), hit(10), complete(5), 1 - hit(5), complete(10), 1 - hit(10)
     )
 
 
@@ -134,92 +135,39 @@ async def ask(url: str, questions: Sequence[ToolQuestion], mode: str) -> Tops:
         return dict(await asyncio.gather(*(one(question) for question in questions)))
 
 
-def wait_for_index(url: str, say: Callable[[str], None]) -> None:
-    """Until the gateway has indexed its catalogue."""
-    end, said = time.monotonic() + _INDEX_SECONDS, False
-    with httpx2.Client(base_url=url, timeout=30, trust_env=False) as web:
-        while time.monotonic() < end:
-            with contextlib.suppress(httpx2.HTTPError):
-                answer = web.get("/v1/tools", params={"q": "x", "k": 1})
-                if answer.status_code == 200:
-                    return
-            if not said:
-                say("the catalogue is being indexed; minutes the first time")
-                said = True
-            time.sleep(1)
-    raise RuntimeError(f"the catalogue was not indexed within {_INDEX_SECONDS:.0f} s")
+def measure(
+    url: str, asked: dict[str, list[ToolQuestion]], say: Callable[[str], None]
+) -> tuple[list[ToolScores], Tops]:
+    """Scores of every file's questions by part and mode, and what `both` found."""
+    every = [question for part in asked.values() for question in part]
+    tops = {}
+    for mode in MODES:
+        say(f"{len(every)} questions: {mode}")
+        tops[mode] = asyncio.run(ask(url, every, mode))
+    rows = [
+        score(source, mode, name, part, tops[mode])
+        for source, questions in asked.items()
+        for name, part in groups(questions).items()
+        if part
+        for mode in MODES
+    ]
+    return rows, tops["both"]
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-@contextlib.contextmanager
-def parts(home: Path, catalogue: Path, model: Path) -> Iterator[dict[str, str]]:
-    """Embedder, retriever and catalogue, as processes on a home that is kept; their addresses by name.
-
-    Vectors are kept there by the hash of their texts, so only what changed is embedded again.
-    """
-    home.mkdir(parents=True, exist_ok=True)
-    addresses = {name: f"127.0.0.1:{_free_port()}" for name in ("embedder", "vectors", "retriever", "tools")}
-    kept = ["quelea_evaluation.vector_cache", addresses["vectors"], addresses["embedder"], str(home / "vectors.sqlite")]
-    plan: dict[tuple[str, ...], dict[str, str]] = {
-        ("quelea_embedder",): {"QUELEA_EMBEDDER_LISTEN": addresses["embedder"], "QUELEA_EMBEDDER_MODEL": str(model)},
-        tuple(kept): {},
-        ("quelea_retriever",): {
-            "QUELEA_RETRIEVER_LISTEN": addresses["retriever"],
-            "QUELEA_RETRIEVER_EMBEDDER": addresses["vectors"],
-            "QUELEA_RETRIEVER_DATA_DIR": str(home / "index"),
-        },
-        ("quelea_sandbox.registry.serve",): {
-            "QUELEA_SANDBOX_LISTEN": addresses["tools"],
-            "QUELEA_SANDBOX_TOOLS_FILE": str(catalogue),
-            "QUELEA_SANDBOX_TOOL_HEALTH_FILE": str(home / "tool-health.json"),
-        },
-    }
-    with _processes(plan, home / "evaluation.log"):
-        yield addresses
-
-
-@contextlib.contextmanager
-def serving(home: Path, catalogue: Path, model: Path) -> Iterator[str]:
-    """The same with a gateway; yields its URL."""
-    http = f"127.0.0.1:{_free_port()}"
-    with parts(home, catalogue, model) as addresses:
-        settings = {
-            "QUELEA_GATEWAY_HTTP_LISTEN": http,
-            "QUELEA_GATEWAY_AUTH": "off",
-            "QUELEA_GATEWAY_RETRIEVER": addresses["retriever"],
-            "QUELEA_GATEWAY_TOOLS": addresses["tools"],
-        }
-        with _processes({("quelea_gateway",): settings}, home / "gateway.log"):
-            yield f"http://{http}"
-
-
-@contextlib.contextmanager
-def _processes(plan: dict[tuple[str, ...], dict[str, str]], log_file: Path) -> Iterator[None]:
-    with contextlib.ExitStack() as stack:
-        log = stack.enter_context(log_file.open("w"))
-        for arguments, settings in plan.items():
-            process = subprocess.Popen(  # noqa: S603  # our own command line
-                [sys.executable, "-m", *arguments], env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT
-            )
-            stack.callback(_end, process)
-        yield
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(30)
-    except subprocess.TimeoutExpired:
-        process.kill()
+def table_of(rows: Sequence[ToolScores]) -> Table:
+    """hit@k, and the paper's Table 1: every need met, and none, among the first 5 and 10."""
+    table = Table("file", "questions", "n", "mode", "hit@1", "hit@5", "hit@10", *_TABLE_1)
+    for row in rows:
+        hits = (f"{value:.3f}" for value in (row.hit_1, row.hit_5, row.hit_10))
+        shares = (row.all_right_5, row.all_wrong_5, row.all_right_10, row.all_wrong_10)
+        table.add_row(
+            row.source, row.group, str(row.questions), row.mode, *hits, *(f"{100 * value:.1f}" for value in shares)
+        )
+    return table
 
 
 def tools(
-    questions: Annotated[Path, typer.Option(help="The questions, JSON lines.")] = Path("tests/eval/tools.jsonl"),
+    questions: Annotated[list[Path], typer.Option(help="Questions, JSON lines; may be given several times.")] = SETS,
     catalogue: Annotated[Path, typer.Option(help="`make tools` makes it.")] = Path(".cache/tools/catalogue.jsonl"),
     model: Annotated[Path, typer.Option(help="The encoder.")] = Path(".cache/models/multilingual-e5-small"),
     home: Annotated[Path, typer.Option(help="Where the index is kept between runs.")] = Path(".quelea/eval/tools"),
@@ -228,30 +176,24 @@ def tools(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Right tools among the first 5 and 10: by meaning, by words, and by both; nobody names a category."""
-    asked = load(questions)
+    asked = {path.stem: load(path) for path in questions}
 
     def say(line: str) -> None:
         sys.stderr.write(line + "\n")
 
-    with (
-        serving(home.resolve(), catalogue.resolve(), model.resolve()) if not url else contextlib.nullcontext(url) as at
-    ):
-        wait_for_index(at, say)
-        tops = {}
-        for mode in MODES:
-            say(f"{len(asked)} questions: {mode}")
-            tops[mode] = asyncio.run(ask(at, asked, mode))
-    rows = [score(mode, name, part, tops[mode]) for name, part in groups(asked).items() if part for mode in MODES]
+    with contextlib.ExitStack() as stack:
+        if url:
+            wait_for_index(url, lambda: None, say)
+            rows, found = measure(url, asked, say)
+        else:
+            stand = stack.enter_context(serving(home.resolve(), catalogue.resolve(), model.resolve()))
+            wait_for_index(stand.url, stand.check, say)
+            rows, found = measure(stand.url, asked, say)
     if as_json:
         sys.stdout.write(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1) + "\n")
-        return
-    table = Table("questions", "n", "mode", "hit@1", "hit@5", "hit@10", "all right 5", "all wrong 5", "10", "10")
-    for row in rows:
-        values = asdict(row)
-        cells = [f"{100 * value:.1f}" for name, value in values.items() if name not in ("mode", "group", "questions")]
-        table.add_row(row.group, str(row.questions), row.mode, *cells)
-    Console(width=140).print(table)
+    else:
+        Console(width=140).print(table_of(rows))
     if misses:
-        for question in asked:
-            if question.split == "dev" and not met(question, tops["both"][question.id], DEPTH):
-                say(f"{question.id}\t{question.question}\t{', '.join(tops['both'][question.id][:5])}")
+        for question in (one for part in asked.values() for one in part):
+            if question.split == "dev" and not met(question, found[question.id], DEPTH):
+                say(f"{question.id}\t{question.question}\t{', '.join(found[question.id][:5])}")

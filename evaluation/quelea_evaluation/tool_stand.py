@@ -1,0 +1,127 @@
+"""What `quelea eval tools` asks: embedder, retriever, catalogue and gateway, as processes on a home that is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+
+_INDEX_SECONDS = 1800.0
+_LAST_CHARS = 2000
+
+
+@dataclass
+class Stand:
+    """Running processes and the gateway's address."""
+
+    url: str
+    processes: dict[str, tuple[subprocess.Popen[bytes], Path]] = field(default_factory=dict)
+    """With its log, by name."""
+
+    def check(self) -> None:
+        """Raises RuntimeError with the end of the log of a process that has ended: nobody needs to wait for it."""
+        for name, (process, log) in self.processes.items():
+            if process.poll() is not None:
+                said = log.read_text("utf-8", "replace")[-_LAST_CHARS:]
+                raise RuntimeError(f"{name} ended with {process.returncode}. The end of {log}:\n{said}")
+
+
+def wait_for_index(
+    url: str, check: Callable[[], None], say: Callable[[str], None], *, seconds: float = _INDEX_SECONDS
+) -> None:
+    """Until the gateway has indexed its catalogue.
+
+    Args:
+        url: The gateway's.
+        check: Raises when there is nothing to wait for.
+        say: Told once that it takes time.
+        seconds: Longest wait.
+
+    Raises:
+        RuntimeError: it was not indexed in time, or `check` said so.
+    """
+    end, said = time.monotonic() + seconds, False
+    with httpx2.Client(base_url=url, timeout=30, trust_env=False) as web:
+        while True:
+            check()
+            with contextlib.suppress(httpx2.HTTPError):
+                answer = web.get("/v1/tools", params={"q": "x", "k": 1})
+                if answer.status_code == 200:
+                    return
+            if not said:
+                say("the catalogue is being indexed; minutes the first time")
+                said = True
+            if time.monotonic() >= end:
+                raise RuntimeError(f"the catalogue was not indexed within {seconds:.0f} s")
+            time.sleep(1)
+
+
+@contextlib.contextmanager
+def serving(home: Path, catalogue: Path, model: Path) -> Iterator[Stand]:
+    """Everything, started now and ended at the end.
+
+    Vectors are kept by the hash of their texts, so only what changed is embedded again, and what an interrupted run
+    embedded is not lost.
+
+    Args:
+        home: Where index, vectors and logs are kept between runs.
+        catalogue: The tools.
+        model: The encoder.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    at = {name: f"127.0.0.1:{_free_port()}" for name in ("embedder", "vectors", "retriever", "tools", "gateway")}
+    kept = ("quelea_evaluation.vector_cache", at["vectors"], at["embedder"], str(home / "vectors.sqlite"))
+    plan: dict[tuple[str, ...], dict[str, str]] = {
+        ("quelea_embedder",): {"QUELEA_EMBEDDER_LISTEN": at["embedder"], "QUELEA_EMBEDDER_MODEL": str(model)},
+        kept: {},
+        ("quelea_retriever",): {
+            "QUELEA_RETRIEVER_LISTEN": at["retriever"],
+            "QUELEA_RETRIEVER_EMBEDDER": at["vectors"],
+            "QUELEA_RETRIEVER_DATA_DIR": str(home / "index"),
+        },
+        ("quelea_sandbox.registry.serve",): {
+            "QUELEA_SANDBOX_LISTEN": at["tools"],
+            "QUELEA_SANDBOX_TOOLS_FILE": str(catalogue),
+            "QUELEA_SANDBOX_TOOL_HEALTH_FILE": str(home / "tool-health.json"),
+        },
+        ("quelea_gateway",): {
+            "QUELEA_GATEWAY_HTTP_LISTEN": at["gateway"],
+            "QUELEA_GATEWAY_AUTH": "off",
+            "QUELEA_GATEWAY_RETRIEVER": at["retriever"],
+            "QUELEA_GATEWAY_TOOLS": at["tools"],
+        },
+    }
+    with contextlib.ExitStack() as stack:
+        stand = Stand(f"http://{at['gateway']}")
+        for arguments, settings in plan.items():
+            name = arguments[0].removeprefix("quelea_").partition(".")[0]
+            path = home / f"{arguments[0]}.log"
+            log = stack.enter_context(path.open("wb"))
+            process = subprocess.Popen(  # noqa: S603  # our own command line
+                [sys.executable, "-m", *arguments], env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT
+            )
+            stack.callback(_end, process)
+            stand.processes[name] = (process, path)
+        yield stand
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
