@@ -64,6 +64,18 @@ def test_one_filing(question: str, document: str) -> None:
     assert groups(question) == [[document]]
 
 
+@pytest.mark.parametrize("question", ["How many shares of Zebra were outstanding as of {}?", "Zebra 截至{}的总股本"])
+def test_a_day_between_the_end_of_a_period_and_its_filing_is_of_that_filing(question: str) -> None:
+    quarter, before = replace(ZEBRA[3], published="2023-10-31"), replace(ZEBRA[2], published="2023-08-01")
+    catalogue = Catalogue.build([quarter, before])
+    inside = read_query(question.format("October 24, 2023"), catalogue, TODAY)
+    assert [list(group) for group in inside.groups] == [[quarter.id]]
+    assert not inside.period_missing
+    assert not inside.period_newer
+    after = read_query(question.format("November 24, 2023"), catalogue, TODAY)
+    assert after.period_missing
+
+
 def test_three_names_of_a_quarter() -> None:
     # Named by its file, by its filer, and by its last day.
     assert groups("Harbor Q2 2023 revenue") == [["HRBR 2023-07-30"]]

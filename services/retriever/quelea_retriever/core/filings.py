@@ -107,7 +107,8 @@ def covering(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[D
     if ask.newest:
         return list(newest_first(covering(replace(ask, newest=False), filings, annual)))[:1]
     if ask.end is not None:
-        return [d for d in filings if (end := parse_iso(d.period.end_date)) and abs(end - ask.end) <= NEAR]
+        ended = [d for d in filings if (end := parse_iso(d.period.end_date)) and abs(end - ask.end) <= NEAR]
+        return ended or [d for d in filings if _was_written(d, ask.end)]
     if ask.kind == "month" and ask.alone:
         holding = [d for d in filings if _holds_month(d, ask)]
         quarters = [d for d in holding if d.period.fiscal_quarter]
@@ -127,6 +128,13 @@ def covering(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[D
             d for d in filings if period_name(d, ask) == (ask.year, 0)
         ]  # the fourth quarter is in the annual report
     return fitting
+
+
+def _was_written(document: DocumentFacts, day: date) -> bool:
+    """The day lies between the end of the filing's period and its publication: its cover counts shares on such a day,
+    and notes tell of what happened since."""
+    end, published = parse_iso(document.period.end_date), parse_iso(document.published)
+    return end is not None and published is not None and end < day <= published < end + _QUARTER_LATE
 
 
 def period_name(document: DocumentFacts, ask: Ask) -> tuple[int, int]:
