@@ -20,6 +20,8 @@ _EARLIER = re.compile(
     re.IGNORECASE,
 )
 """Behind a figure: it is of the year before the sentence's."""
+_BEFORE = re.compile(r"(?<![较比])(?:上年|去年)同期(?:则?[为是]|达到?|约)\s*$")
+"""Before a figure: the same."""
 _SAID = re.compile(r"公告|披露|发布|公布|\b(?:announced|reported on|said on|published)\b", re.IGNORECASE)
 """The time is that of the saying."""
 _FROM = re.compile(r"(?:\bfrom|[由从自])\s*(?:the )?$", re.IGNORECASE)
@@ -43,7 +45,9 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
         found[at - 1] = (past,)
         found[at] = tuple(p for p in found[at] if p is not past) or tuple(p for p in periods if p is not past)
     return [
-        tuple(replace(p, year=p.year - 1) for p in own if p.year) if _EARLIER.match(sentence, figure.end) else own
+        tuple(replace(p, year=p.year - 1) for p in own if p.year)
+        if _EARLIER.match(sentence, figure.end) or _BEFORE.search(sentence[: figure.start])
+        else own
         for figure, own in zip(figures, found, strict=True)
     ]
 

@@ -32,6 +32,7 @@ _MARGIN = re.compile(r"\bmargins?\b|毛利率|净利率|利润率", re.IGNORECAS
 _OF_MARGINS = content("profit revenue sales 毛利 利润 营业收入")
 """What a margin is computed from is not named in it."""
 _RANGED = re.compile(r"\s?(?:-|–|—|~|至|到|to)\s?[$€£¥]?\s?", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s?[$€£¥]?\s*$|(?:介于|介乎)\s*$", re.IGNORECASE)
 _FROM = re.compile(r"(?:\bfrom|[从由自])\s*$", re.IGNORECASE)
 _TO = re.compile(r"(?:\bto|[至到])\s*$", re.IGNORECASE)
 
@@ -103,7 +104,9 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
                 replace(blank, verdict="supported", passage=numbers[0], passages=numbers) if numbers else blank
             )
             continue
-        claim = Claim(figure, sentence, question, terms, allowed[figure.start], tuple(periods) or asked,
+        own = allowed[figure.start]
+        every = own if any(period not in periods for period in own) else tuple(periods) or asked
+        claim = Claim(figure, sentence, question, terms, own, every,
                       wording.direction(sentence, figure.start, figure.end),
                       owners.barred(sentence, question, figure.start))  # fmt: skip
         budget.sought -= 1
@@ -124,11 +127,17 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
 def _torn(sentence: str, amounts: Sequence[Figure], places: dict[int, set[int]]) -> Iterator[int]:
     """Starts of the second figures of ranges, "210 to 230", whose two ends stand in no one row or sentence."""
     for one, other in pairwise(amounts):
-        ranged = _RANGED.fullmatch(sentence[one.end : other.start]) and one.kind == other.kind
+        joined = sentence[one.end : other.start]
+        ranged = (_RANGED.fullmatch(joined) or _is_between(sentence, one, joined)) and one.kind == other.kind
         moved = _FROM.search(sentence[: one.start]) or wording.direction(sentence, one.start, other.end)
         ends = places.get(one.start, set()), places.get(other.start, set())
         if ranged and not moved and all(ends) and not ends[0] & ends[1]:
             yield other.start
+
+
+def _is_between(sentence: str, one: Figure, joined: str) -> bool:
+    """ "between $1.70 and $1.85": the two ends of a range."""
+    return bool(_BETWEEN.search(sentence[: one.start]) and re.fullmatch(r"\s?(?:and|[与和])\s?[$€£¥]?\s?", joined))
 
 
 def _amount(

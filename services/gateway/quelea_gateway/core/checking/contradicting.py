@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.facts import Evidence
@@ -12,6 +13,19 @@ from quelea_gateway.core.checking.passage_facts import Fact, Group
 _SIDES = 60
 _TO = re.compile(r"(?:\bto|[至到])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
 _FROM = re.compile(r"(?:\bfrom|[从由自])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
+_BY = re.compile(r"\bby\s*(?:about|approximately|nearly)?\s*$", re.IGNORECASE)
+_EACH = re.compile(
+    r"每(?P<n>\d*|[一十百千万]*)(?P<of>股|户|人|吨|台|平方米)"
+    r"|\bper (?P<n2>\d[\d,]*|hundred|thousand)? ?(?P<of2>shares?)\b"
+)
+_FORMER = re.compile(
+    r"\b(?:earlier|previous(?:ly)?|prior|former(?:ly)?|original(?:ly)?) (?:\w+ )?(?:range|guidance|forecast|estimate"
+    r"|outlook|target|plan|expect\w*)|此前(?:预计|预测|指引)|原(?:先|来)?(?:预计|计划|指引)",
+    re.IGNORECASE,
+)
+_LATTER = re.compile(
+    r"\bnow\b|\bcurrently\b|\bnew(?:est)?\b|\blatest\b|\brevised\b|目前|现(?:在|预计)|最新", re.IGNORECASE
+)
 _STEADY = re.compile(
     r"\b(?:unchanged|stayed|remained (?:at|flat|stable|steady|unchanged|constant)|flat|held steady)\b"
     r"|持平|不变|保持在|维持在",
@@ -80,6 +94,8 @@ def ends_fit(sentence: str, figure: Figure, fact: Fact) -> bool:
     if fact.table >= 0:
         return True
     before, written = sentence[: figure.start], fact.words[: fact.figure.start]
+    if (_TO.search(before) and _BY.search(written)) or (_BY.search(before) and _TO.search(written)):
+        return False  # "cut to 140" of "cut by 140 to 1,260"
     if (_TO.search(before) and _FROM.search(written)) or (_FROM.search(before) and _TO.search(written)):
         return False
     if not wording.direction(sentence, figure.start, figure.end) or fact.figure.kind == "points":
@@ -89,6 +105,27 @@ def ends_fit(sentence: str, figure: Figure, fact: Fact) -> bool:
     return not (_STEADY.search(fact.words[first:last]) and not _STEADY.search(sentence[own:until]))
 
 
+def words_fit(sentence: str, figure: Figure, fact: Fact) -> bool:
+    """Per ten shares is not per share, and what was expected earlier is not what is expected now."""
+    if fact.table >= 0:
+        return True
+    said, found = _each(sentence, figure.start), _each(fact.words, fact.figure.start)
+    if said and found and said[1] == found[1] and said[0] != found[0]:
+        return False
+    if not _LATTER.search(sentence) or _FORMER.search(sentence):
+        return True
+    first, _ = wording.clause(fact.words, fact.figure.start, fact.figure.end)
+    return not _FORMER.search(fact.words[first : fact.figure.start])
+
+
+def _each(text: str, start: int) -> tuple[str, str] | None:
+    """Of how many of what an amount is, as the words before it say: ("10", 股) of 每10股派."""
+    found = None
+    for match in _EACH.finditer(text[:start]):
+        found = (match["n"] or match["n2"] or "1").replace("一", "1").replace("十", "10"), match["of"] or "share"
+    return found
+
+
 def is_oldest(fact: Fact, group: Group) -> bool:
     """Its row has later figures, and none before it."""
     years = [(p.year, p.month, p.quarter) for f in group.facts if not f.change for p in f.periods[:1] if p.year]
@@ -96,14 +133,19 @@ def is_oldest(fact: Fact, group: Group) -> bool:
     return bool(own) and len(set(years)) > 1 and own[0] == min(years)
 
 
-def other_row(fact: Fact, terms: frozenset[str], evidence: Evidence) -> bool:
-    """The words name another row of its table, wholly, and its own less: Europe's sales are not Asia's."""
+def other_row(fact: Fact, terms: frozenset[str], evidence: Evidence, but: Container[int] = ()) -> bool:
+    """The words name another row of its table, wholly, and its own less: Europe's sales are not Asia's.
+
+    Rows of `but` are no others: they are parts of the same computation.
+    """
     group = evidence.groups[fact.group]
     own = group.name
     if fact.table < 0 or not own or own <= terms:
         return False
     shared = own & terms
     for row in evidence.rows.get(fact.table, ()):
+        if row.facts and row.facts[0].group in but:
+            continue
         if row is not group and row.name and row.name <= terms and shared < row.name and not row.name <= own:
             return any(f.column == fact.column and f.figure.size != fact.figure.size for f in row.facts)
     return False

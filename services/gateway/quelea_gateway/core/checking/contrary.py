@@ -14,7 +14,7 @@ _COVERED = 0.75
 _CLAUSE = re.compile(r"[,;，；。!?！？]|\.(?=\s|$)|\b(?:but|while|whereas|although|and)\b|但|而且|同时")
 _NOT = re.compile(
     r"\b(?:not|no|never|neither|nor|none|cannot|without|failed to|fails to|declined to|refused to|unable to)\b|n't\b"
-    r"|未|没有|从不|否认|不(?=会|是|能|存在|涉及|构成|影响|派发|分红|进行|计提|再|予|得)|无(?=重大|任何|需|法|须)",
+    r"|未|没有|从不|否认|不(?=会|是|能|建议|拟|计划|打算|考虑|宣派|派付|存在|涉及|构成|影响|派发|分红|进行|计提|再|予|得)|无(?=重大|任何|需|法|须)",
     re.IGNORECASE,
 )
 _UNTOLD = re.compile(
@@ -23,7 +23,7 @@ _UNTOLD = re.compile(
     re.IGNORECASE,
 )
 _DONE = (
-    r"acquir(?:e[sd]?|ing)|bought|buys|purchas(?:e[sd]|ing)|su(?:ed|es)|owns?|owned|supplie[sd]|invested in"
+    r"acquir(?:e[sd]?|ing)|sold|sells|bought|buys|purchas(?:e[sd]|ing)|su(?:ed|es)|owns?|owned|supplie[sd]|invested in"
     r"|merged into|sold to|lent to|overtook|outsold|beat|defeated|replaced|hired|licen[sc]e[sd] to|guarantee[sd]"
     r"|controls?|controlled"
 )
@@ -81,7 +81,8 @@ def _is_swapped(one: str, other: str) -> bool:
     if said is None or found is None or said[0] != found[0]:
         return False
     (_, doer, done), (_, doer2, done2) = said, found
-    straight, across = len(doer & doer2) + len(done & done2), len(doer & done2) + len(done & doer2)
+    both = done & done2  # what it was done with: the assets that A sold to B
+    straight, across = len(doer & doer2), len(doer & (done2 - both)) + len((done - both) & doer2)
     return bool(doer & done2 and done & doer2) and across > straight
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -59,7 +60,8 @@ def columns(
                 loose.extend(filled)
             continue
         _spread(filled, count, percents, texts, unsure)
-    return tuple(_column(" ".join(words), " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
+    over_all = set(texts[0]).intersection(*texts) if count > 1 else set()
+    return tuple(_column(words, over_all, " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
 
 
 def _has_year(text: str) -> bool:
@@ -105,13 +107,23 @@ def dated(text: str) -> str:
     return f"{text.rstrip(' ,')}, 2000" if re.search(r"[a-z] \d{1,2},?\s*$", text) else text
 
 
-def _column(text: str, unsure: str) -> Column:
+def _column(heads: list[str], over_all: Set[str], unsure: str) -> Column:
+    text = " ".join(heads)
     signs = " ".join(part for part in text.split() if not re.search(r"\w", part))
     if signs:  # "2019 %": the sign is no unit of the year
         words = " ".join(part for part in text.split() if re.search(r"\w", part))
         text = f"{words} ; {signs}"
-    periods = merged(find_periods(_spelled(text)), find_periods(_spelled(unsure)))
+    periods = merged(_nearest(heads, over_all, find_periods(_spelled(text))), find_periods(_spelled(unsure)))
     return Column(text, periods, bool(_CHANGE.search(text)))
+
+
+def _nearest(heads: list[str], over_all: Set[str], periods: list[Period]) -> list[Period]:
+    """Without those of other years than the column's own heads name: a title over all columns has the report's."""
+    if len({p.year for p in periods if p.year}) < 2:
+        return periods
+    own = " ".join(head for head in heads if head not in over_all)
+    years = {p.year for p in find_periods(_spelled(own)) if p.year}
+    return [p for p in periods if not p.year or p.year in years] if years else periods
 
 
 def _spelled(text: str) -> str:

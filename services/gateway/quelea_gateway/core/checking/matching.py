@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quelea_gateway.core.checking import contradicting, wording
+from quelea_gateway.core.checking import contradicting, naming, wording
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import ONE, Figure, Period
 from quelea_gateway.core.checking.passage_facts import Fact
@@ -26,6 +26,7 @@ _YEAR_OVER_YEAR = re.compile(
     r"\byear[- ]over[- ]year|\byear[- ]on[- ]year|\byoy\b|\b(?:prior|previous|last) year|year[- ]ago|同比|上年",
     re.IGNORECASE,
 )
+_NARROWED = re.compile(r"\bnarrowed\b|\bwidened\b|收窄|扩大", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,9 @@ def level_fits(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
         if other is fact or other.change or not other.periods or not fact.periods or not _is_before(other, fact):
             continue
         spoken = re.sub(r"[^\d.,]", "", other.figure.text).strip(",.")
-        named = bool(_YEAR_OVER_YEAR.search(claim.sentence)) or (bool(spoken) and spoken in claim.sentence)
+        named = bool(_YEAR_OVER_YEAR.search(claim.sentence) or _NARROWED.search(claim.sentence)) or (
+            bool(spoken) and spoken in claim.sentence
+        )
         bracketed = fact.value < 0 and other.value < 0 and not claim.figure.negative  # a loss narrows
         moved = other.value - fact.value if bracketed else fact.value - other.value
         if named and moved * direction < 0:
@@ -216,6 +219,9 @@ def supporting(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
                     and level_fits(claim, fact, evidence)
                     and contradicting.polarity_fits(claim.sentence, figure, fact, evidence.groups[fact.group].label)
                     and contradicting.ends_fit(claim.sentence, figure, fact)
+                    and contradicting.words_fit(claim.sentence, figure, fact)
+                    and naming.item_fits(claim.sentence, figure, fact)
+                    and not naming.is_of_another(claim.sentence, figure, fact, evidence)
                     and not contradicting.other_row(fact, claim.terms, evidence)
                     and not is_luck(claim, fact, found, evidence.groups[fact.group].name)
                     and not unheard(claim, fact, evidence)

@@ -44,6 +44,7 @@ class Period:
         months: How long: 3 of a quarter, 12 of a year that is named as a whole.
         fiscal: The text calls the year fiscal, or it is a label such as Q3 2023 that may be fiscal.
         explicit: The text calls the year fiscal.
+        label: Of a date, the fiscal year that its document calls it by where that is not the usual one; else 0.
     """
 
     start: int
@@ -56,6 +57,7 @@ class Period:
     months: int = 0
     fiscal: bool = False
     explicit: bool = False
+    label: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 
 from quelea_kit.text import STOP_WORDS, stem, words
 
-from quelea_gateway.core.checking import sentences, tables, wording
+from quelea_gateway.core.checking import fiscal, sentences, tables, wording
 from quelea_gateway.core.checking.amounts import parse_amounts
 from quelea_gateway.core.checking.attaching import attached
 from quelea_gateway.core.checking.model import ONE, CheckPassage, Figure, Period
@@ -33,6 +33,7 @@ _OTHERWISE = re.compile(
     re.IGNORECASE,
 )
 """It states the unit of a whole document."""
+_FOUR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[A-Za-z\u3400-\u9fff]")
 
 
@@ -121,17 +122,19 @@ def _read(passage: CheckPassage) -> PassageFacts:
         years.setdefault(row.table, set()).update(p.year for c in row.cells for p in c.column.periods if p.year)
     found.tables = len(years) + max(years, default=0) + 1
     percents = {(r.table, at) for r in rows for at, cell in enumerate(r.cells) if "%" in cell.text}
+    header = plain(passage.header)
+    told = fiscal.read(find_periods(header))
     for row in rows:
-        _add_row(found, row, frozenset(years[row.table]), percents)
+        _add_row(found, row, frozenset(years[row.table]), percents, told)
     for piece in prose:
-        _add_prose(found, text[piece.start : piece.end], passage.text[piece.start : piece.end])
+        _add_prose(found, text[piece.start : piece.end], passage.text[piece.start : piece.end], told)
     for row in rows:
         if any(c.isdigit() for c in row.label):
-            _add_prose(found, row.label, row.label)
+            _add_prose(found, row.label, row.label, told)
     if head:
-        _add_prose(found, head, passage.table_head)
+        _add_prose(found, head, passage.table_head, told)
     if passage.header:
-        _add_prose(found, plain(passage.header), passage.header)
+        _add_prose(found, header, passage.header, told)
     found.terms = content(f"{passage.header}\n{passage.table_head}\n{passage.text}")
     for line in _OTHERWISE.finditer(text):
         if found.otherwise is None:
@@ -141,17 +144,34 @@ def _read(passage: CheckPassage) -> PassageFacts:
             scales, _ = stated(match.group())
             if any(scale >= THOUSAND for scale in scales):
                 found.loose.append(scales)
-    periods = find_periods(text) + find_periods(head) + find_periods(plain(f"{passage.header} {passage.published}"))
-    found.periods = (
-        *periods, *(p for row in rows for c in row.cells for p in merged(c.column.periods, row.periods))
-    )  # fmt: skip
+    periods = find_periods(_uncounted(text, rows)) + find_periods(head)
+    periods += find_periods(plain(f"{passage.header} {passage.published}"))
+    found.periods = told.labelled([*periods, *(p for row in rows for c in row.cells for p in _times(c, row, told))])
     return found
+
+
+def _times(cell: tables.RawCell, row: tables.Row, told: fiscal.Fiscal) -> tuple[Period, ...]:
+    return merged(told.of_head(cell.column.text) or cell.column.periods, row.periods)
+
+
+def _uncounted(text: str, rows: Sequence[tables.Row]) -> str:
+    """Without the rows whose cells all look like years and are none."""
+    for row in rows:
+        if row.cells and all(_FOUR.fullmatch(cell.text) for cell in row.cells):
+            text = text[: row.start] + " " * (row.end - row.start) + text[row.end :]
+    return text
 
 
 _held = lru_cache(maxsize=_HELD)(_read)
 
 
-def _add_row(found: PassageFacts, row: tables.Row, years: frozenset[int], percents: Container[tuple[int, int]]) -> None:
+def _add_row(
+    found: PassageFacts,
+    row: tables.Row,
+    years: frozenset[int],
+    percents: Container[tuple[int, int]],
+    told: fiscal.Fiscal,
+) -> None:
     spoken = f"{row.label or 'total'} {row.section}"
     own = content(spoken)
     untimed = _untimed(row.label)
@@ -159,6 +179,7 @@ def _add_row(found: PassageFacts, row: tables.Row, years: frozenset[int], percen
     group = Group(0, row.label, row.section, row.table, row.block, own, name)
     place = len(found.groups)
     for at, cell in enumerate(row.cells):
+        times = told.labelled(_times(cell, row, told))
         figures = (
             [Figure(cell.text, cell.start, cell.end, "number", Decimal(0), ONE)]
             if cell.dash
@@ -171,7 +192,7 @@ def _add_row(found: PassageFacts, row: tables.Row, years: frozenset[int], percen
             if figure.kind in {"percent", "points"}:
                 unit = Unit((ONE,), "", True)
             fact = Fact(
-                passage=0, figure=figure, unit=unit, periods=merged(cell.column.periods, row.periods),
+                passage=0, figure=figure, unit=unit, periods=times,
                 group=place, column=at, table=group.table, words=f"{spoken} {cell.column.text}",
                 terms=own | content(cell.column.text), years=years,
                 direction=-1 if figure.negative else 1, change=cell.column.change,
@@ -183,7 +204,7 @@ def _add_row(found: PassageFacts, row: tables.Row, years: frozenset[int], percen
     found.groups.append(group)
 
 
-def _add_prose(found: PassageFacts, part: str, written: str) -> None:
+def _add_prose(found: PassageFacts, part: str, written: str, told: fiscal.Fiscal) -> None:
     for start, end in sentences.cut(part):
         if found.facts >= MOST_FACTS:
             return
@@ -197,7 +218,8 @@ def _add_prose(found: PassageFacts, part: str, written: str) -> None:
         for at, figure in enumerate(figures):
             unit = Unit((ONE, *scales), "", figure.kind in {"percent", "points"})
             fact = Fact(
-                passage=0, figure=figure, unit=unit, periods=allowed[at], group=len(found.groups), column=-1,
+                passage=0, figure=figure, unit=unit, periods=told.labelled(allowed[at]),
+                group=len(found.groups), column=-1,
                 table=-1, words=sentence, terms=about,
                 direction=wording.direction(sentence, figure.start, figure.end),
             )  # fmt: skip

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from quelea_kit.dates import find_dates
 
+from quelea_gateway.core.checking.counts import is_count
 from quelea_gateway.core.checking.model import Period
 from quelea_gateway.core.checking.numerals import chinese
 
@@ -44,6 +45,16 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"(?![\d%]|\.\d|,\d{3}|\s?(?:percent|million|billion))",
         ),
         ("month_days", rf"(?<![\d.,$])(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?P<m>(?-i:{_MONTH}))(?![A-Za-z])"),
+        (
+            "zh_span",
+            rf"截至?(?:(?P<y>{_Y})年)?(?P<m>\d{{1,2}})月(?P<d>\d{{1,2}})日止(?P<n>三|六|九|十二|3|6|9|12)个月(?:期间)?"
+            rf"(?:[ ;]{{0,3}}(?P<y2>{_Y})年?(?![\d.,%]))?",
+        ),
+        (
+            "zh_span",
+            rf"截至?(?:(?P<y>{_Y})年)?(?P<m>\d{{1,2}})月(?P<d>\d{{1,2}})日止年度"
+            rf"(?:[ ;]{{0,3}}(?P<y2>{_Y})年?(?![\d.,%]))?",
+        ),
         ("zh_month_days", r"(?<!年)(?<!\d)(?P<m>\d{1,2})月(?P<d>\d{1,2})日"),
         ("month", rf"(?<![A-Za-z])(?P<m>{_MONTH})(?:,?\s+(?:of )?|\s?-\s?)(?P<y>{_Y})(?!\d)"),
         (
@@ -86,7 +97,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         (
             "year",
             rf"(?<![\d.,$€£¥#A-Za-z_-])(?P<y>{_Y})(?![\d%A-Za-z_]|,\d|\.\d|\s?(?:%|percent|million"
-            r"|billion|thousand|[十百千]|万|亿|元|美元|港元|欧元|英镑|日元|股|家|人|名|shares|employees|units|stores|basis|bps)"
+            r"|billion|thousand|[十百千]|万|亿|元|美元|港元|欧元|英镑|日元|股|家|人|名|basis|bps)"
             r"|-(?:year|day|month))",
         ),
         ("year", rf"(?<=\d\d\d\d[-–~])(?P<y>{_Y})(?![\d%A-Za-z_]|,\d|\.\d)"),
@@ -109,7 +120,7 @@ _ANY = re.compile(
 )
 _NEEDS = {
     "month_days": re.compile(rf"{_MONTH}\s+\d|\d(?:st|nd|rd|th)? {_MONTH}", re.IGNORECASE),
-    "zh_month_days": re.compile("日"),
+    "zh_month_days": re.compile("日"), "zh_span": re.compile("日止"),
     "month": re.compile(rf"{_MONTH}(?:,?\s+(?:of )?|\s?-\s?){_Y}", re.IGNORECASE),
     "quarter": re.compile("q|季", re.IGNORECASE),
     "half": re.compile("h[12]|[12]h|half|半|中期", re.IGNORECASE), "first_months": re.compile("months", re.IGNORECASE),
@@ -138,6 +149,9 @@ def _found(text: str) -> tuple[Period, ...]:
             taken[period.start : period.end] = b"\1" * (period.end - period.start)
             found.append(period)
 
+    if "日止" in text:  # 截至2025年6月30日止六个月: a day and a length of time
+        for match in (m for name, form in _FORMS if name == "zh_span" for m in form.finditer(text)):
+            take(_zh_span(match))
     for date in find_dates(text):
         whole = Period(date.start, date.end, date.day.year, month=date.day.month, day=date.day.day)
         before = _SPAN_BEFORE.search(text[max(0, date.start - 45) : date.start])
@@ -151,11 +165,11 @@ def _found(text: str) -> tuple[Period, ...]:
     for name, form in _FORMS:
         if name == "year":
             _expand(text, found, take)
-        if not _NEEDS[name].search(text):
+        if name == "zh_span" or not _NEEDS[name].search(text):
             continue
         for match in form.finditer(text):
             period = _read(name, match)
-            if period is None:
+            if period is None or (name == "year" and is_count(text, *match.span("y"))):
                 continue
             take(period)
             if name in {"month", "quarter"}:
@@ -166,6 +180,13 @@ def _found(text: str) -> tuple[Period, ...]:
         if one.fiscal and not one.quarter and _is_year(other) and _TO.fullmatch(text[one.end : other.start]):
             found[at] = replace(other, fiscal=True)
     return tuple(found)
+
+
+def _zh_span(match: re.Match[str]) -> Period:
+    got = match.groupdict()
+    said = got.get("n") or "12"
+    months = int(said) if said.isdigit() else int(chinese(said) or 0)
+    return Period(*match.span(), int(got["y"] or got["y2"] or 0), month=int(got["m"]), day=int(got["d"]), months=months)
 
 
 def _is_year(period: Period) -> bool:

@@ -163,6 +163,9 @@ def _before(amount: Fact, growth: Fact) -> Iterator[Try]:
     """What there was before: "rose 7% to 1.28" comes from 1.28 ÷ 1.07, and by the difference."""
     if amount.figure.kind != "number":
         amount, growth = growth, amount
+    if amount.figure.kind == growth.figure.kind == "number":
+        yield from _before_move(amount, growth)
+        return
     way = -1 if growth.figure.negative else growth.direction
     if growth.figure.kind != "percent" or amount.figure.kind != "number" or not way:
         return
@@ -172,6 +175,15 @@ def _before(amount: Fact, growth: Fact) -> Iterator[Try]:
         base = amount.value / times
         yield Try(base, (amount, growth), "steps", False, None, f"= {shown}")
         yield Try(amount.value - base, (amount, growth), "steps", False, True, f"= {show(amount)} − {shown}")
+
+
+def _before_move(amount: Fact, move: Fact) -> Iterator[Try]:
+    """What there was before: "1,987, 46 fewer than a year before" comes from 1,987 + 46."""
+    if amount.direction or not move.direction or amount.figure.currency != move.figure.currency:
+        return
+    base = amount.value - move.direction * move.figure.size
+    sign = "−" if move.direction > 0 else "+"
+    yield Try(base, (amount, move), "steps", False, None, f"= {show(amount)} {sign} {show(move)}")
 
 
 def _sentences(claim: Claim, groups: Sequence[Group], asked: Sequence[Operation]) -> Iterator[Try]:

@@ -22,6 +22,11 @@ _TAIL = re.compile(
 )
 _CELL = re.compile(r"(?:[$€£¥(]\s?)*[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*|[-–—]+")
 _DAY = re.compile(r"\d{1,2}/\d{1,2}/(?:\d\d){1,2}\s?[~–-]?")
+_TIMELY = re.compile(
+    r"\byears?\b|\bdates?\b|\bended\b|\bending\b|\bmaturit|\bexpir|\bdue\b|\bperiods?\b|\bfiscal\b|\bfounded\b|\bsince\b"
+    r"|年|日|期|\bin (?:millions|thousands)|\bas of\b|\b(?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
 _HEADS = 7
 _WIDEST = 80
 
@@ -117,7 +122,8 @@ def read(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
         if not bare.strip():
             continue
         parts = _parts(bare)
-        data = _data(parts) if parts and len(parts) <= _WIDEST else None
+        above_it = pending or state.heads
+        data = _data(parts, above_it) if parts and len(parts) <= _WIDEST else None
         if parts and data:
             _settle(state, pending)
             pending = []
@@ -144,8 +150,8 @@ def read(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
     return rows, prose
 
 
-def _data(parts: Sequence[tuple[str, int]]) -> list[int] | None:
-    """Which parts are cells, when the parts are a row of data."""
+def _data(parts: Sequence[tuple[str, int]], heads: Sequence[Sequence[str]]) -> list[int] | None:
+    """Which parts are cells, when the parts are a row of data. `heads`: the lines above it."""
     first = next((i for i, (part, _) in enumerate(parts) if part), None)
     if first is None:
         return None
@@ -157,11 +163,25 @@ def _data(parts: Sequence[tuple[str, int]]) -> list[int] | None:
     figures = [i for i in cells if _NUMERIC.fullmatch(parts[i][0])]
     if cells and not figures and all(_DASH.fullmatch(parts[i][0]) for i in cells) and re.search(r"\w", label):
         return cells  # nothing in any column
-    if not figures or all(_YEAR.fullmatch(parts[i][0]) for i in figures):
+    if not figures:
+        return None
+    if all(_YEAR.fullmatch(parts[i][0]) for i in figures) and not _counts(label, [parts[i][0] for i in figures], heads):
         return None
     if len([i for i in cells if not _is_cell(parts[i][0])]) > len(figures):
         return None
     return cells
+
+
+def _counts(label: str, cells: Sequence[str], heads: Sequence[Sequence[str]]) -> bool:
+    """Cells that look like years are counts where heads above them name the years, and the row is called something."""
+    if not re.search(r"[A-Za-z\u3400-\u9fff]{2}", label) or _TIMELY.search(label):
+        return False
+    if not all(re.fullmatch(r"\d{4}", cell.strip()) for cell in cells):
+        return False
+    named = [[p for p in line if p and find_periods(p)] for line in heads]
+    years = [[p.year for piece in line for p in find_periods(piece)[:1]] for line in named if len(line) == len(cells)]
+    own = [int(cell) for cell in cells]
+    return any(all(line) and line != own and len(set(line)) == len(line) for line in years)
 
 
 def _settle(state: _State, pending: list[tuple[str, ...]]) -> None:

@@ -31,7 +31,10 @@ def contradict(said: Period, found: Period, years: frozenset[int]) -> bool:
     Args:
         years: Years that the figure's table has columns for: a label that one of them has means that one.
     """
-    if said.year and found.year and said.year != found.year and not _same_fiscal(said, found, years):
+    if found.label and said.year and not said.month:
+        if said.year != found.label and (said.fiscal or said.year != found.year):
+            return True
+    elif said.year and found.year and said.year != found.year and not _same_fiscal(said, found, years):
         return True
     if said.month and found.month and said.month != found.month:
         return True
@@ -76,7 +79,7 @@ class Calendar:
     def _names(self, said: Period, index: int, periods: Sequence[Period]) -> bool:
         if _key(said) in self._all[index]:
             return True
-        years = {p.year for p in periods}
+        years = {p.year for p in periods} | {p.label for p in periods}
         if said.day:
             days = [p for p in periods if (p.month, p.day) == (said.month, said.day)]
             return any(p.year == said.year or not said.year for p in days)

@@ -15,9 +15,14 @@ _WORDS = {"thousands": 10**3, "millions": 10**6, "billions": 10**9, "thousand": 
 _CURRENCY = {
     "$": "$", "us$": "USD", "usd": "USD", "u.s. dollars": "USD", "dollars": "$", "€": "EUR", "eur": "EUR", "£": "GBP",
     "rmb": "CNY", "¥": "¥", "hk$": "HKD", "cny": "CNY", "人民币": "CNY", "美元": "USD", "港元": "HKD", "元": "CNY",
+    "港币": "HKD", "元人民币": "CNY", "canadian dollars": "CAD", "australian dollars": "AUD",
+    "hong kong dollars": "HKD", "singapore dollars": "SGD", "us dollars": "USD", "new taiwan dollars": "TWD",
     "euros": "EUR", "sek": "SEK", "nok": "NOK", "chf": "CHF",
 }  # fmt: skip
-_MONEY = r"US\$|HK\$|A\$|C\$|\$|€|£|¥|RMB|USD|EUR|CNY|SEK|NOK|CHF|U\.S\. dollars|dollars|euros"
+_MONEY = (
+    r"(?:Canadian|Australian|Hong Kong|Singapore|US|New Taiwan) dollars"
+    r"|US\$|HK\$|A\$|C\$|\$|€|£|¥|RMB|USD|EUR|CNY|SEK|NOK|CHF|U\.S\. dollars|dollars|euros"
+)
 STATEMENT = re.compile(
     rf"(?:(?P<cur>{_MONEY})[ ,]*(?:amounts )?)?\bin (?:(?P<cur2>{_MONEY}) ?)?(?P<word>thousands?"
     rf"|millions?|billions?)\b(?: of (?P<cur3>{_MONEY}|[A-Za-z.]+ dollars))?"
@@ -26,8 +31,8 @@ STATEMENT = re.compile(
     rf"|(?:\(|\b|^)(?P<word3>millions|thousands|billions) of (?P<cur5>{_MONEY}|[A-Za-z.]+)"
     r"|(?<![A-Za-z])(?P<cur6>US\$|HK\$|A\$|C\$|\$|€|£|RMB|¥|USD|EUR|GBP|SEK|NOK"
     r"|CHF)\s?(?P<letter>m|M|bn|k|mn|mm|MM|B)(?![A-Za-z0-9])"
-    r"|单位[:：是为]?\s*(?P<cur7>人民币|美元|港元)?\s*(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万"
-    r"|千)?(?P<cur8>元|美元|港元|股|吨|台|人)"
+    r"|单位[:：是为]?\s*(?P<cur7>人民币|美元|港元|港币)?\s*(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万"
+    r"|千)?(?P<cur8>元(?:人民币)?|美元|港元|港币|股|吨|台|人)"
     r"|[(（](?P<cur9>人民币)?(?P<zh2>万亿|十亿|亿|千万|百万|万|千)(?P<cur10>元|美元|港元)[)）]"
     r"|(?P<cur11>人民币)(?P<zh3>百万|千|万|亿)元",
     re.IGNORECASE,

@@ -12,14 +12,14 @@ _UP = (
     r"|\bgain(?:ed|s)?\b|\bclimb\w*|\bjump\w*"
     r"|\bsurg\w*|\bhigher\b|\bup(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
     r"|\bimprov\w*|\bwiden\w*|\bexpan(?:d|s)\w*|\badvanc\w*"
-    r"|\bmore than (?:in|the|that|a year|last)|增长|增加|上升|上涨|提高|提升|攀升|增至|升至|同比增"
+    r"|\bmore than (?:in|the|that|a year|last)|增长|增加|净增|上升|上涨|提高|提升|攀升|增至|升至|同比增"
     r"|环比增|涨幅|增幅|回升|扩大"
 )
 _DOWN = (
     r"\bdecreas\w*|\bdeclin\w*|\bfell\b|\bfall(?:s|en|ing)?\b|\bdrop\w*|\breduc\w*"
     r"|\blower(?:ed)?\b|\bdown(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
     r"|\bnarrowed\b|\bshr[aiu]nk\w*|\bslid\b|\bslip\w*|\bcontract(?:ed|ion)\b|\bdeteriorat\w*|\bplung\w*|\bdiminish\w*"
-    r"|\b(?:less|fewer) than (?:in|the|that|a year|last|[$€£¥])|下降|减少|下滑|下跌|降低|降至|减至"
+    r"|\b(?:less|fewer) than (?:in|the|that|a year|last|[$€£¥])|下降|减少|净减|下滑|下跌|降低|降至|减至"
     r"|回落|同比减|同比降|环比降|跌幅|降幅|缩减|萎缩|收窄"
 )
 DIRECTION = re.compile(rf"(?P<up>{_UP})|(?P<down>{_DOWN})", re.IGNORECASE)
