@@ -1,6 +1,6 @@
 """Retriever, search and generator that answer after set delays, in one process, to measure a gateway alone.
 
-python mocks.py PORT_FILE RETRIEVE_MS FIRST_TOKEN_MS TOKEN_MS TOKENS [READER [FILINGS]]
+python mocks.py PORT_FILE RETRIEVE_MS FIRST_TOKEN_MS TOKEN_MS TOKENS [READER [FILINGS [GATHER_MS]]]
 
 Replies are made and serialised before the first call, and there are no interceptors: what a mock costs is taken from
 the gateway, which runs on the same cores.
@@ -71,8 +71,30 @@ def passages(count: int, filing: int = 0) -> retriever_pb2.SearchResponse:
     )
 
 
-def answer(filing: int, tokens: int, reader: str) -> list[bytes]:
-    """Events of an answer in so many pieces: a quoted row from the extractive reader, else a sentence with figures."""
+def sent(pieces: list[str], each: float, gather: float) -> list[tuple[float, str]]:
+    """(when, text) as our generator sends pieces that come so far apart: what comes within `gather` of the last in one.
+
+    The last piece takes with it whatever waits, for what follows it is no text.
+    """
+    messages: list[tuple[float, str]] = []
+    waiting, due = "", 0.0
+    for number, piece in enumerate(pieces):
+        now = number * each
+        if waiting and now > due:
+            messages.append((due, waiting))
+            waiting, due = "", due + gather
+        waiting += piece
+        if now >= due or number == len(pieces) - 1:
+            messages.append((now, waiting))
+            waiting, due = "", now + gather
+    return messages
+
+
+def answer(filing: int, tokens: int, reader: str, each: float, gather: float) -> list[tuple[float, bytes]]:
+    """Events of an answer in so many pieces: a quoted row from the extractive reader, else a sentence with figures.
+
+    Each with the seconds after the first piece when it is due.
+    """
     row, quoting = line(filing), reader == "extractive"
     now, before = row.split("\t")[1:]
     text = f"{row} [1]" if quoting else (
@@ -81,12 +103,15 @@ def answer(filing: int, tokens: int, reader: str) -> list[bytes]:
     )  # fmt: skip
     ends = [len(text) * number // tokens for number in range(tokens + 1)]
     pieces = [text[start:end] for start, end in itertools.pairwise(ends)]
-    events = [generator_pb2.GenerateResponse(delta=generator_pb2.TextDelta(text=piece)) for piece in pieces]
+    texts = sent(pieces, each, gather)
+    events = [(due, generator_pb2.GenerateResponse(delta=generator_pb2.TextDelta(text=said))) for due, said in texts]
+    end = events[-1][0]
     if quoting:
         quote = generator_pb2.Quote(number=1, start=0, end=len(row), text=row, score=1.0)
-        events.append(generator_pb2.GenerateResponse(quote=quote))
+        events.append((end, generator_pb2.GenerateResponse(quote=quote)))
     done = generator_pb2.Finished(reason="stop", reader=reader, model="mock", prompt_version="1")
-    return [event.SerializeToString() for event in (*events, generator_pb2.GenerateResponse(finished=done))]
+    events.append((end, generator_pb2.GenerateResponse(finished=done)))
+    return [(due, event.SerializeToString()) for due, event in events]
 
 
 class Mocks:
@@ -97,12 +122,14 @@ class Mocks:
         tokens: Pieces of an answer.
         filings: Searches come upon so many filings, one after another: few are kept in the gateway's memory of
             passages, with many every check reads its passages anew.
+        gather: Seconds within which pieces are sent in one message, as our generator does; 0: each by itself.
     """
 
-    def __init__(self, seconds: tuple[float, float, float], tokens: int, reader: str, filings: int) -> None:
-        self._retrieve, self._first, self._token = seconds
-        self._tokens = tokens
-        self._answers = [answer(filing, tokens, reader) for filing in range(filings)]
+    def __init__(
+        self, seconds: tuple[float, float, float], tokens: int, reader: str, filings: int, gather: float
+    ) -> None:
+        self._retrieve, self._first, token = seconds
+        self._answers = [answer(filing, tokens, reader, token, gather) for filing in range(filings)]
         self._found: Iterator[bytes] = itertools.cycle([passages(20, n).SerializeToString() for n in range(filings)])
         self._filings = {line(filing): filing for filing in range(filings)}
         info = generator_pb2.GetInfoResponse(version="mock", reader=reader, model="mock", evidence_tokens=3000)
@@ -116,9 +143,8 @@ class Mocks:
     async def generate(self, request: generator_pb2.GenerateRequest, context: Any) -> AsyncIterator[bytes]:
         """The answer from the filing that the request's evidence is from."""
         started = time.perf_counter()
-        for number, event in enumerate(self._answers[self._filings[request.evidence[0].text.partition("\n")[0]]]):
-            due = started + self._first + min(number, self._tokens - 1) * self._token
-            wait = due - time.perf_counter()
+        for due, event in self._answers[self._filings[request.evidence[0].text.partition("\n")[0]]]:
+            wait = started + self._first + due - time.perf_counter()
             if wait > 0:
                 await asyncio.sleep(wait)
             yield event
@@ -163,5 +189,6 @@ async def serve(port_file: Path, mocks: Mocks) -> None:
 
 if __name__ == "__main__":
     retrieve, first, token = (float(given) / 1000 for given in sys.argv[2:5])
-    reader, filings = (*sys.argv[6:8], *("openai", "1")[len(sys.argv[6:8]) :])
-    asyncio.run(serve(Path(sys.argv[1]), Mocks((retrieve, first, token), int(sys.argv[5]), reader, int(filings))))
+    reader, filings, gather = (*sys.argv[6:9], *("openai", "1", "20")[len(sys.argv[6:9]) :])
+    mocks = Mocks((retrieve, first, token), int(sys.argv[5]), reader, int(filings), float(gather) / 1000)
+    asyncio.run(serve(Path(sys.argv[1]), mocks))

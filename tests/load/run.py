@@ -180,7 +180,7 @@ def on_mocks(stack: contextlib.ExitStack, given: argparse.Namespace, folder: Pat
     log, port_file = folder / "log", folder / "mocks.json"
     port_file.unlink(missing_ok=True)
     told = (given.retrieve_ms, given.first_token_ms, given.token_ms, given.tokens, given.reader, given.filings)
-    command = [sys.executable, str(HERE / "mocks.py"), str(port_file), *map(str, told)]
+    command = [sys.executable, str(HERE / "mocks.py"), str(port_file), *map(str, told), str(given.gather_ms)]
     mocks = stack.enter_context(process(command, log))
     at = f"127.0.0.1:{until(lambda: json.loads(port_file.read_text())['port'], 'mocks.py', log)}"
     ideal = given.retrieve_ms + given.first_token_ms + (given.tokens - 1) * given.token_ms
@@ -217,6 +217,7 @@ def options() -> argparse.Namespace:
         "--reader", default="extractive", help="extractive: its figures stand in its quotes; openai: all are checked"
     )
     parser.add_argument("--filings", type=int, default=200, help="documents the answers are from; checks remember some")
+    parser.add_argument("--gather-ms", type=float, default=20.0, help="the generator's; 0: each piece by itself")
     parser.add_argument("--beside", type=Path, help="another checkout, of which one more gateway runs, to compare")
     parser.add_argument("--whole-stack", action="store_true", help="no mocks: all services, one filing in the store")
     parser.add_argument("--keep", type=Path, help="folder for logs and Locust's tables")

@@ -6,13 +6,18 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
-from quelea_gateway.core.gathering import Event, gathered
-from quelea_gateway.core.model import Delta, Finished, Quote
+from quelea_kit.gathering import gathered as gathered_by
 from quelea_kit.testing import wait_until_async
 
 LONG = 3600.0
 """A time to gather in that no test waits for."""
-QUOTE, DONE = Quote(1, 0, 2, "ab"), Finished("stop", "openai")
+Event = str | int
+"""A string is text, a number is none."""
+QUOTE, DONE = 1, 2
+
+
+def gathered(source: AsyncGenerator[Event, None], seconds: float) -> AsyncGenerator[Event, None]:
+    return gathered_by(source, seconds, lambda event: event if isinstance(event, str) else None, str)
 
 
 class Source:
@@ -45,32 +50,44 @@ def source() -> Source:
 
 async def test_the_first_piece_goes_at_once_and_later_ones_together(source: Source) -> None:
     events = gathered(source.events(), 0.01)
-    source.put(Delta("a"))
-    assert await anext(events) == Delta("a")
-    source.put(Delta("b"), Delta("c"), Delta("d"))
-    assert await anext(events) == Delta("bcd")
+    source.put("a")
+    assert await anext(events) == "a"
+    source.put("b", "c", "d")
+    assert await anext(events) == "bcd"
     await events.aclose()
     assert source.closed
 
 
 async def test_what_is_no_text_waits_for_nothing_and_keeps_its_place(source: Source) -> None:
     events = gathered(source.events(), LONG)
-    source.put(Delta("a"))
-    assert await anext(events) == Delta("a")
-    source.put(Delta("b"), Delta("c"), QUOTE, Delta("d"), DONE, None)
+    source.put("a")
+    assert await anext(events) == "a"
+    source.put("b", "c", QUOTE, "d", DONE, None)
     rest = [event async for event in events]
-    assert "".join(e.text for e in rest if isinstance(e, Delta)) == "bcd"
-    assert rest.index(QUOTE) > [isinstance(e, Delta) for e in rest].index(True)
+    assert "".join(e for e in rest if isinstance(e, str)) == "bcd"
+    assert rest.index(QUOTE) > [isinstance(e, str) for e in rest].index(True)
     assert rest[-1] == DONE
     assert source.closed
 
 
+async def test_a_piece_after_a_pause_waits_for_no_other(source: Source) -> None:
+    events = gathered(source.events(), 0.01)
+    source.put("a")
+    assert await anext(events) == "a"
+    await asyncio.sleep(0.05)
+    waiting = asyncio.ensure_future(anext(events))
+    source.put("b")  # the next one never comes
+    async with asyncio.timeout(20):
+        assert await waiting == "b"
+    await events.aclose()
+
+
 async def test_the_end_waits_for_nothing(source: Source) -> None:
     events = gathered(source.events(), LONG)
-    source.put(Delta("a"))
-    assert await anext(events) == Delta("a")
-    source.put(Delta("b"), None)
-    assert [event async for event in events] == [Delta("b")]
+    source.put("a")
+    assert await anext(events) == "a"
+    source.put("b", None)
+    assert [event async for event in events] == ["b"]
 
 
 async def test_an_empty_source_ends(source: Source) -> None:
@@ -80,32 +97,32 @@ async def test_an_empty_source_ends(source: Source) -> None:
 
 
 async def test_an_error_comes_after_the_text_before_it(source: Source) -> None:
-    source.put(Delta("a"), Delta("b"), ValueError("broken"))
+    source.put("a", "b", ValueError("broken"))
     said = ""
     with pytest.raises(ValueError, match="broken"):
         async for event in gathered(source.events(), LONG):
-            assert isinstance(event, Delta)
-            said += event.text
+            assert isinstance(event, str)
+            said += event
     assert said == "ab"
 
 
 async def test_no_more_is_read_ahead_than_a_bound(source: Source) -> None:
     events = gathered(source.events(), 0.0)
-    source.put(*[Delta("x")] * 2000, None)
+    source.put(*["x"] * 2000, None)
     first = await anext(events)
-    assert isinstance(first, Delta)
+    assert isinstance(first, str)
     await wait_until_async(lambda: source.taken >= 256)
     for _ in range(50):
         await asyncio.sleep(0)
     assert source.taken < 1000
-    rest = [event.text async for event in events if isinstance(event, Delta)]
-    assert first.text + "".join(rest) == "x" * 2000
+    rest = [event async for event in events if isinstance(event, str)]
+    assert first + "".join(rest) == "x" * 2000
 
 
 async def test_one_who_leaves_in_the_middle_closes_the_source(source: Source) -> None:
     events = gathered(source.events(), LONG)
-    source.put(Delta("a"))
-    assert await anext(events) == Delta("a")
+    source.put("a")
+    assert await anext(events) == "a"
     waiting = asyncio.ensure_future(anext(events))
     await asyncio.sleep(0)
     waiting.cancel()
