@@ -72,7 +72,7 @@ def test_what_is_asked_for_is_there() -> None:
     assert {"Deployment", "StatefulSet", "Service", "ServiceMonitor", "Ingress", "NetworkPolicy", "Pod"} <= on
     assert len(of_kind(render(MATRIX["hpa"]), "HorizontalPodAutoscaler")) == 7
     assert len(of_kind(render(MATRIX["keda"]), "ScaledObject")) == 7
-    assert {t["kind"] for t in render(MATRIX["everything off"])} == {"ConfigMap", "PersistentVolumeClaim", "Secret"}
+    assert {t["kind"] for t in render(MATRIX["everything off"])} == {"ConfigMap", "Secret"}
     outside = {t["metadata"]["name"] for t in render(MATRIX["outside"])}
     assert not [name for name in outside if name.endswith(("-redis", "-qdrant", "-blobs", "-keys"))]
 

@@ -115,3 +115,58 @@ annotations:
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 {{- end }}
+
+{{/*
+Many storage classes bind a claim for its first pod only, and `helm install --wait` waits for claims that are not bound:
+without this it would wait for the first night. A Job cannot be changed, so another image is another name.
+*/}}
+{{- define "quelea.jobs.bind" -}}
+{{- $service := dict }}{{ include "quelea.complete" (dict "root" . "name" (first .Values.jobs.backup.parts) "into" $service) }}
+{{- $image := include "quelea.image" (list . $service.image) }}
+{{- $spec := include "quelea.jobs.bind.spec" (dict "root" . "image" $image) }}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {{ include "quelea.jobs.metadata" (list . (printf "bind-%s" (sha256sum $spec | trunc 8)) "") | nindent 2 }}
+spec:
+  {{- $spec | nindent 2 }}
+{{- end }}
+{{- define "quelea.jobs.bind.spec" -}}
+backoffLimit: 3
+activeDeadlineSeconds: 600
+template:
+  metadata:
+    labels:
+      {{- include "quelea.selectorLabels" (list .root "maintenance") | nindent 6 }}
+      {{- with .root.Values.commonLabels }}{{ toYaml . | nindent 6 }}{{ end }}
+  spec:
+    restartPolicy: Never
+    serviceAccountName: {{ include "quelea.name" (list .root "maintenance") }}
+    automountServiceAccountToken: false
+    enableServiceLinks: false
+    terminationGracePeriodSeconds: 30
+    {{- with .root.Values.priorityClassName }}
+    priorityClassName: {{ . }}
+    {{- end }}
+    {{- include "quelea.pullSecrets" .root | nindent 4 }}
+    securityContext:
+      runAsNonRoot: true
+      runAsUser: 65532
+      runAsGroup: 65532
+      fsGroup: 65532
+      fsGroupChangePolicy: OnRootMismatch
+      seccompProfile: {type: RuntimeDefault}
+    containers:
+      - name: bind
+        image: {{ .image }}
+        imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+        # A folder that can be written to, or a word about it now and not at night.
+        command: [python, -I, -B, -c, "import tempfile; tempfile.TemporaryFile(dir='/backups').write(b'x')"]
+        securityContext: {{ include "quelea.restricted" .root | nindent 10 }}
+        resources: {{ toYaml .root.Values.jobs.resources | nindent 10 }}
+        volumeMounts:
+          - {name: backups, mountPath: /backups}
+    volumes:
+      - name: backups
+        persistentVolumeClaim: {claimName: {{ include "quelea.jobs.claim" .root }}}
+{{- end }}
