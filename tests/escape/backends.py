@@ -43,6 +43,12 @@ DIFFERS: dict[str, dict[str, str]] = {
         "execute-otherwise": "noexec does not hold for mapping a file; its calls meet the same filter",
         "exit-elsewhere": "gVisor's first process ends with its thread (DIED)",
     },
+    "pods": {
+        "all-inodes": "an emptyDir in memory has no limit of inodes; memory is their bound",
+        "who-it-is": "a user and a group of the pod's own, not 65534; all else is the same",
+        "execute-otherwise": "an emptyDir is not noexec: what is written runs, and its calls meet the same filter",
+        "hooks-for-the-next-step": "an emptyDir is not noexec: a library that it wrote is loaded by its children",
+    },
 }
 """Attacks that end otherwise inside: there only what is seen from outside is asserted, and this is said of it."""
 

@@ -138,7 +138,9 @@ async def test_the_door_holds(ground: Ground, attack: Attack) -> None:
     assert ground.listener.arrived == []
     assert host_facts() == facts
     still_works()
-    assert await ground.door.healthy()
+    async with asyncio.timeout(60):  # a machine may be slow; a door that is dead stays so
+        while not await ground.door.healthy():
+            assert ground.door.process.poll() is None, ground.door.log[-2000:]
     assert await _neighbour(ground) < _HONEST_SECONDS
     assert door.memory_info().rss - memory < 200 << 20, "the door kept what an attack sent"
     calls = await ground.door.calls(attack.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import secrets
@@ -9,6 +10,7 @@ from typing import Any
 
 from quelea_sandbox.adapters.backend import EngineError, Inspection
 from quelea_sandbox.core.model import Shape
+from quelea_sandbox.seccomp import filter_for_pods
 from quelea_sandbox.settings import SandboxSettings
 
 Pod = dict[str, Any]
@@ -28,18 +30,28 @@ _SHM_BYTES = 16 * _MIB
 _LEAST_CPU_REQUEST = 0.05
 
 _FIRST = """
-import json, os, resource, sys
+import base64, ctypes, json, os, resource, sys
 os.read(0, 1) or os._exit(0)
 for name, most in json.loads(sys.argv[1]).items():
     kind = getattr(resource, name)
     hard = resource.getrlimit(kind)[1]
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(kind, (most, most))
+if os.uname().machine == "x86_64":
+    code = base64.b64decode(sys.argv[2])
+    held = ctypes.create_string_buffer(code, len(code))
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+    libc = ctypes.CDLL(None, use_errno=True)
+    program = Program(len(code) // 8, ctypes.addressof(held))
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.byref(program), 0, 0):
+        sys.exit("no filter of system calls: " + os.strerror(ctypes.get_errno()))
 rest = {k: v for k, v in os.environ.items() if not k.startswith("KUBERNETES_")}
 os.execve(sys.executable, ["python", "-I", "-B", "-u", "/opt/quelea/guest.py"], rest)
 """
 """What runs before the guest, in its place: waits for the keeper's first byte, for what a guest says before anybody is
-attached is lost; takes limits that a pod's spec has no field for; then becomes the guest."""
+attached is lost; takes limits that a pod's spec has no field for, and the filter of system calls, which needs no right
+(prctl 38 is PR_SET_NO_NEW_PRIVS, 22 PR_SET_SECCOMP); then becomes the guest."""
 
 _HOPELESS = {
     "ErrImageNeverPull",
@@ -68,12 +80,13 @@ def pod_of(settings: SandboxSettings, shape: Shape, name: str) -> Pod:
         "RLIMIT_FSIZE": settings.file_bytes,
         "RLIMIT_CORE": 1,  # with 0 a node that pipes dumps to a handler would still get one
     }
+    listed = base64.b64encode(filter_for_pods(tcp=shape.market)).decode()
     memory, storage = str(shape.memory_bytes), str(settings.pod_storage_bytes)
     container = {
         "name": CONTAINER,
         "image": settings.image,
         "imagePullPolicy": settings.pod_pull_policy,
-        "command": ["python", "-I", "-B", "-u", "-c", _FIRST, json.dumps(limits)],
+        "command": ["python", "-I", "-B", "-u", "-c", _FIRST, json.dumps(limits), listed],
         "workingDir": "/work",
         # Once: when whoever is attached has gone, the guest reads an end and ends.
         "stdin": True,
