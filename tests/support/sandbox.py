@@ -32,6 +32,19 @@ protocol = sys._getframe(3).f_globals['_OUT']
 """
 """What code needs to write frames of its own to the keeper."""
 
+FORK = """
+import os, errno, time
+n = 0
+try:
+    while True:
+        if os.fork() == 0:
+            time.sleep(60); os._exit(0)
+        n += 1
+except OSError as error:
+    print(errno.errorcode[error.errno], n)
+"""
+"""Code that forks until it may not, and prints why and how often it did."""
+
 IMAGE = os.environ.get("QUELEA_SANDBOX_IMAGE", "quelea-runner:latest")
 ENGINE = os.environ.get("QUELEA_SANDBOX_DOCKER_HOST", "unix:///var/run/docker.sock")
 """The engine that all these tests talk to, as the service reads it from the same variable."""

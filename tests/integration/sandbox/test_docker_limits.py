@@ -2,7 +2,7 @@
 
 import pytest
 from quelea.sandbox.v1 import sandbox_pb2 as pb
-from support.sandbox import SandboxClient
+from support.sandbox import FORK, SandboxClient
 
 MIB = 1 << 20
 
@@ -64,18 +64,7 @@ async def test_tmpfs_counts_as_memory(any_client: SandboxClient) -> None:
 
 
 async def test_processes(any_client: SandboxClient) -> None:
-    code = """
-import os, errno, time
-n = 0
-try:
-    while True:
-        if os.fork() == 0:
-            time.sleep(60); os._exit(0)
-        n += 1
-except OSError as error:
-    print(errno.errorcode[error.errno], n)
-"""
-    error, number = (await any_client.run(code, limits=pb.Limits(pids=32))).text.split()
+    error, number = (await any_client.run(FORK, limits=pb.Limits(pids=32))).text.split()
     assert error == "EAGAIN" and 10 < int(number) < 32
 
 

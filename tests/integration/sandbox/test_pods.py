@@ -10,7 +10,7 @@ from quelea_kit.errors import NotFound, Unavailable
 from quelea_kit.testing import wait_until_async
 from quelea_sandbox.adapters.kubernetes_options import OWNER
 from support.fake_cluster import FakeCluster
-from support.sandbox import SandboxClient, pod_sandbox
+from support.sandbox import FORK, SandboxClient, pod_sandbox
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -65,18 +65,7 @@ print(os.listdir('/run'))
 
 
 async def test_each_pod_has_its_own_number_of_processes(client_on_pods: SandboxClient) -> None:
-    code = """
-import os, errno, time
-n = 0
-try:
-    while True:
-        if os.fork() == 0:
-            time.sleep(60); os._exit(0)
-        n += 1
-except OSError as error:
-    print(errno.errorcode[error.errno], n)
-time.sleep(2)
-"""
+    code = f"{FORK}time.sleep(2)\n"
     both = await asyncio.gather(*(client_on_pods.run(code, limits=pb.Limits(pids=32)) for _ in range(2)))
     for ran in both:
         error, number = ran.text.split()
