@@ -14,7 +14,8 @@ RETAIL = CheckPassage(
 OUTLOOK = CheckPassage(
     "Capital expenditures are expected to be $21 million to $24 million, "
     "compared with the earlier range of $26 "
-    "million to $29 million. Headcount was cut by 140 to 1,260. On May 6, Marlow sold its Danish shops to Ostrel for $64 million.",
+    "million to $29 million. Headcount was cut by 140 to 1,260. On May 6, Marlow sold its "
+    "Danish shops to Ostrel for $64 million.",
     header="Marlow Stores (MRLW) · 10-K · FY2025 · year ended January 31, 2026",
 )
 CANADA = CheckPassage("(In millions of Canadian dollars)\n\t2025\t2024\nNet income\t238\t221")
