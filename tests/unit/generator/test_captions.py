@@ -71,3 +71,38 @@ def test_the_row_that_was_asked_for_stands_without_its_neighbours() -> None:
     both = "\n".join(said("What were Apple's net income and total net sales?", INCOME))
     assert "19,881" in both
     assert "81,797" in both
+
+
+SEGMENTS = """Three Months Ended
+July 1, June 25,
+2023 2022
+Americas:
+Operating income $ 13,117 $ 13,914
+Europe:
+Operating income 7,500 7,300
+Total operating income $ 22,998 $ 23,076"""
+STATEMENT = """Three Months Ended
+September 30, September 30,
+2023 2022
+Revenue 56,517 50,122
+Cost of revenue:
+Product 1,302 1,460
+Operating income 26,895 21,518"""
+
+
+def test_of_two_companies_the_whole_is_compared_and_named_by_no_heading_that_is_not_its_own() -> None:
+    apple = {"company": "Apple", "period_label": "FY2023 Q3", "period_end": "2023-07-01"}
+    evidence = (
+        Evidence(1, SEGMENTS, header="Apple · 10-Q · FY2023 Q3", is_table=True, **apple),
+        Evidence(2, STATEMENT, header="Microsoft · 10-Q · FY2024 Q1", company="Microsoft", is_table=True),
+    )
+    question = "Compare the operating income of Microsoft and Apple in Q3 2023."
+    text = "\n".join(answer(Task(question, evidence, date(2024, 1, 1)))[0])
+    assert "22,998" in text
+    assert "26,895" in text
+    assert "Cost of revenue –" not in text
+    assert "13,117" not in text.partition("22,998")[0]
+    part = "\n".join(
+        answer(Task("What was the operating income of Apple in Europe?", evidence[:1], date(2024, 1, 1)))[0]
+    )
+    assert "Europe – Operating income: 7,500" in part

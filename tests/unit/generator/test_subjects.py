@@ -42,7 +42,7 @@ def test_another_companys_officer_is_no_answer(question: str) -> None:
 def test_in_a_round_up_each_company_has_its_own_sentences() -> None:
     assert "4150" in said("小米的出货量是多少？", SHIPPED)
     assert "5740" not in said("小米的出货量是多少？", SHIPPED)
-    text = said("华为的市场份额是多少？", SHIPPED)
+    text = said("华为第三季度的市场份额", SHIPPED)
     assert "20%" not in text
     assert "14%" not in text
     both = said("三星和小米的出货量分别是多少？", SHIPPED)
@@ -52,6 +52,8 @@ def test_in_a_round_up_each_company_has_its_own_sentences() -> None:
 
 def test_a_place_alone_is_no_answer() -> None:
     assert said("What is the weather in Shanghai tomorrow?", COURT) == ""
+    storms = Evidence(2, "Extreme weather may disrupt our stores tomorrow or later.", header="Ferrovane · 10-K")
+    assert said("What is the weather in Shanghai tomorrow?", COURT, storms) == ""
     staff = Evidence(1, "Ferrovane had revenue of $ 3,604 million in the year.", header="Ferrovane · 10-K")
     assert said("How many smelters does Ferrovane operate?", staff) == ""
     assert "3,604" in said("What was the revenue of Ferrovane?", staff)

@@ -125,16 +125,23 @@ def _label(candidate: Candidate, *, name_heading: bool) -> str:
     return label
 
 
+def _place(candidate: Candidate) -> tuple[tuple[str, str], str] | None:
+    """A row's filing and label: rows of one place are told apart by their headings, those of two filings are so
+    already."""
+    row = candidate.span.row
+    return (candidate.evidence.filing, row.label.lower()) if row else None
+
+
 def lines(asked: Asked, chosen: Sequence[Candidate]) -> list[str]:
     """The lines of the answer, without the opening. Several filings are told apart by name."""
     several = len({candidate.evidence.filing for candidate in chosen}) > 1
-    labels = Counter(candidate.span.row.label.lower() for candidate in chosen if candidate.span.row)
+    labels = Counter(filter(None, map(_place, chosen)))
     written = [
         line(
             asked,
             candidate,
             name_filing=several,
-            name_heading=candidate.span.row is not None and labels[candidate.span.row.label.lower()] > 1,
+            name_heading=labels[_place(candidate)] > 1,
         )
         for candidate in chosen
     ]

@@ -45,7 +45,7 @@ def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
         return True
     if abroad and not _names_quoted(asked, [candidate.evidence for candidate in chosen]):
         return True
-    if _only_names(asked, met):
+    if _only_names(asked, chosen):
         return True
     if share >= ENOUGH:
         return False
@@ -66,12 +66,22 @@ def _weight(asked: Asked, unit: Unit) -> float:
     return _SOFT if unit.weight < 1 else _WORD
 
 
-def _only_names(asked: Asked, met: Sequence[float]) -> bool:
-    """The quotes meet names of the question and nothing of what it asks about them."""
-    content = [
-        m for m, unit in zip(met, asked.units, strict=True) if unit.weight == 1 and not asked.names & set(unit.own)
-    ]
-    return bool(content) and max(content) < _TOUCHED
+def _only_names(asked: Asked, chosen: Sequence[Candidate]) -> bool:
+    """No quote meets both what the question asks and, in its passage, whom or what it asks it about.
+
+    Of two quotes one may have the name and the other the rest, and they have nothing to do with one another.
+    """
+    named = [bool(asked.names.intersection(unit.own)) for unit in asked.units]
+    content = [at for at, unit in enumerate(asked.units) if unit.weight == 1 and not named[at]]
+    if not content:
+        return False
+    touching = [one for one in chosen if max(one.reached[at] for at in content) >= _TOUCHED]
+    return not any(not any(named) or _has_name(asked, one.evidence) for one in touching)
+
+
+def _has_name(asked: Asked, item: Evidence) -> bool:
+    said = set(words(f"{item.header} {item.company} {item.text}")) | _called([item], asked)
+    return any(name in said or stem(name) in said or _alias_in(name, said) for name in asked.names)
 
 
 def _unknown(asked: Asked, unit: Unit) -> bool:

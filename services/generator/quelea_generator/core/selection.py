@@ -11,7 +11,7 @@ from quelea_kit.text import terms
 
 from quelea_generator.core.columns import table_fit
 from quelea_generator.core.question import Asked
-from quelea_generator.core.rows import figures_of
+from quelea_generator.core.rows import figures_of, parse_row
 from quelea_generator.core.scoring import Candidate
 from quelea_generator.core.spans import Span
 
@@ -33,6 +33,8 @@ _LONGEST = 600
 _CONTINUES = re.compile(r"(?:This|These|Those|It|Such|They|The (?:increase|decrease|change|decline))\b|这|该|其中|此")
 _OTHER_PERIOD = 2.0
 """Cost of a row whose table is of another period."""
+_OF_A_PART = 1.5
+"""Cost of a row of one of several parts, none of which was asked for."""
 _HEADS_READ = 25
 """So many of the best candidates have their table's head read: reading heads is most of the work."""
 _SAME_WORDS = 0.75
@@ -64,12 +66,29 @@ def select(asked: Asked, ranked: Sequence[Candidate], *, most: int = 3, pool: in
 def _by_period(asked: Asked, ranked: Sequence[Candidate]) -> list[Candidate]:
     """The best with rows of tables of another period set back."""
     head = [
-        replace(one, score=one.score + _OTHER_PERIOD * table_fit(asked, one.evidence, one.span))
+        replace(
+            one,
+            score=one.score
+            + _OTHER_PERIOD * table_fit(asked, one.evidence, one.span)
+            - _OF_A_PART * _of_a_part(asked, one),
+        )
         if one.span.row
         else one
         for one in ranked[:_HEADS_READ]
     ]
     return sorted([*head, *ranked[_HEADS_READ:]], key=lambda one: -one.score)
+
+
+def _of_a_part(asked: Asked, candidate: Candidate) -> bool:
+    """The row stands in its table under several headings, and the question has no word of the one above it: the
+    operating income of one segment is not the company's."""
+    heading = candidate.span.above.rsplit("\n", 1)[-1]
+    row = candidate.span.row
+    if row is None or not heading or _terms(heading) & asked.words:
+        return False
+    label = row.label.lower()
+    rows = (parse_row(text) for text in candidate.evidence.text.splitlines())
+    return sum(other is not None and other.label.lower() == label for other in rows) > 1
 
 
 def _beside(asked: Asked, candidate: Candidate, chosen: Sequence[Candidate]) -> bool:

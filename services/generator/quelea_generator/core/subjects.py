@@ -14,6 +14,7 @@ from quelea_generator.core.model import Evidence
 from quelea_generator.core.scoring import Candidate
 
 _SENTENCE = re.compile(r"(?<=[。！？!?\n])|(?<=\.)\s")
+_DIGIT = re.compile(r"\d")
 _AROUND = 240
 """So many characters before a sentence are looked at for whom it speaks of."""
 
@@ -50,8 +51,8 @@ def is_about(subjects: Subjects, candidate: Candidate, *, figure: bool) -> bool:
     """Whether a quote is about one of the companies that the question names.
 
     Of a passage that is another company's, or that names none of them, only what names one itself. Where a figure is
-    asked for, a passage that is nobody's (a round-up of several firms) is read sentence by sentence: a sentence that
-    names only others, or that stands where others are spoken of, is theirs.
+    asked for or quoted, a passage that is nobody's (a round-up of several firms) is read sentence by sentence: a
+    sentence that names only others, or that stands where others are spoken of, is theirs.
     """
     item, names = candidate.evidence, subjects.names
     if names.search(candidate.text):
@@ -62,7 +63,7 @@ def is_about(subjects: Subjects, candidate: Candidate, *, figure: bool) -> bool:
         return True
     if not names.search(item.text):
         return False
-    if not figure:
+    if not figure and not _DIGIT.search(candidate.text):
         return True
     if subjects.others.search(candidate.text):
         return False
