@@ -109,6 +109,39 @@ def test_news_that_came_out_soon_may_tell_and_later_ones_may_not() -> None:
     assert asked.unanswered([news("Revenue of the last month was 5.", "2023-08-02")])
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What were Apple's net sales in 2022?",
+        "Apple revenue last year",
+        "苹果2022年的营收",
+        "苹果去年的营收",
+        "Annual revenue for fiscal 2022",
+    ],
+)
+def test_quarters_are_no_whole_year_and_it_is_said(question: str) -> None:
+    assert told(question, [filing()], [1]) == ["part_of_year"]
+    assert told(question, [filing(period="FY2022"), filing()], [1, 2]) == []
+    assert told(question, [filing(), news("In 2022 sales were 5.")], [1, 2]) == []
+    assert told(question, [filing()], []) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What were Apple's net sales in Q1 2022?",
+        "Apple's quarterly revenue in 2022",
+        "What were net sales in the same period last year?",
+        "How did revenue change compared to last year?",
+        "苹果2022年第一季度的营收",
+        "苹果去年同期的营收",
+        "What did Apple announce in 2022?",
+    ],
+)
+def test_quarters_answer_where_no_whole_year_is_asked_for(question: str) -> None:
+    assert told(question, [filing()], [1]) == []
+
+
 def test_a_day_that_ends_the_period_is_the_period() -> None:
     question = "What were net sales on January 1, 2023?"
     assert not AskedPeriods.of(question, DAY).unanswered([filing()])
@@ -148,7 +181,7 @@ def test_amounts_are_no_years(question: str) -> None:
 
 
 def test_every_notice_is_in_both_languages() -> None:
-    for name in ("out_of_reach", "no_such_kind", "longer_period", "period_unnamed"):
+    for name in ("out_of_reach", "no_such_kind", "longer_period", "period_unnamed", "part_of_year"):
         english, chinese = _TEXTS[name]
         assert english.isascii()
         assert not chinese.isascii()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from quelea_gateway.core.model import Citation, Passage
-from quelea_gateway.core.short_periods import ShortPeriod, short_periods, told, uncovered
+from quelea_gateway.core.short_periods import ShortPeriod, short_periods, told, uncovered, year_in_parts
 from quelea_gateway.core.unreal_periods import Unreal, spoken_of, unreal_periods
 
 
@@ -15,13 +15,14 @@ from quelea_gateway.core.unreal_periods import Unreal, spoken_of, unreal_periods
 class AskedPeriods:
     """Those that do not exist or are out of any report's reach, and those that no report counts by."""
 
+    question: str = ""
     unreal: Unreal = field(default_factory=Unreal)
     short: tuple[ShortPeriod, ...] = ()
 
     @classmethod
     def of(cls, question: str, as_of: str) -> AskedPeriods:
         """Of a question that stands alone, asked on that day (YYYY-MM-DD)."""
-        return cls(unreal_periods(question, as_of), short_periods(question, as_of))
+        return cls(question, unreal_periods(question, as_of), short_periods(question, as_of))
 
     @property
     def impossible(self) -> bool:
@@ -58,4 +59,6 @@ class AskedPeriods:
         if found:
             return found
         numbered = [one for one in citations if 0 < one.number <= len(evidence)]
-        return told(self.short, evidence, [replace(evidence[one.number - 1], text=one.quote) for one in numbered])
+        cited = [replace(evidence[one.number - 1], text=one.quote) for one in numbered]
+        parts = year_in_parts(self.question, cited)
+        return [*told(self.short, evidence, cited), *([("part_of_year", parts)] if parts else [])]

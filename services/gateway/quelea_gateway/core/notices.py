@@ -39,6 +39,10 @@ _TEXTS = {
         "No evidence reports this period by itself; there is only a longer one that holds it: {detail}.",
         "资料没有单独报告该期间，只有包含它的更长的期间：{detail}。",
     ),
+    "part_of_year": (
+        "What is quoted reports quarters, or the months of the year until then, not the whole year: {detail}.",
+        "所引内容报告的是季度或年初至今的数据，而不是全年：{detail}。",
+    ),
     "period_unnamed": (
         "The evidence does not cover the period asked about: {detail}.",
         "资料没有涵盖所问的期间：{detail}。",

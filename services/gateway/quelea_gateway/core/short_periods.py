@@ -57,9 +57,21 @@ _NAMED_ALONE = re.compile(
     re.IGNORECASE,
 )
 """Kinds of periods that reports do not have; no dates are made of them."""
+_WHOLE_YEAR = re.compile(
+    rf"\b(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?|(?:in|for|during|of)(?:\s+the)?(?:\s+year)?)\s*{_Y}\b(?!\s*(?:[-–—]|to\b|through\b))"
+    rf"|\b(?:annual|full[- ]year)\b|\blast\s+(?:fiscal\s+)?year\b(?!['’-])"
+    rf"|(?<!\d){_Y}\s*(?:财年|年度?)(?![\s的]*(?:第|[上下]半|初|底|末|以|前|至|到|\d))|(?:去年|前年)(?!同期|底|末|初)|全年",
+    re.IGNORECASE,
+)
+_PART_OF_YEAR = re.compile(
+    r"\b(?:quarter\w*|half|halves|months?|weeks?|10-?Qs?|Q[1-4]|[1-4]Q|H[12]|year[\s-]to[\s-]date|YTD|over\s+time|trend\w*|than|compar\w+|same|corresponding)\b"
+    r"|季|半年|月|至今|以来|趋势|同期|比|较",
+    re.IGNORECASE,
+)
 _END_NAMED = re.compile(r"(?:ended|ending|as of|as at|at|截至)\s*$", re.IGNORECASE)
 _NEAR, _SOON = timedelta(days=10), timedelta(days=75)
 _QUARTER, _YEAR = timedelta(days=92), timedelta(days=366)
+_QUARTERLY = re.compile(r"Q[1-4]|季")
 _SHOWN = 3
 
 
@@ -132,6 +144,15 @@ def unnamed(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tupl
     return tuple(period for period in periods if not any(named_in(period, passage) for passage in passages))
 
 
+def year_in_parts(question: str, cited: Sequence[Passage]) -> str:
+    """The periods of what is quoted, where a whole year is asked for and all of it is of quarters; else ""."""
+    if not cited or not _FLOW.search(question) or _PART_OF_YEAR.search(question) or not _WHOLE_YEAR.search(question):
+        return ""
+    if not all(passage.period_end and _QUARTERLY.search(passage.period) for passage in cited):
+        return ""
+    return ", ".join(dict.fromkeys(passage.period for passage in cited))
+
+
 def told(
     periods: Sequence[ShortPeriod], evidence: Sequence[Passage], cited: Sequence[Passage]
 ) -> list[tuple[str, str]]:
@@ -197,6 +218,6 @@ def _holds(passage: Passage, period: ShortPeriod) -> bool:
     end = parse_iso(passage.period_end)
     if end is None or period.first is None or period.last is None:
         return False
-    span = _QUARTER if re.search(r"Q[1-4]|季", passage.period) else _YEAR
+    span = _QUARTER if _QUARTERLY.search(passage.period) else _YEAR
     middle = period.first + (period.last - period.first) / 2
     return end - span < middle <= end

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 _LATEST = re.compile(
-    r"\b(?:latest|most[\s-]recent(?:ly)?|newest|last reported|last quarter|current quarter"
+    r"\b(?:latest|most[\s-]recent(?:ly)?|newest|last reported|last quarter|(?:current|this) quarter"
     r"|current (?:fiscal )?year)\b"
-    r"|最新|最近一[期季年]|最近的?(?:季报|财报|年报|报告|季度)|上个?季度|本季度|本期",
+    r"|最新|最近一个?(?:[期季年]|财季|财年|报告期)|最近的?(?:季报|财报|年报|报告|季度)|上个?季度|本季度|本期",
     re.IGNORECASE,
 )
 _NOW = re.compile(

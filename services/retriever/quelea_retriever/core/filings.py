@@ -145,7 +145,7 @@ def period_name(document: DocumentFacts, ask: Ask) -> tuple[int, int]:
     )
     if ask.calendar:
         return calendar
-    if period.file_label and not ask.fiscal:
+    if period.file_label and not ask.fiscal and not (ask.half and period.fiscal_year):
         return parse_label(period.file_label)
     return (period.fiscal_year, period.fiscal_quarter) if period.fiscal_year else calendar
 

@@ -30,6 +30,8 @@ class Ask:
     """A year that may well not be the period asked about: used when it fits, forgotten when it does not."""
     newest: bool = False
     """Of the filings that fit only the newest: a year to date."""
+    half: bool = False
+    """A half of the year, by the quarter that ends it: in whose filing its figures are."""
     said: str = field(default="", compare=False)
     """The words, where the question names it relative to its day."""
     alone: bool = False
@@ -63,7 +65,7 @@ _QUARTER = re.compile(
     r"|\b(?:first|1st)\s+(?P<nine>nine|9|six|6)\s+months\b|\b(?P<nine2>nine|six)\s+months\s+(?:of|ended|ending)\b"
     r"|\b(?P<half>first|second|1st|2nd)[\s-]+half\b|(?<![A-Za-z])H(?P<h>[12])(?=\W|\d\d|$)|\b(?P<h2>[12])H(?=\W"
     r"|\d\d|$)"
-    r"|(?P<zh>上半年|下半年|半年度?报告?|中报|中期报告)",
+    r"|(?P<zh>上半年|下半年|上半财年|下半财年|半年度?报告?|中报|中期报告)",
     re.IGNORECASE,
 )
 _YEAR = re.compile(
@@ -237,12 +239,15 @@ def _quarter_ask(query: str, match: re.Match[str], year: re.Match[str] | None) -
         quarter = 3 if (match["nine"] or match["nine2"]).lower() in ("nine", "9") else 2
     elif match["half"] or match["h"] or match["h2"] or match["zh"]:
         second = (
-            (match["half"] or "").lower() in ("second", "2nd") or "2" in (match["h"], match["h2"]) or said == "下半年"
+            (match["half"] or "").lower() in ("second", "2nd")
+            or "2" in (match["h"], match["h2"])
+            or said in ("下半年", "下半财年")
         )
         quarter = 4 if second else 2
     else:
         quarter = int(match["n"] or match["n2"] or 3)
-    return Ask("quarter", _full_year(year) if year else 0, quarter, fiscal=fiscal, calendar=calendar)
+    half = any(match[name] for name in ("half", "h", "h2", "zh"))
+    return Ask("quarter", _full_year(year) if year else 0, quarter, fiscal=fiscal, calendar=calendar, half=half)
 
 
 def _year_ask(query: str, match: re.Match[str]) -> Ask | None:

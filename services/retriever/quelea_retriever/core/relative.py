@@ -22,7 +22,7 @@ SAME_PERIOD = re.compile(
     r"|(?:上年|去年|上年度)同期|\blast\s+(?:\w+\s+)?year[- ]end\b",
     re.IGNORECASE,
 )
-"""Compares with an earlier period instead of naming one."""
+"""Compares with an earlier period, or names the last quarter's like of the year before."""
 
 
 def relative_spans(text: str, as_of: date) -> list[tuple[date, date]]:

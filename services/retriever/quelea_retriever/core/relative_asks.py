@@ -43,6 +43,11 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _COMPARED_AFTER = re.compile(r"^\s*(?:相比|同期|相较|年?底|年?末|初|[-\s]end\b|['’]s\s+(?:end|same))", re.IGNORECASE)
+_CHANGE = re.compile(
+    r"\b(?:gr[eo]w\w*|chang\w+|increas\w+|decreas\w+|declin\w+|r[io]se|fell|fall\w*|drop\w*|compar\w+|versus|higher|lower|up|down)\b"
+    r"|增[长加幅减速]|下[降滑跌]|变[化动]|同比|比|较|相当|持平",
+    re.IGNORECASE,
+)
 _APART = timedelta(days=45)
 """Ends of quarters lie further apart than this; two that are closer are the same quarter's in different years."""
 
@@ -88,6 +93,7 @@ class Periods:
 
 def find_relatives(text: str) -> list[Relative]:
     """Every relative period that the question names, in order, each once."""
+    same = SAME_PERIOD.search(text)
     plain = SAME_PERIOD.sub(lambda match: " " * len(match.group()), text)
     found = []
     for match in _SAID.finditer(plain):
@@ -97,7 +103,20 @@ def find_relatives(text: str) -> list[Relative]:
             continue
         if not _COMPARED_AFTER.search(plain[match.end() :]):
             found.append(_relative(match))
+    if same and not found and _is_asked_for(text, same):
+        found.append(Relative(same.group(), "quarter", 5))  # the last quarter's, four before it
     return list(dict.fromkeys(one for one in found if one.back < 100))
+
+
+def _is_asked_for(text: str, same: re.Match[str]) -> bool:
+    """The same period of last year, not as what another one is compared with."""
+    before = re.sub(r"\b(?:in|for|during|of)\s+(?:the\s*)?$|\bthe\s*$", "", text[: same.start()])
+    return not (
+        "end" in same.group().lower()
+        or _COMPARED.search(before)
+        or _COMPARED_AFTER.search(text[same.end() :])
+        or _CHANGE.search(text)
+    )
 
 
 def _relative(match: re.Match[str]) -> Relative:
