@@ -95,6 +95,7 @@ def test_the_world_is_for_search_its_workers_and_the_door_without_private_addres
         blocks = [to["ipBlock"] for to in rule["to"]]
         for address in _PRIVATE:
             ip = ipaddress.ip_address(address)
+            ip = getattr(ip, "ipv4_mapped", None) or ip  # as it is on the wire
             for block in blocks:
                 network = ipaddress.ip_network(block["cidr"])
                 inside = ip.version == network.version and ip in network
@@ -143,3 +144,28 @@ def test_every_pod_has_a_policy_of_its_own() -> None:
         for name, _ in pods(things):
             part = "test" if "-test-" in name else name.rsplit("-", 1)[1]
             assert part in policies
+
+
+@pytest.mark.parametrize("case", WITH_POLICIES)
+def test_every_block_of_addresses_is_one_that_an_api_server_takes(case: str) -> None:
+    """What is excepted is a part of the block, written as it is meant.
+
+    An IPv4 address in IPv6 notation (::ffff:0:0/96) is IPv4 to Kubernetes: it is within no IPv6 block, so the policy
+    is refused, and the installation with it. On the wire it is IPv4 as well, where the rule for IPv4 holds.
+    """
+    for policy in of_kind(render(MATRIX[case]), "NetworkPolicy"):
+        rules = [*policy["spec"].get("egress", []), *policy["spec"].get("ingress", [])]
+        blocks = [
+            peer["ipBlock"]
+            for rule in rules
+            for peer in (*rule.get("to", []), *rule.get("from", []))
+            if "ipBlock" in peer
+        ]
+        for block in blocks:
+            whole = ipaddress.ip_network(block["cidr"])
+            for text in block.get("except", []):
+                part = ipaddress.ip_network(text)
+                assert getattr(part.network_address, "ipv4_mapped", None) is None, text
+                assert part.version == whole.version, text
+                assert part != whole
+                assert part.subnet_of(whole), text  # type: ignore[arg-type]  # both are of one version
