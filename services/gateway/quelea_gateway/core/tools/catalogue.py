@@ -19,7 +19,6 @@ from quelea_gateway.core.tools.asking import searched
 from quelea_gateway.core.tools.indexing import index_version, indexed
 from quelea_gateway.core.tools.model import Hit, Tool
 from quelea_gateway.core.tools.ports import Index, Listing, SearchMode, Source
-from quelea_gateway.core.tools.variety import varied
 
 log = get_logger(__name__)
 
@@ -223,8 +222,7 @@ class ToolCatalogue:
             for one in found
             if (tool := self._by_name.get(one.name)) is not None
         ]
-        ranked = sorted(hits, key=lambda hit: -hit.score)
-        return varied([(hit.tool.name, hit) for hit in ranked])[:k]
+        return sorted(hits, key=lambda hit: -hit.score)[:k]
 
     async def candidates(self, need: str, *, category: str, limit: int) -> list[Hit]:
         """Tools to pick among: a small category whole, best first; else the best that are found."""

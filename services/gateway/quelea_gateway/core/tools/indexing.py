@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from quelea_gateway.core.tools.headings import Heading, headings_of, title_of
 from quelea_gateway.core.tools.model import CATEGORIES_CHINESE, Tool
-from quelea_gateway.core.tools.terms import terms_of
+from quelea_gateway.core.tools.terms import Term, terms_of
 
 SOURCES = frozenset("em sina ths cninfo xq js baidu jsl lg sw cx nbs tx futu".split())
 _COLUMNS = 12
 _GLOSSES = 14
+_HEADINGS = 3
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 
@@ -34,20 +36,31 @@ def name_parts(name: str) -> tuple[str, ...]:
 def indexed(tool: Tool) -> IndexedTool:
     """The texts of a tool."""
     parts = name_parts(tool.name)
-    said = f"{tool.description} {' '.join(tool.path)}"
-    terms = terms_of(said, [part for part in parts if part not in SOURCES])
+    path = " ".join(tool.path)
+    terms = terms_of(f"{tool.description} {path}", [part for part in parts if part not in SOURCES])
+    headings = headings_of(tool)
     category = f"{tool.category} {CATEGORIES_CHINESE.get(tool.category, '')}"
     columns = " ".join(column.name for column in tool.outputs[:_COLUMNS])
-    path = " ".join(tool.path)
-    gloss = _once(term.english[0] for term in terms if term.english and not term.words_only)
-    head = f"{category} · {path} · {tool.description}" if path else f"{category} · {tool.description}"
-    text = "\n".join((head, " ".join(parts), ", ".join(gloss[:_GLOSSES]), columns))
     words = _once([word for term in terms for word in (*term.chinese, *term.english, *term.said)])
+    words += _once([word for heading in headings for word in (heading.english, *heading.plain)])
     # Fields have weights by coming several times: what a tool says of itself counts more than its columns.
     said_once = (category, columns)
     weighted = 3 * [path, tool.description] + 2 * [" ".join(parts), *words]
-    lexical = "\n".join((*said_once, *weighted))
-    return IndexedTool(tool.name, tool.category, text, lexical)
+    return IndexedTool(tool.name, tool.category, _meaning(tool, headings, terms), "\n".join((*said_once, *weighted)))
+
+
+def _meaning(tool: Tool, headings: Sequence[Heading], terms: Sequence[Term]) -> str:
+    """Its title, its headings in English and in plain words, and the terms that it names.
+
+    Short on purpose: a vector of name, trail and columns too was found less often (docs/experiments.md).
+    """
+    text = title_of(tool) or " ".join(name_parts(tool.name))
+    if headings:
+        english = "; ".join(heading.english for heading in headings[:_HEADINGS])
+        plain = ", ".join(word for heading in headings[:_HEADINGS] for word in heading.plain)
+        text += f": {english} ({plain})"
+    gloss = _once(term.english[0] for term in terms if term.english and not term.words_only)[:_GLOSSES]
+    return f"{text}. {', '.join(gloss)}" if gloss else text
 
 
 def index_version(tools: Sequence[IndexedTool]) -> str:

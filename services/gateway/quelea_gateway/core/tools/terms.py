@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -55,8 +56,16 @@ def terms_of(text: str, parts: Sequence[str], terms: Sequence[Term] | None = Non
         parts: Of the function's name, lower case.
         terms: To look among; the packaged ones when not given.
     """
-    low, given = text.lower(), frozenset(parts)
-    return [term for term in (packaged() if terms is None else terms) if _is_named(term, low, given)]
+    known = packaged() if terms is None else terms
+    low, given = text.lower(), frozenset(parts) - _ambiguous(tuple(known))
+    return [term for term in known if _is_named(term, low, given)]
+
+
+@cache
+def _ambiguous(terms: tuple[Term, ...]) -> frozenset[str]:
+    """Parts of names that several terms claim ("stock": shares, and what lies in store) say nothing."""
+    claimed = Counter(part for term in terms for part in term.parts)
+    return frozenset(part for part, times in claimed.items() if times > 1)
 
 
 def _is_named(term: Term, text: str, parts: frozenset[str]) -> bool:
