@@ -29,8 +29,9 @@ from quelea_gateway.metrics import observe_run
 from quelea_gateway.settings import Settings
 
 OFF = (
-    "This deployment has no agent: it needs a sandbox. Install a Docker engine, run `make runner-image`, start the "
-    "sandbox service and set QUELEA_GATEWAY_SANDBOX to its address."
+    "This deployment has no agent: it needs a sandbox and a language model. Install a Docker engine, run `make tools "
+    "runner-image`, then `quelea up --agent --reader openai …`; without `quelea up` start the sandbox service and set "
+    "QUELEA_GATEWAY_SANDBOX to its address."
 )
 
 _FRESH_SECONDS = 1.0

@@ -149,6 +149,23 @@ async def test_errors_of_the_framework_have_our_shape(web, method, path, status,
     assert set(response.json()["error"]) == {"code", "message", "details"}
 
 
+@pytest.mark.parametrize(
+    ("content", "kind", "said"),
+    [
+        (b'{"question": ', "application/json", "the body is not JSON (Expecting value at character 13)"),
+        (b"{bad", "application/json", "the body is not JSON"),
+        (b'{"question": "x"}', "text/plain", "content-type: application/json"),
+        (b'["x"]', "application/json", "send a JSON object"),
+        (b"", "application/json", "send a JSON object"),
+        (b'{"question": "x", "as_of": "yesterday"}', "application/json", "body.as_of: should be a date, YYYY-MM-DD"),
+    ],
+)
+async def test_a_body_that_is_wrong_is_told_what_to_send(web, content, kind, said):
+    response = await web.post("/v1/ask", content=content, headers={"content-type": kind})
+    assert response.status_code == 400
+    assert said in response.json()["error"]["message"]
+
+
 @pytest.mark.parametrize("path", ["/", "/healthz", "/v1/jobs/none", "/page/style.css"])
 async def test_security_headers_are_everywhere(web, path):
     headers = (await web.get(path)).headers

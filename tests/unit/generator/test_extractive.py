@@ -1,6 +1,7 @@
 """The extractive reader: rows and columns, sentences, both languages, verbatim quotes, declining."""
 
 import asyncio
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -10,6 +11,7 @@ from quelea_generator.core.extractive import ExtractiveReader, answer
 from quelea_generator.core.model import Delta, Evidence, Finished, Quote, Task
 from quelea_generator.core.question import read_question
 from quelea_generator.core.reader import REFUSALS
+from quelea_kit.errors import NotFound
 
 STATEMENT = """Three Months Ended Nine Months Ended
 March 30, March 31, March 30, March 31,
@@ -269,3 +271,12 @@ def test_quotes_are_always_verbatim(texts: list[str], question: str, is_table: b
         assert evidence[quote.number - 1].text[quote.start : quote.end] == quote.text
         assert quote.text
         assert 0 <= quote.score <= 1
+
+
+async def test_its_quotes_are_no_other_models_answer() -> None:
+    evidence = (Evidence(1, "Net income was $ 3,604 million.", header="Apple · 10-Q", company="Apple"),)
+    task = Task("What was Apple's net income?", evidence, date(2024, 6, 1))
+    reader = ExtractiveReader()
+    assert [event async for event in reader.read(replace(task, model=reader.model))]
+    with pytest.raises(NotFound, match="gpt-9"):
+        [event async for event in reader.read(replace(task, model="gpt-9"))]

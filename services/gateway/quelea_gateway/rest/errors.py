@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -18,6 +19,8 @@ from quelea_gateway.rest.schemas import CitationOut, ReadingOut
 _OPENAI_PATHS = ("/v1/chat/completions", "/v1/models")
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _MOST_FIELDS = 20
+_DATE = r"\d{4}-\d{2}-\d{2}"
+"""What the patterns of dates have in them."""
 
 
 def error_body(
@@ -75,12 +78,22 @@ async def _on_reader(request: Request, failed: Exception) -> JSONResponse:
     return JSONResponse(body, failed.error.http_status, headers=error_headers(failed.error))
 
 
+def _field(fault: Mapping[str, Any]) -> dict[str, str]:
+    """Where a request is wrong and how; of a body that is no object at all, what to send instead."""
+    path, message = ".".join(str(part) for part in fault["loc"]), str(fault["msg"])
+    if fault["type"] == "json_invalid":
+        why = fault.get("ctx", {}).get("error", "")
+        return {"path": path, "message": f"the body is not JSON ({why} at character {path.removeprefix('body.')})"}
+    if _DATE in str(fault.get("ctx", {}).get("pattern", "")):
+        return {"path": path, "message": "should be a date, YYYY-MM-DD"}
+    if path == "body":
+        return {"path": path, "message": f"{message}; send a JSON object with content-type: application/json"}
+    return {"path": path, "message": message}
+
+
 async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101  # registered for it alone
-    fields = [
-        {"path": ".".join(str(part) for part in fault["loc"]), "message": str(fault["msg"])}
-        for fault in error.errors()[:_MOST_FIELDS]
-    ]
+    fields = [_field(fault) for fault in error.errors()[:_MOST_FIELDS]]
     first = fields[0] if fields else {"path": "body", "message": "not valid"}
     body = error_body(
         "INVALID_INPUT",

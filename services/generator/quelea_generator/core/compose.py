@@ -135,13 +135,13 @@ def _place(candidate: Candidate) -> tuple[tuple[str, str], str] | None:
 def lines(asked: Asked, chosen: Sequence[Candidate]) -> list[str]:
     """The lines of the answer, without the opening. Several filings are told apart by name."""
     several = len({candidate.evidence.filing for candidate in chosen}) > 1
-    labels = Counter(filter(None, map(_place, chosen)))
+    labels = Counter(_place(candidate) for candidate in chosen)
     written = [
         line(
             asked,
             candidate,
             name_filing=several,
-            name_heading=labels[_place(candidate)] > 1,
+            name_heading=candidate.span.row is not None and labels[_place(candidate)] > 1,
         )
         for candidate in chosen
     ]

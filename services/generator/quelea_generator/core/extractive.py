@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
+from quelea_kit.errors import NotFound
+
 from quelea_generator.core.captions import is_caption
 from quelea_generator.core.compose import lines, opening
 from quelea_generator.core.coverage import declines
@@ -74,7 +76,16 @@ class ExtractiveReader:
     context_tokens = 0
 
     async def read(self, task: Task) -> AsyncGenerator[Event, None]:
-        """One delta per line, then the quotes, then Finished."""
+        """One delta per line, then the quotes, then Finished.
+
+        Raises:
+            NotFound: another model is asked for: nobody may take its quotes for that one's answer.
+        """
+        if task.model not in ("", self.model):
+            raise NotFound(
+                f"There is no model {task.model[:100]!r} here; the extractive reader is {self.model}. Leave model out.",
+                details={"field": "model"},
+            )
         # In a thread: some milliseconds of pure computing would hold up health checks and other callers' streams.
         found, quotes = await asyncio.to_thread(answer, task)
         if not found:
