@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import httpx2
 import openai
-from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+from openai.types.chat import ChatCompletionMessageParam
 from openai.types.chat.completion_create_params import ResponseFormat
 from prometheus_client import Counter
 from pydantic import SecretStr
@@ -27,7 +27,8 @@ _BACKOFF_SECONDS = 0.2
 _SHORT_SECONDS = 5.0
 """For a list of models and for a count of tokens: what takes longer has failed."""
 
-_Opened = tuple[openai.AsyncStream[ChatCompletionChunk], AsyncIterator[ChatCompletionChunk], ChatCompletionChunk]
+_Opened = tuple[openai.AsyncStream[object], AsyncIterator[object], object]
+"""The response, its chunks as they stand in its JSON, and the first of them."""
 
 STOPPED = Counter("quelea_generator_stopped_total", "Answers of a model that were ended here, by why.", ["why"])
 
@@ -39,7 +40,19 @@ class _Asked:
     model: str
     max_tokens: int
     temperature: float
-    response_format: ResponseFormat | openai.Omit = openai.omit
+    response_format: ResponseFormat | None = None
+
+    def body(self, messages: list[ChatCompletionMessageParam]) -> dict[str, Any]:
+        """As the endpoint reads it."""
+        return {
+            "model": self.model,
+            "messages": messages,
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            **({"response_format": self.response_format} if self.response_format else {}),
+        }
 
 
 class OpenAIEndpoint:
@@ -157,14 +170,13 @@ class OpenAIEndpoint:
         """The response and its first chunk, after as many tries as are allowed."""
         for attempt in range(1, self._attempts + 1):
             try:
-                response = await self._client.chat.completions.create(
-                    model=asked.model,
-                    messages=body,
-                    max_tokens=asked.max_tokens,
-                    temperature=asked.temperature,
-                    response_format=asked.response_format,
+                # chat.completions.create would make objects of each token, which is half of what reading it costs.
+                response = await self._client.post(
+                    "/chat/completions",
+                    cast_to=object,
+                    body=asked.body(body),
                     stream=True,
-                    stream_options={"include_usage": True},
+                    stream_cls=openai.AsyncStream[object],
                 )
                 chunks = aiter(response)
                 try:
@@ -251,16 +263,18 @@ def _body(messages: Sequence[Message]) -> list[ChatCompletionMessageParam]:
     return [cast("ChatCompletionMessageParam", {"role": m.role, "content": m.content}) for m in messages]
 
 
-def _piece(chunk: ChatCompletionChunk) -> ChatPiece:
-    choice = chunk.choices[0] if chunk.choices else None
-    text = (choice.delta.content or "") if choice and choice.delta else ""
+def _piece(chunk: Any) -> ChatPiece:
+    choices, usage = chunk.get("choices"), chunk.get("usage")
+    choice = choices[0] if choices else None
+    delta = choice.get("delta") if choice else None
+    text = (delta.get("content") if delta else None) or ""
     if not isinstance(text, str):
         raise TypeError("content is no text")
     return ChatPiece(
         text=text,
-        finish=str(choice.finish_reason or "") if choice else "",
-        prompt_tokens=int(chunk.usage.prompt_tokens) if chunk.usage else 0,
-        completion_tokens=int(chunk.usage.completion_tokens) if chunk.usage else 0,
+        finish=str(choice.get("finish_reason") or "") if choice else "",
+        prompt_tokens=int(usage["prompt_tokens"]) if usage else 0,
+        completion_tokens=int(usage["completion_tokens"]) if usage else 0,
     )
 
 
