@@ -1,9 +1,10 @@
-"""What `quelea eval tools` asks: embedder, retriever, catalogue and gateway, as processes on a home that is kept."""
+"""What `quelea eval tools` asks: embedder, retriever, catalogue and gateway, as processes on a home that keeps vectors."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -69,14 +70,16 @@ def serving(home: Path, catalogue: Path, model: Path) -> Iterator[Stand]:
     """Everything, started now and ended at the end.
 
     Vectors are kept by the hash of their texts, so only what changed is embedded again, and what an interrupted run
-    embedded is not lost.
+    embedded is not lost. The index is made anew: a gateway answers from the one before until the new one is there,
+    which is right for its users and would be measured here unseen.
 
     Args:
-        home: Where index, vectors and logs are kept between runs.
+        home: Where index, vectors and logs are.
         catalogue: The tools.
         model: The encoder.
     """
     home.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(home / "index", ignore_errors=True)
     at = {name: f"127.0.0.1:{_free_port()}" for name in ("embedder", "vectors", "retriever", "tools", "gateway")}
     kept = ("quelea_evaluation.vector_cache", at["vectors"], at["embedder"], str(home / "vectors.sqlite"))
     plan: dict[tuple[str, ...], dict[str, str]] = {

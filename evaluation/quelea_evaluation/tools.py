@@ -170,7 +170,7 @@ def tools(
     questions: Annotated[list[Path], typer.Option(help="Questions, JSON lines; may be given several times.")] = SETS,
     catalogue: Annotated[Path, typer.Option(help="`make tools` makes it.")] = Path(".cache/tools/catalogue.jsonl"),
     model: Annotated[Path, typer.Option(help="The encoder.")] = Path(".cache/models/multilingual-e5-small"),
-    home: Annotated[Path, typer.Option(help="Where the index is kept between runs.")] = Path(".quelea/eval/tools"),
+    home: Annotated[Path, typer.Option(help="Where vectors are kept between runs.")] = Path(".quelea/eval/tools"),
     url: Annotated[str, typer.Option(help="A running gateway, instead of starting one.")] = "",
     misses: Annotated[bool, typer.Option(help="Show the development questions that `both` missed.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
