@@ -1,8 +1,13 @@
-"""A run as a PDF report (reportlab): answer, plots, sources, steps. Chinese comes from the reader's own CID fonts."""
+"""A run as a PDF report (reportlab): answer, plots, sources, steps.
+
+Latin letters and figures are in the fonts that every reader has; all else, character by character, in a Chinese font
+that is named and not embedded, which readers without one of their own replace or leave out.
+"""
 
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
@@ -16,13 +21,17 @@ from reportlab.lib.units import mm
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
-from reportlab.platypus import Flowable, Image, Paragraph, Preformatted, SimpleDocTemplate, Spacer
+from reportlab.platypus import Flowable, Image, Paragraph, SimpleDocTemplate, Spacer, XPreformatted
 
 from quelea_gateway.core.agent.model import Event, Run
 
 _CHINESE = "STSong-Light"
 _MOST_PIXELS = 50_000_000
 _CODE_LINES = 120
+_CODE_POINTS = 7.5
+_CODE_COLUMNS = 100
+_WIDE = 1.2
+"""A Chinese character beside code takes two columns: a column is .6 of the font's size."""
 _WIDTH, _HEIGHT = A4[0] - 40 * mm, A4[1] - 60 * mm
 
 _WORDS = {
@@ -38,9 +47,8 @@ _WORDS = {
 
 class _Styles:
     def __init__(self, chinese: bool) -> None:
-        if chinese:
-            pdfmetrics.registerFont(UnicodeCIDFont(_CHINESE))
-        font, bold, code = (_CHINESE,) * 3 if chinese else ("Helvetica", "Helvetica-Bold", "Courier")
+        pdfmetrics.registerFont(UnicodeCIDFont(_CHINESE))
+        font, bold = "Helvetica", "Helvetica" if chinese else "Helvetica-Bold"  # there is no bold Chinese one
         wrap = {"wordWrap": "CJK"} if chinese else {"splitLongWords": 1}
         self.title = ParagraphStyle("title", fontName=bold, fontSize=16, leading=21, alignment=TA_LEFT, **wrap)
         self.head = ParagraphStyle("head", fontName=bold, fontSize=12, leading=16, spaceBefore=10, spaceAfter=4, **wrap)
@@ -49,8 +57,10 @@ class _Styles:
             "small", fontName=font, fontSize=8, leading=11, textColor=HexColor("#555555"), **wrap
         )
         self.code = ParagraphStyle(
-            "code", fontName=code, fontSize=7.5, leading=9.5, backColor=HexColor("#f4f4f2"), leftIndent=4
-        )
+            "code", fontName="Courier", fontSize=_CODE_POINTS, leading=9.5, leftIndent=4, spaceBefore=2, spaceAfter=6,
+            backColor=HexColor("#f2f2ef"), borderPadding=2,
+        )  # fmt: skip
+        self.output = ParagraphStyle("output", self.code, backColor=HexColor("#ebf1f8"))
 
 
 def report(run: Run, events: Sequence[Event], images: Mapping[str, bytes]) -> bytes:
@@ -78,16 +88,16 @@ def report(run: Run, events: Sequence[Event], images: Mapping[str, bytes]) -> by
 def _answer(run: Run, words: Mapping[str, str], styles: _Styles) -> list[Flowable]:
     if not run.answer:
         return [Paragraph(_safe(run.error or run.state), styles.body)]
-    found: list[Flowable] = [Paragraph(words["answer"], styles.head)]
+    found: list[Flowable] = [Paragraph(_safe(words["answer"]), styles.head)]
     found += [Paragraph(_safe(line), styles.body) for line in run.answer["text"].split("\n") if line.strip()]
     figures = run.answer["figures"]
     if figures:
         good = sum(one["verdict"] != "unsupported" for one in figures)
-        found.append(Paragraph(words["verdict"].format(good=good, all=len(figures)), styles.small))
+        found.append(Paragraph(_safe(words["verdict"].format(good=good, all=len(figures))), styles.small))
     for name in ("missing", "withheld"):
         if run.answer[name]:
-            found.append(Paragraph(words[name], styles.head))
-            found += [Paragraph("• " + _safe(one), styles.body) for one in run.answer[name]]
+            found.append(Paragraph(_safe(words[name]), styles.head))
+            found += [Paragraph(_safe(f"• {one}"), styles.body) for one in run.answer[name]]
     return found
 
 
@@ -105,7 +115,7 @@ def _plot(name: str, data: bytes, styles: _Styles) -> list[Flowable]:
 
 def _sources(run: Run, words: Mapping[str, str], styles: _Styles) -> list[Flowable]:
     used = [one for one in (run.answer or {}).get("sources", []) if one["used"]]
-    found: list[Flowable] = [Paragraph(words["sources"], styles.head)] if used else []
+    found: list[Flowable] = [Paragraph(_safe(words["sources"]), styles.head)] if used else []
     for one in used:
         parts = [f"[{one['number']}] {one['kind']} · step {one['step']} · {one['title']}", one["fetched"]]
         parts += [f"sha256 {one['sha256']}" if one["sha256"] else "", f"p. {one['page']}" if one["page"] else ""]
@@ -114,28 +124,59 @@ def _sources(run: Run, words: Mapping[str, str], styles: _Styles) -> list[Flowab
 
 
 def _steps(events: Sequence[Event], words: Mapping[str, str], styles: _Styles) -> list[Flowable]:
-    found: list[Flowable] = [Paragraph(words["steps"], styles.head)]
+    found: list[Flowable] = [Paragraph(_safe(words["steps"]), styles.head)]
     for event in events:
         data = event.data
         if event.name == "plan":
+            found.append(Paragraph(_safe(words["plan"]), styles.body))
             found += [Paragraph(_safe(f"{one['action']}: {one['task']}"), styles.small) for one in data["plan"]]
         elif event.name == "step":
             about = data.get("query") or data.get("need") or data.get("name") or data.get("task") or ""
             found.append(Paragraph(_safe(f"{data['step']}. {data['action']}  {about}"), styles.body))
         elif event.name == "code":
-            found.append(_code(data["code"], styles))
+            found.append(_code(data["code"], styles.code))
         elif event.name == "output" and (data.get("stdout") or data.get("error")):
-            found.append(_code(data.get("stdout", "") + data.get("error", ""), styles))
+            found.append(_code(data.get("stdout", "") + data.get("error", ""), styles.output))
     return found
 
 
-def _code(text: str, styles: _Styles) -> Flowable:
+def _code(text: str, style: ParagraphStyle) -> Flowable:
     lines = [piece for line in _plain(text).split("\n")[:_CODE_LINES] for piece in _wrapped(line.expandtabs(4))]
-    return Preformatted("\n".join(lines[: 2 * _CODE_LINES]) or " ", styles.code)
+    return XPreformatted(
+        "\n".join(_marked(one, _WIDE * _CODE_POINTS) for one in lines[: 2 * _CODE_LINES]) or " ", style
+    )
 
 
-def _wrapped(line: str, width: int = 100) -> list[str]:
-    return [line[i : i + width] for i in range(0, min(len(line), 10 * width), width)] or [""]
+def _wrapped(line: str) -> list[str]:
+    """In pieces of so many columns; of an endless line ten."""
+    pieces, used = [""], 0
+    for char in line[: 10 * _CODE_COLUMNS]:
+        columns = 1 if _latin(char) else 2
+        if used + columns > _CODE_COLUMNS:
+            pieces.append("")
+            used = 0
+        pieces[-1] += char
+        used += columns
+    return pieces
+
+
+def _latin(char: str) -> bool:
+    """Whether the fonts of every reader have it."""
+    try:
+        char.encode("cp1252")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _marked(text: str, size: float = 0.0) -> str:
+    """Text as markup, with what is not Latin in the Chinese font."""
+    parts = []
+    for latin, run in itertools.groupby(text, _latin):
+        escaped = escape("".join(run))
+        more = f' size="{size:g}"' if size else ""
+        parts.append(escaped if latin else f'<font name="{_CHINESE}"{more}>{escaped}</font>')
+    return "".join(parts)
 
 
 def _plain(text: str) -> str:
@@ -143,4 +184,4 @@ def _plain(text: str) -> str:
 
 
 def _safe(text: Any) -> str:
-    return escape(_plain(str(text))[:6000])
+    return _marked(_plain(str(text))[:6000])
