@@ -1,10 +1,31 @@
 """Every limit, on a real engine: code tries to get over it."""
 
+import os
+
 import pytest
 from quelea.sandbox.v1 import sandbox_pb2 as pb
 from support.sandbox import FORK, SandboxClient
 
 MIB = 1 << 20
+
+_INODES = "inodes of a tmpfs are not counted there; memory is their bound"
+ON_GVISOR = {
+    "test_a_child_over_the_memory_does_not_end_the_run": "its kernel is one process: over the memory all of the run ends",
+    "test_tmpfs_inodes": _INODES,
+    "test_processes": "its own threads count as processes, so that nothing starts with the 32 of this test",
+    "test_what_is_not_allowed[the root is read-only]": "the same file is refused with another error",
+    "test_nobody_with_no_privileges": "/proc/self/status has no line on seccomp and privileges",
+    "test_forged_frames": "its pipes have other names in /proc, by which this test finds them; tests/escape finds them",
+}
+"""What a limit does otherwise there: not asserted, and said. The attacks of tests/escape are judged from outside."""
+
+
+@pytest.fixture(autouse=True)
+def _as_on_runc(request: pytest.FixtureRequest) -> None:
+    if "runsc" in os.environ.get("QUELEA_SANDBOX_RUNTIME", ""):
+        for name in (request.node.name, request.node.originalname):
+            if name in ON_GVISOR:
+                pytest.skip(f"OTHERWISE ON GVISOR: {ON_GVISOR[name]}")
 
 
 async def test_memory(any_client: SandboxClient) -> None:
