@@ -1,10 +1,11 @@
-"""What `quelea eval tools` asks: embedder, retriever, catalogue and gateway, as processes on a home that keeps vectors."""
+"""What `quelea eval tools` asks: embedder, retriever, catalogue, gateway, as processes on a home that keeps vectors."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -103,6 +104,8 @@ def serving(home: Path, catalogue: Path, model: Path) -> Iterator[Stand]:
         },
     }
     with contextlib.ExitStack() as stack:
+        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or whoever ends us leaves them running
+        stack.callback(signal.signal, signal.SIGTERM, before)
         stand = Stand(f"http://{at['gateway']}")
         for arguments, settings in plan.items():
             name = arguments[0].removeprefix("quelea_").partition(".")[0]
