@@ -219,3 +219,24 @@ def test_a_file_with_the_cosine_alone_takes_the_rest_from_the_packaged_one():
 def test_what_is_no_calibration_is_refused(text):
     with pytest.raises(InvalidInput):
         Calibration.parse(text, name="gate.json", base=None if text == "{}" else PACKAGED)
+
+
+def test_a_best_passage_in_the_other_language_is_measured_from_where_its_language_lies():
+    abroad = passage(language="en", cosine=0.85)
+    question = "苹果2023年的总净销售额是多少？"
+    gap = PACKAGED.foreign_gap
+    assert gap > 0
+    assert measure(question, found(abroad), TODAY, gap).features["cosine"] == pytest.approx(0.85 + gap)
+    assert measure(question, found(abroad), TODAY).features["cosine"] == pytest.approx(0.85)
+    assert measure("Apple's net sales?", found(abroad), TODAY, gap).features["cosine"] == pytest.approx(0.85)
+    unknown = passage(language="", cosine=0.85)
+    assert measure(question, found(unknown), TODAY, gap).features["cosine"] == pytest.approx(0.85)
+
+
+def test_the_gap_is_that_of_the_encoder_it_was_measured_with():
+    assert Calibration.parse('{"cosine": 0.5}', name="x", base=PACKAGED).foreign_gap == PACKAGED.foreign_gap
+    assert Calibration.parse('{"encoder": "mine", "cosine": 0.5}', name="x", base=PACKAGED).foreign_gap == 0
+    assert Calibration.parse('{"encoder": "mine", "foreign_gap": 0.1}', name="x", base=PACKAGED).foreign_gap == 0.1
+    for wrong in ("-0.1", "1", '"wide"', "NaN"):
+        with pytest.raises(InvalidInput):
+            Calibration.parse(f'{{"foreign_gap": {wrong}}}', name="x", base=PACKAGED)

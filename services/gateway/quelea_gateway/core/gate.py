@@ -39,6 +39,8 @@ class Calibration:
     intercept: float
     threshold: float
     """Of the probability; from here on the evidence is good enough."""
+    foreign_gap: float = 0.0
+    """How much lower the encoder puts a text in another language than the question's, whatever it says."""
 
     @classmethod
     def parse(cls, text: str, *, name: str, base: Calibration | None = None) -> Calibration:
@@ -64,6 +66,7 @@ class Calibration:
                 },
                 intercept=float(given["intercept"]),
                 threshold=float(given["threshold"]),
+                foreign_gap=_gap(said, base),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(f"{name} is no calibration of the gate ({error}); write it again.") from error
@@ -71,6 +74,15 @@ class Calibration:
         if unknown:
             raise InvalidInput(f"{name} weighs what this gateway does not measure: {', '.join(unknown)}; fit it again.")
         return found
+
+
+def _gap(said: dict[str, Any], base: Calibration | None) -> float:
+    """As said; what another encoder's is nobody knows."""
+    same = base is not None and said.get("encoder", base.encoder) == base.encoder
+    gap = float(said.get("foreign_gap", base.foreign_gap if base and same else 0.0))
+    if not 0 <= gap < 1:
+        raise ValueError("foreign_gap is from 0 to 1")
+    return gap
 
 
 def _coefficient(said: dict[str, Any]) -> Coefficient:
@@ -135,7 +147,7 @@ class CalibratedGate:
     def judge(self, question: Question, retrieved: Retrieved) -> Verdict:
         """The probability that the evidence answers the question, and the rules."""
         reading, language = retrieved.reading, language_of(question.text)
-        measured = measure(question.query, retrieved, question.as_of)
+        measured = measure(question.query, retrieved, question.as_of, self._calibration.foreign_gap)
         contributions = {
             name: c.weight * (measured.features[name] - c.mean) / c.scale
             for name, c in self._calibration.features.items()

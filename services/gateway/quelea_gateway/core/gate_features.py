@@ -20,7 +20,7 @@ BEST = 5
 """Passages that coverage, names and dates are read from: what a reader mostly answers from."""
 
 FEATURES = {
-    "cosine": "best cosine of all that was searched",
+    "cosine": "best cosine of all that was searched; of best passages in another language with the encoder's gap added",
     "cosine_margin": "best cosine less the mean of the other passages'",
     "score": "fused score of the best passage",
     "score_margin": "fused score of the best passage less the mean of the next ones'",
@@ -99,8 +99,15 @@ def features(question: str, retrieved: Retrieved, as_of: str) -> dict[str, float
     return measure(question, retrieved, as_of).features
 
 
-def measure(question: str, retrieved: Retrieved, as_of: str) -> Measured:
-    """The features and what they were made of."""
+def measure(question: str, retrieved: Retrieved, as_of: str, foreign_gap: float = 0.0) -> Measured:
+    """The features and what they were made of.
+
+    Args:
+        question: As it stands alone.
+        retrieved: The passages, best first.
+        as_of: The day of the question, YYYY-MM-DD.
+        foreign_gap: How much lower the encoder puts a text in another language than the question's.
+    """
     passages, reading = retrieved.passages, retrieved.reading
     language = language_of(question)
     texts = [_text_of(passage, language) for passage in passages]
@@ -119,7 +126,7 @@ def measure(question: str, retrieved: Retrieved, as_of: str) -> Measured:
     today = parse_iso(as_of)
     age = max(0, (today - newest).days) if newest and today else None
     found = {
-        **_scores(retrieved),
+        **_scores(retrieved, language, foreign_gap),
         "sparse_per_term": max([0.0, *(passage.sparse for passage in passages)]) / max(1, len(every)),
         "words_best": max((_share(every, text.terms) for text in texts), default=0.0),
         "terms_covered": _share(wanted, there),
@@ -158,13 +165,14 @@ def days_of(passage: Passage) -> tuple[str, str, str]:
     return passage.published, passage.period_end, passage.fetched[:10] if passage.from_web else ""
 
 
-def _scores(retrieved: Retrieved) -> dict[str, float]:
+def _scores(retrieved: Retrieved, language: str, foreign_gap: float) -> dict[str, float]:
+    abroad = [p.cosine + foreign_gap for p in retrieved.passages[:BEST] if p.language not in ("", language)]
     cosines = [passage.cosine for passage in retrieved.passages]
     scores = [passage.score for passage in retrieved.passages]
     best = max([retrieved.best_cosine, *cosines])
     others = sorted(cosines)[:-1]
     return {
-        "cosine": best,
+        "cosine": max([best, *abroad]),
         "cosine_margin": best - sum(others) / len(others) if others else 0.0,
         "score": scores[0] if scores else 0.0,
         "score_margin": scores[0] - sum(scores[1:BEST]) / len(scores[1:BEST]) if len(scores) > 1 else 0.0,
