@@ -34,6 +34,7 @@ _AMOUNT = re.compile(
     rf"\s?(?P<cur2>[$€£¥])?(?P<num>{_NUMBER})(?P<close>\s?\))?"
     rf"(?:[ -]?(?P<scale>{_SCALE}))?(?:\s?(?P<after>{_AFTER}))?(?:[ -]?(?P<unit>{_UNIT}))?(?P<close2>\s?\))?",
 )
+_CELL = re.compile(rf"(?P<cur>[$€£])? {{0,3}}(?:(?P<num>{_NUMBER})|\((?P<num2>{_NUMBER})\))")
 _SOME = re.compile(
     r"\d|[零一二三四五六七八九十百千万亿两半翻斩]|percent|points?\b|illion|thousand|per cent|times|fold\b|[ubtp]led\b"
     r"|\bhalved|\bby (?:\w+ )?(?:an? |one )?(?:half|third|quarter)",
@@ -61,6 +62,8 @@ def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list
         cell: It is a table's cell: parentheses make negative.
         words: Also number words that count things ("five days"): of evidence, so that "5 days" is found there.
     """
+    if cell and (plainly := _CELL.fullmatch(text)):
+        return [_of_cell(plainly)]
     if not _SOME.search(text):
         return []
     flat = plain(text)
@@ -78,6 +81,15 @@ def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list
     found.sort(key=lambda figure: figure.start)
     found = _compounds(flat, found)
     return [replace(f, text=text[f.start : f.end]) for f in _shared(flat, found)]
+
+
+def _of_cell(match: re.Match[str]) -> Figure:
+    """What most cells hold: a number, a dollar sign, a bookkeeper's parentheses."""
+    number = match["num"] or match["num2"]
+    return Figure(
+        text=match.group(), start=0, end=match.end(), kind="number", number=Decimal(number.replace(",", "")),
+        step=_step(number), negative=bool(match["num2"]), currency=CURRENCIES.get(match["cur"] or "", ""),
+    )  # fmt: skip
 
 
 def _add(found: list[Figure], mask: bytearray, figure: Figure | None) -> None:

@@ -30,6 +30,11 @@ _LABEL = re.compile(
     r"(?:[:：]|为|是|达到?|共计?|增至|减至|合计)\s*)$",
     re.IGNORECASE,
 )
+_LABEL_ENDS = (
+    ":", "=", "：", "of", "was", "is", "were", "are", "reached", "totaled", "totalled", "at", "to", "about",
+    "approximately", "some", *"为是达到共计至合",
+)  # fmt: skip
+"""What such a label ends with: a cheap look."""
 _UNIT = re.compile(r"\s?(?:名|位|户|间|辆|台|件|项|个(?!季)|座|套|处|吨|张床|艘|架|幢|栋|口井|所|支|款|份)(?!\d)")
 
 
@@ -41,7 +46,7 @@ def is_count(text: str, start: int, end: int) -> bool:
     if _UNIT.match(text, end):
         return True
     before = text[max(0, start - 60) : start]
-    if _LABEL.search(before):
+    if before.rstrip().endswith(_LABEL_ENDS) and _LABEL.search(before):
         return True
     match = _COUNTED.match(text, end)
     if match is None or _BETWEEN.search(text[end : match.start("what")]) or _AT_ONCE.search(before):

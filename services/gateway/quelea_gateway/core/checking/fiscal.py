@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from quelea_gateway.core.checking.model import Period
 
@@ -45,13 +46,21 @@ class Fiscal:
         """The time that a column's head names by the report: 本报告期, 年初至报告期末; empty where it names none."""
         if not self.quarter or not self.year:
             return ()
-        year = self.year - bool(_LAST.search(_THAN.sub(" ", text)))
-        if _YEAR_TO_DATE.search(text):
+        to_date, this, last = _relative(text)
+        year = self.year - last
+        if to_date:
             months = 3 * self.quarter
             return (Period(0, 0, year, quarter=1 if months == 3 else 0, months=months),)
-        if _THIS.search(text):
+        if this:
             return (Period(0, 0, year, quarter=self.quarter, months=3, fiscal=True),)
         return ()
+
+
+@lru_cache(maxsize=4096)
+def _relative(text: str) -> tuple[bool, bool, bool]:
+    """Whether a head says "year to date", "this period", and that it is of the year before."""
+    last = bool(_LAST.search(_THAN.sub(" ", text)))
+    return bool(_YEAR_TO_DATE.search(text)), bool(_THIS.search(text)), last
 
 
 def read(header: Sequence[Period]) -> Fiscal:

@@ -14,7 +14,7 @@ _NAMES = (
     r"ASC|ASU|IFRS|IAS|SFAS|FAS|FASB|SAB|ISO|Basel|RTX|GTX|MI|GPT|Llama|Fortune|Nasdaq|NASDAQ|Russell|Stoxx|CSI|"
     r"Nikkei|FTSE|CAC|DAX|Euro|S&P|Passage|Source|Document|Doc|Evidence|Footnote|Pillar|Stage|Scope|Category|Type"
 )
-_PLAIN = re.compile(
+_BEFORE_FILE = (
     r"(?m)"
     r"(?P<marker>\[\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\])"
     r"|(?P<list>^[ \t>#*_-]*(?:\(?\d{1,2}[.)、)](?=\s|\*|[^\d\s.,%])|\(\d{1,2}\)\s))"
@@ -23,7 +23,9 @@ _PLAIN = re.compile(
     r"|(?P<named>\b(?:" + _NAMES + r")s?[ -]?(?:No\. ?)?\d+(?:[.-]\d+)*[A-Za-z]?\b(?!\s?(?:%|million|billion|thousand))"
     r"(?:(?:\s?(?:,|and|&|through|to|-)\s?)\d{1,2}(?![\d.,]*\d|\s?%)\b)?)"
     r"|(?P<inner>\b[a-z]+[A-Z]\w*\s(?:\d{1,2}|X|SE)(?:\.\d)?(?![\d,.%]*\d|\s?(?:%|million|billion)))"
-    r"|(?P<file>[\"“(]?[\w .&-]{1,60}\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b)"
+)
+_FILE = r"|(?P<file>[\"“(]?[\w .&-]{1,60}\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b)"
+_BEHIND_FILE = (
     r"|(?P<url>https?://\S+|\bwww\.\S+)"
     r"|(?P<ordinal>\b\d+(?:st|nd|rd|th)\b)"
     r"|(?P<stretch>\b\d{1,2}[- ](?:years?|quarters?|months?) (?:period|span|from)\b|\b(?:all|both"
@@ -35,12 +37,16 @@ _PLAIN = re.compile(
     r"|附注[\s\d一二三四五六七八九十、]+|表\s?\d+|图\s?\d+"
     r"|注释?\s?\d+|\d+(?:号|楼|室)(?!\w))"
 )
+_PLAIN = re.compile(_BEFORE_FILE + _BEHIND_FILE)
+_WITH_FILES = re.compile(_BEFORE_FILE + _FILE + _BEHIND_FILE)
+_ENDING = re.compile(r"\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b")
+"""Names of files take long to look for: only where one ends."""
 
 
 def hidden(text: str) -> bytearray:
     """One byte for each code point of a plain() text: 1 where no figure can be."""
     mask = bytearray(len(text))
-    for match in _PLAIN.finditer(text):
+    for match in (_WITH_FILES if _ENDING.search(text) else _PLAIN).finditer(text):
         if match.lastgroup == "file" and not re.search(r"\d", match.group()):
             continue
         mask[match.start() : match.end()] = b"\1" * (match.end() - match.start())

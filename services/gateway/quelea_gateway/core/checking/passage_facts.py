@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 
-from quelea_kit.text import STOP_WORDS, stem, words
+from quelea_kit.text import CJK, STOP_WORDS, stem, words
 
 from quelea_gateway.core.checking import fiscal, sentences, tables, wording
 from quelea_gateway.core.checking.amounts import parse_amounts
@@ -17,7 +17,7 @@ from quelea_gateway.core.checking.model import ONE, CheckPassage, Figure, Period
 from quelea_gateway.core.checking.normal import plain
 from quelea_gateway.core.checking.periods import find_periods
 from quelea_gateway.core.checking.times import merged
-from quelea_gateway.core.checking.units import STATEMENT, Unit, stated, unit_of
+from quelea_gateway.core.checking.units import MAY_STATE, STATEMENT, Unit, stated, unit_of
 
 MOST_FACTS = 60_000
 """Figures that are read of a passage, and of all together; a request's limits allow about as many."""
@@ -27,6 +27,8 @@ _HELD = 500
 """Passages whose facts are kept: those of popular documents come again and again, and reading them is most of the
 work of a check."""
 _LONGEST_HELD = 6_000
+_BRIEF = 400
+"""Code points of a text whose terms are kept: labels, heads and sentences come again."""
 _BRACKETS = re.compile(r"\([^()]*(?:\([^()]*\))?[^()]*\)")
 _OTHERWISE = re.compile(
     r"[^\n.]{0,160}\bunless otherwise (?:stated|noted|indicated|specified)|[^\n.。]{0,80}除[^\n.。]{0,8}另有",
@@ -136,10 +138,10 @@ def _read(passage: CheckPassage) -> PassageFacts:
     if passage.header:
         _add_prose(found, header, passage.header, told)
     found.terms = content(f"{passage.header}\n{passage.table_head}\n{passage.text}")
-    for line in _OTHERWISE.finditer(text):
+    for line in _OTHERWISE.finditer(text) if "另有" in text or "unless otherwise" in text.lower() else ():
         if found.otherwise is None:
             found.otherwise = stated(line.group())[0]
-    if not rows:
+    if not rows and MAY_STATE.search(text):
         for match in STATEMENT.finditer(text):
             scales, _ = stated(match.group())
             if any(scale >= THOUSAND for scale in scales):
@@ -240,6 +242,20 @@ _SHORT = {"营收": "营业收入", "归母净利润": "归属于母公司股东
 
 def content(text: str) -> frozenset[str]:
     """Terms with letters: what a text is about, without its figures. "Other" is the name of many a row."""
-    for short, long in _SHORT.items():
-        text = text.replace(short, long)
-    return frozenset(stem(w) for w in words(text) if (w not in STOP_WORDS or w == "other") and _WORD.search(w))
+    return _content(text) if len(text) <= _BRIEF else _terms(text)
+
+
+def _terms(text: str) -> frozenset[str]:
+    if CJK.search(text):
+        for short, long in _SHORT.items():
+            text = text.replace(short, long)
+    return frozenset(filter(None, map(_term, words(text))))
+
+
+_content = lru_cache(maxsize=8192)(_terms)
+
+
+@lru_cache(maxsize=50_000)
+def _term(word: str) -> str:
+    """Stemmed; empty of stop words and figures."""
+    return stem(word) if (word not in STOP_WORDS or word == "other") and _WORD.search(word) else ""

@@ -118,29 +118,49 @@ _ANY = re.compile(
     rf"|[一二][〇零一二三四五六七八九]{{3}}|{_MONTH}\s+\d|\d {_MONTH}",
     re.IGNORECASE,
 )
-_NEEDS = {
-    "month_days": re.compile(rf"{_MONTH}\s+\d|\d(?:st|nd|rd|th)? {_MONTH}", re.IGNORECASE),
-    "zh_month_days": re.compile("日"), "zh_span": re.compile("日止"),
-    "month": re.compile(rf"{_MONTH}(?:,?\s+(?:of )?|\s?-\s?){_Y}", re.IGNORECASE),
-    "quarter": re.compile("q|季", re.IGNORECASE),
-    "half": re.compile("h[12]|[12]h|half|半|中期", re.IGNORECASE), "first_months": re.compile("months", re.IGNORECASE),
-    "zh_months": re.compile("年"), "zh_month": re.compile("月"), "years": re.compile(rf"{_Y}\s?/"),
-    "fiscal": re.compile("f|财|calendar", re.IGNORECASE), "zh_year": re.compile("年"), "zh_words": re.compile("年"),
-    "whole_year": re.compile("year", re.IGNORECASE), "year": re.compile(_Y),
-    "bare_first": re.compile("前|first", re.IGNORECASE),
-    "bare_quarter": re.compile("q|季", re.IGNORECASE), "bare_half": re.compile("half|半年", re.IGNORECASE),
-    "bare_months": re.compile("month", re.IGNORECASE),
-}  # fmt: skip
-"""A cheap look for each form: most texts have few of them."""
+_NUMERIC_DATE = re.compile(r"(?:19|20)\d\d[-/.]\d")
+_QUARTERS = re.compile("q[1-4]|[1-4]q|quarter|季")
+_HALVES = re.compile("h[12]|[12]h|half|半|中期")
+_YEARS = re.compile(_Y)
+
+
+def _likely(text: str, low: str, *, monthly: bool) -> set[str]:
+    """The forms that a text may hold, by a cheap look: most texts have few of them."""
+    found = {"zh_span"} if "日止" in text else set()
+    if monthly:
+        found |= {"month_days", "month"}
+    if "日" in text:
+        found.add("zh_month_days")
+    if "年" in text:
+        found |= {"zh_months", "zh_year", "zh_words"}
+    if "月" in text:
+        found.add("zh_month")
+    if "month" in low:
+        found |= {"first_months", "bare_months"}
+    if "year" in low:
+        found.add("whole_year")
+    if "first" in low or "前" in text:
+        found.add("bare_first")
+    if any(word in low for word in ("fiscal", "fy", "f.y", "f y", "财", "calendar")):
+        found.add("fiscal")
+    if _QUARTERS.search(low):
+        found |= {"quarter", "bare_quarter"}
+    if _HALVES.search(low):
+        found |= {"half", "bare_half"}
+    if _YEARS.search(text):
+        found |= {"year", "years"} if "/" in text else {"year"}
+    return found
 
 
 def find_periods(text: str) -> list[Period]:
     """Every time that the text names, in order. The text has been through plain(), or has ordinary digits."""
-    return list(_found(text)) if _ANY.search(text) else []
+    return list(_found(text))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16384)
 def _found(text: str) -> tuple[Period, ...]:
+    if not _ANY.search(text):
+        return ()
     found: list[Period] = []
     taken = bytearray(len(text))
 
@@ -149,10 +169,13 @@ def _found(text: str) -> tuple[Period, ...]:
             taken[period.start : period.end] = b"\1" * (period.end - period.start)
             found.append(period)
 
-    if "日止" in text:  # 截至2025年6月30日止六个月: a day and a length of time
+    low = text.lower()
+    monthly = any(month in low for month in _MONTHS)
+    likely = _likely(text, low, monthly=monthly)
+    if "zh_span" in likely:  # 截至2025年6月30日止六个月: a day and a length of time
         for match in (m for name, form in _FORMS if name == "zh_span" for m in form.finditer(text)):
             take(_zh_span(match))
-    for date in find_dates(text):
+    for date in find_dates(text) if monthly or "年" in text or _NUMERIC_DATE.search(text) else ():
         whole = Period(date.start, date.end, date.day.year, month=date.day.month, day=date.day.day)
         before = _SPAN_BEFORE.search(text[max(0, date.start - 45) : date.start])
         if before:
@@ -165,7 +188,7 @@ def _found(text: str) -> tuple[Period, ...]:
     for name, form in _FORMS:
         if name == "year":
             _expand(text, found, take)
-        if name == "zh_span" or not _NEEDS[name].search(text):
+        if name not in likely or name == "zh_span":
             continue
         for match in form.finditer(text):
             period = _read(name, match)

@@ -37,6 +37,12 @@ STATEMENT = re.compile(
     r"|(?P<cur11>人民币)(?P<zh3>百万|千|万|亿)元",
     re.IGNORECASE,
 )
+MAY_STATE = re.compile(
+    r"thousand|illion|000|单位|[万亿千]元|[万亿千](?:美元|港元)"
+    r"|(?:\$|€|£|¥|RMB|USD|EUR|GBP|SEK|NOK|CHF)\s?(?:m|bn|k|mn|mm|b)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+"""A cheap look: no text without one of these states a scale."""
 _SHARES = re.compile(r"\bshares?\b|\bunits?\b|\bRSUs?\b|\bawards?\b|\boptions\b|股数|股份数|股本数", re.IGNORECASE)
 _COUNTS = re.compile(
     r"\b(?:number|headcount|employees|stores|customers|subscribers|members"
@@ -103,6 +109,26 @@ def stated(text: str) -> tuple[tuple[Decimal, ...], str]:
     return tuple(scales), currency
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the words of a label, a head or a line above a table say of its unit."""
+
+    percent: bool
+    rate: bool
+    per: bool
+    counts: bool
+
+
+@lru_cache(maxsize=8192)
+def _words(text: str) -> _Words:
+    return _Words(
+        bool(_PERCENT.search(text)),
+        bool(_RATE.search(text)),
+        bool(_PER.search(text)),
+        bool(_SHARES.search(text) or _COUNTS.search(text)),
+    )
+
+
 @lru_cache(maxsize=8192)
 def unit_of(label: str, column: str, table: str) -> Unit:
     """The unit of a cell from its row's label, its column's head and its table's statement (head and lines above)."""
@@ -110,18 +136,18 @@ def unit_of(label: str, column: str, table: str) -> Unit:
     head, head_currency = stated(column)
     every, currency = stated(table)
     currency = own_currency or head_currency or currency
-    words = f"{label} {column}"
-    if _PERCENT.search(column) or (_PERCENT.search(_NAMED_RATE.sub(" ", label)) and not own):
+    row, over, above = _words(label), _words(column), _words(table)
+    if over.percent or (not own and row.percent and _PERCENT.search(_NAMED_RATE.sub(" ", label))):
         return Unit((ONE,), "", True)
-    percent = None if _RATE.search(words) or _PERCENT.search(table) else False
+    percent = None if row.rate or over.rate or above.percent else False
     if own or head:
         return Unit(own or head, currency, percent)
     if every and _PER_SHARE.search(label):
         return Unit((ONE,), currency, percent)  # "in millions, except per share data"
-    if _PER.search(label) or _PER.search(column):
+    if row.per or over.per:
         return Unit((ONE, *every), currency, percent)
-    if _MAY_BE_PER.search(label) and every:
+    if every and _MAY_BE_PER.search(label):
         return Unit((ONE, *every), currency, percent)
-    if _SHARES.search(words) or _COUNTS.search(words):
+    if row.counts or over.counts:
         return Unit(tuple(dict.fromkeys((ONE, *every))) if every else (), "", percent)
     return Unit(every[:1], currency, percent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 Operation = Literal["change", "growth", "sum", "average", "ratio", "share"]
@@ -77,13 +78,25 @@ _OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
 def clause(text: str, start: int, end: int) -> tuple[int, int]:
     """The clause of text[start:end]: between commas, conjunctions and full stops."""
     first, last = 0, len(text)
-    for match in _CLAUSE.finditer(text):
-        if match.end() <= start:
-            first = match.end()
-        elif match.start() >= end:
-            last = match.start()
+    for begin, behind in _cuts(text):
+        if behind <= start:
+            first = behind
+        elif begin >= end:
+            last = begin
             break
     return first, last
+
+
+@lru_cache(maxsize=2048)
+def _cuts(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(match.span() for match in _CLAUSE.finditer(text))
+
+
+@lru_cache(maxsize=4096)
+def _directions(part: str) -> tuple[tuple[int, int, int], ...]:
+    """(start, end, sign) of each word of direction in a clause."""
+    part = _BOTH.sub(lambda m: " " * len(m.group()), part)
+    return tuple((*match.span(), 1 if match["up"] else -1) for match in DIRECTION.finditer(part))
 
 
 def direction(text: str, start: int, end: int) -> int:
@@ -93,16 +106,12 @@ def direction(text: str, start: int, end: int) -> int:
     """
     cut = max(0, start - _BEFORE)
     text, start, end = text[cut : end + _BEHIND], start - cut, end - cut
-    if not DIRECTION.search(text):
-        return 0
     first, last = clause(text, start, end)
-    part = _BOTH.sub(lambda m: " " * len(m.group()), text[first:last])
     before = after = 0
-    for match in DIRECTION.finditer(part):
-        sign = 1 if match["up"] else -1
-        if match.end() + first <= start:
+    for begin, behind, sign in _directions(text[first:last]):
+        if behind + first <= start:
             before = sign
-        elif match.start() + first >= end:
+        elif begin + first >= end:
             after = sign
             break
     return before or (after if len(text[end:last]) < _BEHIND else 0)
