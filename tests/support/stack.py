@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 
 START_SECONDS = 240
-JOB_SECONDS = 180
+JOB_SECONDS = 600
 REPOSITORY = Path(__file__).parents[2]
 SAMPLES = REPOSITORY / "samples"
 

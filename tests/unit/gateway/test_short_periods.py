@@ -37,6 +37,13 @@ def news(text: str, published: str = "") -> Passage:
         ("苹果2022年冬季的营收", "2022年冬季"),
         ("苹果农历2022年腊月的营收", "农历2022年腊月"),
         ("苹果2023年闰二月的营收", "闰二月"),
+        ("Apple revenue in the first trimester of 2022", "first trimester"),
+        ("Amazon's net sales on Black Friday 2022", "Black Friday"),
+        ("亚马逊2022年双十一的净销售额", "双十一"),
+        ("net sales in late 2022", "late 2022"),
+        ("英伟达2022年末的收入", "2022年末"),
+        ("Apple's revenue yesterday", "yesterday"),
+        ("苹果昨天的营收", "昨天"),
         ("revenue in the second half of Q4 2022", "second half of Q4 2022"),
     ],
 )
@@ -148,6 +155,12 @@ def test_a_day_that_ends_the_period_is_the_period() -> None:
     assert told(question, [filing()], [1]) == []
 
 
+def test_a_vague_one_is_answered_and_told() -> None:
+    question = "What were net sales in late 2022?"
+    assert not AskedPeriods.of(question, DAY).unanswered([filing()])
+    assert told(question, [filing()], [1])[0] == "no_such_kind"
+
+
 def test_a_kind_of_period_that_reports_do_not_have_is_answered_only_where_it_is_named() -> None:
     question = "苹果2022年冬季的营收"
     assert AskedPeriods.of(question, DAY).unanswered([filing()])
@@ -162,6 +175,11 @@ def test_a_kind_of_period_that_reports_do_not_have_is_answered_only_where_it_is_
         "Apple revenue in 1066",
         "苹果1898年的营收",
         "Net income in the year 3000",
+        "Sales in 300 BC",
+        "Amazon revenue in Q1 1776",
+        "苹果清朝时的收入",
+        "英伟达公元前300年的净利润",
+        "苹果1898年的总净销售额",
         "微软3000年的净利润",
     ],
 )

@@ -113,6 +113,13 @@ def test_a_document_may_speak_of_a_year_to_come() -> None:
         "2023年十三月的销量",
         "截至2023年9月31日的季度",
         "2023年H3营收",
+        "2023年二月三十号的营收",
+        "Revenue in 2023 Q1.5",
+        "公司2023年第1.5季度的收入",
+        "Net sales for the six quarters of 2023",
+        "公司2023年第十三个月营收",
+        "公司2023年第55周的营收",
+        "二〇二三年公司第五季营收",
     ],
 )
 def test_more_that_does_not_exist(question: str) -> None:

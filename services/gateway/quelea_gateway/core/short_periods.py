@@ -40,7 +40,7 @@ _MONTH_ALONE = re.compile(
     rf"\b(?P<m>{_MONTH})\.?\s*,?\s*(?:of\s+)?(?P<y>{_Y})\b"
     rf"|(?<!\d)(?P<y2>{_Y})\s*年的?\s*(?P<m2>\d{{1,2}}|十[一二]?|[一二三四五六七八九])\s*月(?!\s*\d)"
     rf"|(?<![\d.,/-])(?P<y3>{_Y})-(?P<m3>0[1-9]|1[0-2])(?![\d/-])"
-    r"|(?P<last>\blast\s+month\b|上个?月(?!底|末))|(?P<this>\bthis\s+month\b|(?:本|这个)月(?!底|末))",
+    r"|(?P<day>\byesterday\b|昨[天日])|(?P<last>\blast\s+month\b|上个?月(?!底|末))|(?P<this>\bthis\s+month\b|(?:本|这个)月(?!底|末))",
     re.IGNORECASE,
 )
 _WEEK = re.compile(
@@ -53,10 +53,14 @@ _NAMED_ALONE = re.compile(
     rf"|(?:农历|阴历|旧历)[^，。？?的]{{0,12}}|(?:正|腊|冬)月(?!饼)|闰[一二三四五六七八九十正冬腊]+月|\blunar\s+(?:month|year)\w*"
     r"|\b(?:first|second)\s+half\s+of\s+(?:the\s+)?(?:Q[1-4]|(?:first|second|third|fourth)\s+quarter)\b[^?.]{0,12}"
     rf"|(?:{_Y}\s*年?)?\s*第?[一二三四1-4]季度的?[前后上下]半(?:段|期|部分)?"
-    r"|[上中下]旬",
+    r"|[上中下]旬|\b(?:\w+\s+)?trimester\b"
+    rf"|\b(?:early|mid|late)[\s-]{_Y}\b|(?<!\d){_Y}\s*年(?:[初末底]|中(?![报期]))"
+    r"|\b(?:Black\s+Friday|Cyber\s+Monday|Christmas|Thanksgiving|Easter|Halloween|Singles['’]?\s+Day|Prime\s+Day|Diwali)\b"
+    r"|春节|国庆|中秋|端午|元旦|清明节?|圣诞节?|黄金周|双(?:十[一二]|1[12])",
     re.IGNORECASE,
 )
 """Kinds of periods that reports do not have; no dates are made of them."""
+_VAGUE = re.compile(r"^(?:early|mid|late)|年(?:[初中末底])$", re.IGNORECASE)
 _WHOLE_YEAR = re.compile(
     rf"\b(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?|(?:in|for|during|of)(?:\s+the)?(?:\s+year)?)\s*{_Y}\b(?!\s*(?:[-–—]|to\b|through\b))"
     rf"|\b(?:annual|full[- ]year)\b|\blast\s+(?:fiscal\s+)?year\b(?!['’-])"
@@ -107,9 +111,11 @@ def short_periods(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
 
 
 def _month(question: str, match: re.Match[str], today: date | None) -> ShortPeriod | None:
+    if today is None:
+        return None
+    if match["day"]:
+        return ShortPeriod(match.group(), today - timedelta(days=1), today - timedelta(days=1))
     if match["last"] or match["this"]:
-        if today is None:
-            return None
         first = (today.replace(day=1) - timedelta(days=1 if match["last"] else 0)).replace(day=1)
     else:
         if _ENDS.search(question[: match.start()]) or _GOES_ON.search(question[match.end() :]):
@@ -135,7 +141,11 @@ def _week(match: re.Match[str], today: date | None) -> ShortPeriod | None:
 
 
 def uncovered(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tuple[ShortPeriod, ...]:
-    """Those that no passage names, that lie in the reporting period of none, and that no news may tell of."""
+    """Those that no passage names, that lie in the reporting period of none, and that no news may tell of.
+
+    A vague one ("late 2022") is narrowed to its year like any other, and only told beside the answer.
+    """
+    periods = [period for period in periods if not _VAGUE.search(period.words)]
     return tuple(p for p in periods if not any(named_in(p, q) or _holds(q, p) or _may_tell(q, p) for q in passages))
 
 

@@ -49,6 +49,8 @@ _LOOSE_QUARTER = re.compile(rf"(?<!连续)第\s*{_HAN}\s*季(?![节度])")
 _FAR_YEAR = re.compile(
     r"\b(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?|(?:in|of|for|during)(?:\s+the)?(?:\s+year)?|year)\s*(?P<y>1[0-8]\d\d|2[1-9]\d\d|[3-9]\d{3})\b"
     r"(?!\s*(?:[,.]\d|%|million|billion|thousand|shares|people|employees|customers|units|stores))"
+    r"|(?<!\w)Q[1-4]\s*,?\s*(?P<q>1[0-8]\d\d)\b|\bthe\s+year\s+\d{1,3}\b(?!\s*(?:of|in)\b)"
+    r"|\b\d{1,4}\s*(?:BCE?|B\.C\.)(?!\w)|公元前[\d一二三四五六七八九十百千]*年?|(?:三国|[清明唐宋汉秦隋]朝|民国)(?:时期?|年间)?"
     r"|(?<![\d.,])(?P<z>1[0-8]\d\d|2[1-9]\d\d|[3-9]\d{3})\s*(?:财年|财政年度|年度?)",
     re.IGNORECASE,
 )
@@ -56,7 +58,7 @@ _FAR_YEAR = re.compile(
 _BARE = re.compile(rf"(?<![\w-])(?:Q{_BAD}|H(?:0|[3-9]))(?![\w-]|\s*(?:model|series|suv|\d))", re.IGNORECASE)
 _FINANCE = re.compile(
     r"\b(?:revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|cash|EPS|results|loss|dividends?|guidance)\b"
-    r"|营收|收入|利润|净利|现金|业绩|财报|毛利|亏损|每股",
+    r"|营收|收入|利润|净利|现金|业绩|财报|毛利|亏损|盈利|每股|销售|销量|费用|成本",
     re.IGNORECASE,
 )
 """With it Q5 is meant for a quarter; without, it may be a car or a question's number."""
@@ -103,6 +105,7 @@ _AHEAD = re.compile(
     re.IGNORECASE,
 )
 """What lies ahead may be asked for: a forecast, or what falls due."""
+_HAN_DAY = re.compile(r"([一二三四五六七八九十]{1,2})月([一二三四五六七八九十]{1,3})(?=[日号])")
 _HAN_YEAR = re.compile(r"[一二][〇零一二三四五六七八九]{3}(?=年|财年)")
 _HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
 _ANY_YEAR = re.compile(r"[12]\d{3}|[3-9]\d{3}")
@@ -122,7 +125,7 @@ class Unreal:
 
 
 def spoken_of(period: str, texts: Iterable[str]) -> bool:
-    """Whether a text names the year of a period that has not begun: a forecast may be asked for."""
+    """Whether a text names the year of a period: a forecast may be asked for."""
     years = set(_ANY_YEAR.findall(period))
     said = [re.compile(rf"(?<![\d.,]){year}(?!\d|[.,]\d)") for year in years]
     return any(year.search(text) for text in texts for year in said)
@@ -136,6 +139,7 @@ def unreal_periods(question: str, as_of: str) -> Unreal:
         as_of: The day of the question, YYYY-MM-DD.
     """
     question = _HAN_YEAR.sub(lambda match: match.group().translate(_HAN_DIGITS), question)
+    question = _HAN_DAY.sub(lambda match: f"{_han(match[1])}月{_han(match[2])}", question)
     parts = [] if _CARS.search(question) else [_tidy(match.group()) for match in _NO_PART.finditer(question)]
     if not parts and _FINANCE.search(question) and not _CARS.search(question):
         parts = [_tidy(match.group()) for match in _BARE.finditer(question)]
@@ -148,6 +152,13 @@ def unreal_periods(question: str, as_of: str) -> Unreal:
     reach = tuple(dict.fromkeys(_tidy(match.group()) for match in far))
     begun = [] if today is None else [_tidy(match) for match in _future(question, today)]
     return Unreal(tuple(dict.fromkeys(parts + days)), tuple(dict.fromkeys(begun)), reach)
+
+
+def _han(text: str) -> int:
+    """三十一 as 31."""
+    tens, ten, ones = text.rpartition("十")
+    digit = "一二三四五六七八九"
+    return 10 * ((digit.find(tens[-1]) + 1 if tens else 1) if ten else 0) + (digit.find(ones) + 1 if ones else 0)
 
 
 def _exists(match: re.Match[str]) -> bool:
