@@ -37,7 +37,7 @@ _GOES_ON = re.compile(
 )
 """It is the end of a period, or of a span of several months."""
 _MONTH_ALONE = re.compile(
-    rf"\b(?P<m>{_MONTH})\.?\s*,?\s*(?:of\s+)?(?P<y>{_Y})\b"
+    rf"(?<!\d )(?<!\d[a-z]{{2}} )\b(?P<m>{_MONTH})\.?\s*,?\s*(?:of\s+)?(?P<y>{_Y})\b"
     rf"|(?<!\d)(?P<y2>{_Y})\s*年的?\s*(?P<m2>\d{{1,2}}|十[一二]?|[一二三四五六七八九])\s*月(?!\s*\d)"
     rf"|(?<![\d.,/-])(?P<y3>{_Y})-(?P<m3>0[1-9]|1[0-2])(?![\d/-])"
     r"|(?P<day>\byesterday\b|昨[天日])|(?P<last>\blast\s+month\b|上个?月(?!底|末))|(?P<this>\bthis\s+month\b|(?:本|这个)月(?!底|末))",
@@ -54,13 +54,13 @@ _NAMED_ALONE = re.compile(
     r"|\b(?:first|second)\s+half\s+of\s+(?:the\s+)?(?:Q[1-4]|(?:first|second|third|fourth)\s+quarter)\b[^?.]{0,12}"
     rf"|(?:{_Y}\s*年?)?\s*第?[一二三四1-4]季度的?[前后上下]半(?:段|期|部分)?"
     r"|[上中下]旬|\b(?:\w+\s+)?trimester\b"
-    rf"|\b(?:early|mid|late)[\s-]{_Y}\b|(?<!\d){_Y}\s*年(?:[初末底]|中(?![报期]))"
+    rf"|\b(?:early|mid|late)[\s-]{_Y}\b|(?<!\d){_Y}\s*年[初末底]"
     r"|\b(?:Black\s+Friday|Cyber\s+Monday|Christmas|Thanksgiving|Easter|Halloween|Singles['’]?\s+Day|Prime\s+Day|Diwali)\b"
     r"|春节|国庆|中秋|端午|元旦|清明节?|圣诞节?|黄金周|双(?:十[一二]|1[12])",
     re.IGNORECASE,
 )
 """Kinds of periods that reports do not have; no dates are made of them."""
-_VAGUE = re.compile(r"^(?:early|mid|late)|年(?:[初中末底])$", re.IGNORECASE)
+_VAGUE = re.compile(r"^(?:early|mid|late)|年[初末底]$", re.IGNORECASE)
 _WHOLE_YEAR = re.compile(
     rf"\b(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?|(?:in|for|during|of)(?:\s+the)?(?:\s+year)?)\s*{_Y}\b(?!\s*(?:[-–—]|to\b|through\b))"
     rf"|\b(?:annual|full[- ]year)\b|\blast\s+(?:fiscal\s+)?year\b(?!['’-])"
