@@ -80,9 +80,19 @@ class SandboxClient:
     target: str
     service: SandboxService
 
-    async def run(self, code: str, *, timeout: float = 120.0, **fields: object) -> Ran:  # noqa: ASYNC109  # it is the rpc's
-        """Execute and collect; checks the order of events. Errors of the rpc come as QueleaError."""
-        ran, began, ended = Ran(), time.perf_counter(), 0
+    async def run(
+        self,
+        code: str,
+        *,
+        timeout: float = 120.0,  # noqa: ASYNC109  # it is the rpc's
+        into: Ran | None = None,
+        **fields: object,
+    ) -> Ran:
+        """Execute and collect, into what can be looked at meanwhile; checks the order of events.
+
+        Errors of the rpc come as QueleaError.
+        """
+        ran, began, ended = into or Ran(), time.perf_counter(), 0
         async for event in stream(self.stub.Execute(pb.ExecuteRequest(code=code, **fields), timeout=timeout)):
             assert not ended, "an event after finished"
             kind = event.WhichOneof("event")
@@ -102,6 +112,13 @@ class SandboxClient:
         assert ended, "the stream ended without finished"
         ran.seconds = time.perf_counter() - began
         return ran
+
+    async def begin(self, code: str, *, timeout: float = 110.0, **fields: object) -> asyncio.Task[Ran]:  # noqa: ASYNC109  # it is the rpc's
+        """A run that goes on, once its first output has come."""
+        ran = Ran()
+        task = asyncio.create_task(self.run(code, timeout=timeout, into=ran, **fields))
+        await wait_until_async(lambda: bool(ran.stdout) or task.done(), seconds=90, what="the run has said something")
+        return task
 
     async def capacity(self) -> pb.GetCapacityResponse:
         """How full it is."""

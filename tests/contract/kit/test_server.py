@@ -98,10 +98,11 @@ async def test_a_call_without_deadline_gets_the_servers() -> None:
 async def test_one_call_too_many_is_refused_at_once() -> None:
     release = asyncio.Event()
     settings = ServiceSettings(drain_seconds=0.5, max_concurrent_calls=2)
-    async with running(register(Embedder(release.wait)), [NAME], settings=settings) as address:
+    servicer = Embedder(release.wait)
+    async with running(register(servicer), [NAME], settings=settings) as address:
         s = stub(address)
         first = [asyncio.ensure_future(unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=10))) for _ in range(2)]
-        await asyncio.sleep(0.2)
+        await wait_until_async(lambda: servicer.began == 2, what="both calls are being served")
         with pytest.raises(Overloaded) as caught:
             await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=10))
         assert caught.value.retry_after == 1.0

@@ -18,7 +18,7 @@ from quelea_kit.testing import wait_until_async
 from quelea_sandbox.adapters.fake import FakeBackend
 from support.sandbox import FORGE, SandboxClient, fast_settings, sandbox
 
-FOREVER = "import time\nwhile True: time.sleep(0.05)"
+FOREVER = "print('begun')\nimport time\nwhile True: time.sleep(0.05)"
 
 
 async def session(client: SandboxClient, **fields: object) -> str:
@@ -52,8 +52,7 @@ async def test_a_session_belongs_to_its_tenant(any_client: SandboxClient) -> Non
 
 async def test_one_step_at_a_time_and_a_killed_step_ends_the_session(any_client: SandboxClient) -> None:
     one = await session(any_client)
-    task = asyncio.create_task(any_client.run(FOREVER, session_id=one, limits=pb.Limits(wall_seconds=1.5)))
-    await asyncio.sleep(0.3)
+    task = await any_client.begin(FOREVER, session_id=one, limits=pb.Limits(wall_seconds=4))
     with pytest.raises(Conflict):
         await any_client.run("1", session_id=one)
     assert (await task).reason == "TIMEOUT"
@@ -63,8 +62,7 @@ async def test_one_step_at_a_time_and_a_killed_step_ends_the_session(any_client:
 
 async def test_closing_a_session_cancels_its_step(any_client: SandboxClient) -> None:
     one = await session(any_client)
-    task = asyncio.create_task(any_client.run(FOREVER, session_id=one, execution_id="step"))
-    await asyncio.sleep(0.3)
+    task = await any_client.begin(FOREVER, session_id=one, execution_id="step")
     await close(any_client, one)
     assert (await task).reason == "CANCELLED"
 
@@ -73,7 +71,7 @@ async def test_a_session_that_speaks_out_of_turn_is_over(any_client: SandboxClie
     one = await session(any_client)
     code = f"{FORGE}threading.Timer(0.3, lambda: os.write(protocol, frame(b'O', b'later'))).start()"
     assert (await any_client.run(code, session_id=one)).reason == "OK"
-    await asyncio.sleep(0.6)
+    await wait_until_async(lambda: len(any_client.service._sessions) == 0, what="the session is over")
     with pytest.raises(NotFound):
         await any_client.run("1", session_id=one)
 
@@ -81,8 +79,12 @@ async def test_a_session_that_speaks_out_of_turn_is_over(any_client: SandboxClie
 async def test_output_of_a_thread_between_steps_waits_for_the_next(any_client: SandboxClient) -> None:
     one = await session(any_client)
     await any_client.run("import threading\nthreading.Timer(0.3, lambda: print('late')).start()", session_id=one)
-    await asyncio.sleep(0.6)
-    assert (await any_client.run("print('next')", session_id=one)).text == "late\nnext\n"
+    said = ""
+    async with asyncio.timeout(30):
+        while "late" not in said:
+            await asyncio.sleep(0.1)
+            said = (await any_client.run("print('next')", session_id=one)).text
+    assert said == "late\nnext\n"
     await close(any_client, one)
 
 
@@ -178,9 +180,7 @@ async def test_a_hundred_callers_get_an_answer_or_a_refusal(backend: FakeBackend
 
 
 async def test_a_dead_engine_is_told_and_recovered_from(client: SandboxClient, backend: FakeBackend) -> None:
-    task = asyncio.create_task(client.run("print('begun')\n" + FOREVER))
-    await wait_until_async(lambda: client.service.pool.counts.running == 1)
-    await asyncio.sleep(0.2)
+    task = await client.begin(FOREVER)
     await backend.crash()
     ran = await task
     assert ran.reason == "ENGINE" and ran.text == "begun\n"
@@ -216,12 +216,13 @@ async def test_capacity_tells_limits_and_counts(client: SandboxClient) -> None:
 
 async def test_a_slow_reader_does_not_stop_the_clock(any_client: SandboxClient) -> None:
     call = any_client.stub.Execute(
-        pb.ExecuteRequest(code="while True: print('x' * 1000)", limits=pb.Limits(wall_seconds=0.7)), timeout=60
+        pb.ExecuteRequest(code="while True: print('x' * 1000)", limits=pb.Limits(wall_seconds=3)), timeout=60
     )
-    assert (await call.read()).HasField("started")
+    events = stream(call)
+    assert (await anext(events)).HasField("started")
     await wait_until_async(lambda: any_client.service.pool.counts.running == 0, seconds=20)
     last = None
-    async for event in stream(call):
+    async for event in events:
         last = event
     assert last is not None and last.finished.reason == pb.EXIT_REASON_TIMEOUT
     assert last.finished.dropped_output_bytes > 0

@@ -27,8 +27,7 @@ async def test_runs_end_with_engine_and_the_pool_comes_back(own_engine: OwnEngin
     async with docker_sandbox(
         preload="", docker_host=own_engine.address, max_containers=4, max_warm=3, engine_seconds=10, check_seconds=0.5
     ) as client:
-        running = [asyncio.create_task(client.run(FOREVER, timeout=110)) for _ in range(3)]
-        await wait_until_async(lambda: client.service.pool.counts.running == 3, seconds=60)
+        running = [await client.begin(FOREVER) for _ in range(3)]
         waiting = [asyncio.create_task(client.run(f"print({n})", timeout=110)) for n in range(6)]
         await asyncio.sleep(0.5)
 

@@ -19,9 +19,8 @@ FOREVER = "print('begun')\nimport time\nwhile True: time.sleep(0.05)"
 
 async def begun(client: SandboxClient, **fields: object) -> asyncio.Task:
     """A run that goes on, and has said so."""
-    task = asyncio.create_task(client.run(FOREVER, timeout=110, **fields))
-    await wait_until_async(lambda: client.service.pool.counts.running == 1, seconds=60)
-    await asyncio.sleep(0.5)
+    task = await client.begin(FOREVER, **fields)
+    assert client.service.pool.counts.running == 1
     return task
 
 
@@ -75,9 +74,7 @@ async def test_each_pod_has_its_own_number_of_processes(client_on_pods: SandboxC
 async def test_the_api_server_goes_and_comes_back(cluster: FakeCluster) -> None:
     async with pod_sandbox(cluster, preload="", check_seconds=0.3, engine_seconds=5, max_containers=4) as client:
         one = (await unary(client.stub.CreateSession(pb.CreateSessionRequest(), timeout=60))).session_id
-        running = asyncio.create_task(client.run(FOREVER, timeout=110))
-        await wait_until_async(lambda: client.service.pool.counts.running == 2, seconds=60)
-        await asyncio.sleep(0.5)
+        running = await client.begin(FOREVER)
         await cluster.stop()
         ran = await running
         assert ran.reason == "ENGINE" and ran.text == "begun\n", ran.finished
