@@ -138,9 +138,9 @@ test-images: setup ## The images, run together on a Docker network as on a clust
 
 SANDBOX_TESTS ?= tests/integration/sandbox tests/integration/sandbox_runner tests/escape
 .PHONY: test-sandbox
-test-sandbox: setup ## The sandbox on a real Docker engine: integration, escape suite. ENGINE=userns or gvisor: on one of that kind, started for it.
+test-sandbox: setup ## The sandbox on a real Docker engine: integration, escape suite. ENGINE=userns or gvisor: on one of that kind, started for it. BACKEND=pods: the attacks in pods of the fake API server.
 	@if docker version >/dev/null 2>&1; then \
-		$(MAKE) --no-print-directory runner-image && $(if $(ENGINE),deploy/images/own_engine.sh run $(ENGINE) )$(BIN)/pytest $(SANDBOX_TESTS); \
+		$(MAKE) --no-print-directory runner-image && $(if $(ENGINE),deploy/images/own_engine.sh run $(ENGINE) )$(if $(BACKEND),env QUELEA_ESCAPE_BACKEND=$(BACKEND) )$(BIN)/pytest $(if $(BACKEND),tests/escape/test_escape.py,$(SANDBOX_TESTS)); \
 	else \
 		echo "SKIPPED: no Docker engine answers, so the sandbox was not tested. Install one: apt-get install docker.io, or deploy/images/engine.sh as root." >&2; \
 	fi

@@ -15,7 +15,7 @@ from support.sandbox import SandboxClient, docker_sandbox, engine_api, pod_sandb
 VERDICTS = Path(__file__).with_name("verdicts.json")
 """Backend -> attacks that it has held, as the suite itself has written it."""
 
-BACKENDS = {"docker": "Docker", "userns": "userns-remap", "gvisor": "gVisor", "pods": "pods"}
+BACKENDS = {"docker": "Docker", "userns": "userns-remap", "gvisor": "gVisor", "pods": "pods, fake API server"}
 """Name -> heading of its column."""
 
 _THREADS = "gVisor's own threads count as processes: at the limit all of the run ends (DIED)"

@@ -10,7 +10,7 @@ MIB = 1 << 20
 
 _INODES = "inodes of a tmpfs are not counted there; memory is their bound"
 ON_GVISOR = {
-    "test_a_child_over_the_memory_does_not_end_the_run": "its kernel is one process: over the memory all of the run ends",
+    "test_a_child_over_the_memory_does_not_end_the_run": "its kernel is one process: over its memory all ends",
     "test_tmpfs_inodes": _INODES,
     "test_processes": "its own threads count as processes, so that nothing starts with the 32 of this test",
     "test_what_is_not_allowed[the root is read-only]": "the same file is refused with another error",
