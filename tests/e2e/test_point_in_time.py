@@ -12,6 +12,8 @@ NET_SALES = "What were Apple's total net sales in the {}?"
 NAMED = NET_SALES.format("third quarter of fiscal 2023")
 SPRING, SUMMER = "94,836", "81,797"
 """Total net sales of the quarters ended April 1 and July 1, 2023, of which the filings are of May 4 and August 3."""
+HALF = "211,990"
+"""Of the six months ended April 1, 2023."""
 CHINESE = "2023年第三季度，三星的智能手机出货量是多少？"
 
 
@@ -38,6 +40,9 @@ def seen(answer: dict[str, Any]) -> list[str]:
         ("last quarter", "2023-06-15", SPRING),
         ("last quarter", "2023-08-31", SUMMER),
         ("quarter before last", "2023-08-31", SPRING),
+        ("past three months", "2023-08-31", SUMMER),
+        ("past three months", "2023-06-15", SPRING),
+        ("first half of the year", "2023-08-31", HALF),
     ],
 )
 def test_the_day_of_the_question_chooses_the_filing(two_filings: Any, when: str, day: str, figure: str) -> None:
@@ -86,3 +91,71 @@ def test_a_period_that_has_not_begun_is_declined(library: Any, question: str) ->
     answer = library.ask(question)
     assert answer["declined"], answer
     assert any("2071" in notice for notice in answer["notices"])
+
+
+@pytest.mark.parametrize(
+    ("question", "day", "figure"),
+    [
+        ("苹果上季度的总净销售额是多少？", "2023-06-15", SPRING),
+        ("苹果上季度的总净销售额是多少？", "2023-08-31", SUMMER),
+        ("苹果过去三个月的总净销售额是多少？", "2023-08-31", SUMMER),
+        ("苹果最近一个季度的总净销售额是多少？", "2023-06-15", SPRING),
+    ],
+)
+def test_relative_times_in_chinese_are_counted_from_the_day(
+    two_filings: Any, question: str, day: str, figure: str
+) -> None:
+    answer = two_filings.ask(question, as_of=day)
+    assert not answer["declined"], answer
+    assert figure in answer["answer"]
+    assert all(published <= day for published in seen(answer))
+
+
+@pytest.mark.parametrize(
+    ("question", "period"),
+    [("What were Apple's total net sales last month?", "last month"), ("苹果上个月的总净销售额是多少？", "上个月")],
+)
+def test_last_month_which_no_filing_holds_yet_is_declined_by_name(two_filings: Any, question: str, period: str) -> None:
+    answer = two_filings.ask(question, as_of="2023-08-31")
+    assert answer["declined"], answer
+    assert any(period in notice for notice in answer["notices"])
+
+
+@pytest.mark.parametrize(
+    ("question", "notice"),
+    [
+        (
+            "What were Apple's total net sales in May 2023?",
+            "No evidence reports this period by itself; "
+            "there is only a longer one that holds it: May 2023 (FY2023 Q3).",
+        ),
+        (
+            "苹果2023年5月的总净销售额是多少？",
+            "资料没有单独报告该期间，只有包含它的更长的期间：2023年5月 (FY2023 Q3)。",
+        ),
+    ],
+)
+def test_a_month_gets_the_quarter_that_holds_it_and_says_so(two_filings: Any, question: str, notice: str) -> None:
+    answer = two_filings.ask(question)
+    assert notice in answer["notices"], answer
+    assert all(one["period"] == "FY2023 Q3" for one in answer["citations"])
+
+
+@pytest.mark.parametrize(
+    ("question", "period"),
+    [
+        ("What were Apple's total net sales in December 2023?", "December 2023"),
+        ("苹果2023年12月的总净销售额是多少？", "2023年12月"),
+        ("What were Apple's total net sales in winter 2023?", "winter 2023"),
+        ("苹果农历2023年正月的总净销售额是多少？", "农历2023年正月"),
+        ("What were Apple's total net sales in the year 3000?", "3000"),
+        ("苹果1898年的总净销售额是多少？", "1898年"),
+    ],
+)
+def test_a_period_of_which_nothing_is_evidence_is_declined_by_name(
+    two_filings: Any, question: str, period: str
+) -> None:
+    answer = two_filings.ask(question)
+    assert answer["declined"], answer
+    assert not answer["citations"]
+    assert any(period in notice for notice in answer["notices"])
