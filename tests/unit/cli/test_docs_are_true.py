@@ -1,0 +1,77 @@
+"""What the documentation tells readers to type or to set is there: commands, their options, make targets, settings."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import typer
+from quelea_cli.__main__ import app
+from quelea_evaluation.cli import app as evaluation
+
+ROOT = Path(__file__).parents[3]
+CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+COMMAND = re.compile(r"(?:^|[`$(]|bin/)\s*quelea((?: [^`\n|;&#]+))", re.MULTILINE)
+Options = dict[tuple[str, ...], set[str]]
+
+
+def tracked(*patterns: str) -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def options_of(command: object, path: tuple[str, ...] = ()) -> Options:
+    """Every command below this one, with its options."""
+    own = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}  # type: ignore[attr-defined]  # click's
+    below = getattr(command, "commands", {})
+    return {path: own | {"--help"}} | {k: v for n, c in below.items() for k, v in options_of(c, (*path, n)).items()}
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """The code of each page: what stands in backticks."""
+    found = {str(page.relative_to(ROOT)): page.read_text("utf-8") for page in tracked("*.md")}
+    assert len(found) > 20
+    return {name: "\n".join(CODE.findall(text)) for name, text in found.items()}
+
+
+def test_every_command_and_option_is_one_of_ours(pages: dict[str, str]) -> None:
+    known = options_of(typer.main.get_command(app))
+    known |= options_of(typer.main.get_command(evaluation), ("eval",))
+    known[("calibrate",)] = known["eval", "calibrate"]
+    seen, wrong = 0, []
+    for name, code in pages.items():
+        for said in COMMAND.findall(code):
+            words, path = said.split(), ()
+            while words and (*path, words[0]) in known:
+                path = (*path, words.pop(0))
+            options = [word.partition("=")[0].rstrip(".,:)") for word in words if word.startswith("--")]
+            seen += 1
+            wrong += [f"{name}: quelea{said}"] if not path else []
+            wrong += [f"{name}: quelea {' '.join(path)} has no {one}" for one in options if one not in known[path]]
+    assert seen > 50
+    assert wrong == []
+
+
+def test_every_make_target_is_there(pages: dict[str, str]) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {(name, one) for name, code in pages.items() for one in re.findall(r"(?:^|`)make ([a-z-]+)", code, re.M)}
+    assert len(named) > 20
+    assert {(name, one) for name, one in named if one not in targets} == set()
+
+
+def test_every_variable_and_metric_is_known_to_the_code(pages: dict[str, str]) -> None:
+    code = "\n".join(
+        path.read_text("utf-8", "ignore")
+        for path in (*tracked("*.py", "*.sh", "*.yaml", "*.tpl", "*.toml"), ROOT / "Makefile", ROOT / ".ci/run")
+    )
+    fields = set(re.findall(r"^ +([a-z0-9_]+): ", code, re.MULTILINE))
+    unknown = []
+    for name, text in pages.items():
+        for one in re.findall(r"\bQUELEA_[A-Z0-9_]*[A-Z0-9]\b", text):
+            words = one.lower().split("_")[1:]
+            is_field = any("_".join(words[at:]) in fields for at in range(1, len(words)))
+            unknown += [f"{name}: {one}"] if one not in code and not is_field else []
+        for one in re.findall(r"\bquelea_[a-z0-9_]+_(?:total|seconds|bytes|count|bucket)\b", text):
+            unknown += [f"{name}: {one}"] if re.sub(r"_(total|count|bucket)$", "", one) not in code else []
+    assert unknown == []
