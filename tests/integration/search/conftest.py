@@ -13,10 +13,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from quelea_kit.client import channel
 from quelea_kit.server import Server
 from quelea_kit.settings import ServiceSettings
-from quelea_kit.testing import wait_until_async
 from quelea_search.adapters.fake_retriever import SERVICE as RETRIEVER
 from quelea_search.adapters.fake_retriever import FakeRetriever
-from quelea_search.testing import SECONDS, SERVICE, Site, Stack
+from quelea_search.testing import SERVICE, Site, Stack
 
 CRASHING = Path(__file__).parent / "crashing_worker.py"
 
@@ -69,10 +68,6 @@ class FakedStack(Stack):
             except grpc.RpcError:  # the server is not there
                 return False
         return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
-
-    async def until_indexing(self, document_id: str) -> None:
-        """The job is in its long part, and held there when the gate is shut."""
-        await wait_until_async(lambda: document_id in self.index.staged, seconds=SECONDS, what="indexing has begun")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -60,7 +60,6 @@ class DockerContainer:
         self._left = 0
         self._stderr = False
         self._said = b""
-        self.stderr_bytes = 0
 
     async def read(self) -> bytes:
         """The next bytes of stdout; of stderr only the end is kept."""
@@ -75,7 +74,6 @@ class DockerContainer:
                 self._left -= len(data)
                 if not self._stderr:
                     return data
-                self.stderr_bytes += len(data)
                 self._said = (self._said + data)[-_SAID_BYTES:]
         except (OSError, asyncio.IncompleteReadError):
             return b""

@@ -95,7 +95,6 @@ class FakeBackend:
         self.needs_bytes = 0
         self.containers: list[FakeContainer] = []
         self.shapes: list[Shape] = []
-        self.swept = 0
         self._preload = preload
 
     @property
@@ -141,7 +140,6 @@ class FakeBackend:
         lost = [one for one in self.alive if one.name not in known]
         for one in lost:
             await one.remove()
-        self.swept += len(lost)
         return len(lost)
 
     async def close(self) -> None:

@@ -55,7 +55,6 @@ class KubernetesContainer:
         self._said = b""
         self._finished = False
         self._ended = False
-        self.stderr_bytes = 0
 
     async def read(self) -> bytes:
         """The next bytes of stdout; of stderr only the end is kept."""
@@ -70,7 +69,6 @@ class KubernetesContainer:
             if channel == bytes([_STDOUT]) and data:
                 return bytes(data)
             if channel == bytes([_STDERR]):
-                self.stderr_bytes += len(data)
                 self._said = (self._said + data)[-_SAID_BYTES:]
             elif channel == bytes([_STATUS]) and data:
                 # The kubelet's word that the container's streams have ended; a connection that breaks has none.
