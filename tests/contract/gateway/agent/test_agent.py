@@ -135,7 +135,7 @@ async def test_without_a_sandbox_the_agent_is_off():
             await web.post("/v1/agent/runs", json={"question": QUESTION}), await web.get("/v1/agent/runs"),
         ):  # fmt: skip
             assert reply.status_code == 409
-            assert "make runner-image" in reply.json()["error"]["message"]
+            assert "runner-image" in reply.json()["error"]["message"]
         assert "quelea-agent" not in [one["id"] for one in (await web.get("/v1/models")).json()["data"]]
 
 
