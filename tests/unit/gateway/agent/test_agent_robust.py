@@ -87,4 +87,4 @@ async def test_every_run_ends_cleanly(part):
         assert sorted(ports.sandbox.closed) == sorted(set(ports.sandbox.closed)), seed
         assert not ports.sandbox.sessions, seed
         assert ports.door.closed == ["door-1"], seed
-        assert seconds < SECONDS * 10, seed  # many share two cores; alone it is under SECONDS
+        assert seconds < 300, seed  # its own limit is SECONDS; fifty share what the machine has left
