@@ -185,9 +185,9 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
     if topic and base.topics and not item:
         edits.append((base.topics[0].start, base.topics[0].end, topic.text))
     if item and base.items:
-        first = base.items[0]
-        before = [one for one in base.topics if topic and text[one.end : first.start].isspace()]
-        edits.append((before[-1].start if before else first.start, first.end, item))
+        old = base.items[0]
+        before = [one for one in base.topics if topic and text[one.end : old.start].isspace()]
+        edits.append((before[-1].start if before else old.start, old.end, item))
     if period and (spans := time_spans(base)):
         said_as = period.text(base.language)
         if not base.periods:
