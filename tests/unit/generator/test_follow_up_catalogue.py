@@ -1,4 +1,4 @@
-"""Follow-ups beside a catalogue of companies: the company is swapped, period and item stay; products are no companies."""
+"""Follow-ups beside a catalogue of companies: the company is swapped, period and item stay; products are none."""
 
 from datetime import date
 
