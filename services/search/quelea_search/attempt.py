@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import stamina
-from quelea_kit.errors import DeadlineExceeded, Overloaded, Unavailable
+from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_search.adapters.jobs_redis import LeaseLost
@@ -70,7 +70,7 @@ class Attempt:
                 return await asyncio.to_thread(call, *args)
         raise AssertionError("retry_context ends with a result or an error")
 
-    async def patiently(self, call: Callable[[], Awaitable[T]], passing: tuple[type[Exception], ...] = PASSING) -> T:
+    async def patiently(self, call: Callable[[], Awaitable[T]], passing: tuple[type[QueleaError], ...] = PASSING) -> T:
         """Call the retriever until it answers, and say so in the job while it does not; `passing` is waited out."""
         wait, since = self.settings.retriever_wait_seconds, 0.0
 
