@@ -1,8 +1,8 @@
 """Answers made false by hand, beside true ones, on evidence made up for it: `quelea eval figures --set adversarial`.
 
-The pairs stand in tests/eval/figures_adversarial.jsonl: a line with `evidence` and `passages`, then lines with `of`,
-`answer`, `kind`, `language` and `true`. They were written before the checker was changed on their account; since then
-they are development data.
+The pairs stand in tests/eval/figures_adversarial*.jsonl: a line with `evidence` and `passages`, then lines with `of`,
+`answer`, `kind`, `language` and `true`. Each file was written before the checker was changed on its account; since then
+it is development data.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -82,6 +83,16 @@ class Stack:
 
 
 @contextlib.contextmanager
+def told_to_end() -> Iterator[None]:
+    """SIGTERM leaves by the way of exceptions (exit code 143), so that what was started inside is ended too."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
 def running_stack(
     home: Path, environment: dict[str, str] | None = None, arguments: Sequence[str] = ()
 ) -> Iterator[Stack]:
@@ -92,11 +103,17 @@ def running_stack(
         environment: Settings of services beside the usual, for example {"QUELEA_RETRIEVER_HEADER": "false"}.
         arguments: More of `quelea up`, for example "--sample-web".
     """
+    with told_to_end(), _running(home, environment or {}, arguments) as stack:
+        yield stack
+
+
+@contextlib.contextmanager
+def _running(home: Path, environment: dict[str, str], arguments: Sequence[str]) -> Iterator[Stack]:
     home.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "quelea_cli", "up", "--home", str(home), "--port", "0", *arguments]
     with (home / "evaluation.log").open("w") as log:
         process = subprocess.Popen(  # noqa: S603  # our own command line
-            command, env={**os.environ, **(environment or {})}, stdout=log, stderr=subprocess.STDOUT
+            command, env={**os.environ, **environment}, stdout=log, stderr=subprocess.STDOUT
         )
     try:
         record = _ready(process, home)

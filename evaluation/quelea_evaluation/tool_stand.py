@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -15,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
+
+from quelea_evaluation.stack import told_to_end
 
 _INDEX_SECONDS = 1800.0
 _LAST_CHARS = 2000
@@ -104,8 +105,7 @@ def serving(home: Path, catalogue: Path, model: Path) -> Iterator[Stand]:
         },
     }
     with contextlib.ExitStack() as stack:
-        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or whoever ends us leaves them running
-        stack.callback(signal.signal, signal.SIGTERM, before)
+        stack.enter_context(told_to_end())
         stand = Stand(f"http://{at['gateway']}")
         for arguments, settings in plan.items():
             name = arguments[0].removeprefix("quelea_").partition(".")[0]
