@@ -138,18 +138,16 @@ def _asked(thing: Object) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("case", ["small", "local", "embedded"])
-def test_small_fits_a_node_of_four_processors_and_eight_gibibytes(case: str) -> None:
-    """All pods, and the largest one more while it is rolled; what the node itself keeps (0.4 and 1 GiB) is not ours."""
+def test_small_fits_a_node_of_two_processors_and_eight_gibibytes(case: str) -> None:
+    """All pods, and the largest one more while it is rolled.
+
+    Not ours: what kubeadm's control plane asks for where it is on the same node (0.95 processors), and 1 GiB.
+    """
     things = workloads(render(MATRIX[case]))
     cpu, memory = (sum(t["spec"]["replicas"] * _asked(t)[part] for t in things) for part in (0, 1))
     surge = [t for t in things if t["kind"] == "Deployment"]
     more_cpu, more_memory = (max(_asked(t)[part] for t in surge) for part in (0, 1))
-    assert cpu + more_cpu <= 4 - 0.4
+    assert cpu + more_cpu <= 2 - 0.95
     assert memory + more_memory <= 7 * 2**30
     readme = " ".join((CHART / "README.md").read_text(encoding="utf-8").split())
     assert f"| `{case}` | {cpu:.2f} | {memory / 2**30:.1f} |" in readme
-
-
-def test_small_fits_with_half_of_the_processors() -> None:
-    cpu = sum(t["spec"]["replicas"] * _asked(t)[0] for t in workloads(render(file("values-small.yaml"))))
-    assert cpu <= 3
