@@ -12,7 +12,6 @@ from support.chart_render import (
     MATRIX,
     Object,
     containers,
-    file,
     of_kind,
     pods,
     render,
