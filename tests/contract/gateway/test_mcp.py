@@ -75,7 +75,7 @@ async def test_without_catalogue_and_sandbox_the_tools_say_what_to_do(stand: Any
     assert details.is_error
     assert "make tools" in text_of(search)
     assert run.is_error
-    assert "make runner-image" in text_of(run)
+    assert "runner-image" in text_of(run)
 
 
 async def test_code_is_run_once_and_small_files_come_back(stand: Any) -> None:

@@ -75,7 +75,7 @@ def test_what_is_missing_is_said_in_a_line(run, served):
     code, _, err = run("NVIDIA's trend?")
     assert code == 1
     assert err.count("\n") == 1
-    assert "make runner-image" in err
+    assert "runner-image" in err
     assert run()[0] == 2
 
 
