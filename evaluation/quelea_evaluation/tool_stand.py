@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,11 +23,16 @@ _LAST_CHARS = 2000
 
 @dataclass
 class Stand:
-    """Running processes and the gateway's address."""
+    """Running processes and their addresses, host:port."""
 
-    url: str
+    addresses: dict[str, str]
     processes: dict[str, tuple[subprocess.Popen[bytes], Path]] = field(default_factory=dict)
     """With its log, by name."""
+
+    @property
+    def url(self) -> str:
+        """The gateway's."""
+        return f"http://{self.addresses['gateway']}"
 
     def check(self) -> None:
         """Raises RuntimeError with the end of the log of a process that has ended: nobody needs to wait for it."""
@@ -68,8 +73,8 @@ def wait_for_index(
 
 
 @contextlib.contextmanager
-def serving(home: Path, catalogue: Path, model: Path) -> Iterator[Stand]:
-    """Everything, started now and ended at the end.
+def parts(home: Path, catalogue: Path, model: Path) -> Iterator[Stand]:
+    """Embedder, retriever and catalogue for somebody's gateway, started now and ended at the end.
 
     Vectors are kept by the hash of their texts, so only what changed is embedded again, and what an interrupted run
     embedded is not lost. The index is made anew: a gateway answers from the one before until the new one is there,
@@ -97,26 +102,40 @@ def serving(home: Path, catalogue: Path, model: Path) -> Iterator[Stand]:
             "QUELEA_SANDBOX_TOOLS_FILE": str(catalogue),
             "QUELEA_SANDBOX_TOOL_HEALTH_FILE": str(home / "tool-health.json"),
         },
-        ("quelea_gateway",): {
-            "QUELEA_GATEWAY_HTTP_LISTEN": at["gateway"],
-            "QUELEA_GATEWAY_AUTH": "off",
-            "QUELEA_GATEWAY_RETRIEVER": at["retriever"],
-            "QUELEA_GATEWAY_TOOLS": at["tools"],
-        },
     }
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(told_to_end())
-        stand = Stand(f"http://{at['gateway']}")
+    with told_to_end(), contextlib.ExitStack() as stack:
+        stand = Stand(at)
         for arguments, settings in plan.items():
-            name = arguments[0].removeprefix("quelea_").partition(".")[0]
-            path = home / f"{arguments[0]}.log"
-            log = stack.enter_context(path.open("wb"))
-            process = subprocess.Popen(  # noqa: S603  # our own command line
-                [sys.executable, "-m", *arguments], env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT
-            )
-            stack.callback(_end, process)
-            stand.processes[name] = (process, path)
+            stack.enter_context(_started(stand, home, arguments, settings))
         yield stand
+
+
+@contextlib.contextmanager
+def serving(home: Path, catalogue: Path, model: Path) -> Iterator[Stand]:
+    """The `parts` with a gateway in front of them."""
+    with parts(home, catalogue, model) as stand:
+        settings = {
+            "QUELEA_GATEWAY_HTTP_LISTEN": stand.addresses["gateway"],
+            "QUELEA_GATEWAY_AUTH": "off",
+            "QUELEA_GATEWAY_RETRIEVER": stand.addresses["retriever"],
+            "QUELEA_GATEWAY_TOOLS": stand.addresses["tools"],
+        }
+        with _started(stand, home, ("quelea_gateway",), settings):
+            yield stand
+
+
+@contextlib.contextmanager
+def _started(stand: Stand, home: Path, arguments: Sequence[str], settings: dict[str, str]) -> Iterator[None]:
+    path = home / f"{arguments[0]}.log"
+    with path.open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603  # our own command line
+            [sys.executable, "-m", *arguments], env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT
+        )
+        stand.processes[arguments[0].removeprefix("quelea_").partition(".")[0]] = (process, path)
+        try:
+            yield
+        finally:
+            _end(process)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

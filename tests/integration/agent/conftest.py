@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from quelea.generator.v1 import generator_pb2_grpc
 from quelea.market.v1 import market_pb2, market_pb2_grpc
-from quelea_evaluation import tools as evaluation
+from quelea_evaluation.tool_stand import parts
 from quelea_gateway.adapters.fake_tools import FakeTools
 from quelea_gateway.core.tools.catalogue import ToolCatalogue
 from quelea_gateway.testing import standing
@@ -62,7 +62,7 @@ def engine() -> None:
 
 @pytest.fixture(scope="session")
 def real_catalogue():
-    """Addresses of retriever and the whole catalogue, on the real encoder; its index is kept between runs.
+    """Addresses of retriever and the whole catalogue, on the real encoder; vectors are kept between runs.
 
     QUELEA_TEST_CATALOGUE='{"retriever": "127.0.0.1:…", "tools": "…"}' takes some that run already.
     """
@@ -75,8 +75,8 @@ def real_catalogue():
         why = f"THE AGENT IS NOT TESTED ON THE REAL CATALOGUE: there is no {' and no '.join(missing)}"
         warnings.warn(why, stacklevel=1)
         pytest.skip(why)
-    with evaluation.parts(ROOT / ".cache/tools/tested", tools, model) as addresses:
-        yield addresses
+    with parts(ROOT / ".cache/tools/tested", tools, model) as stand:
+        yield stand.addresses
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_a_process_that_has_ended_ends_the_wait_and_its_log_says_why(tmp_path: P
     with log.open("wb") as out:
         process = subprocess.Popen([sys.executable, "-c", "raise SystemExit('no such glossary')"], stderr=out)
         process.wait(60)
-    stand = Stand("http://127.0.0.1:9", {"gateway": (process, log)})
+    stand = Stand({"gateway": "127.0.0.1:9"}, {"gateway": (process, log)})
     with pytest.raises(RuntimeError, match=r"(?s)gateway ended with 1\..*no such glossary"):
         wait_for_index(stand.url, stand.check, lambda _: None)
 
