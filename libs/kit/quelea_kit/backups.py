@@ -1,4 +1,4 @@
-"""Backups as folders: on a disk, or wherever fsspec reaches (s3://bucket/prefix with s3fs installed).
+"""Backups as folders: on a disk, or in an object store (quelea_kit.storage).
 
     <place>/<kind>-20260131T045959Z/<file>...
     <place>/<kind>-20260131T045959Z/manifest.json     written last: what has none is no backup
@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from fsspec.core import url_to_fs
+from quelea_kit.errors import Conflict, InvalidInput, Unavailable
+from quelea_kit.storage import Storage
 
-from quelea_kit.errors import Conflict, InvalidInput
-
+_WHAT = "The place of backups"
 _MANIFEST = "manifest.json"
 _FORMAT = 1
 _CHUNK = 1 << 20
@@ -59,20 +59,21 @@ class Backup:
     """
 
     def __init__(self, place: str, kind: str, clock: Callable[[], float] = time.time) -> None:
-        self._fs, self._root = _place(place)
+        self._storage = Storage(place, _WHAT)
+        self._storage.check()
         self._kind = kind
         self._made = clock()
         self.name = f"{kind}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(self._made))}"
         self._files: dict[str, dict[str, Any]] = {}
-        if self._fs.exists(f"{self._root}/{self.name}"):
+        if self._storage.exists(self.name):
             raise Conflict(f"There is a backup {self.name} in {place} already; try again in a second.")
-        self._fs.makedirs(f"{self._root}/{self.name}", exist_ok=True)
+        self._storage.make_folder(self.name)
 
     @contextlib.contextmanager
     def file(self, name: str) -> Iterator[_Hashing]:
         """A file of it, to be written; it counts when the block ends without an error."""
         _checked(name)
-        with self._fs.open(f"{self._root}/{self.name}/{name}", "wb") as opened:
+        with self._storage.writer(f"{self.name}/{name}", direct=True) as opened:
             hashing = _Hashing(opened)
             yield hashing
         self._files[name] = {"bytes": hashing.size, "sha256": hashing.sha256}
@@ -85,14 +86,12 @@ class Backup:
     def finish(self, **facts: Any) -> None:
         """Write the manifest, with these facts in it: from now on it is a backup."""
         told = {"format": _FORMAT, "kind": self._kind, "made": self._made, "files": self._files, **facts}
-        # One write, so that an object store shows all of it or nothing; on a disk by another name first.
-        path = f"{self._root}/{self.name}/{_MANIFEST}"
-        self._fs.pipe_file(f"{path}.part", json.dumps(told, indent=1).encode())
-        self._fs.mv(f"{path}.part", path)
+        self._storage.write(f"{self.name}/{_MANIFEST}", json.dumps(told, indent=1).encode())
 
     def abandon(self) -> None:
         """Leave nothing of it behind."""
-        self._fs.rm(f"{self._root}/{self.name}", recursive=True)
+        with contextlib.suppress(Unavailable):  # why it is abandoned says more; `keep` removes what is left
+            self._storage.delete_folder(self.name)
 
 
 class Kept:
@@ -107,16 +106,17 @@ class Kept:
     """
 
     def __init__(self, path: str, kind: str) -> None:
-        self._fs, root = _place(path)
-        if not self._fs.exists(f"{root}/{_MANIFEST}"):
-            names = _complete(self._fs, root, kind)
+        self._storage, self._folder = Storage(path, _WHAT), ""
+        self._storage.check()
+        self.name = path.rstrip("/").rsplit("/", 1)[-1]
+        if not self._storage.exists(_MANIFEST):
+            names = _complete(self._storage, kind)
             if not names:
                 raise InvalidInput(f"There is no backup of kind {kind} at {path}.")
-            root = f"{root}/{names[-1]}"
-        self._root = root
-        self.name = root.rsplit("/", 1)[-1]
+            self.name = names[-1]
+            self._folder = f"{self.name}/"
         try:
-            self.manifest: dict[str, Any] = json.loads(self._fs.cat_file(f"{root}/{_MANIFEST}"))
+            self.manifest: dict[str, Any] = json.loads(self._storage.read(f"{self._folder}{_MANIFEST}"))
             files = {
                 _checked(name): (int(of["bytes"]), str(of["sha256"])) for name, of in self.manifest["files"].items()
             }
@@ -132,7 +132,7 @@ class Kept:
     @contextlib.contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
         """A file of it, to be read."""
-        with self._fs.open(f"{self._root}/{_checked(name)}", "rb") as file:
+        with self._storage.opened(f"{self._folder}{_checked(name)}") as file:
             yield file
 
     def _measured(self, name: str) -> tuple[int, str] | None:
@@ -149,35 +149,23 @@ class Kept:
 
 def keep(place: str, kind: str, number: int, clock: Callable[[], float] = time.time) -> list[str]:
     """Remove all but the newest `number` backups of a kind, and what was broken off a day ago; the names of those."""
-    fs, root = _place(place)
-    whole = _complete(fs, root, kind)
+    storage = Storage(place, _WHAT)
+    whole = _complete(storage, kind)
     old = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(clock() - _BROKEN_SECONDS))
-    broken = [name for name in _of_kind(fs, root, kind) if name not in whole and name[len(kind) + 1 :] < old]
+    broken = [name for name in _of_kind(storage, kind) if name not in whole and name[len(kind) + 1 :] < old]
     gone = sorted([*whole[: max(0, len(whole) - max(1, number))], *broken])
     for name in gone:
-        # The manifest first: what is half removed is no backup.
-        with contextlib.suppress(FileNotFoundError):
-            fs.rm_file(f"{root}/{name}/{_MANIFEST}")
-        fs.rm(f"{root}/{name}", recursive=True)
+        storage.delete(f"{name}/{_MANIFEST}")  # first: what is half removed is no backup
+        storage.delete_folder(name)
     return gone
 
 
-def _place(url: str) -> tuple[Any, str]:
-    fs, root = url_to_fs(url)
-    return fs, str(root).rstrip("/")
+def _of_kind(storage: Storage, kind: str) -> list[str]:
+    return [name for name in storage.names() if (found := _NAME.fullmatch(name)) and found[1] == kind]
 
 
-def _of_kind(fs: Any, root: str, kind: str) -> list[str]:
-    fs.invalidate_cache()
-    try:
-        names = [str(path).rstrip("/").rsplit("/", 1)[-1] for path in fs.ls(root, detail=False)]
-    except FileNotFoundError:
-        return []
-    return sorted(name for name in names if (found := _NAME.fullmatch(name)) and found[1] == kind)
-
-
-def _complete(fs: Any, root: str, kind: str) -> list[str]:
-    return [name for name in _of_kind(fs, root, kind) if fs.exists(f"{root}/{name}/{_MANIFEST}")]
+def _complete(storage: Storage, kind: str) -> list[str]:
+    return [name for name in _of_kind(storage, kind) if storage.exists(f"{name}/{_MANIFEST}")]
 
 
 def _checked(name: str) -> str:

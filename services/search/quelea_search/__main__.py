@@ -7,7 +7,8 @@ import contextlib
 
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
 from prometheus_client import REGISTRY
-from quelea_kit.logging import setup_logging
+from quelea_kit.errors import Unavailable
+from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.metrics import start_metrics
 from quelea_kit.server import Server, serve
 from quelea_kit.server import run as run_service
@@ -30,13 +31,15 @@ from quelea_search.settings import SearchSettings
 from quelea_search.submission import Submission
 from quelea_search.web_build import make_web
 
+log = get_logger(__name__)
+
 
 async def run(settings: SearchSettings) -> None:
     """Serve until SIGTERM or SIGINT."""
     records = make_records(settings)
     store, ledger, pages = records.store, records.ledger, records.pages
     REGISTRY.register(IngestionCollector(store, ledger, pages))
-    blobs = await asyncio.to_thread(Blobs, settings.blobs_url)
+    blobs = await _blobs(settings)
     retriever = Retriever(settings.retriever, upsert_seconds=settings.upsert_seconds)
     events = JobEvents(connect_events(settings.redis_url), settings.redis_prefix)
     send = sender(settings, make_app(settings), store)
@@ -83,6 +86,16 @@ async def run(settings: SearchSettings) -> None:
         await retriever.close()
 
     await serve(Server(settings, [SERVICE], service.register, ready), stop)
+
+
+async def _blobs(settings: SearchSettings) -> Blobs:
+    """InvalidInput when there is no such store; one that does not answer may come back."""
+    blobs = await asyncio.to_thread(Blobs, settings.blobs_url)
+    try:
+        await asyncio.to_thread(blobs.check)
+    except Unavailable as error:
+        log.warning("blob_store_away", why=error.message)
+    return blobs
 
 
 def main() -> None:

@@ -103,7 +103,8 @@ class Submission:
                 await asyncio.to_thread(upload.write, piece)
             return await asyncio.to_thread(upload.commit)
         except BaseException:
-            upload.abort()
+            # In a thread, where it goes on even if this task is cancelled again.
+            await asyncio.shield(asyncio.to_thread(upload.abort))
             raise
 
     async def _stored_pages(self, document_id: str) -> int | None:

@@ -13,8 +13,10 @@ from quelea_search.adapters.blobs import Blobs
 JOB, DOCUMENT = "0" * 32, "a" * 32
 
 
-@pytest.fixture(params=["folder", "memory"])
+@pytest.fixture(params=["folder", "memory", "s3"])
 def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
+    if request.param == "s3":
+        return Blobs(request.getfixturevalue("bucket").url)
     return Blobs(str(tmp_path / "b") if request.param == "folder" else f"memory://{tmp_path.name}")
 
 
@@ -77,6 +79,20 @@ def test_no_name_leads_out_of_the_store(blobs: Blobs, name: str) -> None:
     assert blobs.delete_document(name) is False
 
 
+def test_an_upload_that_waits_is_listed(blobs: Blobs) -> None:
+    assert blobs.uploads() == {}
+    assert not blobs.has_incoming(JOB)
+    put(blobs)
+    # A clock of its own, and whole seconds, where it is an object store.
+    assert {name: -5 < age < 60 for name, age in blobs.uploads().items()} == {JOB: True}
+    assert blobs.has_incoming(JOB)
+    late = blobs.upload("1" * 32)
+    late.write(b"given up after its commit")
+    late.commit()
+    late.abort()
+    assert list(blobs.uploads()) == [JOB]
+
+
 def test_uploads_have_an_age_and_broken_ones_are_removed(tmp_path: Path) -> None:
     blobs = Blobs(str(tmp_path))
     put(blobs)
@@ -96,10 +112,10 @@ def test_a_page_that_was_read_for_an_answer_opens_for_a_while(blobs: Blobs) -> N
     assert blobs.header(DOCUMENT, stored=True) is None
     assert not blobs.delete_document(DOCUMENT)
     assert blobs.trim_cache(60.0) == 0
-    assert blobs.trim_cache(-1.0) == 1
+    assert blobs.trim_cache(-60.0) == 1
     assert blobs.cached_original(DOCUMENT) is None
     assert blobs.header(DOCUMENT) is None
-    assert blobs.trim_cache(-1.0) == 0
+    assert blobs.trim_cache(-60.0) == 0
 
 
 def test_a_document_comes_before_the_page_it_was(blobs: Blobs) -> None:

@@ -7,8 +7,10 @@ from quelea_kit.backups import Backup, Kept, keep
 from quelea_kit.errors import Conflict, InvalidInput
 
 
-@pytest.fixture(params=["folder", "memory"])
+@pytest.fixture(params=["folder", "memory", "s3"])
 def place(request, tmp_path):
+    if request.param == "s3":
+        return request.getfixturevalue("bucket").url
     return str(tmp_path / "kept") if request.param == "folder" else f"memory://{tmp_path.name}-{id(request)}"
 
 

@@ -1,4 +1,4 @@
-"""Runs of the agent in a folder or an object store (fsspec).
+"""Runs of the agent in a folder or an object store (quelea_kit.storage).
 
     <tenant>/<run id>/run.json              the head: state, budget, answer
     <tenant>/<run id>/events/00000001.json  one object an event, so that a store without appending holds them too
@@ -7,23 +7,23 @@
     <tenant>/<run id>/end                   another gateway was asked to end it
 
 The tenant's folder is a hash of its name: a run is found under its owner's key or not at all. Names are checked, so no
-caller reaches another path. A local file appears under its name only when it is complete.
+caller reaches another path. A file appears under its name only when it is complete.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import hashlib
 import json
-import os
 import re
 import time
-import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from fsspec.core import url_to_fs
 from quelea_kit.errors import NotFound, Unavailable
+from quelea_kit.storage import Storage
 
 from quelea_gateway.core.agent.model import Event, Run
 
@@ -31,19 +31,20 @@ T = TypeVar("T")
 
 _ID = re.compile(r"[0-9]{14}-[0-9a-f]{16}")
 _NAME = re.compile(r"[\w][\w.\-]{0,159}")
+_THREADS = 8
 
 
 class Runs:
     """The runs under a URL.
 
     Args:
-        url: A folder, or an fsspec URL (s3://bucket/prefix needs the package s3fs; memory:// is for tests).
+        url: A folder, or an fsspec URL (memory:// is for tests).
     """
 
     def __init__(self, url: str) -> None:
-        self._fs, root = url_to_fs(url)
-        self._root = root.rstrip("/")
-        self._local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
+        self._storage = Storage(url, "The store of runs")
+        # Of its own: a store that hangs must not take the threads in which the loop looks up names.
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="runs")
 
     async def put(self, run: Run) -> None:
         """Store the head."""
@@ -51,11 +52,11 @@ class Runs:
 
     async def get(self, tenant: str, run_id: str) -> Run:
         """Raises NotFound."""
-        return _run(await self._do(self._read, f"{self._folder(tenant, run_id)}/run.json"), run_id)
+        return _run(await self._do(self._storage.read, f"{self._folder(tenant, run_id)}/run.json"), run_id)
 
     async def newest(self, tenant: str, limit: int) -> list[Run]:
         """The newest first; ids begin with their time."""
-        ids = await self._do(self._names, f"{self._root}/{_tenant(tenant)}")
+        ids = await self._do(self._storage.names, _tenant(tenant))
         found: list[Run] = []
         for run_id in sorted((one for one in ids if _ID.fullmatch(one)), reverse=True):
             if len(found) >= limit:
@@ -74,7 +75,7 @@ class Runs:
     async def events(self, tenant: str, run_id: str, after: int) -> list[Event]:
         """In order, up to the first gap."""
         folder = f"{self._folder(tenant, run_id)}/events"
-        names = sorted(await self._do(self._names, folder))
+        names = sorted(await self._do(self._storage.names, folder))
         found: list[Event] = []
         for name in names:
             number = int(name[:8]) if re.fullmatch(r"\d{8}\.json", name) else 0
@@ -83,7 +84,7 @@ class Runs:
             if number != after + len(found) + 1:
                 break
             try:
-                stored = json.loads(await self._do(self._read, f"{folder}/{name}"))
+                stored = json.loads(await self._do(self._storage.read, f"{folder}/{name}"))
             except (NotFound, ValueError):
                 break
             found.append(Event(stored["number"], stored["event"], stored["at"], stored["data"]))
@@ -95,7 +96,7 @@ class Runs:
 
     async def read(self, tenant: str, run_id: str, name: str) -> bytes:
         """Raises NotFound."""
-        return await self._do(self._read, self._file(tenant, run_id, name))
+        return await self._do(self._storage.read, self._file(tenant, run_id, name))
 
     async def beat(self, tenant: str, run_id: str) -> None:
         """Say that the run's gateway lives."""
@@ -104,7 +105,7 @@ class Runs:
     async def silent_seconds(self, tenant: str, run_id: str) -> float:
         """Since the last beat."""
         try:
-            return time.time() - float(await self._do(self._read, f"{self._folder(tenant, run_id)}/beat"))
+            return time.time() - float(await self._do(self._storage.read, f"{self._folder(tenant, run_id)}/beat"))
         except (NotFound, ValueError):
             return float("inf")
 
@@ -114,24 +115,23 @@ class Runs:
 
     async def end_asked(self, tenant: str, run_id: str) -> bool:
         """Whether somebody did."""
-        return await self._do(self._there, f"{self._folder(tenant, run_id)}/end")
+        return await self._do(self._storage.exists, f"{self._folder(tenant, run_id)}/end")
 
     async def delete(self, tenant: str, run_id: str) -> None:
         """Forget a run."""
-        await self._do(self._remove, self._folder(tenant, run_id))
+        await self._do(self._storage.delete_folder, self._folder(tenant, run_id))
 
     async def _do(self, work: Callable[..., T], *given: Any) -> T:
         try:
-            return await asyncio.to_thread(work, *given)
+            context = contextvars.copy_context()
+            return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, work, *given)
         except FileNotFoundError as error:
             raise NotFound("There is no such run or file.") from error
-        except OSError as error:
-            raise Unavailable(f"The store of runs cannot be used: {error.strerror or error}.") from error
 
     def _folder(self, tenant: str, run_id: str) -> str:
         if not _ID.fullmatch(run_id):
             raise NotFound(f"There is no run {run_id[:64]!r}.")
-        return f"{self._root}/{_tenant(tenant)}/{run_id}"
+        return f"{_tenant(tenant)}/{run_id}"
 
     def _file(self, tenant: str, run_id: str, name: str) -> str:
         folder = self._folder(tenant, run_id)
@@ -139,32 +139,8 @@ class Runs:
             raise NotFound(f"The run has no file {name[:80]!r}.")
         return f"{folder}/files/{name}"
 
-    def _write(self, path: str, data: bytes) -> None:
-        if not self._local:
-            self._fs.pipe_file(path, data)  # an object store shows an object when it is whole
-            return
-        self._fs.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
-        part = f"{path}.{uuid.uuid4().hex}.part"
-        self._fs.pipe_file(part, data)
-        os.replace(part, path)  # noqa: PTH105  # fsspec's mv copies
-
-    def _read(self, path: str) -> bytes:
-        return bytes(self._fs.cat_file(path))
-
-    def _names(self, folder: str) -> list[str]:
-        self._fs.invalidate_cache()
-        try:
-            return [entry.rstrip("/").rsplit("/", 1)[-1] for entry in self._fs.ls(folder, detail=False)]
-        except FileNotFoundError:
-            return []
-
-    def _there(self, path: str) -> bool:
-        self._fs.invalidate_cache()
-        return bool(self._fs.exists(path))
-
-    def _remove(self, folder: str) -> None:
-        if self._fs.exists(folder):
-            self._fs.rm(folder, recursive=True)
+    def _write(self, name: str, data: bytes) -> None:
+        self._storage.write(name, data, durable=False)
 
 
 def _tenant(name: str) -> str:

@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable
 from typing import IO, Any, cast
 
-from fsspec.core import url_to_fs
 from quelea_kit.errors import InvalidInput
+from quelea_kit.storage import Storage
 
 _NAME = re.compile(r"incoming/[0-9a-f]{32}|documents/[0-9a-f]{32}/(original|pages\.gz)")
 _CHUNK = 1 << 20
+_WHAT = "The blob store"
 
 
 def pack(url: str, out: Any, between: Callable[[], None]) -> int:
@@ -28,45 +29,39 @@ def pack(url: str, out: Any, between: Callable[[], None]) -> int:
         out: Has write().
         between: Reads the records.
     """
-    fs, root = url_to_fs(url)
-    root, done = str(root).rstrip("/"), set[str]()
+    storage, done = Storage(url, _WHAT), set[str]()
     with tarfile.open(fileobj=cast("IO[bytes]", out), mode="w|") as tar:
-        _add(fs, root, "incoming", tar, done)
+        _add(storage, "incoming", tar, done)
         between()
-        _add(fs, root, "documents", tar, done)
-        _add(fs, root, "incoming", tar, done)
+        _add(storage, "documents", tar, done)
+        _add(storage, "incoming", tar, done)
     return len(done)
 
 
 def unpack(url: str, source: IO[bytes]) -> int:
     """Put the files where they were; what else is there stays. How many files."""
-    fs, root = url_to_fs(url)
-    root, count = str(root).rstrip("/"), 0
+    storage, count = Storage(url, _WHAT), 0
     try:
         with tarfile.open(fileobj=source, mode="r|") as tar:
             for member in tar:
                 if not member.isfile() or not _NAME.fullmatch(member.name):
                     raise InvalidInput(f"{member.name!r} is no file of a blob store.")
-                path, file = f"{root}/{member.name}", tar.extractfile(member)
-                fs.makedirs(path.rpartition("/")[0], exist_ok=True)
-                with fs.open(f"{path}.part", "wb") as into:
+                file = tar.extractfile(member)
+                with storage.writer(member.name) as into:
                     while chunk := (file.read(_CHUNK) if file else b""):
                         into.write(chunk)
-                fs.mv(f"{path}.part", path)
                 count += 1
     except tarfile.TarError as error:
         raise InvalidInput(f"The backup's files cannot be read: {error}") from error
     return count
 
 
-def _add(fs: Any, root: str, folder: str, tar: tarfile.TarFile, done: set[str]) -> None:
-    fs.invalidate_cache()
-    for path in sorted(fs.find(f"{root}/{folder}")):
-        name = f"{folder}/{str(path).rpartition(f'/{folder}/')[2]}"
+def _add(storage: Storage, folder: str, tar: tarfile.TarFile, done: set[str]) -> None:
+    for name in sorted(f"{folder}/{within}" for within in storage.ages(folder)):
         if name in done or not _NAME.fullmatch(name):
             continue
         try:
-            data = fs.cat_file(path)  # one document's bytes, which have a limit
+            data = storage.read(name)  # one document's bytes, which have a limit
         except FileNotFoundError:
             continue  # its job has ended, or the document was replaced, just now
         member = tarfile.TarInfo(name)
