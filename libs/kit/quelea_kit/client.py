@@ -43,7 +43,8 @@ def channel(
         target: host:port, or any gRPC target.
         service: Full service name, for example "quelea.embedder.v1.EmbedderService".
         idempotent: Methods that are sent again (four tries in all) when the server is UNAVAILABLE, or dropped the call
-            unanswered because it was leaving; a stream only before its first message.
+            unanswered because it was leaving; a stream only before its first message, and nothing where the server
+            said when to come back.
         max_message_bytes: Largest message either way.
         folder: Whose certificate it shows; None: that of QUELEA_TLS_DIR, and none where that is not set.
 

@@ -38,6 +38,7 @@ LIVE = "live"
 """Name at the health service that says only that the server's loop turns."""
 
 _MOST_PROBES = 32
+_LEAVING_SECONDS = 5.0
 
 _UNGUARDED = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 
@@ -81,7 +82,12 @@ class _Guard(grpc.aio.ServerInterceptor):
         async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
             async with self._call(method, context), contextlib.aclosing(behaviour(request, context)) as events:
                 async for event in events:
-                    await context.write(event)
+                    try:
+                        await context.write(event)
+                    except grpc.aio.InternalError:
+                        # The caller left in this moment. What cancels a call whose caller has left is on its way.
+                        await asyncio.sleep(_LEAVING_SECONDS)
+                        raise
 
         return call
 

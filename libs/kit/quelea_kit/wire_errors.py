@@ -105,8 +105,16 @@ def _status_of(error: grpc.RpcError) -> status_pb2.Status | None:
     return None
 
 
+_NOT_AGAIN = ("grpc-retry-pushback-ms", "-1")
+
+
 async def abort(context: grpc.aio.ServicerContext[Any, Any], error: QueleaError) -> None:
-    """End the rpc with the error; does not return."""
+    """End the rpc with the error; does not return.
+
+    An error that says when to come back is for the caller to hear: gRPC does not try the call again by itself (proposal
+    A6), which would only repeat here, out of sight, what was tried already.
+    """
     status = rpc_status.to_status(to_status(error))
-    context.set_trailing_metadata(status.trailing_metadata)
+    later = () if error.retry_after is None else (_NOT_AGAIN,)
+    context.set_trailing_metadata((*status.trailing_metadata, *later))
     await context.abort(status.code, status.details)

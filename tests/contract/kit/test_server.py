@@ -197,6 +197,19 @@ async def test_an_idempotent_call_outlives_a_restart() -> None:
             assert answer.model == "m"
 
 
+@pytest.mark.parametrize(("retry_after", "tries"), [(None, 4), (5.0, 1)], ids=["leaving", "says when"])
+async def test_a_call_is_tried_again_unless_the_server_says_when_to_come_back(
+    retry_after: float | None, tries: int
+) -> None:
+    servicer = Embedder(fail(Unavailable("not now", retry_after=retry_after)))
+    async with running(register(servicer), [NAME]) as address:
+        s = stub(address, idempotent=["GetModel"])
+        with pytest.raises(Unavailable, match="not now") as caught:
+            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=10))
+    assert caught.value.retry_after == retry_after
+    assert servicer.began == tries
+
+
 async def test_a_service_that_was_away_for_long_is_found_at_the_first_call() -> None:
     """The channel is in its longest back-off by then; the call does not ask for one that waits."""
     port = free_port()
