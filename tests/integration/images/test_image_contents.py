@@ -26,6 +26,17 @@ MODULES = {
     "sandbox": ["quelea_sandbox.__main__"],
     "embedder": ["quelea_embedder.__main__", "quelea_embedder.unpack", "quelea_embedder.adapters.sentence_transformer"],
 }
+KEEP_FILES = ("gateway", "retriever", "search")
+ASK_S3 = """
+import os
+os.environ |= {"AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}
+from quelea_kit.errors import QueleaError
+from quelea_kit.storage import Storage
+try:
+    Storage("s3://bucket/x", "The store").check()
+except QueleaError as error:
+    print(error.message)
+"""
 LOOK = """
 import compileall, importlib, importlib.metadata, json, os, pathlib, shutil, ssl, sys, sysconfig, zoneinfo
 site = pathlib.Path(sysconfig.get_path("purelib"))
@@ -139,6 +150,13 @@ def test_the_sbom_is_cyclonedx_and_lists_what_is_installed(seen: dict[str, Any],
     listed = {(part["name"], part["version"]) for part in bill["components"] if "pkg:pypi/" in part.get("purl", "")}
     assert listed == {(n, v) for n, v in seen["installed"]}
     assert all(part["hashes"] for part in bill["components"] if "pkg:pypi/" in part.get("purl", ""))
+
+
+def test_those_that_keep_files_have_the_whole_client_of_object_stores(engine: docker.DockerClient, name: str) -> None:
+    if name not in KEEP_FILES:
+        return
+    said = run_in(engine, name, "python", "-c", ASK_S3)
+    assert "The store at s3://bucket/x cannot be used: Could not connect" in said
 
 
 def test_labels_command_and_tags(engine: docker.DockerClient, name: str) -> None:

@@ -73,6 +73,19 @@ async def test_a_backup_brings_back_what_was_there(stores, capsys):
     assert len(list((stores / "a").glob("shard-*"))) == 1
 
 
+async def test_a_backup_in_a_bucket_brings_back_what_was_there(stores, capsys, bucket):
+    await fill(stores / "a", "first")
+    before = await titles(stores / "a")
+    assert admin.main(["--data-dir", str(stores / "a"), "backup", "--to", bucket.url, "--keep", "1"]) == 0
+    name = bucket.objects()[0].partition("/")[0]
+    assert name in capsys.readouterr().out
+    assert bucket.objects() == [f"{name}/manifest.json", f"{name}/shard.tar.gz"]
+    assert admin.main(["--data-dir", str(stores / "b"), "restore", "--from", f"{bucket.url}/{name}"]) == 0
+    assert await titles(stores / "b") == before
+    assert admin.main(["--data-dir", str(stores / "a"), "backup", "--to", "s3://no-such-bucket/x"]) == 1
+    assert "there is no bucket no-such-bucket: create it" in capsys.readouterr().err
+
+
 async def test_a_restore_waits_for_nobody_and_harms_nothing(stores, capsys):
     await fill(stores / "a", "first")
     assert admin.main(["--data-dir", str(stores / "a"), "backup", "--to", str(stores / "kept")]) == 0

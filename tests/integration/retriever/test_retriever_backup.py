@@ -87,6 +87,21 @@ async def test_every_node_is_saved_and_comes_back_under_the_alias(tmp_path, node
                 assert await titles(service) == before
 
 
+async def test_snapshots_go_into_a_bucket_and_come_back(tmp_path, bucket):
+    async with fake_qdrant(2) as fake:
+        settings = settings_of(fake)
+        async with running_retriever(tmp_path, store=QdrantStore(settings), settings=settings) as service:
+            await fill(service, "a", "b")
+            before = await titles(service)
+            await saved(settings, bucket.url)
+            assert sum(name.endswith(".snapshot") for name in bucket.objects()) == 2
+            await fill(service, "later")
+            assert "2 documents of fake are live" in await restored(settings, bucket.url)
+            async with asyncio.timeout(60):
+                while await titles(service) != before:  # noqa: ASYNC110  # the service follows the alias when it is asked
+                    await asyncio.sleep(0.02)
+
+
 async def test_a_document_torn_by_the_backup_is_left_out_and_named(tmp_path):
     async with fake_qdrant() as fake:
         settings = settings_of(fake)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import grpc
@@ -16,6 +16,7 @@ from quelea_kit.settings import ServiceSettings
 from quelea_search.adapters.fake_retriever import SERVICE as RETRIEVER
 from quelea_search.adapters.fake_retriever import FakeRetriever
 from quelea_search.testing import SERVICE, Site, Stack
+from support.s3 import Bucket, new_bucket
 
 CRASHING = Path(__file__).parent / "crashing_worker.py"
 
@@ -23,7 +24,7 @@ CRASHING = Path(__file__).parent / "crashing_worker.py"
 class FakedStack(Stack):
     """With a retriever whose every answer the test decides, and a worker whose reader can be made to crash."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, more: Mapping[str, str] | None = None) -> None:
         self.site = Site()
         super().__init__(
             folder,
@@ -37,6 +38,7 @@ class FakedStack(Stack):
                 "WEB_TEST_HOSTS": json.dumps({"example.com": self.site.address}),
                 "REREAD_SECONDS": "1",
                 "MAX_QUEUED_JOBS": "300",
+                **(more or {}),
             },
         )
         self.index = FakeRetriever()
@@ -83,6 +85,27 @@ async def search_stack() -> AsyncIterator[FakedStack]:
             await stack.until_healthy()
             await stack.until_worker()
             yield stack
+        finally:
+            await stack.stop_retriever()
+            stack.stop()
+            stack.site.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def search_on_s3(s3_endpoint: str) -> AsyncIterator[tuple[FakedStack, Bucket]]:
+    """Its server and a real worker, with their files in a bucket."""
+    bucket = new_bucket(s3_endpoint)
+    with tempfile.TemporaryDirectory(prefix="quelea-") as folder:
+        stack = FakedStack(Path(folder), {"BLOBS_URL": bucket.url})
+        stack.environment.update(bucket.environment)
+        try:
+            stack.start_redis()
+            stack.start_server()
+            stack.start_worker()
+            await stack.start_retriever()
+            await stack.until_healthy()
+            await stack.until_worker()
+            yield stack, bucket
         finally:
             await stack.stop_retriever()
             stack.stop()

@@ -1,5 +1,6 @@
 """Reading what models write, the grounding of conclusions, packing, stores and quotas."""
 
+import asyncio
 import json
 
 import pytest
@@ -12,6 +13,7 @@ from quelea_gateway.core.agent.model import Budget, Event, Run
 from quelea_gateway.core.agent.packing import Section, cut_middle, remembered, share, tokens
 from quelea_gateway.core.agent.parsing import Misfit
 from quelea_kit.errors import NotFound
+from quelea_kit.testing import wait_until_async
 
 RUN = "20261122000000-0123456789abcdef"
 
@@ -174,10 +176,10 @@ def a_run(**more):
     return Run(**{**base, **more})
 
 
-@pytest.mark.parametrize("kind", ["folder", "objects"])
-async def test_the_store(kind, tmp_path):
+@pytest.mark.parametrize("kind", ["folder", "objects", "s3"])
+async def test_the_store(kind, tmp_path, request):
     url = str(tmp_path / "runs") if kind == "folder" else f"memory://store-{tmp_path.name}"
-    store = Runs(url)
+    store = Runs(request.getfixturevalue("bucket").url if kind == "s3" else url)
     assert await store.newest("desk", 10) == []
     await store.put(a_run())
     later = RUN.replace("20261122", "20261123")
@@ -198,9 +200,30 @@ async def test_the_store(kind, tmp_path):
     ):  # fmt: skip
         with pytest.raises(NotFound):
             await store.read(tenant, run_id, name)
+    assert not await store.end_asked("desk", RUN)
+    await store.ask_end("desk", RUN)
+    assert await store.end_asked("desk", RUN)
     with pytest.raises(NotFound):
         await store.get("other", RUN)
     await store.delete("desk", RUN)
     await store.delete("desk", RUN)
     with pytest.raises(NotFound):
         await store.get("desk", RUN)
+    assert [one.id for one in await store.newest("desk", 10)] == [later]
+
+
+async def test_a_store_that_hangs_holds_up_nobody_else(monkeypatch):
+    from support.s3 import broken_s3, environment_for
+
+    with broken_s3(0) as (endpoint, asked):
+        for name, value in environment_for(endpoint).items():
+            monkeypatch.setenv(name, value)
+        store = Runs("s3://bucket/runs")
+        waiting = [asyncio.create_task(store.get("desk", RUN)) for _ in range(40)]
+        await wait_until_async(lambda: asked, seconds=30, what="the store has been asked")
+        # The loop turns, and the threads in which it looks up names are free.
+        assert await asyncio.wait_for(asyncio.to_thread(lambda: 1), 30) == 1
+        assert not any(task.done() for task in waiting)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
