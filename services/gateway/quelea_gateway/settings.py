@@ -142,7 +142,7 @@ class Settings(ServiceSettings):
     """gRPC address of the market-data door; empty: the agent's code has no network."""
 
     runs_url: str = ".quelea/runs"
-    """Where runs of the agent are kept: a folder, or any fsspec URL (s3://bucket/prefix needs the package s3fs)."""
+    """Where runs of the agent are kept: a folder, or s3://bucket/prefix (quelea_kit.storage)."""
 
     trajectories: str = ""
     """Folder for supervised examples of the agent's sub-tasks (docs/trajectories.md); empty: none are recorded."""

@@ -27,7 +27,7 @@ class SearchSettings(WebSettings):
     """Begins every key, so that several knowledge bases can share one Redis."""
 
     blobs_url: str = ".quelea/blobs"
-    """Originals and parsed pages: a folder, or any fsspec URL (s3://bucket/prefix needs the package s3fs)."""
+    """Originals and parsed pages: a folder, or s3://bucket/prefix (quelea_kit.storage)."""
 
     retriever: str = "127.0.0.1:50052"
     """Address of the retriever."""
