@@ -127,7 +127,10 @@ class SandboxClient:
     async def until_ready(self, number: int = 1, *, seconds: float = 90) -> None:
         """Wait until so many containers are warm, and its health says so to those who ask before they call."""
         await wait_until_async(
-            lambda: self.service.pool.counts.ready >= number, seconds=seconds, what=f"{number} warm containers"
+            # Warm ones are still counted for a moment after the engine has gone.
+            lambda: self.service.pool.counts.ready >= number and not self.service.pool.down,
+            seconds=seconds,
+            what=f"{number} warm containers",
         )
         async with asyncio.timeout(seconds), channel(self.target, NAME) as line:
             asked, stub = health_pb2.HealthCheckRequest(service=NAME), health_pb2_grpc.HealthStub(line)
