@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from typing import Any
 
 import docker
 import httpx2
+from docker.errors import NotFound
 from docker.models.containers import Container
 from docker.models.networks import Network
 from quelea_sandbox.adapters.docker_options import OWNER
@@ -197,8 +199,11 @@ class World:
 
     def remove(self) -> None:
         """Everything that was started here."""
-        for container in (*self.containers.values(), *self.runs()):
+        for container in self.containers.values():
             container.remove(force=True, v=True)
+        for container in self.runs():
+            with contextlib.suppress(NotFound):  # without its sandbox it ends, and goes, by itself
+                container.remove(force=True, v=True)
         for network in (self._inside, self._front):
             network.remove()
         for volume in self._volumes:

@@ -132,10 +132,16 @@ class SandboxClient:
             seconds=seconds,
             what=f"{number} warm containers",
         )
-        async with asyncio.timeout(seconds), channel(self.target, NAME) as line:
-            asked, stub = health_pb2.HealthCheckRequest(service=NAME), health_pb2_grpc.HealthStub(line)
-            while (await stub.Check(asked, timeout=seconds)).status != health_pb2.HealthCheckResponse.SERVING:  # noqa: ASYNC110  # health asks the pool now and then, and tells nobody
-                await asyncio.sleep(0.05)
+        await until_serving(self.target, seconds=seconds)
+
+
+async def until_serving(target: str, *, seconds: float = 90) -> None:
+    """Wait until a sandbox's health says that it serves."""
+    async with asyncio.timeout(seconds), channel(target, NAME) as line:
+        asked, stub = health_pb2.HealthCheckRequest(service=NAME), health_pb2_grpc.HealthStub(line)
+        serving = health_pb2.HealthCheckResponse.SERVING
+        while (await stub.Check(asked, timeout=seconds, wait_for_ready=True)).status != serving:  # noqa: ASYNC110  # health asks the pool now and then, and tells nobody
+            await asyncio.sleep(0.05)
 
 
 @contextlib.asynccontextmanager

@@ -17,11 +17,11 @@ import httpx2
 import pytest
 from docker.errors import ImageNotFound
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
-from quelea.sandbox.v1 import sandbox_pb2, sandbox_pb2_grpc
+from quelea.sandbox.v1 import sandbox_pb2_grpc
 from quelea_kit.client import channel, stream
 from quelea_sandbox.service import NAME as SANDBOX
 from support.images import DRAIN_SECONDS, FILES, LOCKED, LOCKED_TMP, RUNNER, World
-from support.sandbox import SandboxClient
+from support.sandbox import SandboxClient, until_serving
 
 GATEWAY = "quelea.gateway.v1.GatewayService"
 HELM_TEST = FILES / "helm_test.py"
@@ -95,9 +95,9 @@ async def test_code_runs_through_the_sandboxes_grpc_door(world: World, engine: d
     except ImageNotFound:
         pytest.skip(f"THE SANDBOX IMAGE RUNS NO CODE: there is no {RUNNER} (make runner-image)")
     target = world.start_sandbox()
+    await until_serving(target)
     async with channel(target, SANDBOX) as there:
         stub = sandbox_pb2_grpc.SandboxServiceStub(there)
-        await stub.GetCapacity(sandbox_pb2.GetCapacityRequest(), timeout=60, wait_for_ready=True)
         caller = SandboxClient(stub, target, service=None)
         printed = await caller.run("print(1)")
         assert (printed.reason, printed.text) == ("OK", "1\n"), printed.finished.error
