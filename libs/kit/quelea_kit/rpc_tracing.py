@@ -9,6 +9,7 @@ clients put tasks and generators around every call. Where a collector takes span
 from __future__ import annotations
 
 import contextlib
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, Self
 from urllib.parse import unquote
@@ -58,13 +59,13 @@ def _peer(said: str) -> dict[str, str]:
 class ForwardingChannel(grpc.aio.Channel):
     """What a stub wants of a channel, passed on to the one of now."""
 
+    @abstractmethod
     def now(self) -> grpc.aio.Channel:
         """The channel that calls go to."""
-        raise NotImplementedError
 
+    @abstractmethod
     def method(self, kind: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """A stub's method: `kind` is the name of the channel's function that makes it."""
-        raise NotImplementedError
 
     def unary_unary(self, *args: Any, **named: Any) -> Any:
         """As gRPC has it."""
