@@ -14,6 +14,9 @@ from quelea_kit.text import CJK, language_of, normalise, stem
 ALTERNATIVES = 2
 """So many of the ways to say a thing in the other language are given, the usual ones."""
 
+ALSO_A_WORD = {"美的": r"(?<![\u4e00-\u9fff])美的|美的(?=集团|空调|电器|公司)", "大众": r"大众(?=汽车|集团|中国|品牌)"}
+"""Short Chinese names of companies that are parts of other words as well (完美的, 社会大众): patterns of the name."""
+
 _WORD = re.compile(r"[a-z0-9&]+(?:[-'][a-z0-9&]+)*")
 _LONGEST = 6
 _SECTION = "# -- "
@@ -36,40 +39,50 @@ def entries(section: str = "") -> tuple[tuple[tuple[str, ...], tuple[str, ...]],
 
 def glossed(text: str) -> list[str]:
     """What the text speaks of, in the other language, in its order, each phrase once; longest matches win."""
+    return list(dict.fromkeys(phrase for phrases in known_phrases(text)[0] for phrase in phrases))
+
+
+def known_phrases(text: str) -> tuple[list[tuple[str, ...]], str]:
+    """For each known phrase of a text, in its order, the ways to say it in the other language; and the text without."""
     return _to_english(text) if language_of(text) == "zh" else _to_chinese(text)
 
 
-def _to_english(text: str) -> list[str]:
+def _to_english(text: str) -> tuple[list[tuple[str, ...]], str]:
     known, longest = _chinese()
     plain = normalise(text)
-    found: dict[str, None] = {}
+    found: list[tuple[str, ...]] = []
+    rest: list[str] = []
     at = 0
     while at < len(plain):
-        if CJK.match(plain[at]):
-            for length in range(min(longest, len(plain) - at), 0, -1):
-                phrases = known.get(plain[at : at + length])
-                if phrases:
-                    found.update(dict.fromkeys(phrases))
-                    at += length - 1
-                    break
-        at += 1
-    return list(found)
+        longest_here = min(longest, len(plain) - at) if CJK.match(plain[at]) else 0
+        for length in range(longest_here, 0, -1):
+            if phrases := known.get(plain[at : at + length]):
+                found.append(phrases)
+                rest.append(" ")
+                at += length
+                break
+        else:
+            rest.append(plain[at])
+            at += 1
+    return found, "".join(rest)
 
 
-def _to_chinese(text: str) -> list[str]:
+def _to_chinese(text: str) -> tuple[list[tuple[str, ...]], str]:
     known = _english()
     tokens = _stems(text)
-    found: dict[str, None] = {}
+    found: list[tuple[str, ...]] = []
+    rest: list[str] = []
     at = 0
     while at < len(tokens):
         for length in range(min(_LONGEST, len(tokens) - at), 0, -1):
-            phrases = known.get(tuple(tokens[at : at + length]))
-            if phrases:
-                found.update(dict.fromkeys(phrases))
-                at += length - 1
+            if phrases := known.get(tuple(tokens[at : at + length])):
+                found.append(phrases)
+                at += length
                 break
-        at += 1
-    return list(found)
+        else:
+            rest.append(tokens[at])
+            at += 1
+    return found, " ".join(rest)
 
 
 @cache

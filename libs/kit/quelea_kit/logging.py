@@ -12,6 +12,9 @@ from opentelemetry import trace
 
 from quelea_kit.settings import ServiceSettings
 
+_QUIET = ("httpx", "httpx2", "httpcore", "httpcore2", "urllib3", "uvicorn.access", "openai", "python_multipart")
+"""Libraries that tell every step of every request."""
+
 
 def _add_trace(_logger: object, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     context = trace.get_current_span().get_span_context()
@@ -55,8 +58,8 @@ def setup_logging(service: str, settings: ServiceSettings) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    for noisy in ("httpx", "httpx2", "httpcore", "urllib3", "uvicorn.access"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(service=service)
 
 

@@ -232,6 +232,7 @@ class Server:
 
     async def _watch_ready(self) -> None:
         was: bool | None = None
+        told = ""
         while True:
             try:
                 if self._tls:
@@ -242,8 +243,10 @@ class Server:
                 now, why = True, ""
             except Exception as error:  # noqa: BLE001  # whatever it is, the service is not ready, and the log says why
                 now, why = False, f"{type(error).__name__}: {error}"
-            if now != was:
+            if now != was or why != told:  # what is in the way now may be another thing than at first
                 log.info("serving" if now else "not_serving", why=why)
+                told = why
+            if now != was:
                 await self._set(serving=now)
                 was = now
             await asyncio.sleep(5.0 if now else 0.5)

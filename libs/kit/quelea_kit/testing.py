@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
@@ -13,15 +14,26 @@ import grpc
 from quelea_kit.server import Ready, Server
 from quelea_kit.settings import ServiceSettings
 
+_given: set[int] = set()
+
 
 def free_port() -> int:
-    """A TCP port on loopback that nobody listens on now."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
+    """A TCP port on loopback that nobody listens on now, never the same twice.
+
+    Below those that Linux gives to outgoing connections and to servers on port 0 (32768 on), so that none of
+    them takes it before it is listened on.
+    """
+    for port in random.SystemRandom().sample(range(15_000, 32_000), 1000):
+        if port in _given:
+            continue
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", port))
+            _given.add(port)
+            return port
+    raise OSError("no free port among a thousand that were tried")
 
 
-def wait_until(condition: Callable[[], bool], *, seconds: float = 30, every: float = 0.05, what: str = "") -> None:
+def wait_until(condition: Callable[[], bool], *, seconds: float = 120, every: float = 0.05, what: str = "") -> None:
     """Block until condition() is true; AssertionError after the given seconds."""
     end = time.monotonic() + seconds
     while not condition():
@@ -29,7 +41,7 @@ def wait_until(condition: Callable[[], bool], *, seconds: float = 30, every: flo
         time.sleep(every)
 
 
-async def wait_until_async(condition: Callable[[], bool], *, seconds: float = 30, what: str = "") -> None:
+async def wait_until_async(condition: Callable[[], bool], *, seconds: float = 120, what: str = "") -> None:
     """Like wait_until, without blocking the event loop."""
     end = time.monotonic() + seconds
     while not condition():

@@ -71,8 +71,8 @@ async def test_a_trace_goes_on_at_the_server(generator, monkeypatch, collected):
     opened = channel(address, NAME)
     stub = pb_grpc.GeneratorServiceStub(opened)
     with asking():
-        await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=10, metadata=(("more", "1"),)))
-        async with contextlib.aclosing(stream(stub.Generate(pb.GenerateRequest(), timeout=10))) as replies:
+        await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=60, metadata=(("more", "1"),)))
+        async with contextlib.aclosing(stream(stub.Generate(pb.GenerateRequest(), timeout=600))) as replies:
             await anext(replies)
     assert [one.trace_id for one in servicer.seen] == [TRACE, TRACE]
     await opened.close()
@@ -86,9 +86,9 @@ async def test_a_stream_that_is_left_is_closed_where_it_ran(generator, monkeypat
     stub = pb_grpc.GeneratorServiceStub(opened)
     with caplog.at_level(logging.WARNING), asking():
         for _ in range(3):
-            async with contextlib.aclosing(stream(stub.Generate(pb.GenerateRequest(), timeout=30))) as replies:
+            async with contextlib.aclosing(stream(stub.Generate(pb.GenerateRequest(), timeout=600))) as replies:
                 await anext(replies)
-        await wait_until_async(lambda: len(servicer.closed_by) == 3, seconds=20)
+        await wait_until_async(lambda: len(servicer.closed_by) == 3)
     assert servicer.closed_by == [True] * 3  # and not by the garbage collector, in another context
     assert not [record for record in caplog.records if record.exc_info or "detach" in record.getMessage()]
     await opened.close()
@@ -101,11 +101,11 @@ async def test_a_recorded_span_says_how_the_call_ended(generator, monkeypatch):
     _, address = generator
     opened = channel(address, NAME)
     stub = pb_grpc.GeneratorServiceStub(opened)
-    await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=10))
+    await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=60))
     for question in ("none", "bug"):
         with pytest.raises(QueleaError):
-            await unary(stub.Rewrite(pb.RewriteRequest(question=question), timeout=10))
-    await wait_until_async(lambda: len(exporter.get_finished_spans()) == 3, seconds=20)
+            await unary(stub.Rewrite(pb.RewriteRequest(question=question), timeout=60))
+    await wait_until_async(lambda: len(exporter.get_finished_spans()) == 3)
     fine, missing, bug = exporter.get_finished_spans()
     codes = [span.attributes["rpc.grpc.status_code"] for span in (fine, missing, bug)]
     assert codes == [0, 5, 13]

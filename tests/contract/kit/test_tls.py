@@ -56,11 +56,15 @@ async def serving(
         await server.stop()
 
 
+async def model(opened: grpc.aio.Channel) -> str:
+    stub = embedder_pb2_grpc.EmbedderServiceStub(opened)
+    return (await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=60))).model
+
+
 async def ask(server: Server, folder: tls.Folder | None, host: str = "127.0.0.1") -> str:
     opened = channel(f"{host}:{server.port}", NAME, folder=folder)
     try:
-        stub = embedder_pb2_grpc.EmbedderServiceStub(opened)
-        return (await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=10))).model
+        return await model(opened)
     finally:
         await opened.close()
 
@@ -87,13 +91,12 @@ async def test_the_environment_names_the_folder(tmp_path: Path, monkeypatch: pyt
     async with running(
         lambda s: embedder_pb2_grpc.add_EmbedderServiceServicer_to_server(Embedder(), s), [NAME]
     ) as address:
-        stub = embedder_pb2_grpc.EmbedderServiceStub(opened := channel(address, NAME))
-        assert (await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=10))).model == "m"
+        opened = channel(address, NAME)
+        assert await model(opened) == "m"
         await opened.close()
         monkeypatch.delenv("QUELEA_TLS_DIR")
-        stub = embedder_pb2_grpc.EmbedderServiceStub(opened := channel(address, NAME))
         with pytest.raises(Unavailable, match="it wants TLS"):
-            await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=10))
+            await model(opened := channel(address, NAME))
         await opened.close()
 
 
@@ -109,9 +112,8 @@ async def test_a_caller_of_another_ca_is_refused_and_told_why(server_folder: tls
         shown = grpc.ssl_channel_credentials(OURS.pem, *((strange / f"tls.{x}").read_bytes() for x in ("key", "crt")))
         for credentials in (shown, grpc.ssl_channel_credentials(OURS.pem)):
             async with grpc.aio.secure_channel(f"127.0.0.1:{server.port}", credentials) as opened:
-                stub = embedder_pb2_grpc.EmbedderServiceStub(opened)
                 with pytest.raises(Unavailable, match="does not accept this caller's certificate"):
-                    await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=10))
+                    await model(opened)
         assert not servicer.serials
 
 
@@ -133,9 +135,8 @@ async def test_a_server_that_is_not_the_one_called_is_refused(tmp_path: Path, cl
             client_folder.channel_credentials(),
             options=[("grpc.ssl_target_name_override", "retriever")],
         )
-        stub = embedder_pb2_grpc.EmbedderServiceStub(opened)
         with pytest.raises(Unavailable, match="does not name the host that was called"):
-            await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=10))
+            await model(opened)
         await opened.close()
 
 
@@ -177,10 +178,10 @@ async def test_an_open_channel_shows_its_renewed_certificate_and_its_calls_go_on
         watch = health_pb2_grpc.HealthStub(opened).Watch(health_pb2.HealthCheckRequest(service=LIVE), timeout=60)
         events = stream(watch)
         assert (await anext(events)).status == health_pb2.HealthCheckResponse.SERVING
-        await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=10))
+        await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=60))
         OURS.issue(client_folder.path, "gateway")
         await asyncio.sleep(_LOOK)
-        await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=10))
+        await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=60))
         assert servicer.serials[0] != servicer.serials[1] == client_folder.current().cert.decode()
         assert not watch.done()  # begun on the connection before
         await events.aclose()
@@ -214,31 +215,8 @@ async def test_a_renewal_that_does_not_fit_is_not_taken(server_folder: tls.Folde
         assert await ask(server, client_folder) == "m"
 
 
-@pytest.mark.parametrize("missing", ["tls.crt", "tls.key", "ca.crt"])
-def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
-    folder = OURS.issue(tmp_path / "one", "gateway")
-    (folder / missing).unlink()
-    with pytest.raises(Conflict, match=rf"cannot read .*{missing} \(No such file.*must hold tls.crt, tls.key, ca.crt"):
-        tls.Folder(folder)
-
-
-def test_a_key_of_another_certificate_is_refused(tmp_path: Path) -> None:
-    folder, other = OURS.issue(tmp_path / "one", "gateway"), OURS.issue(tmp_path / "other", "gateway")
-    (folder / "tls.key").write_bytes((other / "tls.key").read_bytes())
-    with pytest.raises(Conflict, match=r"tls.key does not belong to tls.crt"):
-        tls.Folder(folder)
-    (folder / "tls.key").write_text("nonsense")
-    with pytest.raises(Conflict, match=r"tls.key does not fit together with tls.crt"):
-        tls.Folder(folder)
-
-
-def test_an_expired_certificate_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Conflict, match="is not accepted: certificate has expired"):
-        tls.Folder(OURS.issue(tmp_path / "one", "gateway", days=-1))
-
-
 async def test_a_certificate_that_expires_ends_readiness_and_its_renewal_brings_it_back(tmp_path: Path) -> None:
-    folder = tls.Folder(OURS.issue(tmp_path / "one", "retriever", days=3 / 86400))
+    folder = tls.Folder(OURS.issue(tmp_path / "one", "retriever"))
     client = tls.Folder(OURS.issue(tmp_path / "client", "gateway"))
     async with (
         serving(folder, health_listen="127.0.0.1:0") as (server, _),
@@ -247,17 +225,21 @@ async def test_a_certificate_that_expires_ends_readiness_and_its_renewal_brings_
         health = health_pb2_grpc.HealthStub(plain)
 
         async def becomes(status: int) -> None:
-            end = time.monotonic() + 30
             request = health_pb2.HealthCheckRequest(service=NAME)
-            while (await health.Check(request, timeout=5)).status != status:
-                assert time.monotonic() < end
-                await asyncio.sleep(0.1)
+            async with asyncio.timeout(120):
+                while (await health.Check(request, timeout=60)).status != status:  # noqa: ASYNC110  # health tells nobody
+                    await asyncio.sleep(0.1)
 
         await becomes(health_pb2.HealthCheckResponse.SERVING)
+        for seconds in (3, 12, 48):  # one that has expired before it is looked at is not taken
+            OURS.issue(folder.path, "retriever", days=seconds / 86400)
+            await asyncio.sleep(_LOOK)
+            if folder.current().expires < time.time() + 3600:
+                break
         await becomes(health_pb2.HealthCheckResponse.NOT_SERVING)
         with pytest.raises(Unavailable, match="certificate has expired"):
             await ask(server, client)
-        live = await health.Check(health_pb2.HealthCheckRequest(service=LIVE), timeout=5)
+        live = await health.Check(health_pb2.HealthCheckRequest(service=LIVE), timeout=60)
         assert live.status == health_pb2.HealthCheckResponse.SERVING
         OURS.issue(folder.path, "retriever")
         await becomes(health_pb2.HealthCheckResponse.SERVING)
@@ -271,7 +253,7 @@ async def test_the_plain_listener_has_health_and_nothing_else(server_folder: tls
     ):
         stub = embedder_pb2_grpc.EmbedderServiceStub(plain)
         with pytest.raises(grpc.RpcError) as caught:
-            await stub.GetModel(embedder_pb2.GetModelRequest(), timeout=5)
+            await stub.GetModel(embedder_pb2.GetModelRequest(), timeout=60)
         assert caught.value.code() == grpc.StatusCode.UNIMPLEMENTED
     assert not servicer.serials
 
@@ -287,14 +269,13 @@ async def test_a_server_for_the_outside_asks_no_certificate(
         grpc.aio.secure_channel(f"127.0.0.1:{server.port}", grpc.ssl_channel_credentials(OURS.pem)) as opened,
     ):
         stub = embedder_pb2_grpc.EmbedderServiceStub(opened)
-        assert (await stub.GetModel(embedder_pb2.GetModelRequest(), timeout=10)).model == "m"
+        assert (await stub.GetModel(embedder_pb2.GetModelRequest(), timeout=60)).model == "m"
     async with serving(outside=True) as (server, _), grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as plain:
         stub = embedder_pb2_grpc.EmbedderServiceStub(plain)
-        assert (await stub.GetModel(embedder_pb2.GetModelRequest(), timeout=10)).model == "m"
+        assert (await stub.GetModel(embedder_pb2.GetModelRequest(), timeout=60)).model == "m"
 
 
 async def test_nobody_there_is_no_matter_of_certificates(client_folder: tls.Folder) -> None:
     opened = channel(f"127.0.0.1:{free_port()}", NAME, folder=client_folder)
-    stub = embedder_pb2_grpc.EmbedderServiceStub(opened)
     with pytest.raises(Unavailable, match="Connection refused"):
-        await unary(stub.GetModel(embedder_pb2.GetModelRequest(), timeout=10))
+        await model(opened)

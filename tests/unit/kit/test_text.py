@@ -1,3 +1,4 @@
+import re
 from datetime import date
 
 import pytest
@@ -11,6 +12,10 @@ def test_words_of_both_languages() -> None:
     assert words("Apple’s net sales: $81,797 million") == ["apple", "net", "sales", "81797", "million"]
     assert "营业" in words("２０２３年营业收入") or "营业收入" in words("２０２３年营业收入")
     assert words("２０２３")[0] == "2023"
+
+
+def test_terms_of_figures_are_their_digits() -> None:
+    assert terms("$81,797 (12.5%), 3,432.\t-7 1,,2 Q3") == ["81797", "12.5", "3432", "7", "1", "2", "q", "3"]
 
 
 def test_terms_drop_stop_words_and_stem() -> None:
@@ -36,6 +41,15 @@ def test_any_text_is_taken(text: str) -> None:
     assert estimate_tokens(text) >= 0
     assert all(word for word in words(text))
     list(find_dates(text))
+
+
+@given(st.text(max_size=200) | st.text("abcdefgh 0123456789,.", max_size=200))
+def test_tokens_are_estimated_from_letters_digits_and_the_rest(text: str) -> None:
+    lengths = [len(word) for word in re.findall("[A-Za-z]+", text)]
+    digits = len(re.findall(r"\d", text))
+    others = len("".join(text.split())) - sum(lengths) - digits
+    beyond = sum(length - 4 for length in lengths if length > 4)
+    assert estimate_tokens(text) == round(len(lengths) + beyond / 7 + 0.6 * digits + 0.7 * others)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,72 @@
+"""Periods that no calendar has."""
+
+from __future__ import annotations
+
+import pytest
+from quelea_kit.no_such_periods import no_such_periods
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("the 54th week of fiscal 2023", "54th week of fiscal 2023"),
+        ("the fourteenth month of the fiscal year", "fourteenth month of the fiscal year"),
+        ("its fifth quarter", "fifth quarter"),
+        ("quarter six of 2023", "quarter six of 2023"),
+        ("FY2023 Q6", "FY2023 Q6"),
+        ("3H23 sales", "3H23"),
+        ("Q2.5 of 2023", "Q2.5"),
+        ("财年第六季的净利润", "财年第六季"),
+        ("2023年第二点五季度的净销售额", "2023年第二点五季度"),
+        ("2023财年第五十四周的收入", "2023财年第五十四周"),
+        ("2022年十四月份的销售额", "2022年十四月"),
+        ("2023年五季报", "2023年五季报"),
+        ("on February 30", "February 30"),
+        ("2023-02-30", "2023-02-30"),
+        ("2023年二月三十日", "2023年二月三十日"),
+    ],
+)
+def test_it_is_named_as_written(text: str, words: str) -> None:
+    [found] = no_such_periods(text)
+    assert found.words == words
+    assert text[found.start : found.end].strip(" ,") == words
+
+
+@pytest.mark.parametrize("text", ["and Q5?", "13月呢？", "第五季度呢？", "and the fifth quarter?"])
+def test_a_follow_up_names_it_by_itself(text: str) -> None:
+    assert len(no_such_periods(text, bare=True)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the fifth quarter in a row of growth",
+        "its fifth consecutive quarter",
+        "连续第五季度增长",
+        "the 13th month of the lease",
+        "week 60 of the trial",
+        "the fifth week",
+        "Audi Q5 sales in 2023",
+        "2023年12月",
+        "2023年的18个月",
+        "第五季《歌手》收入",
+        "the second half of 2023",
+        "2023年下半年",
+        "the 53rd week of fiscal 2023",
+        "2023年第五大客户",
+        "a 15-month programme",
+        "quarter 4 of 2023",
+        "February 29, 2024",
+        "May 40 people vote?",
+        "2023年11月30日",
+        "二十四节气",
+        "2023年第三季报",
+    ],
+)
+def test_what_exists_or_is_counted_from_elsewhere_is_none_of_them(text: str) -> None:
+    assert no_such_periods(text, bare=True) == []
+
+
+@pytest.mark.parametrize("text", ["一" * 8000, "2023年" + " " * 8000, "quarter" + " " * 8000, "1" * 8000])
+def test_a_long_run_of_anything_is_read_and_names_nothing(text: str) -> None:
+    assert no_such_periods(text, bare=True, seasons=True) == []
