@@ -7,13 +7,14 @@ import math
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 import numpy as np
 import numpy.typing as npt
 from quelea_kit.errors import Conflict
 from quelea_kit.glossary import glossed
+from quelea_kit.nouns import in_nouns
 from quelea_kit.text import language_of
 
 from quelea_retriever.adapters.embedder import Embedding, Kind
@@ -22,6 +23,7 @@ from quelea_retriever.adapters.store import Found, Profile, SparseVector, Store,
 from quelea_retriever.core import analysis, languages, ranking, search_terms
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import Candidate, Hit, Mode, RankText, Reading
+from quelea_retriever.core.question import joined
 from quelea_retriever.core.reading import confirm_missing, read_query
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
@@ -74,6 +76,21 @@ class _Plan:
     sparse: SparseVector
     glossed: SparseVector
     gloss: tuple[str, ...]
+    asked: str
+    """The question with nouns for its verbs, and with what its abbreviations stand for."""
+    abbreviations: tuple[str, ...]
+    """Of the question, which what is found may spell out."""
+
+    def with_words(self, query: str, long: Sequence[str]) -> _Plan:
+        """The plan that looks for these words too, which are of the language of English filings."""
+        wider = joined(in_nouns(query), long)
+        return replace(
+            self,
+            asked=wider if self.language == "en" else self.asked,
+            gloss=(*self.gloss, *long),
+            sparse=search_terms.search_vector(wider, self.reading),
+            glossed=search_terms.search_vector(wider, self.reading, self.gloss),
+        )
 
 
 class Searcher:
@@ -109,6 +126,10 @@ class Searcher:
             plan = await asyncio.to_thread(self._prepare, question, snapshot)
             prepared = time.perf_counter()
             found = await self._find(snapshot, vector, plan)
+            if plan.abbreviations and (long := search_terms.spelled_out(plan.abbreviations, found)):
+                plan = plan.with_words(question.query, long)
+                known = {one.passage.id for one in found}
+                found += [one for one in await self._find(snapshot, vector, plan) if one.passage.id not in known]
         searched = time.perf_counter()
         hits, reading = await asyncio.to_thread(_ranked, question, found, plan)
         ranked = time.perf_counter()
@@ -144,8 +165,9 @@ class Searcher:
             groups = [group for group in reading.groups if group]
         language = language_of(question.query)
         others = snapshot.other_languages(language)
-        gloss = tuple(glossed(question.query)) if others else ()
-        sparse = search_terms.search_vector(question.query, reading)
+        gloss = tuple(glossed(in_nouns(question.query))) if others else ()
+        asked = in_nouns(question.query)
+        sparse = search_terms.search_vector(asked, reading)
 
         def part(group: tuple[str, ...] | None, abroad: bool) -> tuple[str, ...] | None:
             return group and tuple(one for one in group if snapshot.is_abroad(one, language) is abroad)
@@ -157,8 +179,10 @@ class Searcher:
             other=[some for group in groups if others and (some := part(group, True)) != ()],
             languages=others,
             sparse=sparse,
-            glossed=search_terms.search_vector(question.query, reading, gloss) if gloss else sparse,
+            glossed=search_terms.search_vector(asked, reading, gloss) if gloss else sparse,
             gloss=gloss,
+            asked=asked,
+            abbreviations=search_terms.abbreviations_in(question.query),
         )
 
     async def _find(self, snapshot: Snapshot, vector: npt.NDArray[np.float32], plan: _Plan) -> list[Candidate]:
@@ -222,7 +246,7 @@ def _live(hits: list[Found], snapshot: Snapshot) -> list[Candidate]:
 
 def _ranked(question: Question, found: list[Candidate], plan: _Plan) -> tuple[list[Hit], Reading]:
     confirmed = confirm_missing(plan.reading, found)
-    hits = ranking.rank(question.query, found, confirmed, question.k, question.mode, question.plain, gloss=plan.gloss)
+    hits = ranking.rank(plan.asked, found, confirmed, question.k, question.mode, question.plain, gloss=plan.gloss)
     return hits, confirmed
 
 

@@ -18,17 +18,12 @@ from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.job_events import JobEvents, connect_events
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
-from quelea_search.adapters.web.guard import Guard
-from quelea_search.build import make_records
+from quelea_search.build import make_records, share
 from quelea_search.celery_app import make_app, sender
-from quelea_search.dead_letters import DeadLetters
-from quelea_search.deciding import Deciding, Removals
 from quelea_search.metrics import IngestionCollector
-from quelea_search.reaper import Reaper
-from quelea_search.refresh import Refresh
-from quelea_search.service import SERVICE, SearchService
+from quelea_search.service import SERVICE
+from quelea_search.service_build import build_service
 from quelea_search.settings import SearchSettings
-from quelea_search.submission import Submission
 from quelea_search.web_build import make_web
 
 log = get_logger(__name__)
@@ -42,29 +37,11 @@ async def run(settings: SearchSettings) -> None:
     blobs = await _blobs(settings)
     retriever = Retriever(settings.retriever, upsert_seconds=settings.upsert_seconds)
     events = JobEvents(connect_events(settings.redis_url), settings.redis_prefix)
-    send = sender(settings, make_app(settings), store)
+    shared = share(settings, records, blobs, sender(settings, make_app(settings), store))
     cache = PageCache(records.client, settings.redis_prefix, blobs, settings.page_cache_hours)
-    refresh = Refresh(settings, store, ledger, blobs, pages, cache, send)
-    removals = Removals(store, ledger, blobs, retriever, pages)
     web = make_web(settings, records.client, blobs, pages) if settings.web else None
-    guard = Guard(settings)
-    service = SearchService(
-        settings,
-        store=store,
-        ledger=ledger,
-        events=events,
-        blobs=blobs,
-        retriever=retriever,
-        submission=Submission(settings, store, blobs, retriever, send),
-        pages=pages,
-        refresh=refresh,
-        deciding=Deciding(pages, refresh, removals),
-        dead_letters=DeadLetters(settings, store, ledger, blobs, retriever, send),
-        guard=guard,
-        web=web,
-    )
-    reaper = Reaper(settings, store, ledger, blobs, retriever, pages, removals, send)
-    background = [asyncio.create_task(events.run()), asyncio.create_task(reaper.run())]
+    built = build_service(shared, retriever, events, cache, web)
+    background = [asyncio.create_task(events.run()), asyncio.create_task(built.reaper.run())]
     if web is not None:
         background.append(asyncio.create_task(web.warm()))
 
@@ -82,10 +59,10 @@ async def run(settings: SearchSettings) -> None:
                 await task
         if web is not None:
             await web.close()
-        guard.close()
+        built.guard.close()
         await retriever.close()
 
-    await serve(Server(settings, [SERVICE], service.register, ready), stop)
+    await serve(Server(settings, [SERVICE], built.service.register, ready), stop)
 
 
 async def _blobs(settings: SearchSettings) -> Blobs:

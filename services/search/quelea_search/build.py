@@ -8,14 +8,17 @@ from datetime import UTC, datetime
 
 import redis
 
+from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.redis_base import connect
 from quelea_search.adapters.web_pages_redis import WebPages
+from quelea_search.celery_app import Send
 from quelea_search.core.jobs import Policy
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.web import Fetched, WebDocument
 from quelea_search.core.web_pages import TimeToLive
+from quelea_search.parts import Shared
 from quelea_search.reading import clock as reading_clock  # pages are read under the same clock as files
 from quelea_search.settings import SearchSettings
 from quelea_search.web_reading import read_web_page
@@ -49,6 +52,13 @@ def make_records(settings: SearchSettings) -> Records:
         store,
         Ledger(client, prefix=settings.redis_prefix, lease_seconds=settings.lease_seconds),
         WebPages(client, prefix=settings.redis_prefix, max_pending=settings.max_pending_pages),
+    )
+
+
+def share(settings: SearchSettings, records: Records, blobs: Blobs, send: Send) -> Shared:
+    """What everything needs that handles jobs or pages."""
+    return Shared(
+        settings=settings, store=records.store, ledger=records.ledger, blobs=blobs, pages=records.pages, send=send
     )
 
 

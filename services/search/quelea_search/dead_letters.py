@@ -8,14 +8,10 @@ from collections.abc import Sequence
 from quelea_kit.errors import Conflict, NotFound, Overloaded, Unavailable
 from quelea_kit.logging import get_logger
 
-from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.job_moves import check_replayable
-from quelea_search.adapters.jobs_redis import JobStore
-from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
-from quelea_search.celery_app import Send
 from quelea_search.core.jobs import Job
-from quelea_search.settings import SearchSettings
+from quelea_search.parts import Shared
 
 log = get_logger(__name__)
 
@@ -23,21 +19,9 @@ log = get_logger(__name__)
 class DeadLetters:
     """The dead-letter list."""
 
-    def __init__(
-        self,
-        settings: SearchSettings,
-        store: JobStore,
-        ledger: Ledger,
-        blobs: Blobs,
-        retriever: Retriever,
-        send: Send,
-    ) -> None:
-        self._settings = settings
-        self._store = store
-        self._ledger = ledger
-        self._blobs = blobs
+    def __init__(self, shared: Shared, retriever: Retriever) -> None:
+        self._shared = shared
         self._retriever = retriever
-        self._send = send
 
     async def replay(self, ids: Sequence[str]) -> list[Job]:
         """Queue jobs once more, their attempts counted from zero.
@@ -51,11 +35,12 @@ class DeadLetters:
             Overloaded: The queue is full; nothing was queued.
         """
         if ids:
-            wanted = [await asyncio.to_thread(self._store.get, job_id) for job_id in dict.fromkeys(ids)]
+            wanted = [await asyncio.to_thread(self._shared.store.get, job_id) for job_id in dict.fromkeys(ids)]
             for job in wanted:
                 await self._check(job)
         else:
-            wanted = list(reversed(await asyncio.to_thread(self._store.dead_letters, self._settings.max_jobs_kept)))
+            most = self._shared.settings.max_jobs_kept
+            wanted = list(reversed(await asyncio.to_thread(self._shared.store.dead_letters, most)))
         queued: list[Job] = []
         for job in wanted:
             try:
@@ -74,9 +59,9 @@ class DeadLetters:
 
     async def _check(self, job: Job) -> None:
         check_replayable(job)
-        if not job.url and not await asyncio.to_thread(self._blobs.has_incoming, job.id):
+        if not job.url and not await asyncio.to_thread(self._shared.blobs.has_incoming, job.id):
             raise Conflict(f"The bytes of job {job.id} are no longer kept; submit the file again.")
-        current = await asyncio.to_thread(self._ledger.stored_under, job.uri)
+        current = await asyncio.to_thread(self._shared.ledger.stored_under, job.uri)
         if current and current != job.document_id:
             document = await self._retriever.get(current)
             if document is not None and document.fetched.ToNanoseconds() / 1e9 > job.created:
@@ -86,9 +71,9 @@ class DeadLetters:
                 )
 
     def _replay(self, job_id: str) -> Job:
-        job = self._store.replay(job_id, max_queued=self._settings.max_queued_jobs)
+        job = self._shared.store.replay(job_id, max_queued=self._shared.settings.max_queued_jobs)
         try:
-            self._send(job)
+            self._shared.send(job)
         except Unavailable as error:
             # The record is safe, and the reaper sends a message for it.
             log.warning("message_not_sent", job=job_id, why=error.message)

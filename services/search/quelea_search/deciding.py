@@ -10,14 +10,12 @@ from enum import StrEnum
 from quelea_kit.errors import Conflict, InvalidInput, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
 
-from quelea_search.adapters.blobs import Blobs
-from quelea_search.adapters.jobs_redis import JobStore
-from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import Removal, WebPages
 from quelea_search.core.jobs import Job
 from quelea_search.core.urls import host_matches
 from quelea_search.core.web_pages import PageFilter, PageState, WebPage
+from quelea_search.parts import Shared
 from quelea_search.refresh import Refresh
 
 log = get_logger(__name__)
@@ -37,51 +35,48 @@ class Decision(StrEnum):
 class Removals:
     """Takes pages out of the knowledge base whose removal has been noted. Any process may do it, at any time again."""
 
-    def __init__(self, store: JobStore, ledger: Ledger, blobs: Blobs, retriever: Retriever, pages: WebPages) -> None:
-        self._store = store
-        self._ledger = ledger
-        self._blobs = blobs
+    def __init__(self, shared: Shared, retriever: Retriever) -> None:
+        self._shared = shared
         self._retriever = retriever
-        self._pages = pages
 
     async def all(self) -> list[str]:
         """Do what can be done now; the addresses of the pages that have to wait."""
         return [
             removal.canonical_url
-            for removal in await asyncio.to_thread(self._pages.removals)
+            for removal in await asyncio.to_thread(self._shared.pages.removals)
             if not await self._one(removal)
         ]
 
     async def _one(self, removal: Removal) -> bool:
         url = removal.canonical_url
         # Its job sees that it is not wanted any more, and ends.
-        if await asyncio.to_thread(self._store.next_in_line, url) is not None:
+        if await asyncio.to_thread(self._shared.store.next_in_line, url) is not None:
             return False
-        found = {removal.document_id, await asyncio.to_thread(self._ledger.stored_under, url)}
+        found = {removal.document_id, await asyncio.to_thread(self._shared.ledger.stored_under, url)}
         for document_id in found - {""}:
             try:
                 await self._remove(removal, document_id)
             except Conflict:  # another job is at the same bytes
                 return False
-        await asyncio.to_thread(self._pages.taken_out, removal)
+        await asyncio.to_thread(self._shared.pages.taken_out, removal)
         log.info("page_taken_out", url=url, documents=sorted(found - {""}))
         return True
 
     async def _remove(self, removal: Removal, document_id: str) -> None:
         url = removal.canonical_url
         token = f"take out {url} {uuid.uuid4().hex}"
-        await asyncio.to_thread(self._ledger.hold, document_id, token)
+        await asyncio.to_thread(self._shared.ledger.hold, document_id, token)
         try:
-            if not await asyncio.to_thread(self._pages.is_noted, removal):
+            if not await asyncio.to_thread(self._shared.pages.is_noted, removal):
                 return
             document = await self._retriever.get(document_id)
             # The same bytes may also have come in under another name, which stays.
             if document is None or document.metadata.uri == url:
                 await self._retriever.delete(document_id)
-                await asyncio.to_thread(self._blobs.delete_document, document_id)
-            await asyncio.to_thread(self._ledger.forget_under, url, document_id)
+                await asyncio.to_thread(self._shared.blobs.delete_document, document_id)
+            await asyncio.to_thread(self._shared.ledger.forget_under, url, document_id)
         finally:
-            await asyncio.to_thread(self._ledger.release, document_id, token)
+            await asyncio.to_thread(self._shared.ledger.release, document_id, token)
 
 
 class Deciding:

@@ -1,4 +1,4 @@
-"""What a job is done with."""
+"""What jobs and pages are handled with."""
 
 from __future__ import annotations
 
@@ -29,20 +29,35 @@ ReadPage = Callable[[Fetched, str, str], WebDocument]
 """From a page, and the title and the date that a provider gave it, to its text, passages and facts; blocks."""
 
 
-@dataclass(frozen=True)
-class Parts:
-    """Made anew in every child process, for every job's event loop."""
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """What everything needs that handles jobs or pages, in the server as in the workers.
+
+    Attributes:
+        settings: All.
+        store: Job records.
+        ledger: Documents: who is at them, under which uri they are stored, what is left over of them.
+        blobs: Originals, parsed pages, and pages that were read for an answer.
+        pages: Records of pages of the web.
+        send: Puts a message for a job into the queue.
+    """
 
     settings: SearchSettings
     store: JobStore
     ledger: Ledger
     blobs: Blobs
     pages: WebPages
+    send: Send
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts(Shared):
+    """What a job is done with; made anew in every child process, for every job's event loop."""
+
     retriever: Retriever
     reader: Reader
     fetcher: PageFetcher
     read_page: ReadPage
-    send: Send
 
     def wake_next(self, uri: str) -> None:
         """Send for the job whose turn it is, now that one of the same uri has ended."""

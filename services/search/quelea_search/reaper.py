@@ -10,15 +10,11 @@ from quelea_kit.errors import Conflict, QueleaError
 from quelea_kit.logging import get_logger
 
 from quelea_search.adapters import owner
-from quelea_search.adapters.blobs import Blobs
-from quelea_search.adapters.jobs_redis import JobStore
-from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
-from quelea_search.adapters.web_pages_redis import WebPages
-from quelea_search.celery_app import Send, queue_name
+from quelea_search.celery_app import queue_name
 from quelea_search.core.jobs import JobState, Lane
 from quelea_search.deciding import Removals
-from quelea_search.settings import SearchSettings
+from quelea_search.parts import Shared
 from quelea_search.tidy import tidy
 
 log = get_logger(__name__)
@@ -32,29 +28,14 @@ _HOUR = 3600.0
 class Reaper:
     """Several servers may each have one: every step is a transaction that only one of them wins."""
 
-    def __init__(
-        self,
-        settings: SearchSettings,
-        store: JobStore,
-        ledger: Ledger,
-        blobs: Blobs,
-        retriever: Retriever,
-        pages: WebPages,
-        removals: Removals,
-        send: Send,
-    ) -> None:
-        self._settings = settings
-        self._store = store
-        self._ledger = ledger
-        self._blobs = blobs
+    def __init__(self, shared: Shared, retriever: Retriever, removals: Removals) -> None:
+        self._shared = shared
         self._retriever = retriever
-        self._pages = pages
         self._removals = removals
-        self._send = send
 
     async def run(self) -> None:
         """Until cancelled."""
-        every = self._settings.reaper_seconds
+        every = self._shared.settings.reaper_seconds
         async with asyncio.TaskGroup() as group:
             group.create_task(self._repeat("jobs", every, self.look_after_jobs))
             # Apart from the others, because it waits for the retriever.
@@ -82,45 +63,45 @@ class Reaper:
 
     def _recover(self) -> None:
         """Jobs whose worker has vanished go back into the queue, or fail."""
-        for job in self._store.in_state(JobState.RUNNING):
-            changed = self._store.recover(job.id, owner.gone)
+        for job in self._shared.store.in_state(JobState.RUNNING):
+            changed = self._shared.store.recover(job.id, owner.gone)
             if changed is None:
                 continue
             log.warning("job_recovered", job=job.id, state=changed.state, attempts=changed.attempts, was_at=job.stage)
-            self._pages.job_failed(changed)
-            following = self._store.next_in_line(job.uri)
+            self._shared.pages.job_failed(changed)
+            following = self._shared.store.next_in_line(job.uri)
             if following:
-                self._send(following)
+                self._shared.send(following)
 
     def _resend(self) -> None:
         """Jobs that wait although no message waits in their lane: their messages were lost."""
-        limit = time.time() - self._settings.resend_seconds
+        limit = time.time() - self._shared.settings.resend_seconds
         for lane in Lane:
-            if self._ledger.messages(queue_name(self._settings, lane)):
+            if self._shared.ledger.messages(queue_name(self._shared.settings, lane)):
                 continue
-            for job in self._store.waiting(lane):
+            for job in self._shared.store.waiting(lane):
                 if max(job.sent, job.created) >= limit:
                     continue
-                first = self._store.next_in_line(job.uri)
+                first = self._shared.store.next_in_line(job.uri)
                 if first is not None and first.id == job.id:
                     log.warning("message_sent_again", job=job.id, lane=lane)
-                    self._send(job)
+                    self._shared.send(job)
 
     async def tidy(self) -> None:
         """Remove what failed jobs could not remove themselves."""
-        for job_id, document_id in (await asyncio.to_thread(self._ledger.leftovers)).items():
+        for job_id, document_id in (await asyncio.to_thread(self._shared.ledger.leftovers)).items():
             try:
-                await asyncio.to_thread(self._ledger.hold, document_id, job_id)
+                await asyncio.to_thread(self._shared.ledger.hold, document_id, job_id)
             except Conflict:
                 continue  # a newer job for the same bytes clears up first itself
             try:
-                job = await asyncio.to_thread(self._store.find, job_id)
+                job = await asyncio.to_thread(self._shared.store.find, job_id)
                 keep = job is not None and job.replayable
-                async with asyncio.timeout(min(_TIDY_SECONDS, self._settings.lease_seconds)):
-                    await tidy(self._blobs, self._retriever, job_id, document_id, keep_bytes=keep)
-                await asyncio.to_thread(self._ledger.no_leftovers, job_id)
+                async with asyncio.timeout(min(_TIDY_SECONDS, self._shared.settings.lease_seconds)):
+                    await tidy(self._shared.blobs, self._retriever, job_id, document_id, keep_bytes=keep)
+                await asyncio.to_thread(self._shared.ledger.no_leftovers, job_id)
             finally:
-                await asyncio.to_thread(self._ledger.release, document_id, job_id)
+                await asyncio.to_thread(self._shared.ledger.release, document_id, job_id)
 
     async def take_out(self) -> None:
         """Finish what decisions over pages of the web have begun."""
@@ -131,15 +112,15 @@ class Reaper:
         await asyncio.to_thread(self._trim)
 
     def _trim(self) -> None:
-        forgotten = self._ledger.trim(self._settings.max_jobs_kept)
-        for job_id, age in self._blobs.uploads().items():
-            job = self._store.find(job_id)
+        forgotten = self._shared.ledger.trim(self._shared.settings.max_jobs_kept)
+        for job_id, age in self._shared.blobs.uploads().items():
+            job = self._shared.store.find(job_id)
             # A young upload without a record is just being submitted.
             ended = job is not None and job.state.ended and not job.replayable
             if ended or (job is None and age > _ABANDONED_SECONDS):
-                self._blobs.delete_incoming(job_id)
-        self._pages.trim()
-        pages = self._blobs.trim_cache(self._settings.page_cache_hours * _HOUR)
+                self._shared.blobs.delete_incoming(job_id)
+        self._shared.pages.trim()
+        pages = self._shared.blobs.trim_cache(self._shared.settings.page_cache_hours * _HOUR)
         if pages:
             log.info("cached_pages_forgotten", number=pages)
         if forgotten:

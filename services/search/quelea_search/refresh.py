@@ -14,19 +14,14 @@ from quelea_kit.errors import Conflict, InvalidInput, Overloaded, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_search import wire
-from quelea_search.adapters.blobs import Blobs
-from quelea_search.adapters.jobs_redis import JobStore
-from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.page_cache import CachedPage, PageCache
-from quelea_search.adapters.web_pages_redis import WebPages
-from quelea_search.celery_app import Send
 from quelea_search.core import page_source, web_pages
 from quelea_search.core.jobs import Job, Lane
 from quelea_search.core.page_source import PageSource, name_of, provisional_id
 from quelea_search.core.urls import canonical, host_matches, host_of
 from quelea_search.core.web_pages import PageState, Use, WebPage
 from quelea_search.page_steps import POSTPONE_SECONDS
-from quelea_search.settings import SearchSettings
+from quelea_search.parts import Shared
 
 log = get_logger(__name__)
 _URI_CHARACTERS = 2048
@@ -56,36 +51,17 @@ class Refresh:
     """Makes jobs of pages, and remembers why.
 
     Args:
-        settings: The web half's.
-        store: Job records.
-        ledger: Documents.
-        blobs: Where the bytes of pages are that were read for an answer.
-        pages: Page records.
+        shared: The parts of all.
         cache: What is known of pages that were read for an answer.
-        send: Puts a message for a job into the queue.
     """
 
-    def __init__(
-        self,
-        settings: SearchSettings,
-        store: JobStore,
-        ledger: Ledger,
-        blobs: Blobs,
-        pages: WebPages,
-        cache: PageCache,
-        send: Send,
-    ) -> None:
-        self._settings = settings
-        self._store = store
-        self._ledger = ledger
-        self._blobs = blobs
-        self._pages = pages
+    def __init__(self, shared: Shared, cache: PageCache) -> None:
+        self._shared = shared
         self._cache = cache
-        self._send = send
 
     def check_web(self) -> None:
         """Conflict unless this deployment may use the web."""
-        if not self._settings.web:
+        if not self._shared.settings.web:
             raise Conflict("This deployment has no web; set QUELEA_SEARCH_WEB=true for the search service.")
 
     async def keep(self, query: str, provider: str, useful: Sequence[Useful]) -> list[Kept]:
@@ -111,7 +87,7 @@ class Refresh:
         cached = self._cache.get(page.document_id)
         url = cached.canonical_url if cached else url
         host = host_of(url)
-        if self._pages.is_leaving(url):
+        if self._shared.pages.is_leaving(url):
             return Kept(page.url, PageState.REJECTED, "")
         metadata = self._metadata(page.document_id) if cached else common_pb2.DocumentMetadata()
         use = Use(
@@ -134,19 +110,19 @@ class Refresh:
             # Until its job has ended it is looked at again soon: should the job never come to be, the look makes it.
             return web_pages.postponed(after, now=use.now, seconds=POSTPONE_SECONDS) if wanted else after
 
-        record = self._pages.update(url, write)
+        record = self._shared.pages.update(url, write)
         if record is None:  # it cannot be: write always gives a record
             raise Unavailable("The page could not be remembered; try again.")
         job_id = self._bring_in(url, Lane.REFRESH, cached=cached).id if wanted else ""
         return Kept(page.url, record.state, job_id)
 
     def _trusted(self, host: str) -> str:
-        if host_matches(host, self._settings.allow_hosts):
+        if host_matches(host, self._shared.settings.allow_hosts):
             return "host on the allow-list"
-        return "" if self._settings.quarantine else "quarantine off"
+        return "" if self._shared.settings.quarantine else "quarantine off"
 
     def _metadata(self, document_id: str) -> common_pb2.DocumentMetadata:
-        header = self._blobs.header(document_id)
+        header = self._shared.blobs.header(document_id)
         return wire.metadata_from_dict(header["metadata"]) if header else common_pb2.DocumentMetadata()
 
     async def submit_url(self, url: str, metadata: common_pb2.DocumentMetadata) -> Job:
@@ -165,7 +141,7 @@ class Refresh:
         address = canonical(url)
         if len(address) > _URI_CHARACTERS:
             raise InvalidInput(f"The address has more than {_URI_CHARACTERS} characters.")
-        if await asyncio.to_thread(self._pages.is_leaving, address):
+        if await asyncio.to_thread(self._shared.pages.is_leaving, address):
             raise Conflict(f"{address} was rejected; approve it first, if it is wanted after all.")
         given = wire.given_to_text(metadata)
         return await asyncio.to_thread(self._bring_in, address, Lane.UPLOAD, given=given)
@@ -180,22 +156,22 @@ class Refresh:
             kept = before if before.state is PageState.KEPT else dataclasses.replace(before, reason="approved")
             return dataclasses.replace(kept, state=PageState.KEPT, due=now + POSTPONE_SECONDS)
 
-        record = self._pages.update(page.canonical_url, write)
+        record = self._shared.pages.update(page.canonical_url, write)
         if record is None or record.indexed:
             return record or page, None
         cached = self._cache.get(record.document_id) if record.document_id else None
         if cached is not None and cached.canonical_url != record.canonical_url:
             cached = None  # the same bytes were read at another address since
         job = self._bring_in(record.canonical_url, Lane.REFRESH, cached=cached)
-        return self._pages.find(page.canonical_url) or record, job
+        return self._shared.pages.find(page.canonical_url) or record, job
 
     def look(self) -> list[Job]:
         """Queue the pages whose time to live has run out; only one of several callers does."""
-        settings = self._settings
-        if not settings.web or not self._ledger.first("look", settings.reread_seconds / 2):
+        settings = self._shared.settings
+        if not settings.web or not self._shared.ledger.first("look", settings.reread_seconds / 2):
             return []
         jobs: list[Job] = []
-        for page in self._pages.due(settings.rereads_per_look):
+        for page in self._shared.pages.due(settings.rereads_per_look):
             try:
                 job = self._bring_in(page.canonical_url, Lane.REREAD)
             except Overloaded as error:
@@ -206,17 +182,17 @@ class Refresh:
             def later(before: WebPage | None) -> WebPage | None:
                 return web_pages.postponed(before, now=time.time(), seconds=POSTPONE_SECONDS) if before else None
 
-            self._pages.update(page.canonical_url, later)
+            self._shared.pages.update(page.canonical_url, later)
         log.info("looked_for_expired_pages", queued=len(jobs))
         return jobs
 
     def _bring_in(self, url: str, lane: Lane, *, given: str = "", cached: CachedPage | None = None) -> Job:
         """A job for a page, from the bytes that were read for an answer where they are still there."""
         job_id, now = uuid.uuid4().hex, time.time()
-        data = self._blobs.cached_original(cached.document_id) if cached else None
+        data = self._shared.blobs.cached_original(cached.document_id) if cached else None
         document_id, page, name = provisional_id(url), "", name_of(url)
         if cached is not None and data is not None:
-            upload = self._blobs.upload(job_id)
+            upload = self._shared.blobs.upload(job_id)
             upload.write(data)
             document_id, name = upload.commit(), cached.filename
             page = page_source.encode(_source(cached, self._metadata(cached.document_id)))
@@ -233,19 +209,21 @@ class Refresh:
             page=page,
         )
         try:
-            job = self._store.submit(new, stored_pages=None, max_queued=self._settings.max_queued_jobs)
+            job = self._shared.store.submit(new, stored_pages=None, max_queued=self._shared.settings.max_queued_jobs)
         except Overloaded:  # after Unavailable the record may be there all the same, and its job needs the bytes
             if page:
-                self._blobs.delete_incoming(job_id)
+                self._shared.blobs.delete_incoming(job_id)
             raise
         if lane is not Lane.UPLOAD:
-            self._pages.update(url, lambda before: dataclasses.replace(before, job_id=job.id) if before else None)
+            self._shared.pages.update(
+                url, lambda before: dataclasses.replace(before, job_id=job.id) if before else None
+            )
         if job.id != job_id:
             if page:
-                self._blobs.delete_incoming(job_id)
+                self._shared.blobs.delete_incoming(job_id)
             return job
         try:
-            self._send(job)
+            self._shared.send(job)
         except Unavailable as error:
             # The record is safe, and the reaper sends a message for it.
             log.warning("message_not_sent", job=job_id, why=error.message)

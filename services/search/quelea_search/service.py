@@ -15,20 +15,16 @@ from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.errors import InvalidInput, NotFound, QueleaError, Unavailable
 
 from quelea_search import wire
-from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.formats import FORMATS
 from quelea_search.adapters.job_events import JobEvents
-from quelea_search.adapters.jobs_redis import JobStore
-from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
-from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.core.jobs import Job, JobState
 from quelea_search.dead_letters import DeadLetters
 from quelea_search.deciding import Deciding
+from quelea_search.parts import Shared
 from quelea_search.refresh import Refresh
 from quelea_search.refresh_service import RefreshRpcs
-from quelea_search.settings import SearchSettings
 from quelea_search.submission import Submission
 from quelea_search.web_service import WebSearchRpcs
 from quelea_search.websearch import WebSearch
@@ -49,29 +45,21 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
 
     def __init__(
         self,
-        settings: SearchSettings,
-        *,
-        store: JobStore,
-        ledger: Ledger,
-        events: JobEvents,
-        blobs: Blobs,
+        shared: Shared,
         retriever: Retriever,
+        *,
+        events: JobEvents,
         submission: Submission,
-        pages: WebPages,
         refresh: Refresh,
         deciding: Deciding,
         dead_letters: DeadLetters,
         guard: Guard,
         web: WebSearch | None,
     ) -> None:
-        self._settings = settings
-        self._store = store
-        self._ledger = ledger
-        self._events = events
-        self._blobs = blobs
+        self._shared = shared
         self._retriever = retriever
+        self._events = events
         self._submission = submission
-        self._pages = pages
         self._refresh = refresh
         self._deciding = deciding
         self._dead_letters = dead_letters
@@ -112,7 +100,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
 
         gRPC tells a client that is cut off in the middle of a message of an internal error, not of the refusal.
         """
-        rest = self._settings.max_document_bytes
+        rest = self._shared.settings.max_document_bytes
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_READ_ON_SECONDS):
                 async for message in messages:
@@ -122,7 +110,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
 
     async def GetJob(self, request: pb.GetJobRequest, context: Context) -> pb.GetJobResponse:  # noqa: N802  # gRPC name
         """One job."""
-        return pb.GetJobResponse(job=await self._show(await asyncio.to_thread(self._store.get, request.id)))
+        return pb.GetJobResponse(job=await self._show(await asyncio.to_thread(self._shared.store.get, request.id)))
 
     async def WatchJob(  # noqa: N802  # gRPC name
         self, request: pb.WatchJobRequest, context: Context
@@ -132,7 +120,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
             shown: pb.Job | None = None
             while True:
                 changed.clear()
-                job = await asyncio.to_thread(self._store.get, request.id)
+                job = await asyncio.to_thread(self._shared.store.get, request.id)
                 now = await self._show(job)
                 if now != shown:
                     yield pb.WatchJobResponse(job=now)
@@ -149,14 +137,14 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
         """Newest first."""
         if request.limit > _MAX_LIST:
             raise InvalidInput(f"limit is at most {_MAX_LIST}.")
-        listed = self._store.dead_letters if request.replayable else self._store.newest
+        listed = self._shared.store.dead_letters if request.replayable else self._shared.store.newest
         jobs = await asyncio.to_thread(listed, request.limit or _DEFAULT_LIST)
-        workers = len(await asyncio.to_thread(self._ledger.workers))
+        workers = len(await asyncio.to_thread(self._shared.ledger.workers))
         return pb.ListJobsResponse(jobs=[wire.job_to_wire(job, workers=workers) for job in jobs])
 
     async def GetPage(self, request: pb.GetPageRequest, context: Context) -> pb.GetPageResponse:  # noqa: N802  # gRPC name
         """The text of one page."""
-        header, text = await asyncio.to_thread(self._blobs.page, request.document_id, request.page)
+        header, text = await asyncio.to_thread(self._shared.blobs.page, request.document_id, request.page)
         return pb.GetPageResponse(
             document_id=request.document_id,
             page=request.page,
@@ -170,18 +158,18 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
     ) -> pb.DeleteDocumentResponse:
         """Index first: what is no longer found needs no page to open."""
         document_id, token = request.document_id, f"delete {id(context)}"
-        await asyncio.to_thread(self._ledger.hold, document_id, token)
+        await asyncio.to_thread(self._shared.ledger.hold, document_id, token)
         try:
-            header = await asyncio.to_thread(self._blobs.header, document_id, stored=True)
+            header = await asyncio.to_thread(self._shared.blobs.header, document_id, stored=True)
             uri = header["metadata"]["uri"] if header is not None else ""
             # First: a page of the web that is remembered would be read again and come back.
-            await asyncio.to_thread(self._pages.forget, uri, document_id)
+            await asyncio.to_thread(self._shared.pages.forget, uri, document_id)
             passages = await self._unindex(document_id, known=header is not None)
-            await asyncio.to_thread(self._blobs.delete_document, document_id)
+            await asyncio.to_thread(self._shared.blobs.delete_document, document_id)
             if uri:
-                await asyncio.to_thread(self._ledger.forget_under, uri, document_id)
+                await asyncio.to_thread(self._shared.ledger.forget_under, uri, document_id)
         finally:
-            await asyncio.to_thread(self._ledger.release, document_id, token)
+            await asyncio.to_thread(self._shared.ledger.release, document_id, token)
         return pb.DeleteDocumentResponse(passages=passages)
 
     async def _unindex(self, document_id: str, *, known: bool) -> int:
@@ -198,13 +186,15 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
         """Limits, formats, queue."""
         return pb.GetInfoResponse(
             version=importlib.metadata.version("quelea-search"),
-            max_document_bytes=self._settings.max_document_bytes,
-            max_document_pages=self._settings.max_document_pages,
+            max_document_bytes=self._shared.settings.max_document_bytes,
+            max_document_pages=self._shared.settings.max_document_pages,
             formats=FORMATS,
-            queued=await asyncio.to_thread(self._store.count, JobState.QUEUED),
+            queued=await asyncio.to_thread(self._shared.store.count, JobState.QUEUED),
             web_providers=self.web.providers if self.web else (),
         )
 
     async def _show(self, job: Job) -> pb.Job:
-        waiting = job.state is JobState.QUEUED
-        return wire.job_to_wire(job, workers=len(await asyncio.to_thread(self._ledger.workers)) if waiting else 1)
+        workers = 1
+        if job.state is JobState.QUEUED:
+            workers = len(await asyncio.to_thread(self._shared.ledger.workers))
+        return wire.job_to_wire(job, workers=workers)

@@ -12,12 +12,10 @@ from quelea.common.v1 import common_pb2
 from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, QueleaError, TooLarge, Unavailable
 from quelea_kit.logging import get_logger
 
-from quelea_search.adapters.blobs import Blobs, Upload
-from quelea_search.adapters.jobs_redis import JobStore
+from quelea_search.adapters.blobs import Upload
 from quelea_search.adapters.retriever import Retriever
-from quelea_search.celery_app import Send
 from quelea_search.core.jobs import Job, Lane
-from quelea_search.settings import SearchSettings
+from quelea_search.parts import Shared
 from quelea_search.wire import given_to_text
 
 log = get_logger(__name__)
@@ -29,19 +27,9 @@ _KNOWN_SECONDS = 2.0
 class Submission:
     """Takes documents in."""
 
-    def __init__(
-        self,
-        settings: SearchSettings,
-        store: JobStore,
-        blobs: Blobs,
-        retriever: Retriever,
-        send: Send,
-    ) -> None:
-        self._settings = settings
-        self._store = store
-        self._blobs = blobs
+    def __init__(self, shared: Shared, retriever: Retriever) -> None:
+        self._shared = shared
         self._retriever = retriever
-        self._send = send
 
     async def take(self, filename: str, metadata: common_pb2.DocumentMetadata, pieces: AsyncIterator[bytes]) -> Job:
         """Store the bytes and queue their job.
@@ -55,9 +43,9 @@ class Submission:
         uri = metadata.uri or f"upload:{name}"
         if len(uri) > _URI_CHARACTERS:
             raise InvalidInput(f"The document's uri has more than {_URI_CHARACTERS} characters.")
-        most = self._settings.max_queued_jobs
+        most = self._shared.settings.max_queued_jobs
         # Before a byte is stored: a full queue must not cost disk.
-        if await asyncio.to_thread(self._store.count_waiting, Lane.UPLOAD) >= most:
+        if await asyncio.to_thread(self._shared.store.count_waiting, Lane.UPLOAD) >= most:
             raise Overloaded(f"{most} documents are already waiting; try again later.", retry_after=10.0)
         job_id = uuid.uuid4().hex
         document_id = await self._receive(job_id, pieces)
@@ -73,27 +61,27 @@ class Submission:
         )
         try:
             pages = await self._stored_pages(document_id)
-            job = await asyncio.to_thread(self._store.submit, new, stored_pages=pages, max_queued=most)
+            job = await asyncio.to_thread(self._shared.store.submit, new, stored_pages=pages, max_queued=most)
         except Unavailable:
             # The record may have been written although the answer was lost: then its job needs the bytes. Otherwise
             # the reaper removes them.
             raise
         except QueleaError:
-            await asyncio.to_thread(self._blobs.delete_incoming, job_id)
+            await asyncio.to_thread(self._shared.blobs.delete_incoming, job_id)
             raise
         if job.id != job_id or job.state.ended:
-            await asyncio.to_thread(self._blobs.delete_incoming, job_id)
+            await asyncio.to_thread(self._shared.blobs.delete_incoming, job_id)
             return job
         try:
-            await asyncio.to_thread(self._send, job)
+            await asyncio.to_thread(self._shared.send, job)
         except Unavailable as error:
             # The record is safe, and the reaper sends a message for it.
             log.warning("message_not_sent", job=job_id, why=error.message)
         return job
 
     async def _receive(self, job_id: str, pieces: AsyncIterator[bytes]) -> str:
-        upload: Upload = await asyncio.to_thread(self._blobs.upload, job_id)
-        limit = self._settings.max_document_bytes
+        upload: Upload = await asyncio.to_thread(self._shared.blobs.upload, job_id)
+        limit = self._shared.settings.max_document_bytes
         try:
             async for piece in pieces:
                 if upload.size + len(piece) > limit:

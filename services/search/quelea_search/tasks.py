@@ -14,7 +14,7 @@ from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.fetch import Fetcher
-from quelea_search.build import Records, make_records, page_reader, parse_limits
+from quelea_search.build import Records, make_records, page_reader, parse_limits, share
 from quelea_search.celery_app import LOOK, TASK, sender
 from quelea_search.parts import Parts
 from quelea_search.pipeline import run_job
@@ -55,10 +55,9 @@ def register(app: Celery, settings: SearchSettings) -> None:
     def look_for_expired_pages() -> None:
         records, blobs = child().records, child().blobs
         cache = PageCache(records.client, settings.redis_prefix, blobs, settings.page_cache_hours)
-        send = sender(settings, app, records.store)
-        refresh = Refresh(settings, records.store, records.ledger, blobs, records.pages, cache, send)
+        shared = share(settings, records, blobs, sender(settings, app, records.store))
         try:
-            refresh.look()
+            Refresh(shared, cache).look()
         except QueleaError as error:
             log.warning("look_failed", why=error.message)  # the next one makes up for it
 
@@ -86,11 +85,11 @@ async def _run(app: Celery, settings: SearchSettings, child: _Child, job_id: str
             ledger=records.ledger,
             blobs=child.blobs,
             pages=records.pages,
+            send=sender(settings, app, records.store),
             retriever=retriever,
             reader=Reader(parse_limits(settings), settings.read_seconds),
             fetcher=fetcher,
             read_page=page_reader(settings),
-            send=sender(settings, app, records.store),
         )
         await run_job(parts, job_id)
     finally:

@@ -21,17 +21,12 @@ from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
-from quelea_search.adapters.web.guard import Guard
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.core.jobs import Job, Policy
-from quelea_search.dead_letters import DeadLetters
-from quelea_search.deciding import Deciding, Removals
-from quelea_search.parts import Parts
-from quelea_search.reaper import Reaper
-from quelea_search.refresh import Refresh
-from quelea_search.service import SERVICE, SearchService
+from quelea_search.parts import Parts, Shared
+from quelea_search.service import SERVICE
+from quelea_search.service_build import build_service
 from quelea_search.settings import SearchSettings
-from quelea_search.submission import Submission
 from support.search_room import PREFIX, Clock, PlainReader, PlainWeb, Room
 
 
@@ -95,36 +90,21 @@ async def search_room(tmp_path: Path) -> AsyncIterator[Room]:
         def send(job: Job) -> None:
             sent.append(job.id)
 
+        shared = Shared(settings=settings, store=store, ledger=ledger, blobs=blobs, pages=pages, send=send)
         reader: Any = PlainReader()
-        parts = Parts(settings, store, ledger, blobs, pages, retriever, reader, web, web.read, send)
-        refresh = Refresh(settings, store, ledger, blobs, pages, cache, send)
-        removals, guard = Removals(store, ledger, blobs, retriever, pages), Guard(settings)
-        service = SearchService(
-            settings,
-            store=store,
-            ledger=ledger,
-            events=events,
-            blobs=blobs,
-            retriever=retriever,
-            submission=Submission(settings, store, blobs, retriever, send),
-            pages=pages,
-            refresh=refresh,
-            deciding=Deciding(pages, refresh, removals),
-            dead_letters=DeadLetters(settings, store, ledger, blobs, retriever, send),
-            guard=guard,
-            web=None,
-        )
+        worker = {"retriever": retriever, "reader": reader, "fetcher": web, "read_page": web.read}
+        parts = Parts(**vars(shared), **worker)
+        built = build_service(shared, retriever, events, cache, web=None)
         listening = asyncio.create_task(events.run())
-        reaper = Reaper(settings, store, ledger, blobs, retriever, pages, removals, send)
         async with (
-            running(service.register, [SERVICE], settings=settings) as address,
+            running(built.service.register, [SERVICE], settings=settings) as address,
             channel(address, SERVICE) as line,
         ):
             stub = search_pb2_grpc.SearchServiceStub(line)
-            known = (settings, client, store, ledger, blobs, index, parts, reaper, stub, address, folder, sent)
-            yield Room(*known, pages, cache, refresh, removals, web)
+            known = (settings, client, store, ledger, blobs, index, parts, built.reaper, stub, address, folder, sent)
+            yield Room(*known, pages, cache, built.refresh, built.removals, web)
         listening.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await listening
-        guard.close()
+        built.guard.close()
         await retriever.close()

@@ -12,11 +12,11 @@ TEXT = b"one\ntwo\nthree"
 
 
 async def replay(room, *ids: str) -> list[pb.Job]:
-    return list((await unary(room.stub.ReplayJobs(pb.ReplayJobsRequest(ids=ids), timeout=10))).jobs)
+    return list((await unary(room.stub.ReplayJobs(pb.ReplayJobsRequest(ids=ids), timeout=60))).jobs)
 
 
 async def dead(room) -> list[str]:
-    answer = await room.stub.ListJobs(pb.ListJobsRequest(replayable=True), timeout=10)
+    answer = await room.stub.ListJobs(pb.ListJobsRequest(replayable=True), timeout=60)
     assert all(job.replayable for job in answer.jobs)
     return [job.id for job in answer.jobs]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import hashlib
 import os
 
@@ -39,14 +40,21 @@ async def test_what_the_retriever_refuses_leaves_nothing_half_indexed(search_roo
 async def test_a_retriever_that_is_busy_or_away_is_waited_for_and_the_job_says_so(search_room) -> None:
     search_room.index.failures += [Overloaded("busy"), Unavailable("the embedder is starting")]
     stages: set[str] = set()
+    patient = search_room.settings.model_copy(update={"retriever_wait_seconds": 120})
+    search_room.parts = dataclasses.replace(search_room.parts, settings=patient)
     job = await search_room.submit(TEXT)
 
     async def watch() -> None:
-        async for event in stream(search_room.stub.WatchJob(pb.WatchJobRequest(id=job.id), timeout=20)):
+        async for event in stream(search_room.stub.WatchJob(pb.WatchJobRequest(id=job.id), timeout=60)):
             stages.add(event.job.stage)
 
     watching = asyncio.create_task(watch())
-    await search_room.work()
+    await wait_until_async(lambda: bool(stages), what="the watcher gets the job at once")
+    working = asyncio.create_task(search_room.work())
+    while "index: waiting for the retriever" not in stages and not working.done():
+        search_room.index.failures[:] = [Unavailable("the embedder is starting")]
+        await asyncio.sleep(0.02)
+    await working
     await watching
     assert "index: waiting for the retriever" in stages
     assert (await search_room.job(job.id)).state == pb.JOB_STATE_SUCCEEDED

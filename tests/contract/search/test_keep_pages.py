@@ -55,7 +55,7 @@ async def test_other_pages_wait_for_a_second_question(search_room) -> None:
 
 
 async def test_quarantine_off(search_room) -> None:
-    search_room.refresh._settings = search_room.settings.model_copy(update={"quarantine": False})
+    search_room.refresh_with(quarantine=False)
     assert (await search_room.keep("q", URL, search_room.cached(URL, TEXT))).state == KEPT
 
 

@@ -71,8 +71,7 @@ async def test_a_bad_address_is_refused_at_once(search_room, url: str, error: ty
 
 
 async def test_without_a_web_it_says_what_to_set(search_room) -> None:
-    off = search_room.settings.model_copy(update={"web": False})
-    search_room.refresh._settings = off
+    search_room.refresh_with(web=False)
     with pytest.raises(Conflict, match="QUELEA_SEARCH_WEB"):
         await search_room.submit_url(URL)
     with pytest.raises(Conflict, match="QUELEA_SEARCH_WEB"):

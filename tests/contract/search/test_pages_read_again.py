@@ -98,7 +98,7 @@ async def test_several_beats_do_not_double_the_work(search_room) -> None:
     for number in range(4):
         search_room.web.pages[f"{URL}{number}"] = b"%d" % number
         await search_room.add_url(f"{URL}{number}")
-    search_room.refresh._settings = search_room.settings.model_copy(update={"rereads_per_look": 2})
+    search_room.refresh_with(rereads_per_look=2)
     overdue(search_room)
     assert len(search_room.refresh.look()) == 2
     assert search_room.refresh.look() == []

@@ -47,27 +47,43 @@ async def test_a_document_comes_in(search_room) -> None:
 
 
 async def test_batches_overlap_and_only_the_last_commits(search_room) -> None:
-    search_room.index.delay = 0.02
-    await search_room.add(TEXT)
+    job = await search_room.submit(TEXT)
+    search_room.index.gate.clear()
+    working = asyncio.create_task(search_room.work())
+    await wait_until_async(lambda: search_room.index.waiting == 2, what="the second sets out before the first is done")
+    search_room.index.gate.set()
+    await working
+    assert (await search_room.job(job.id)).state == pb.JOB_STATE_SUCCEEDED
     sizes = [(number, commit) for _, number, commit in search_room.index.upserts]
     assert sizes == [(2, False)] * 7 + [(1, True)]
     assert search_room.index.in_flight == 2
 
 
 async def test_a_watcher_sees_steady_progress_and_the_end(search_room) -> None:
-    search_room.index.delay = 0.02
     job = await search_room.submit(TEXT)
     seen: list[pb.Job] = []
 
+    class Watched:
+        """A gate of the retriever that holds its fifth and its eighth call until the watcher has seen one more."""
+
+        calls = 0
+
+        async def wait(self) -> None:
+            self.calls += 1
+            steps = {5: 1, 8: 2}.get(self.calls, 0)
+            await wait_until_async(lambda: len({e.done for e in seen if 0 < e.done < 5}) >= steps, what="progress")
+
+    search_room.index.gate = Watched()
+
     async def watch() -> None:
-        async for event in stream(search_room.stub.WatchJob(pb.WatchJobRequest(id=job.id), timeout=20)):
+        async for event in stream(search_room.stub.WatchJob(pb.WatchJobRequest(id=job.id), timeout=60)):
             seen.append(event.job)  # noqa: PERF401  # the test looks while it is filled
 
     watching = asyncio.create_task(watch())
     await wait_until_async(lambda: bool(seen), what="the watcher gets the job at once")
     assert seen[0].state == pb.JOB_STATE_QUEUED
     await search_room.work()
-    await asyncio.wait_for(watching, 10)
+    await asyncio.wait_for(watching, 60)
     done = [event.done for event in seen]
     assert done == sorted(done)
     assert len({d for d in done if 0 < d < 5}) >= 2
@@ -78,10 +94,10 @@ async def test_a_watcher_sees_steady_progress_and_the_end(search_room) -> None:
 
 async def test_an_ended_job_is_watched_to_its_end_at_once(search_room) -> None:
     job = await search_room.add(TEXT)
-    events = [e.job.state async for e in stream(search_room.stub.WatchJob(pb.WatchJobRequest(id=job.id), timeout=5))]
+    events = [e.job.state async for e in stream(search_room.stub.WatchJob(pb.WatchJobRequest(id=job.id), timeout=60))]
     assert events == [pb.JOB_STATE_SUCCEEDED]
     with server_errors(), pytest.raises(NotFound):
-        async for _ in stream(search_room.stub.WatchJob(pb.WatchJobRequest(id="no"), timeout=5)):
+        async for _ in stream(search_room.stub.WatchJob(pb.WatchJobRequest(id="no"), timeout=60)):
             pass
 
 

@@ -168,7 +168,7 @@ def start(environment):
 def stopped(process):
     """Exit code and log, after SIGTERM."""
     process.send_signal(signal.SIGTERM)
-    _, log = process.communicate(timeout=30)
+    _, log = process.communicate(timeout=60)
     return process.returncode, log
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -35,11 +35,24 @@ def text(pages: int = 6) -> bytes:
     return "".join(sections).encode()
 
 
+class Watched:
+    """A gate of the retriever: a call goes on once the watcher has heard of one event more, or after a second."""
+
+    def __init__(self, seen: list[pb.Job]) -> None:
+        self.seen = seen
+
+    async def wait(self) -> None:
+        before = len(self.seen)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                while len(self.seen) == before:  # noqa: ASYNC110  # a list has no event
+                    await asyncio.sleep(0.01)
+
+
 async def test_a_real_filing_comes_in_with_steady_progress(search_whole) -> None:
-    search_whole.index.delay = 0.03
-    started = time.monotonic()
-    submitted = await search_whole.submit(SAMPLE.read_bytes(), SAMPLE.name)
     seen: list[pb.Job] = []
+    search_whole.index.gate = Watched(seen)
+    submitted = await search_whole.submit(SAMPLE.read_bytes(), SAMPLE.name)
     job = await search_whole.ended(submitted.id, seen)
     assert (job.state, job.error) == (pb.JOB_STATE_SUCCEEDED, "")
     assert job.done == job.total > 10
@@ -47,7 +60,6 @@ async def test_a_real_filing_comes_in_with_steady_progress(search_whole) -> None
     done = [event.done for event in seen]
     assert done == sorted(done)
     assert len(set(done)) > 5
-    assert time.monotonic() - started < 60
     document = search_whole.index.documents[job.document_id]
     assert document.metadata.company == "Apple"
     assert document.pages == job.total
@@ -56,7 +68,7 @@ async def test_a_real_filing_comes_in_with_steady_progress(search_whole) -> None
             page = await stub.GetPage(pb.GetPageRequest(document_id=job.document_id, page=passage.page))
             assert page.text[passage.start : passage.end] == passage.text
     assert sorted(search_whole.files_of(job.document_id)) == ["original", "pages.gz"]
-    assert search_whole.incoming() == []
+    await wait_until_async(lambda: search_whole.incoming() == [], what="its bytes are removed")
 
 
 async def test_the_same_bytes_twice_and_then_a_new_version(search_whole) -> None:
@@ -92,7 +104,7 @@ async def test_a_bad_file_fails_with_the_reason_and_leaves_nothing(search_whole,
     assert job.error_reason not in ("", "INTERNAL")
     assert reason in (None, job.error_reason)
     assert search_whole.files_of(job.document_id) == []
-    assert search_whole.incoming() == []
+    await wait_until_async(lambda: search_whole.incoming() == [], what="its bytes are removed")
     assert job.document_id not in search_whole.index.staged
 
 
@@ -103,7 +115,7 @@ async def test_a_file_that_crashes_the_reader_costs_a_child_and_not_the_worker(s
     assert (ended.state, ended.error_reason, ended.attempts) == (pb.JOB_STATE_FAILED, "CRASHED_READER", 3)
     assert "crashed the reader" in ended.error
     assert (await search_whole.ended(after.id)).state == pb.JOB_STATE_SUCCEEDED
-    await wait_until_async(lambda: search_whole.incoming() == [], seconds=20, what="its bytes are removed")
+    await wait_until_async(lambda: search_whole.incoming() == [], what="its bytes are removed")
     assert search_whole.processes["worker"].poll() is None
 
 
@@ -116,7 +128,7 @@ async def test_a_file_that_hangs_the_reader_fails_in_time(search_whole) -> None:
 async def test_kill_9_of_the_child(search_whole) -> None:
     search_whole.index.gate.clear()
     submitted = await search_whole.submit(text())
-    await wait_until_async(lambda: search_whole.index.waiting > 0, seconds=60, what="indexing")
+    await wait_until_async(lambda: search_whole.index.waiting > 0, what="indexing")
     for pid in search_whole.children():
         os.kill(pid, signal.SIGKILL)
     search_whole.index.gate.set()
@@ -128,10 +140,10 @@ async def test_kill_9_of_the_child(search_whole) -> None:
 async def test_kill_9_of_the_whole_worker(search_whole) -> None:
     search_whole.index.gate.clear()
     submitted = await search_whole.submit(text())
-    await wait_until_async(lambda: search_whole.index.waiting > 0, seconds=60, what="indexing")
+    await wait_until_async(lambda: search_whole.index.waiting > 0, what="indexing")
     search_whole.kill("worker")
     search_whole.index.gate.set()
-    await wait_until_async(lambda: search_whole.index.waiting == 0, seconds=60, what="the child ends with its parent")
+    await wait_until_async(lambda: search_whole.index.waiting == 0, what="the child ends with its parent")
     search_whole.start_crashing_worker()
     job = await search_whole.ended(submitted.id)
     assert (job.state, job.attempts) == (pb.JOB_STATE_SUCCEEDED, 2)
@@ -142,15 +154,14 @@ async def test_kill_9_of_the_whole_worker(search_whole) -> None:
 async def test_a_worker_that_is_told_to_stop_gives_its_job_back_at_once(search_whole) -> None:
     search_whole.index.gate.clear()
     submitted = await search_whole.submit(text())
-    await wait_until_async(lambda: search_whole.index.waiting > 0, seconds=60, what="indexing")
+    await wait_until_async(lambda: search_whole.index.waiting > 0, what="indexing")
     search_whole.kill("worker", signal.SIGTERM)
     waiting = await search_whole.job(submitted.id)
     assert (waiting.state, waiting.attempts) == (pb.JOB_STATE_QUEUED, 0)
-    end = time.monotonic() + 60  # the worker's sign of life runs out by itself
-    while "worker" not in waiting.stage and time.monotonic() < end:
-        await asyncio.sleep(0.1)
-        waiting = await search_whole.job(submitted.id)
-    assert "worker" in waiting.stage
+    async with asyncio.timeout(120):  # the worker's sign of life runs out by itself
+        while "worker" not in waiting.stage:
+            await asyncio.sleep(0.1)
+            waiting = await search_whole.job(submitted.id)
     search_whole.index.gate.set()
     search_whole.start_crashing_worker()
     job = await search_whole.ended(submitted.id)
@@ -160,7 +171,7 @@ async def test_a_worker_that_is_told_to_stop_gives_its_job_back_at_once(search_w
 async def test_kill_9_of_the_server(search_whole) -> None:
     search_whole.index.gate.clear()
     submitted = await search_whole.submit(text())
-    await wait_until_async(lambda: search_whole.index.waiting > 0, seconds=60, what="indexing")
+    await wait_until_async(lambda: search_whole.index.waiting > 0, what="indexing")
     search_whole.kill("server")
     search_whole.index.gate.set()
     search_whole.start_server()
@@ -172,7 +183,7 @@ async def test_kill_9_of_redis_loses_no_job(search_whole) -> None:
     done = await search_whole.add(text(), "before.md")
     search_whole.index.gate.clear()
     running = await search_whole.submit(text(), "running.md")
-    await wait_until_async(lambda: search_whole.index.waiting > 0, seconds=60, what="indexing")
+    await wait_until_async(lambda: search_whole.index.waiting > 0, what="indexing")
     waiting = await search_whole.submit(text(), "waiting.md")
     search_whole.kill("redis")
     await search_whole.until_healthy(False)
@@ -226,9 +237,9 @@ async def test_delete(search_whole) -> None:
     passages = len(search_whole.index.committed[job.document_id])
     async with search_whole.line() as stub:
         request = pb.DeleteDocumentRequest(document_id=job.document_id)
-        assert (await unary(stub.DeleteDocument(request, timeout=20))).passages == passages > 0
+        assert (await unary(stub.DeleteDocument(request, timeout=60))).passages == passages > 0
         with pytest.raises(NotFound):
-            await unary(stub.DeleteDocument(request, timeout=20))
+            await unary(stub.DeleteDocument(request, timeout=60))
     assert job.document_id not in search_whole.index.documents
     assert search_whole.files_of(job.document_id) == []
 

@@ -40,7 +40,7 @@ def test_it_keeps_what_was_acknowledged(where: str) -> None:
                 redis_command(folder, port=port, socket=socket), stdout=subprocess.DEVNULL
             ) as process:
                 try:
-                    wait_until(lambda: answers(client), seconds=20, what="redis answers")
+                    wait_until(lambda: answers(client), what="redis answers")
                     assert client.get("k") == (None if life == 0 else b"v")
                     client.set("k", "v")
                     if socket:

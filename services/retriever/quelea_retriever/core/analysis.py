@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -22,7 +21,6 @@ _SHORT = 24
 """Characters; longer pieces are mostly Chinese clauses, of which hardly one comes twice."""
 
 SparseVector = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
-_BREAK = re.compile(r"[.!?;:。！？；：\n|\t]+(?=\s|$|[^\d])")
 
 
 def term_index(term: str) -> int:

@@ -11,6 +11,11 @@ _LATEST = re.compile(
     r"|最新|最近一个?(?:[期季年]|财季|财年|报告期)|最近的?(?:季报|财报|年报|报告|季度)|上个?季度|本季度|本期",
     re.IGNORECASE,
 )
+NEWEST_OF_EACH = re.compile(
+    r"\b(?:latest|most[\s-]recent|newest)\s+(?:(?:reported|fiscal|respective)\s+)*(?:quarters|periods|years|filings|reports|10-?[qk]s)\b",
+    re.IGNORECASE,
+)
+"""Of several companies: one each."""
 _NOW = re.compile(
     r"\b(?:now|today|currently|recent(?:ly)?|this week|so far this year)\b|近期|最近|目前|当前|今天|今日|如今|现在",
     re.IGNORECASE,

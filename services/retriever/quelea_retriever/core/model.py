@@ -1,6 +1,10 @@
 """What the retriever thinks in: documents, passages, candidates and what a question was read to ask about.
 
 Dates are ISO 8601 strings (YYYY-MM-DD), empty where unknown, exactly as on the wire.
+
+The search service has a `DocumentFacts`, a `Period` and a `Chunk` of its own. They stay apart: a core knows neither the
+wire nor another service, and the two differ in what they are for. Here a document is stored, with id, counts and the
+time of its fetching; there it is just being read. A field that is added goes through the proto to both.
 """
 
 from __future__ import annotations

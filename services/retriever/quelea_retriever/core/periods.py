@@ -8,6 +8,7 @@ from datetime import date
 from typing import Literal
 
 from quelea_kit.dates import FoundDate, find_dates
+from quelea_kit.period_words import HAN_MONTH, MONTH, QUARTERS, month_number, usual
 
 Kind = Literal["quarter", "year", "date", "month"]
 
@@ -51,10 +52,6 @@ class Ask:
         return " ".join(part for part in parts if part)
 
 
-_ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "final": 4}
-_CHINESE = {"一": 1, "二": 2, "三": 3, "四": 4, "1": 1, "2": 2, "3": 3, "4": 4}
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = "|".join(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in _MONTHS)
 _FISCAL = r"fiscal(?:\s+year)?|FY|calendar(?:\s+year)?|财年|财政年度"
 _LINK = r"[\s,'\-]*(?:(?:of|in|for|the|year|ended|ending)\s+)*(?:the\s+)?"
 
@@ -77,19 +74,22 @@ _YEAR = re.compile(
     re.IGNORECASE,
 )
 _MONTH_YEAR = re.compile(
-    rf"\b(?P<m>{_MONTH})\.?\s*,?\s*(?P<mq>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y>(?:19|20)\d\d)\b"
-    r"|(?P<y2>(?:19|20)\d\d)\s*年的?\s*(?P<m2>\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?!\s*\d)"
+    rf"\b(?P<m>{MONTH})\.?\s*,?\s*(?P<mq>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y>(?:19|20)\d\d)\b"
+    rf"|(?P<y2>(?:19|20)\d\d)\s*年的?\s*(?P<m2>\d{{1,2}}|{HAN_MONTH})\s*月(?!\s*\d)"
     r"|(?<![\d.,/-])(?P<y3>(?:19|20)\d\d)-(?P<m3>0[1-9]|1[0-2])(?![\d/-])",
     re.IGNORECASE,
 )
-_HAN_MONTHS = {han: number for number, han in enumerate("一 二 三 四 五 六 七 八 九 十 十一 十二".split(), start=1)}
-_COUNTED = re.compile(
+COUNTED = re.compile(
     r"\b(?:revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|expen(?:ses?|ditures?)|costs?|cash\s+flows?|EPS|loss(?:es)?"
     r"|results|spend(?:ing)?|spent|made?|shipments?|deliver(?:y|ies|ed)|bookings?|dividends?)\b"
     r"|营收|收入|利润|净利|销售|销量|出货|交付|成本|费用|支出|现金流|业绩|毛利|亏损|盈利|每股",
     re.IGNORECASE,
 )
 """What is counted over a span of time, as against what happened on some day of it."""
+OF_MARKETS = re.compile(
+    r"\bshipments?\b|\bmarket\s+shares?\b|\bunits?\s+sold\b|出货|销量|市场份额|市占率|排名", re.IGNORECASE
+)
+"""What is counted of a whole market: news and research have it, and no filing."""
 _RANGE_BEFORE = re.compile(
     r"(?:\b(?:from|between|since|until|till|through|by|after|before|to|and|due|maturing)|自|从|至|到|和|与|[-–—~～])\s*$",
     re.IGNORECASE,
@@ -99,7 +99,10 @@ _RANGE_AFTER = re.compile(
     re.IGNORECASE,
 )
 _ENDED = re.compile(r"(?:ended|ending|as of|as at|at|end of|through|quarter of|截至|截止|止)[\s:]*$", re.IGNORECASE)
-_QUARTER_AFTER = re.compile(r"^\s*(?:fiscal\s+)?(?:quarter|period)", re.IGNORECASE)
+_QUARTER_AFTER = re.compile(
+    r"^\s*(?:fiscal\s+)?(?:quarter|period)|^份?[底末]?(?:结束|截止|为止|止)?的?(?:那个?|一个)?(?:财季|季)",
+    re.IGNORECASE,
+)
 _STRONG_BEFORE = re.compile(
     r"(?:\b(?:in|for|during|of|by end of|end of|year|years|and|to|from|between|versus|vs\.?|than|with|year ended"
     r"|as of|at)"
@@ -132,6 +135,7 @@ MENTION = re.compile(
 
 def find_asks(query: str) -> list[Ask]:
     """Every period that the question names, in order, each once."""
+    query = usual(query)
     taken: list[tuple[int, int]] = []
     found: list[tuple[int, Ask]] = []
     for day in find_dates(query):
@@ -177,13 +181,9 @@ def _month_ask(query: str, match: re.Match[str]) -> Ask | None:
     """The period that ends in the month, where the question says so; else the month alone, where it is counted by."""
     before, after = query[: match.start()], query[match.end() :]
     ends = match["mq"] or _ENDED.search(before) or _QUARTER_AFTER.search(after)
-    if not ends and (_RANGE_BEFORE.search(before) or _RANGE_AFTER.search(after) or not _COUNTED.search(query)):
+    if not ends and (_RANGE_BEFORE.search(before) or _RANGE_AFTER.search(after) or not COUNTED.search(query)):
         return None
-    said = match["m"] or match["m2"] or match["m3"]
-    if match["m"]:
-        month = next(i for i, name in enumerate(_MONTHS, 1) if name.startswith(said[:3].lower()))
-    else:
-        month = int(said) if said.isdigit() else _HAN_MONTHS[said]
+    month = month_number(match["m"] or match["m2"] or match["m3"])
     if not 1 <= month <= 12:
         return None
     year = match["y"] or match["y2"] or match["y3"]
@@ -232,9 +232,9 @@ def _quarter_ask(query: str, match: re.Match[str], year: re.Match[str] | None) -
     around = query[max(0, match.start() - 10) : match.end() + 12].lower()
     fiscal = fiscal or "fiscal" in said or "财季" in said or "fiscal" in around
     if match["o"]:
-        quarter = _ORDINALS[match["o"].lower()]
+        quarter = QUARTERS[match["o"].lower()]
     elif match["z"]:
-        quarter = _CHINESE[match["z"]]
+        quarter = QUARTERS[match["z"]]
     elif match["nine"] or match["nine2"]:
         quarter = 3 if (match["nine"] or match["nine2"]).lower() in ("nine", "9") else 2
     elif match["half"] or match["h"] or match["h2"] or match["zh"]:

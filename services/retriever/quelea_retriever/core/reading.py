@@ -14,7 +14,8 @@ from quelea_kit.text import CJK, language_of
 
 from .catalogue import Catalogue, speaks_of
 from .companies import clean
-from .cues import TimeCues, time_cues
+from .comparatives import showing
+from .cues import NEWEST_OF_EACH, TimeCues, time_cues
 from .filings import covering, newest_first, overdue, period_text, released
 from .horizon import Horizon, first_day, names_newer_period
 from .model import Candidate, DocumentFacts, Reading
@@ -51,6 +52,8 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
     if not present:
         names = tuple(name for key in missing for name in catalogue.book.names_of(key))
         return _company_missing([catalogue.book.display[key] for key in missing], names, asks, cues)
+    if len(present) > 1 and NEWEST_OF_EACH.search(text):
+        cues = replace(cues, multi=False)
     reading = _of_companies(catalogue, present, missing, periods, cues, language_of(query))
     return replace(
         reading,
@@ -170,11 +173,18 @@ def _of_company(catalogue: Catalogue, key: str, periods: Periods, cues: TimeCues
         if len(chosen) == 1 and (cues.multi or cues.previous):
             chosen = _with_earlier(chosen, known, cues)
         loose = [document for document in (*own, *about) if not document.period] if _loosely_timed(asks) else []
+        if periods.of_markets and not cues.form:
+            loose += [document for document in (*about, *catalogue.unowned) if document not in loose]
         read = _reading_of(name, chosen, fallback, loose)
         told = _told(asks, known, cues)
         return replace(read, text=f"{name} · {told}") if told else read
     if _labels(asks):
         labels = ", ".join(_labels(asks))
+        out = [document for document in filings if released(document, as_of)]
+        if periods.counted and (later := showing([ask for ask in asks if not ask.weak], out, cues.annual)):
+            listed = ", ".join(period_text(document, full=False) for document in later)
+            note = f"no filing of {name} for {labels}; {listed} shows it for comparison"
+            return replace(_reading_of(name, later, note, []), periods=_labels(asks))
         relative = any(ask.said for ask in asks)
         kept = _unsure(catalogue, own, about, cues, language) if relative else [*own, *about]
         return Reading(

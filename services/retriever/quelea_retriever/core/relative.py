@@ -6,8 +6,8 @@ import re
 from contextlib import suppress
 from datetime import date, timedelta
 
-_NUMBERS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
-_CHINESE = {"一": 1, "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
+from quelea_kit import numerals
+
 _DAYS = {"day": 1, "week": 7, "month": 30, "天": 1, "日": 1, "周": 7, "月": 30}
 
 _SPAN = re.compile(
@@ -51,7 +51,7 @@ def _span(match: re.Match[str], as_of: date) -> tuple[date, date]:
 
 def number(word: str) -> int:
     """A count as a question says it: digits, an English or a Chinese word."""
-    return int(word) if word.isdigit() else _NUMBERS.get(word) or _CHINESE[word]
+    return 1 if word == "a" else int(numerals.number(word) or 0)
 
 
 def _calendar(unit: str, as_of: date, before: bool) -> tuple[date, date]:

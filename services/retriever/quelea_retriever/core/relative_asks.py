@@ -10,17 +10,19 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
 from quelea_kit.dates import parse_iso
+from quelea_kit.period_words import MONTH, MONTHS_LONG, YEAR, month_number, usual
 
 from .model import DocumentFacts
-from .periods import Ask, find_asks
+from .periods import COUNTED, OF_MARKETS, Ask, find_asks
 from .relative import SAME_PERIOD, number
 
-Unit = Literal["quarter", "year", "fiscal year", "to date", "months", "month"]
+Unit = Literal["quarter", "year", "fiscal year", "to date", "months", "month", "day"]
 
 _COUNT = r"\d{1,2}|two|three|four|five|six|seven|eight"
 _HAN = r"\d{1,2}|[一两二三四五六七八九十]"
@@ -28,12 +30,15 @@ _SAID = re.compile(
     r"\b(?P<qbl>(?:the\s+)?quarter\s+before\s+last)\b|\b(?P<ybl>(?:the\s+)?year\s+before\s+last)\b"
     r"|\b(?P<lq>(?:last|past)\s+quarter)\b(?!\s+of\b)|\b(?P<lfy>last\s+(?:fiscal|financial)\s+year)\b"
     r"|\b(?P<ytd>year[\s-]to[\s-]date|YTD|(?:so\s+far\s+)?this\s+year\s+so\s+far|so\s+far\s+this\s+year)\b"
-    r"|\b(?P<p3>(?:past|last|previous)\s+(?:3|three)\s+months)\b|\b(?P<lm>last\s+month)\b|\b(?P<tm>this\s+month)\b"
-    r"|(?P<zp3>(?:过去|最近|近)(?:3|三)个?月)|(?P<zlm>上个?月(?!底|末))|(?P<ztm>(?:本|这个)月)"
+    r"|\b(?P<pm>(?:past|last|previous|trailing)\s+(?P<pn>3|6|9|12|three|six|nine|twelve)\s+months)\b(?!\s+ended)|\b(?P<lm>last\s+month)\b|\b(?P<tm>this\s+month)\b"
+    r"|(?P<zpm>(?:过去|最近|近)(?:的)?(?:(?P<zpn>十二|12|[三六九369])个?月|半年))|(?P<zlm>上个?月(?!底|末))|(?P<ztm>(?:本|这个)月)"
     r"|\b(?P<ly>last\s+year)\b|\b(?P<ty>this\s+year)\b"
     rf"|\b(?P<n>{_COUNT}|one|a)\s+(?P<unit>month|quarter)s?\s+ago\b|\b(?P<ny>{_COUNT})\s+years\s+ago\b"
     r"|(?P<zqbl>上上个?季度?)|(?P<zlq>上(?:一?个)?季度|上季(?!度))|(?P<zlfy>上个?财年|上一个?财年)"
     r"|(?P<zytd>年初至今|年初以来|今年以来|今年至今)|(?P<zybl>(?<!大)(?<!\d)前年)|(?P<zly>去年)|(?P<zty>今年)"
+    rf"|(?P<day>\b(?:ended|ending|as\s+of|as\s+at)\s+(?:on\s+)?(?P<dm>{MONTH})\s+(?P<dd>\d{{1,2}})(?:st|nd|rd|th)?\b"
+    rf"(?!\s*,?\s*(?:of\s+)?{YEAR}))"
+    r"|(?P<zday>截[至止]到?\s*(?P<zdm>\d{1,2})\s*月\s*(?P<zdd>\d{1,2})\s*日)"
     rf"|(?<![\d一二三四五六七八九十])(?:(?P<zn>{_HAN})个(?P<zunit>月|季度)|(?P<zny>{_HAN})年)(?:以?前|之前)",
     re.IGNORECASE,
 )
@@ -50,6 +55,8 @@ _CHANGE = re.compile(
 )
 _APART = timedelta(days=45)
 """Ends of quarters lie further apart than this; two that are closer are the same quarter's in different years."""
+_SAME_DAY = timedelta(days=3)
+"""A filer's quarter may end on another day of the week each year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +67,13 @@ class Relative:
         words: As said.
         unit: What is counted back.
         back: How many of them; 0 is the one that runs.
+        day: Month and day of a period's end, where the year is not said.
     """
 
     words: str
     unit: Unit
     back: int
+    day: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +83,16 @@ class Periods:
     named: tuple[Ask, ...]
     relative: tuple[Relative, ...]
     as_of: date
+    counted: bool = False
+    """What is asked for is counted over a span of time: sales, not cash."""
+    of_markets: bool = False
+    """What is asked for is no matter of filings."""
 
     @classmethod
     def read(cls, text: str, as_of: date) -> Periods:
         """Of a question asked on that day."""
-        return cls(tuple(find_asks(text)), tuple(find_relatives(text)), as_of)
+        counted, of_markets = bool(COUNTED.search(text)), bool(OF_MARKETS.search(text))
+        return cls(tuple(find_asks(text)), tuple(find_relatives(text)), as_of, counted, of_markets)
 
     def of(self, filings: Sequence[DocumentFacts] = ()) -> tuple[Ask, ...]:
         """By the calendar of the company whose filings these are; without any by the calendar's."""
@@ -93,16 +107,17 @@ class Periods:
 
 def find_relatives(text: str) -> list[Relative]:
     """Every relative period that the question names, in order, each once."""
+    text = usual(text)
     same = SAME_PERIOD.search(text)
     plain = SAME_PERIOD.sub(lambda match: " " * len(match.group()), text)
     found = []
     for match in _SAID.finditer(plain):
-        quarters = match.lastgroup in ("lq", "qbl", "zlq", "zqbl", "p3", "zp3")
+        quarters = match.lastgroup in ("lq", "qbl", "zlq", "zqbl", "pm", "zpm")
         before = plain[: match.start()]
         if _COMPARED.search(re.sub(r"\b(?:in|during|within|over)\s+the\s*$", "", before) if quarters else before):
             continue
         if not _COMPARED_AFTER.search(plain[match.end() :]):
-            found.append(_relative(match))
+            found += _relatives(match)
     if same and not found and _is_asked_for(text, same):
         found.append(Relative(same.group(), "quarter", 5))  # the last quarter's, four before it
     return list(dict.fromkeys(one for one in found if one.back < 100))
@@ -119,8 +134,18 @@ def _is_asked_for(text: str, same: re.Match[str]) -> bool:
     )
 
 
-def _relative(match: re.Match[str]) -> Relative:
+def _relatives(match: re.Match[str]) -> list[Relative]:
     words = re.sub(r"^the\s+", "", match.group(), flags=re.IGNORECASE)
+    if match["pm"] or match["zpm"]:  # six months are the last two quarters
+        months = MONTHS_LONG[(match["pn"] or match["zpn"] or "6").lower()]
+        return [Relative(words, "quarter", back) for back in range(1, months // 3 + 1)]
+    if match["day"] or match["zday"]:
+        day = (month_number(match["dm"] or match["zdm"]), int(match["dd"] or match["zdd"]))
+        return [Relative(words, "day", 0, day)]
+    return [_relative(match, words)]
+
+
+def _relative(match: re.Match[str], words: str) -> Relative:
     count, unit = match["n"] or match["zn"], match["unit"] or match["zunit"]
     if count:
         back = number(count.lower())
@@ -132,7 +157,6 @@ def _relative(match: re.Match[str]) -> Relative:
         "lq": ("quarter", 1),
         "lfy": ("fiscal year", 1),
         "ytd": ("to date", 0),
-        "p3": ("quarter", 1),
         "lm": ("month", 1),
         "tm": ("month", 0),
         "ybl": ("year", 2),
@@ -174,6 +198,8 @@ def _ask(one: Relative, as_of: date, filings: Sequence[DocumentFacts]) -> Ask | 
         return Ask("year", as_of.year - one.back, calendar=True)
     if one.unit == "to date":
         return Ask("year", as_of.year, calendar=True, newest=True)
+    if one.unit == "day":
+        return _ended_on(one.day, as_of, filings)
     if one.unit == "fiscal year":
         return _fiscal_year(as_of, filings) or Ask("year", as_of.year - one.back, calendar=True)
     if one.unit == "month" and (not _ends(filings) or _published_in(filings, _shifted(as_of, -one.back))):
@@ -187,6 +213,19 @@ def _ask(one: Relative, as_of: date, filings: Sequence[DocumentFacts]) -> Ask | 
         return _quarter_ended(next((end for end in ends if end >= day), None), filings)
     past = [end for end in ends if end <= day]
     return _quarter_ended(past[-one.back] if 0 < one.back <= len(past) else None, filings)
+
+
+def _ended_on(day: tuple[int, int], as_of: date, filings: Sequence[DocumentFacts]) -> Ask | None:
+    """The newest period that was over by then and ended on that day of its year."""
+    known = _ends(filings) or [as_of.replace(year=as_of.year - back, day=1) for back in (0, 1)]
+    found = []
+    for end in known:
+        with suppress(ValueError):  # February 29 of other years; June 31
+            named = end.replace(month=day[0], day=day[1])
+            last = end if filings else named
+            if last <= as_of and abs(last - named) <= _SAME_DAY:
+                found.append(last)
+    return Ask("date", max(found).year, end=max(found)) if found else None
 
 
 def _quarter_ended(end: date | None, filings: Sequence[DocumentFacts]) -> Ask | None:
@@ -209,10 +248,8 @@ def _ends(filings: Sequence[DocumentFacts]) -> list[date]:
 def _quarter_ends(day: date, filings: Sequence[DocumentFacts], back: int) -> list[date]:
     """Last days of quarters around the day, oldest first: as filed, else as in other years, else three months on."""
     known = sorted(_ends(filings), reverse=True) or [date(2000, 12, 31)]
-    first, last = _shifted(day, -3 * (back + 3)), _shifted(day, 9)
+    first, last = _shifted(day, -3 * (back + 3)) or date.min, _shifted(day, 9) or date.max
     found: list[date] = []
-    if first is None or last is None:
-        return found
     for months in (0, 12, 3):
         for end in known:
             for ends in [end] if not months else _every(end, months, first, last):

@@ -5,11 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from quelea_kit.abbreviations import asked_for, meanings
 
 from .analysis import SparseVector, sparse_query
-from .model import Reading
+from .company_names import NOT_TICKERS
+from .model import Candidate, Reading
 from .question import cleaned, joined
 from .synonyms import WEIGHT, synonym_phrases
+
+_LEFT = NOT_TICKERS | frozenset("MD&A GAAP FIFO SEC USD RMB".split())
+_MOST_SPELLED = 3
+
+
+def abbreviations_in(query: str) -> tuple[str, ...]:
+    """Those that only a document can spell out: names of segments, not the terms of finance."""
+    return tuple(one for one in asked_for(query) if one not in _LEFT)
+
+
+def spelled_out(abbreviations: Sequence[str], found: Sequence[Candidate]) -> tuple[str, ...]:
+    """What abbreviations stand for by the passages that were found."""
+    longs = meanings(abbreviations, (one.passage.text for one in found))
+    return tuple(long for these in longs.values() for long in these[:_MOST_SPELLED])
 
 
 def search_vector(query: str, reading: Reading, gloss: Sequence[str] = ()) -> SparseVector:

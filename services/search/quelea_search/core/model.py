@@ -2,6 +2,10 @@
 
 Offsets are Unicode code points. `Line` and `Chunk` spans refer to the text of their page, so
 `chunk.text == parsed.pages[chunk.page - 1].text[chunk.start:chunk.end]` holds for every chunk.
+
+The retriever has a `DocumentFacts`, a `Period` and a `PassageRecord` of its own. They stay apart: a core knows
+neither the wire nor another service, and the two differ in what they are for. Here a document has no id and no address
+yet, only what is read from it; there it is stored. A field that is added goes through the proto to both.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from quelea_kit.testing import wait_until_async
-from quelea_search.door.adapters import http_server
+from quelea_search.door.adapters import h11_messages, http_server
 from support.web_sites import Site, response
 
 HOST = "data.example-vendor.com"
@@ -31,7 +31,7 @@ async def raw(path: Path, data: bytes, *, end: bool = True) -> bytes:
             await writer.drain()
             if end:
                 writer.write_eof()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             with contextlib.suppress(ConnectionError):
                 return await reader.read()
         return b""
@@ -143,9 +143,9 @@ class Sink:
 
 
 async def test_slow_heads_and_idle_connections_end(make_door: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "HEAD_SECONDS", 0.3)
-    monkeypatch.setattr(http_server, "IDLE_SECONDS", 0.3)
-    monkeypatch.setattr(http_server, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(h11_messages, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(h11_messages, "IDLE_SECONDS", 0.3)
+    monkeypatch.setattr(h11_messages, "BODY_SECONDS", 0.3)
     async with make_door() as door:
         for begun in (b"", b"GET / HT", request("t", more="Content-Length: 10\r\n", body=b"12")):
             assert await raw(door.path, begun, end=False) == b""
@@ -232,7 +232,7 @@ async def test_over_tcp_too(site: Site, make_door: Make) -> None:
         await door.http.listen_tcp("127.0.0.1:0")
         reader, writer = await asyncio.open_connection("127.0.0.1", door.http.port)
         writer.write(request(door.open(), more="Connection: close\r\n"))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             assert (await reader.read()).endswith(b"good")
         writer.close()
 
@@ -243,7 +243,7 @@ async def test_a_caller_who_waits_to_be_told_to_go_on(site: Site, make_door: Mak
         reader, writer = await asyncio.open_unix_connection(str(door.path))
         head = request(door.open(), more="Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n")
         writer.write(head.replace(b"GET", b"POST", 1))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100")
             writer.write(b"ab")
             assert (await reader.read()).endswith(b"good")

@@ -126,16 +126,19 @@ async def test_a_bad_upstream_costs_its_call(name: str, site: Site, make_door: M
     site.paths["/a"] = site.hang if behaviour == "hang" else behaviour
     site.paths["/good"] = response(b"good")
     resolver = FakeResolver({"inside.example-bank.com": [["10.0.0.7"]]})
-    async with make_door(resolver, read_seconds=0.5, call_seconds=2.0, retries=0, body_bytes=2**20) as door:
-        token = door.open()
-        started = time.monotonic()
-        reply = await door.call(token, URL)
-        assert (reply.status, reply.refused, error(reply.body)) == (status, code, code)
-        assert time.monotonic() - started < 30
-        assert (await door.call(token, f"http://{HOST}/good")).body == b"good"
-        line = door.store.calls("r", "", 9)[0]
-        assert (line.source, line.sha256, line.status) == ("refused", "", status)
-        assert line.reason.startswith(code)
+    for seconds in (0.5, 5.0, 30.0) if code == "TIMEOUT" else (30.0,):  # the good call needs its time as well
+        limits = {"read_seconds": seconds, "call_seconds": 4 * seconds, "retries": 0, "body_bytes": 2**20}
+        async with make_door(resolver, **limits) as door:
+            token = door.open()
+            reply = await door.call(token, URL)
+            assert (reply.status, reply.refused, error(reply.body)) == (status, code, code)
+            good = await door.call(token, f"http://{HOST}/good")
+            line = door.store.calls("r", "", 9)[0]
+            assert (line.source, line.sha256, line.status) == ("refused", "", status)
+            assert line.reason.startswith(code)
+        if good.body == b"good":
+            break
+    assert good.body == b"good"
 
 
 async def test_a_second_answer_behind_the_first_is_never_taken_for_the_next(site: Site, make_door: Make) -> None:
@@ -195,7 +198,7 @@ async def test_get_is_tried_again_and_post_is_not(site: Site, make_door: Make) -
 
 async def test_a_host_that_fails_is_left_alone_then_tried(site: Site, make_door: Make) -> None:
     site.paths["/a"] = response(b"bad", status=500)
-    async with make_door(retries=0, failures=2, rest_seconds=0.5) as door:
+    async with make_door(retries=0, failures=2, rest_seconds=600) as door:
         token = door.open()
         assert [(await door.call(token, URL)).status for _ in range(2)] == [500, 500]
         reply = await door.call(token, URL)
@@ -205,9 +208,7 @@ async def test_a_host_that_fails_is_left_alone_then_tried(site: Site, make_door:
         state = door.upstream.states["example-vendor.com"]
         assert (state.calls, state.failures, state.last_reason) == (2, 2, "status 500")
         site.paths["/a"] = response(b"good")
-        await wait_until_async(
-            lambda: state.breaker._open_until is not None and time.monotonic() > state.breaker._open_until
-        )
+        state.breaker._open_until = time.monotonic()  # its rest is over
         assert (await door.call(token, URL)).body == b"good"
         assert state.last_ok
 
@@ -224,13 +225,16 @@ async def test_the_budget_of_a_host(site: Site, make_door: Make) -> None:
 
 
 async def test_no_more_at_once_than_a_host_may_have(site: Site, make_door: Make) -> None:
-    now, most = 0, 0
+    now, most, full = 0, 0, asyncio.Event()
 
     async def count(_target: str, writer: Writer) -> None:
         nonlocal now, most
         now += 1
         most = max(most, now)
-        await asyncio.sleep(0.1)
+        if now == limit:
+            full.set()
+        await full.wait()
+        await asyncio.sleep(0.1)  # time for one too many
         now -= 1
         writer.write(response(b"good"))
         await writer.drain()
@@ -241,7 +245,7 @@ async def test_no_more_at_once_than_a_host_may_have(site: Site, make_door: Make)
         token = door.open()
         replies = await asyncio.gather(*(door.call(token, f"{URL}?n={n}") for n in range(12)))
         assert {reply.status for reply in replies} == {200}
-        assert 1 < most <= limit
+        assert most == limit > 1
 
 
 async def test_more_than_may_wait_is_refused(site: Site, make_door: Make) -> None:

@@ -106,7 +106,7 @@ async def open_fetcher(site: Site) -> AsyncIterator[Callable[..., Fetcher]]:
 
         def make(**more: object) -> Fetcher:
             hosts = dict.fromkeys((HOST, OTHER), f"127.0.0.1:{site.port}")
-            values = {"environment": "test", "web_test_hosts": hosts, "page_seconds": 5.0, **more}
+            values = {"environment": "test", "web_test_hosts": hosts, "page_seconds": 60.0, **more}
             known = SearchSettings.model_validate(values)
             fetcher = Fetcher(known, resolver=FakeResolver(default=["127.0.0.1"]))
             stack.push_async_callback(fetcher.close)

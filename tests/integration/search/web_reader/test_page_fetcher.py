@@ -209,11 +209,10 @@ async def test_a_server_may_lie_about_the_length(site: Site, open_fetcher: Open)
 
 async def test_a_server_that_hangs_is_left_at_the_deadline(site: Site, open_fetcher: Open) -> None:
     site.answers["/page"] = site.hang
-    began = time.monotonic()
-    with pytest.raises(PageTimeout) as caught:
-        await open_fetcher(page_seconds=0.5).fetch(URL)
+    async with asyncio.timeout(SLOW):
+        with pytest.raises(PageTimeout) as caught:
+            await open_fetcher(page_seconds=0.5).fetch(URL)
     assert caught.value.reason == "TIMEOUT"
-    assert time.monotonic() - began < SLOW / 2
 
 
 @pytest.mark.parametrize("where", ["body", "headers"])

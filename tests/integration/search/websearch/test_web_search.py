@@ -135,10 +135,10 @@ async def test_a_server_answers_and_leaves_no_process_behind(web_redis, web_page
             answer = await unary(stub.SearchWeb(request, timeout=60, wait_for_ready=True))
             assert "39,669" in answer.pages[0].passages[0].passage.text
             page = await unary(
-                stub.GetPage(pb.GetPageRequest(document_id=answer.pages[0].document_id, page=1), timeout=10)
+                stub.GetPage(pb.GetPageRequest(document_id=answer.pages[0].document_id, page=1), timeout=60)
             )
             assert "39,669" in page.text
-            info = await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=10))
+            info = await unary(stub.GetInfo(pb.GetInfoRequest(), timeout=60))
             assert list(info.web_providers) == ["searxng"]
         server.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(server.wait, 60) == 0

@@ -186,10 +186,16 @@ async def test_what_a_run_gets_with_its_own_key_no_other_run_gets(desk: Desk) ->
     assert "k1" not in str(desk.store.db.execute("SELECT url, match FROM calls").fetchall())
 
 
-async def test_a_past_day_gives_what_was_recorded_until_then(desk: Desk) -> None:
+async def test_a_past_day_gives_what_was_recorded_until_then(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Noon(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:  # that no midnight comes in between
+            return datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+
     desk.upstream.answers[f"{HOST}/a"] = b"[1]"
     recorded = await desk.get(desk.open())
     day = datetime.fromtimestamp(recorded.answer.fetched, UTC).date()
+    monkeypatch.setattr("quelea_search.door.door.datetime", Noon)
     past = desk.open("past", as_of=day - timedelta(days=1))
     caught = await refused(desk.get(past))
     assert (caught.status, caught.reason) == (451, "PINNED")
@@ -199,7 +205,7 @@ async def test_a_past_day_gives_what_was_recorded_until_then(desk: Desk) -> None
     assert (found.body, desk.sources("past")[-1][0]) == (b"[1]", Source.CACHE)
     assert (await refused(desk.get(desk.open("older", as_of=day - timedelta(days=11))))).status == 451
     desk.upstream.answers[f"{HOST}/new"] = b"[2]"
-    today = desk.open("today", as_of=datetime.now(UTC).date())
+    today = desk.open("today", as_of=day)
     assert (await desk.get(today, "/new")).body == b"[2]"
     assert len(desk.upstream.asked) == 2
 

@@ -156,9 +156,9 @@ async def test_the_same_key_waits_others_do_not() -> None:
     turns, order = OneAtATime(), []
     async with turns.of("a"):
         waiting = asyncio.create_task(_note(turns, "a", order))
-        await asyncio.wait_for(_note(turns, "b", order), 5)
+        await asyncio.wait_for(_note(turns, "b", order), 60)
         assert order == ["b"]
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, 60)
     assert order == ["b", "a"]
     assert not turns._locks
 

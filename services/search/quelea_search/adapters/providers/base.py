@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import stamina
+from pydantic import SecretStr
 
 from quelea_search.core.failover import ProviderError
 from quelea_search.core.stated_dates import stated_day
@@ -171,6 +172,23 @@ class HttpProvider(abc.ABC):
             hint = f"; {self.hint}" if self.hint else ""
             raise ProviderError("NOT_JSON", f"it answered with {media_type[:50] or 'something'}, not with JSON{hint}")
         return payload
+
+
+class KeyedProvider(HttpProvider):
+    """One with an address of its own, asked with a key.
+
+    Args:
+        key: The subscription's.
+        url: For tests: another address than the provider's own.
+        transport: For tests.
+    """
+
+    url: str
+
+    def __init__(self, key: SecretStr, *, url: str = "", transport: httpx2.AsyncBaseTransport | None = None) -> None:
+        super().__init__(transport=transport)
+        self._key = key
+        self._url = url or self.url
 
 
 class _BadStatus(ProviderError):

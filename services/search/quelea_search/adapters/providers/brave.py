@@ -5,34 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import httpx2
-from pydantic import SecretStr
-
-from quelea_search.adapters.providers.base import Ask, HttpProvider, day_of, rows, text_of
+from quelea_search.adapters.providers.base import Ask, KeyedProvider, day_of, rows, text_of
 from quelea_search.core.web import Result
 from quelea_search.core.web_query import WebQuery
 
-_URL = "https://api.search.brave.com/res/v1/web/search"
 _MOST = 20
 _FIRST_DAY = "1990-01-01"
 
 
-class Brave(HttpProvider):
-    """The Brave Search API.
-
-    Args:
-        key: Subscription token; goes into a header.
-        url: For tests.
-        transport: For tests.
-    """
+class Brave(KeyedProvider):
+    """The Brave Search API."""
 
     name = "brave"
+    url = "https://api.search.brave.com/res/v1/web/search"
     hint = "is brave_key right?"
-
-    def __init__(self, key: SecretStr, *, url: str = _URL, transport: httpx2.AsyncBaseTransport | None = None) -> None:
-        super().__init__(transport=transport)
-        self._key = key
-        self._url = url
 
     def ask(self, query: WebQuery) -> Ask:
         """See HttpProvider."""

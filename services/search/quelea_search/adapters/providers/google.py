@@ -12,11 +12,10 @@ from typing import Any
 import httpx2
 from pydantic import SecretStr
 
-from quelea_search.adapters.providers.base import Ask, HttpProvider, day_of, rows, text_of
+from quelea_search.adapters.providers.base import Ask, KeyedProvider, day_of, rows, text_of
 from quelea_search.core.web import Result
 from quelea_search.core.web_query import WebQuery
 
-_URL = "https://customsearch.googleapis.com/customsearch/v1"
 _MOST = 10
 _FIRST_DAY = "19900101"
 _PUBLISHED = (
@@ -25,7 +24,7 @@ _PUBLISHED = (
 )  # fmt: skip
 
 
-class Google(HttpProvider):
+class Google(KeyedProvider):
     """Google's Custom Search JSON API.
 
     Its answers carry no date of their own; the page's meta tags are in `pagemap`.
@@ -38,18 +37,17 @@ class Google(HttpProvider):
     """
 
     name = "google"
+    url = "https://customsearch.googleapis.com/customsearch/v1"
     hint = "are google_key and google_engine right, and is the Custom Search API enabled for the key?"
 
     def __init__(
-        self, key: SecretStr, engine: str, *, url: str = _URL, transport: httpx2.AsyncBaseTransport | None = None
+        self, key: SecretStr, engine: str, *, url: str = "", transport: httpx2.AsyncBaseTransport | None = None
     ) -> None:
-        super().__init__(transport=transport)
-        self._key = key
+        super().__init__(key, url=url, transport=transport)
         self._engine = engine
-        self._url = url
 
     def ask(self, query: WebQuery) -> Ask:
-        """See HttpProvider."""
+        """See KeyedProvider."""
         params: dict[str, str | int] = {
             "cx": self._engine,
             "q": query.text,
@@ -65,7 +63,7 @@ class Google(HttpProvider):
         return Ask(self._url, params, {"X-Goog-Api-Key": self._key.get_secret_value()})
 
     def read(self, payload: dict[str, Any], query: WebQuery) -> Iterable[Result]:
-        """See HttpProvider."""
+        """See KeyedProvider."""
         return [
             Result(
                 text_of(row, "link"),

@@ -5,34 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import httpx2
-from pydantic import SecretStr
-
-from quelea_search.adapters.providers.base import Ask, HttpProvider, day_of, rows, text_of
+from quelea_search.adapters.providers.base import Ask, KeyedProvider, day_of, rows, text_of
 from quelea_search.core.failover import ProviderError
 from quelea_search.core.web import Result
 from quelea_search.core.web_query import WebQuery
 
-_URL = "https://serpapi.com/search.json"
 _NOTHING = "hasn't returned any results"
 
 
-class SerpApi(HttpProvider):
-    """SerpApi over Google. The key can only go into a parameter, so nothing may ever show the address.
-
-    Args:
-        key: API key.
-        url: For tests.
-        transport: For tests.
-    """
+class SerpApi(KeyedProvider):
+    """SerpApi over Google. The key can only go into a parameter, so nothing may ever show the address."""
 
     name = "serpapi"
+    url = "https://serpapi.com/search.json"
     hint = "is serpapi_key right?"
-
-    def __init__(self, key: SecretStr, *, url: str = _URL, transport: httpx2.AsyncBaseTransport | None = None) -> None:
-        super().__init__(transport=transport)
-        self._key = key
-        self._url = url
 
     def ask(self, query: WebQuery) -> Ask:
         """See HttpProvider."""

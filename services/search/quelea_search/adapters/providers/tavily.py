@@ -5,35 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import httpx2
-from pydantic import SecretStr
-
-from quelea_search.adapters.providers.base import Ask, HttpProvider, day_of, rows, text_of
+from quelea_search.adapters.providers.base import Ask, KeyedProvider, day_of, rows, text_of
 from quelea_search.core.web import Result
 from quelea_search.core.web_query import WebQuery
 
-_URL = "https://api.tavily.com/search"
 _MOST = 20
 
 
-class Tavily(HttpProvider):
-    """The Tavily search API.
-
-    Args:
-        key: API key; goes into a header.
-        url: For tests.
-        transport: For tests.
-    """
+class Tavily(KeyedProvider):
+    """The Tavily search API."""
 
     name = "tavily"
+    url = "https://api.tavily.com/search"
     # 432 and 433: the plan's or the account's limit is used up.
-    reasons = {**HttpProvider.reasons, 432: "RATE_LIMITED", 433: "RATE_LIMITED"}  # noqa: RUF012  # a Mapping, never written
+    reasons = {**KeyedProvider.reasons, 432: "RATE_LIMITED", 433: "RATE_LIMITED"}  # noqa: RUF012  # a Mapping, never written
     hint = "is tavily_key right?"
-
-    def __init__(self, key: SecretStr, *, url: str = _URL, transport: httpx2.AsyncBaseTransport | None = None) -> None:
-        super().__init__(transport=transport)
-        self._key = key
-        self._url = url
 
     def ask(self, query: WebQuery) -> Ask:
         """See HttpProvider."""

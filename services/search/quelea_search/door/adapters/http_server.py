@@ -8,35 +8,31 @@ comes pipelined waits unread. A peer that closes its side has left, and its call
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import socket
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import h11
 from quelea_kit.logging import get_logger
 
-from quelea_search.door.core.headers import COOKIE_NAMES
+from quelea_search.door.adapters.h11_messages import (
+    HEAD_BYTES,
+    PIECE,
+    PROTOCOL,
+    Reply,
+    linger,
+    read_request,
+    refusal,
+    reply_of,
+    send,
+)
 from quelea_search.door.core.model import Refused
 from quelea_search.door.door import Asked, Given
 
 log = get_logger(__name__)
-HEAD_SECONDS = 10.0
-IDLE_SECONDS = 60.0
-BODY_SECONDS = 30.0
-WRITE_SECONDS = 30.0
-LINGER_SECONDS = 2.0
-_LINGER_BYTES = 16 * 1024 * 1024
-_HEAD_BYTES = 64 * 1024
-_PIECE = 64 * 1024
-_NO_BODY = frozenset({204, 304})
-_PROTOCOL = "PROTOCOL"
 _BACKLOG = 4096
 """Connections that are made and not taken yet; the kernel caps it. One run that floods must not fill it for all."""
 Serve = Callable[[Asked], Awaitable[Given]]
-Reply = tuple[int, list[tuple[str, str]], bytes]
 
 
 class HttpServer:
@@ -95,13 +91,13 @@ class HttpServer:
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  # asyncio runs this callback in a task
-        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_BYTES)
+        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_BYTES)
         try:
             if len(self._open) >= self._limit and not self._make_place():
                 busy = Refused(
                     429, "BUSY", f"{self._limit} connections are open; try again in a second.", retry_after=1.0
                 )
-                await _send(connection, writer, _refusal(busy))
+                await send(connection, writer, refusal(busy))
                 return
             self._open[task] = False
             while not self._draining and await self._one(task, connection, reader, writer):
@@ -132,13 +128,13 @@ class HttpServer:
     ) -> bool:
         """One request and its answer. Returns whether the connection goes on."""
         try:
-            request = await _request(connection, reader, writer, self._request_bytes)
+            request = await read_request(connection, reader, writer, self._request_bytes)
         except h11.RemoteProtocolError as error:
-            await _send(connection, writer, _refusal(Refused(error.error_status_hint, _PROTOCOL, f"No HTTP: {error}.")))
-            return await _linger(reader, writer)
+            await send(connection, writer, refusal(Refused(error.error_status_hint, PROTOCOL, f"No HTTP: {error}.")))
+            return await linger(reader, writer)
         except Refused as error:
-            await _send(connection, writer, _refusal(error))
-            return await _linger(reader, writer)
+            await send(connection, writer, refusal(error))
+            return await linger(reader, writer)
         if request is None:
             return False
         self._open[task] = True
@@ -150,7 +146,7 @@ class HttpServer:
         if reply is None:
             return False
         head_only = request.method == "HEAD"
-        await _send(connection, writer, reply, head_only=head_only)
+        await send(connection, writer, reply, head_only=head_only)
         if connection.our_state is not h11.DONE or connection.their_state is not h11.DONE:
             return False
         connection.start_next_cycle()
@@ -159,7 +155,7 @@ class HttpServer:
     async def _answered(self, connection: h11.Connection, reader: asyncio.StreamReader, asked: Asked) -> Reply | None:
         """The reply, or None when the peer leaves before there is one."""
         call = asyncio.ensure_future(self._reply(asked))
-        peer: asyncio.Task[bytes] = asyncio.create_task(reader.read(_PIECE))
+        peer: asyncio.Task[bytes] = asyncio.create_task(reader.read(PIECE))
         try:
             await asyncio.wait({call, peer}, return_when=asyncio.FIRST_COMPLETED)
             if peer.done() and not call.done() and not _read(peer):
@@ -174,12 +170,12 @@ class HttpServer:
 
     async def _reply(self, asked: Asked) -> Reply:
         try:
-            return _given(await self._serve(asked))
+            return reply_of(await self._serve(asked))
         except Refused as error:
-            return _refusal(error)
+            return refusal(error)
         except Exception:
             log.exception("call_failed")
-            return _refusal(Refused(500, "INTERNAL", "A fault of the door; its log has it."))
+            return refusal(Refused(500, "INTERNAL", "A fault of the door; its log has it."))
 
 
 def _read(peer: asyncio.Task[bytes]) -> bytes:
@@ -199,106 +195,3 @@ def _make_room(path: Path) -> None:
                 path.unlink(missing_ok=True)
             else:
                 raise OSError(f"{path} is in use by another process.")
-
-
-async def _request(
-    connection: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int
-) -> Asked | None:
-    """The next request; None when the peer has closed. Raises Refused, h11.RemoteProtocolError, TimeoutError."""
-    request: h11.Request | None = None
-    body = bytearray()
-    begun = bool(connection.trailing_data[0])
-    seconds = HEAD_SECONDS if begun else IDLE_SECONDS
-    loop = asyncio.get_running_loop()
-    end = loop.time() + seconds
-    while True:
-        event = connection.next_event()
-        if event is h11.NEED_DATA or event is h11.PAUSED:
-            async with asyncio.timeout_at(end):
-                data = await reader.read(_PIECE)
-            if not data and request is None and not begun:
-                return None
-            if not begun:
-                begun, end = True, loop.time() + HEAD_SECONDS
-            connection.receive_data(data)
-        elif isinstance(event, h11.Request):
-            request = event
-            _check(request)
-            if connection.they_are_waiting_for_100_continue:
-                writer.write(connection.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
-            end = loop.time() + BODY_SECONDS
-        elif isinstance(event, h11.Data):
-            body += event.data
-            if len(body) > limit:
-                raise Refused(413, "TOO_LARGE", f"The body of a request has at most {limit:,} bytes.")
-        elif isinstance(event, h11.EndOfMessage) and request is not None:
-            return _asked(request, bytes(body))
-        else:
-            return None
-
-
-def _check(request: h11.Request) -> None:
-    """What h11 lets pass and two readers could understand in two ways."""
-    names = [bytes(name) for name, _ in request.headers]
-    if b"transfer-encoding" in names and b"content-length" in names:
-        raise Refused(400, _PROTOCOL, "A request has either Content-Length or Transfer-Encoding.")
-    for name in (b"host", b"x-quelea-token", b"x-quelea-upstream"):
-        if names.count(name) > 1:
-            raise Refused(400, _PROTOCOL, f"The header {name.decode()} stands there more than once.")
-
-
-def _asked(request: h11.Request, body: bytes) -> Asked:
-    headers = [(bytes(name).decode("latin-1"), bytes(value).decode("latin-1")) for name, value in request.headers]
-    own = dict(headers)
-    return Asked(
-        own.get("x-quelea-token", ""),
-        own.get("x-quelea-upstream", ""),
-        bytes(request.method).decode("latin-1"),
-        bytes(request.target).decode("latin-1"),
-        headers,
-        body,
-    )
-
-
-def _given(given: Given) -> Reply:
-    headers = [(name, value) for name, value in given.answer.headers.items() if name != COOKIE_NAMES]
-    headers += [("set-cookie", value) for value in given.cookies]
-    fetched = datetime.fromtimestamp(given.answer.fetched, UTC).isoformat(timespec="milliseconds")
-    headers += [("x-quelea-call", given.call_id), ("x-quelea-fetched", fetched.replace("+00:00", "Z"))]
-    return given.answer.status, headers, given.body
-
-
-def _refusal(error: Refused) -> Reply:
-    headers = [("content-type", "application/json"), ("x-quelea-refused", error.reason)]
-    if error.retry_after is not None:
-        headers.append(("retry-after", str(max(1, round(error.retry_after)))))
-    return error.status, headers, json.dumps(error.body(), ensure_ascii=False).encode("utf-8", "replace")
-
-
-async def _send(
-    connection: h11.Connection, writer: asyncio.StreamWriter, reply: Reply, *, head_only: bool = False
-) -> None:
-    status, headers, body = reply
-    if connection.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
-        return
-    empty = head_only or status in _NO_BODY
-    length = [] if status in _NO_BODY else [("content-length", str(len(body)))]
-    head = h11.Response(status_code=status, headers=[*headers, *length])
-    data = connection.send(head) or b""
-    if not empty:
-        data += connection.send(h11.Data(data=body)) or b""
-    data += connection.send(h11.EndOfMessage()) or b""
-    async with asyncio.timeout(WRITE_SECONDS):
-        writer.write(data)
-        await writer.drain()
-
-
-async def _linger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-    """Let a refused peer finish sending, for a while: closed at once, it would see a broken connection, no reason."""
-    rest = _LINGER_BYTES
-    with contextlib.suppress(OSError, TimeoutError):
-        writer.write_eof()
-        async with asyncio.timeout(LINGER_SECONDS):
-            while rest > 0 and (data := await reader.read(_PIECE)):
-                rest -= len(data)
-    return False

@@ -1,0 +1,58 @@
+"""Parts to the server: the service and what stands behind its rpcs, wired once, for the process and for tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quelea_search.adapters.job_events import JobEvents
+from quelea_search.adapters.page_cache import PageCache
+from quelea_search.adapters.retriever import Retriever
+from quelea_search.adapters.web.guard import Guard
+from quelea_search.dead_letters import DeadLetters
+from quelea_search.deciding import Deciding, Removals
+from quelea_search.parts import Shared
+from quelea_search.reaper import Reaper
+from quelea_search.refresh import Refresh
+from quelea_search.service import SearchService
+from quelea_search.submission import Submission
+from quelea_search.websearch import WebSearch
+
+
+@dataclass(frozen=True)
+class Built:
+    """The service, and those of its parts that somebody else runs, asks or closes."""
+
+    service: SearchService
+    reaper: Reaper
+    refresh: Refresh
+    removals: Removals
+    guard: Guard
+
+
+def build_service(
+    shared: Shared, retriever: Retriever, events: JobEvents, cache: PageCache, web: WebSearch | None
+) -> Built:
+    """Wire it; nothing is started.
+
+    Args:
+        shared: The parts of all.
+        retriever: The index. The caller closes it.
+        events: What tells of changes of jobs. The caller runs it.
+        cache: What is known of pages that were read for an answer.
+        web: The web search; None where this deployment has none. The caller closes it.
+    """
+    refresh = Refresh(shared, cache)
+    removals = Removals(shared, retriever)
+    guard = Guard(shared.settings)
+    service = SearchService(
+        shared,
+        retriever,
+        events=events,
+        submission=Submission(shared, retriever),
+        refresh=refresh,
+        deciding=Deciding(shared.pages, refresh, removals),
+        dead_letters=DeadLetters(shared, retriever),
+        guard=guard,
+        web=web,
+    )
+    return Built(service, Reaper(shared, retriever, removals), refresh, removals, guard)
