@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
+from quelea_kit.json_schema import misfit
 from quelea_kit.logging import setup_logging
 from quelea_kit.metrics import start_metrics
 from quelea_kit.server import Server, run, serve
 from quelea_kit.tracing import setup_tracing
 
 from quelea_generator.adapters.engine_pool import EnginePool
-from quelea_generator.adapters.json_schema import misfit
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
 from quelea_generator.core.completing import Completer
 from quelea_generator.core.dialogue.rewriting import Rewriter
 from quelea_generator.core.extractive import ExtractiveReader
 from quelea_generator.core.model_reader import ModelReader
-from quelea_generator.core.routing import by_affinity
+from quelea_generator.core.routing import ByAffinity
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
 
@@ -72,7 +72,7 @@ def pool(settings: GeneratorSettings) -> EnginePool:
         circuit_seconds=settings.circuit_seconds,
         stall_seconds=settings.stall_seconds,
     )
-    return EnginePool(endpoints, limits, by_affinity(settings.affinity_factor))
+    return EnginePool(endpoints, limits, ByAffinity(settings.affinity_factor))
 
 
 async def main() -> None:

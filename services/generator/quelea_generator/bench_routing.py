@@ -30,9 +30,9 @@ from quelea_generator.adapters.engine_pool import EnginePool
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
 from quelea_generator.core.prompt import Message
-from quelea_generator.core.routing import Policy, by_affinity, round_robin
+from quelea_generator.core.routing import ByAffinity, Policy, RoundRobin
 
-_POLICIES: dict[str, Callable[[], Policy]] = {"affinity": lambda: by_affinity(2.0), "round robin": round_robin}
+_POLICIES: dict[str, Callable[[], Policy]] = {"affinity": ByAffinity, "round robin": RoundRobin}
 _HITS = re.compile(r"^vllm:prefix_cache_(hits|queries)_total(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 
 

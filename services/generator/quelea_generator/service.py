@@ -22,12 +22,9 @@ from quelea_generator.core.model import Delta, Event, Finished, Quote, Turn
 from quelea_generator.core.prompt_files import prompt_files
 from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
-from quelea_generator.wire import check_tenant, to_day, to_names, to_question, to_quote, to_task, to_wanted
+from quelea_generator.wire import check_tenant, to_day, to_gather, to_names, to_question, to_quote, to_task, to_wanted
 
 log = get_logger(__name__)
-
-GATHER_SECONDS = 0.02
-"""Text that comes within this time of the last piece goes out in one message: no eye reads faster."""
 
 NAME = pb.DESCRIPTOR.services_by_name["GeneratorService"].full_name
 
@@ -78,11 +75,11 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
     ) -> AsyncGenerator[pb.GenerateResponse, None]:
         """Text as it comes, then quotes, then Finished. A caller that leaves ends the work behind it."""
         started = time.perf_counter()
-        task = to_task(request, self._settings)
+        task, gather = to_task(request, self._settings), to_gather(request)
         reader = self.reader.name
         first_token: float | None = None
         with self._place():
-            async with contextlib.aclosing(gathered(self.reader.read(task), GATHER_SECONDS, _text, Delta)) as events:
+            async with contextlib.aclosing(gathered(self.reader.read(task), gather, _text, Delta)) as events:
                 async for event in events:
                     if isinstance(event, Delta):
                         if first_token is None:
@@ -193,6 +190,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
             evidence_tokens=self._settings.evidence_tokens,
             prompt_version=self.reader.prompt_version,
             context_tokens=self.reader.context_tokens,
+            adapters=self.reader.adapters,
         )
 
     @contextlib.contextmanager

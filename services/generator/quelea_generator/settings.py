@@ -79,9 +79,9 @@ class GeneratorSettings(ServiceSettings):
     queue_quantum: int = Field(default=2000, ge=1)
     """Tokens, prompt and answer, that a waiting tenant gets per round."""
 
-    affinity_factor: float = Field(default=2.0, ge=1.0)
-    """A replica that has the prompt's beginning cached is passed over when it has more outstanding tokens than this
-    times the least busy one's, the request's own added."""
+    affinity_factor: float = Field(default=1.0, ge=0.0)
+    """A replica that has more of the prompt cached is passed over when it has more outstanding tokens than another one,
+    by more than this times the tokens that it saves; 0: by outstanding tokens alone."""
 
     circuit_seconds: float = Field(default=15.0, gt=0)
     """A replica that failed is asked for one token after 0.2, 0.4, 0.8 … seconds, at most this many, until it comes."""
@@ -93,7 +93,10 @@ class GeneratorSettings(ServiceSettings):
     """Longest wait for a connection to the endpoint."""
 
     stall_seconds: float = Field(default=60.0, gt=0)
-    """Longest silence of the endpoint, before the first token and between two."""
+    """Longest silence of the endpoint, before the first token and between two.
+
+    While it writes other answers, one waits for its first token three times as long at most.
+    """
 
     max_in_flight: int = Field(default=64, ge=1)
     """Answers of the extractive reader at once; one more is refused with RESOURCE_EXHAUSTED."""

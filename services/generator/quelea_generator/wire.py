@@ -8,16 +8,20 @@ from datetime import UTC, date, datetime
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea_kit.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
+from quelea_kit.json_schema import read_schema
 
-from quelea_generator.adapters.json_schema import read_schema
 from quelea_generator.core.completing import Wanted
-from quelea_generator.core.model import Evidence, Quote, Task, Turn
+from quelea_generator.core.model import Evidence, Quote, Sampling, Task, Turn
 from quelea_generator.core.prompt import Message
 from quelea_generator.settings import GeneratorSettings
 
 _LONGEST_TENANT = 200
 _MAX_NAMES, _MAX_NAME_CHARS = 200, 300
+_MOST_STOPS = 4
 _ROLES = ("system", "user", "assistant")
+GATHER_SECONDS = 0.02
+"""Text that comes within this time of the last piece goes out in one message: no eye reads faster."""
+_MOST_GATHER_SECONDS = 0.1
 
 
 def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
@@ -25,7 +29,8 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
 
     Raises:
         InvalidInput: No question, a tenant's name of more than 200 characters, a passage number that is 0 or comes
-            twice, a date that is none, a temperature outside 0 to 2.
+            twice, a date that is none, a temperature outside 0 to 2, a top_p outside 0 to 1, an empty text to stop
+            at, or more than four.
         TooLarge: The question, the number of passages or their length is over its limit.
     """
     question = to_question(request.question, settings)
@@ -47,7 +52,13 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
         temperature=_temperature(request),
         evidence_incomplete=request.evidence_incomplete,
         tenant=request.tenant,
+        sampling=_sampling(request),
     )
+
+
+def to_gather(request: pb.GenerateRequest) -> float:
+    """Seconds within which text goes out in one message: what the caller asks for, within bounds."""
+    return min(request.gather_ms / 1000 or GATHER_SECONDS, _MOST_GATHER_SECONDS)
 
 
 def to_wanted(request: pb.CompleteRequest, settings: GeneratorSettings) -> Wanted:
@@ -101,6 +112,15 @@ def _temperature(request: pb.GenerateRequest | pb.CompleteRequest) -> float | No
     if temperature is not None and not 0 <= temperature <= 2:
         raise InvalidInput("The temperature must be from 0 to 2.")
     return temperature
+
+
+def _sampling(request: pb.GenerateRequest) -> Sampling:
+    top_p = request.top_p if request.HasField("top_p") else None
+    if top_p is not None and not 0 < top_p <= 1:
+        raise InvalidInput("top_p must be over 0, and at most 1.")
+    if len(request.stop) > _MOST_STOPS or not all(request.stop):
+        raise InvalidInput(f"There may be {_MOST_STOPS} texts to stop at, and none of them empty.")
+    return Sampling(tuple(request.stop), top_p, request.seed if request.HasField("seed") else None)
 
 
 def to_quote(quote: Quote) -> pb.Quote:

@@ -136,7 +136,7 @@ class FakeEngine:
         self._thread = threading.Thread(target=server.run, daemon=True)
         self._thread.start()
         self._server = server
-        wait_until(lambda: server.started, seconds=20, every=0.01)
+        wait_until(lambda: server.started, every=0.01)
 
     def stop(self) -> None:
         """At once: open answers are cut off."""

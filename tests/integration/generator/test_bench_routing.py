@@ -5,8 +5,6 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "quelea_generator.bench_routing", *arguments]
@@ -14,13 +12,13 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_affinity_finds_more_in_the_caches_than_round_robin(engines: list[Any]) -> None:
-    # Two at once are never enough load to give affinity up: then only the first question of a group finds nothing.
+    # Five questions a group: .8 is all that can be found. What waits at one engine may be worth a group at both.
     shape = "--model tiny --groups 10 --questions 5 --words 350 --rounds 2 --at-once 2".split()
     done = run(*(engine.url for engine in engines), *shape)
     assert done.returncode == 0, done.stderr
     found = {line["policy"]: line for line in map(json.loads, done.stdout.splitlines())}
     assert {line["requests"] for line in found.values()} == {100}
-    assert found["affinity"]["cached_share"] == pytest.approx(0.8, abs=0.001)
+    assert found["affinity"]["cached_share"] <= 0.801
     assert found["affinity"]["cached_share"] > found["round robin"]["cached_share"] + 0.05
     assert all(len(engine.bodies) > 50 for engine in engines)
     assert found["affinity"]["first_text_p95_ms"] >= found["affinity"]["first_text_p50_ms"] > 0

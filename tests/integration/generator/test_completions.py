@@ -166,7 +166,7 @@ async def test_an_engine_that_never_stops_is_stopped(engines: list[Any], text: s
         said, reason = await complete(stub, schema=SCHEMA)
         assert reason == "length"
         assert len(said) <= 100 * 24 + 256
-        await wait_until_async(lambda: engines[0].left > 0, seconds=10, what="the engine notices that nobody reads")
+        await wait_until_async(lambda: engines[0].left > 0, what="the engine notices that nobody reads")
 
 
 async def test_blanks_without_end_after_a_whole_object_do_not_spoil_it(engines: list[Any]) -> None:
@@ -185,20 +185,21 @@ async def test_completions_wait_in_the_queue_of_the_answers(engines: list[Any]) 
     engines[0].gate.clear()
     async with served(engines[0], max_in_flight_per_engine=1, queue_length=1) as stub:
         first = asyncio.create_task(complete(stub, tenant="a"))
-        await wait_until_async(lambda: len(engines[0].bodies) == 1, seconds=20)
+        await wait_until_async(lambda: len(engines[0].bodies) == 1)
         waiting = asyncio.create_task(complete(stub, tenant="b"))
 
         async def refused() -> Overloaded:
-            async with asyncio.timeout(20):
-                while True:  # until the second one is in the queue
+            async with asyncio.timeout(60):
+                for seconds in (0.2 * 2**n for n in range(10)):  # until the second one is in the queue
                     probe = asyncio.create_task(complete(stub, tenant="b"))
-                    done, _ = await asyncio.wait({probe}, timeout=0.2)
+                    done, _ = await asyncio.wait({probe}, timeout=seconds)
                     if done:
                         with pytest.raises(Overloaded) as caught:
                             probe.result()
                         return caught.value
                     probe.cancel()
                     await asyncio.gather(probe, return_exceptions=True)
+            raise AssertionError("never refused")
 
         assert ((await refused()).retry_after or 0) >= 1
         engines[0].gate.set()
@@ -207,17 +208,18 @@ async def test_completions_wait_in_the_queue_of_the_answers(engines: list[Any]) 
 
 async def rewritten(stub: pb_grpc.GeneratorServiceStub) -> pb.RewriteResponse:
     history = [pb.Turn(role="user", text="What was Apple's revenue in fiscal 2023?")]
-    return await stub.Rewrite(pb.RewriteRequest(question="and the year before?", history=history), timeout=30)
+    return await stub.Rewrite(pb.RewriteRequest(question="and the year before?", history=history), timeout=60)
 
 
 async def test_the_model_rewrites_follow_ups_and_the_rules_stand_by(engines: list[Any]) -> None:
     engines[0].pieces = ["How high was Apple's revenue", " in fiscal 2022?"]
-    async with served(engines[0], rewrite_seconds=2.0) as stub:
+    async with served(engines[0], rewrite_seconds=30.0) as stub:
         told = await rewritten(stub)
         assert (told.question, told.by) == ("How high was Apple's revenue in fiscal 2022?", "model")
         assert told.prompt_version.startswith("en-")
         (body,) = engines[0].bodies
         assert (body["temperature"], body["max_tokens"]) == (0, 96)
+    async with served(engines[0], rewrite_seconds=2.0) as stub:  # time for a failure
 
         async def endless() -> AsyncIterator[bytes]:
             number = 0

@@ -27,10 +27,10 @@ def choice(delta: object, finish: object = None) -> dict[str, object]:
 
 async def answer(engine: Any, max_tokens: int = 50) -> tuple[str, str]:
     """The text and how it ended."""
-    endpoint = OpenAIEndpoint(engine.url, SecretStr(""), "tiny", attempts=1, stall_seconds=5.0)
+    endpoint = OpenAIEndpoint(engine.url, SecretStr(""), "tiny", attempts=1, stall_seconds=30.0)
     text, finish = "", ""
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             async for piece in endpoint.stream(MESSAGES, model="tiny", max_tokens=max_tokens, temperature=0):
                 text += piece.text
                 finish = piece.finish or finish
@@ -62,7 +62,7 @@ GARBAGE = {
     "no delta": [event({"choices": [{"index": 0, "finish_reason": None}]})],
     "content is a number": [event(choice({"content": 42}))],
     "content is a list": [event(choice({"content": [{"type": "text", "text": "x"}]}))],
-    "usage is text": [event(choice({"content": "x"}, "stop") | {"usage": "many"})],
+    "too deep to read": [b"data: " + b"[" * 200_000 + b"\n\n"],
     "an error event": [b'data: {"error": {"message": "out of memory"}}\n\n'],
     "only [DONE]": [b"data: [DONE]\n\n"],
     "the end is missing": [event(choice({"content": "Sales were"}))],
@@ -84,6 +84,42 @@ async def test_a_whole_answer_instead_of_a_stream_is_garbage(engines: list[Any])
     told(engines[0], whole, media_type="application/json")
     with pytest.raises(Unavailable):
         await answer(engines[0])
+
+
+ODD = {
+    "usage is text": {"usage": "many"},
+    "usage is negative": {"usage": {"prompt_tokens": -7, "completion_tokens": -1}},
+    "usage is huge": {"usage": {"prompt_tokens": 10**30, "completion_tokens": 10**12}},
+    "usage is no number": {"usage": {"prompt_tokens": float("inf"), "completion_tokens": float("nan")}},
+    "usage is odd": {"usage": {"prompt_tokens": True, "completion_tokens": [3]}},
+    "usage is empty": {"usage": {}},
+    "other fields are odd": {"id": None, "created": "yesterday", "model": 7, "object": {}, "system_fingerprint": []},
+}
+
+
+@pytest.mark.parametrize("more", ODD.values(), ids=ODD.keys())
+async def test_oddities_beside_the_text_take_nothing_from_it(engines: list[Any], more: dict[str, object]) -> None:
+    told(engines[0], event(choice({"content": "Sales rose."}) | more), event(choice({}, "stop") | more))
+    assert await answer(engines[0]) == ("Sales rose.", "stop")
+
+
+async def test_half_a_character_is_replaced_and_a_pair_is_one(engines: list[Any]) -> None:
+    told(engines[0], event(choice({"content": "a\ud800b \ud83d\ude00"})), event(choice({}, "stop")))
+    assert await answer(engines[0]) == ("a\ufffdb \U0001f600", "stop")
+
+
+AFTER = {
+    "no JSON": b"data: {not json\n\n",
+    "an error event": b'data: {"error": {"message": "out of memory"}}\n\n',
+    "another shape": event([1]),
+    "a broken line": b'data: {"choices": [{"del',
+}
+
+
+@pytest.mark.parametrize("part", AFTER.values(), ids=AFTER.keys())
+async def test_what_comes_after_the_end_does_not_matter(engines: list[Any], part: bytes) -> None:
+    told(engines[0], event(choice({"content": "Sales rose."})), event(choice({}, "stop")), part)
+    assert await answer(engines[0]) == ("Sales rose.", "stop")
 
 
 async def test_a_broken_connection_is_unavailable(engines: list[Any]) -> None:
@@ -132,7 +168,7 @@ async def test_going_on_after_the_end_is_not_read(engines: list[Any]) -> None:
 
 
 async def left(engine: Any) -> None:
-    await wait_until_async(lambda: engine.left > 0, seconds=10, what="the engine notices that nobody reads")
+    await wait_until_async(lambda: engine.left > 0, what="the engine notices that nobody reads")
 
 
 async def test_a_huge_chunk_is_cut(engines: list[Any]) -> None:
@@ -176,6 +212,19 @@ async def test_garbage_instead_of_a_list_of_models_is_not_ready(engines: list[An
             await endpoint.check()
     finally:
         await endpoint.close()
+
+
+async def test_a_list_of_many_other_models_makes_a_short_error(engines: list[Any]) -> None:
+    names = [f"model\x1b[31m {n} {'x' * 200}" for n in range(500)]
+    engines[0].listing = json.dumps({"data": [{"id": name} for name in names]}).encode()
+    endpoint = OpenAIEndpoint(engines[0].url, SecretStr(""), "tiny")
+    try:
+        with pytest.raises(Unavailable, match="and 495 more") as caught:
+            await endpoint.check()
+    finally:
+        await endpoint.close()
+    assert len(caught.value.message) < 800  # it travels in a header
+    assert caught.value.message.isprintable()
 
 
 async def test_an_engine_whose_completions_are_garbage_is_not_ready(engines: list[Any]) -> None:

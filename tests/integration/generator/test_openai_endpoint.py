@@ -1,14 +1,10 @@
-"""The openai reader against a real HTTP server that speaks the OpenAI protocol, made here.
-
-It proves our side of the protocol. A real vLLM is tested where its image is built.
-"""
+"""The openai reader against a real HTTP server that speaks the OpenAI protocol, made here; a real vLLM: tests/vllm."""
 
 import asyncio
 import contextlib
 import json
 import logging
 import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
@@ -25,7 +21,6 @@ from quelea_kit.errors import (
     InvalidInput,
     NotFound,
     Overloaded,
-    PermissionDenied,
     QueleaError,
     TooLarge,
     Unavailable,
@@ -118,7 +113,7 @@ def base_url(script: Script) -> Iterator[str]:
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    wait_until(lambda: server.started, seconds=20, every=0.01)
+    wait_until(lambda: server.started, every=0.01)
     yield f"http://127.0.0.1:{port}/v1"
     server.force_exit = True
     server.should_exit = True
@@ -155,29 +150,29 @@ async def test_leaving_closes_the_connection(base_url: str, script: Script) -> N
     async with endpoint(base_url) as chat:
         async with contextlib.aclosing(chat.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0)) as pieces:
             assert (await anext(pieces)).text == "Sales "
-        await wait_until_async(script.left.is_set, seconds=10, what="the server notices that its client left")
+        await wait_until_async(script.left.is_set, what="the server notices that its client left")
 
 
 async def test_a_cancelled_task_closes_the_connection(base_url: str, script: Script) -> None:
     script.endless = True
     async with endpoint(base_url) as chat:
         task = asyncio.create_task(read(chat, max_tokens=100_000))
-        await wait_until_async(lambda: script.sent > 3, seconds=10)
+        await wait_until_async(lambda: script.sent > 3)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await wait_until_async(script.left.is_set, seconds=10, what="the server notices that its client left")
+        await wait_until_async(script.left.is_set, what="the server notices that its client left")
 
 
 async def test_cancelling_before_the_first_token_closes_the_connection(base_url: str, script: Script) -> None:
     script.silent = True
-    async with endpoint(base_url, stall_seconds=30.0) as chat:
+    async with endpoint(base_url, stall_seconds=600.0) as chat:
         task = asyncio.create_task(read(chat))
-        await wait_until_async(lambda: bool(script.bodies), seconds=10)
+        await wait_until_async(lambda: bool(script.bodies))
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await wait_until_async(script.left.is_set, seconds=10, what="the server notices that its client left")
+        await wait_until_async(script.left.is_set, what="the server notices that its client left")
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
@@ -198,7 +193,15 @@ async def test_retries_are_bounded(base_url: str, script: Script) -> None:
 
 @pytest.mark.parametrize(
     ("status", "error"),
-    [(400, InvalidInput), (401, PermissionDenied), (403, PermissionDenied), (404, NotFound), (413, TooLarge)],
+    # Of 401, 403, 404 and 307 the caller is not to blame: key, model and address are this service's settings.
+    [
+        (400, InvalidInput),
+        (413, TooLarge),
+        (401, Unavailable),
+        (403, Unavailable),
+        (404, Unavailable),
+        (307, Unavailable),
+    ],
 )
 async def test_refusals_are_not_tried_again(
     base_url: str, script: Script, status: int, error: type[QueleaError]
@@ -208,8 +211,26 @@ async def test_refusals_are_not_tried_again(
         with pytest.raises(error) as caught:
             await read(chat)
     assert type(caught.value) is error
-    assert caught.value.details == {"endpoint_status": str(status)}
+    assert caught.value.details["endpoint_status"] == str(status)
+    assert ("behind" in caught.value.details) is (error is Unavailable)
     assert len(script.bodies) == 1
+
+
+async def test_a_model_that_the_caller_named_is_not_found(base_url: str, script: Script) -> None:
+    script.failures = [404]
+    async with endpoint(base_url) as chat:
+        with pytest.raises(NotFound):
+            async for _ in chat.stream(MESSAGES, model="finance", max_tokens=9, temperature=0):
+                pass
+
+
+async def test_a_redirect_takes_neither_prompt_nor_key_along(base_url: str, script: Script) -> None:
+    script.failures, script.headers = [307, 302], {"Location": f"{base_url}/chat/completions"}
+    async with endpoint(base_url, attempts=1) as chat:
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="elsewhere"):
+                await read(chat)
+    assert len(script.bodies) == 2
 
 
 @pytest.mark.parametrize(("header", "seconds"), [("7", 7.0), ("900", 60.0), ("soon", 1.0), ("", 1.0)])
@@ -234,12 +255,10 @@ async def test_nobody_there_is_unavailable() -> None:
 
 async def test_silence_ends_in_time_and_is_not_tried_again(base_url: str, script: Script) -> None:
     script.silent = True
-    started = time.monotonic()
-    async with endpoint(base_url, stall_seconds=0.3) as chat:
+    async with endpoint(base_url, stall_seconds=0.3) as chat, asyncio.timeout(60):
         with pytest.raises(DeadlineExceeded):
             await read(chat)
-    assert time.monotonic() - started < 10
-    assert len(script.bodies) == 1
+    assert len(script.bodies) <= 1  # none where a slow machine was not even asked in that time
 
 
 async def test_a_broken_answer_is_not_started_again(base_url: str, script: Script) -> None:
@@ -272,7 +291,7 @@ async def test_the_key_is_never_logged(base_url: str, script: Script, caplog: py
     script.failures = [500, 401]
     with caplog.at_level(logging.DEBUG):
         async with endpoint(base_url, attempts=2) as chat:
-            with pytest.raises(PermissionDenied) as caught:
+            with pytest.raises(Unavailable, match="refuses our key") as caught:
                 await read(chat)
     assert KEY not in caplog.text
     assert KEY not in f"{caught.value!r}{caught.value.__cause__!r}"

@@ -5,6 +5,7 @@ import contextlib
 
 import pytest
 from quelea_generator.core.prompt import Message
+from quelea_generator.core.routing import wanted
 from quelea_kit.errors import Overloaded
 from quelea_kit.testing import wait_until_async
 from support.engine_pool import ask, asked, engine, idle, pooled, waiting
@@ -48,7 +49,7 @@ async def test_when_all_is_full_the_flood_gives_way() -> None:
         tasks = [asyncio.create_task(ask(pool, f"{n}", "flood")) for n in range(4)]
         await waiting(pool, 3)
         other = asyncio.create_task(ask(pool, "other", "other"))
-        await wait_until_async(tasks[3].done, seconds=5, what="the flood's newest is refused")
+        await wait_until_async(tasks[3].done, what="the flood's newest is refused")
         assert isinstance(tasks[3].exception(), Overloaded)
         only.wait.set()
         assert await other == "one two"
@@ -74,11 +75,11 @@ async def test_who_leaves_in_the_moment_of_its_turn_gives_the_place_back() -> No
         first, second = (asyncio.create_task(ask(pool, f"{n}")) for n in range(2))
         await waiting(pool, 1)
         first.cancel()
-        await wait_until_async(lambda: len(pool._places._queue) == 0, seconds=5, what="the place is granted")
+        await wait_until_async(lambda: len(pool._places._queue) == 0, what="the place is granted")
         second.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await second
-        await wait_until_async(lambda: idle(pool), seconds=5)
+        await wait_until_async(lambda: idle(pool))
         only.wait.set()
         assert await ask(pool, "2") == "one two"
 
@@ -89,7 +90,7 @@ async def test_a_place_granted_to_a_caller_that_was_cancelled_is_released() -> N
         places, taken = pool._places, pool._engines["a"]
         from quelea_generator.adapters.places import Ticket
 
-        ticket = Ticket("t", 5, b"k", 2)
+        ticket = Ticket("t", 5, wanted("m", [], 3), 2)
         ticket.granted.set_result(taken)
         taken.in_flight, taken.outstanding, ticket.owed = 1, 5, 5
         places._leave(ticket)
@@ -100,7 +101,7 @@ async def test_a_wait_that_is_too_long_ends_as_overloaded() -> None:
     only = engine(wait=asyncio.Event())
     async with pooled(only, places=1, queue_wait_seconds=0.05) as pool:
         first = asyncio.create_task(ask(pool))
-        await wait_until_async(lambda: bool(only.seen), seconds=5)
+        await wait_until_async(lambda: bool(only.seen))
         with pytest.raises(Overloaded):
             await ask(pool)
         only.wait.set()

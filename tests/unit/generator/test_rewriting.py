@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.adapters.json_schema import misfit
 from quelea_generator.core import prompt_files
 from quelea_generator.core.completing import Completer
 from quelea_generator.core.dialogue.rewriting import Rewriter, Standalone, read_reply
 from quelea_generator.core.model import Evidence, Task, Turn
 from quelea_generator.core.prompt import build
 from quelea_kit.errors import Overloaded, Unavailable
+from quelea_kit.json_schema import misfit
 
 DAY = date(2024, 11, 22)
 HISTORY = (Turn("user", "What was Apple's revenue in fiscal 2023?"), Turn("assistant", "It was 383,285 million [1]."))

@@ -10,8 +10,8 @@ _LINE_BYTES = 1 << 20
 """Longest line of an event stream."""
 _STREAM_BYTES = 8 << 20
 """Largest event stream: some thirty thousand tokens."""
-_BODY_BYTES = 32 << 20
-"""Largest other body: a long prompt's tokens as JSON."""
+_BODY_BYTES = 8 << 20
+"""Largest other body: the tokens of a prompt of a million as JSON."""
 
 HEADERS = {"accept-encoding": "identity"}
 """For every request of a client that has bound_response among its hooks."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import httpx2
@@ -13,13 +13,16 @@ from quelea_kit.errors import (
     InvalidInput,
     NotFound,
     Overloaded,
-    PermissionDenied,
     QueleaError,
     TooLarge,
     Unavailable,
 )
 
 _DEFAULT_RETRY_AFTER = 1.0
+BEHIND = {"behind": "engine"}
+"""Detail of an error whose cause is not this service but the engine behind it: callers may be told the message."""
+_NAMES, _NAME_CHARS = 5, 80
+"""Of the models that an endpoint lists, in an error: it must fit a gRPC header."""
 _TOO_LONG = ("context length", "maximum context", "max_model_len", "maximum model length", "context_length_exceeded")
 
 
@@ -41,34 +44,56 @@ def no_garbage() -> Iterator[None]:
     """What reading another's data raises, as GarbageError."""
     try:
         yield
-    except (ValueError, TypeError, AttributeError, LookupError, openai.APIResponseValidationError) as error:
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        LookupError,
+        ArithmeticError,
+        RecursionError,
+        openai.APIResponseValidationError,
+    ) as error:
         raise GarbageError(f"{type(error).__name__}") from error
 
 
 @contextlib.contextmanager
-def mapped() -> Iterator[None]:
-    """Every failure as a QueleaError."""
+def mapped(*, own_model: bool = True) -> Iterator[None]:
+    """Every failure as a QueleaError.
+
+    Args:
+        own_model: The request is for the model of the settings, so that an endpoint that does not know it is at fault,
+            and not the caller who named it.
+    """
     try:
         yield
     except openai.APIStatusError as error:
-        raise _from_status(error) from error
-    except (openai.APITimeoutError, httpx2.TimeoutException) as error:
-        raise DeadlineExceeded("The language model's endpoint fell silent for longer than is allowed.") from error
+        raise _from_status(error, own_model=own_model) from error
+    except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError) as error:
+        raise DeadlineExceeded(
+            "The language model's endpoint fell silent for longer than is allowed.", details=BEHIND
+        ) from error
     except (openai.APIConnectionError, httpx2.HTTPError) as error:
-        raise Unavailable(
-            "The language model's endpoint does not answer, or broke off its answer.", retry_after=_DEFAULT_RETRY_AFTER
-        ) from error
+        raise _failed("does not answer, or broke off its answer.") from error
     except GarbageError as error:
-        raise Unavailable(
-            "The language model's endpoint sent what is no answer, or one without an end.",
-            details={"cause": str(error)},
-            retry_after=_DEFAULT_RETRY_AFTER,
-        ) from error
+        raise _failed("sent what is no answer, or one without an end.", cause=str(error)) from error
     except openai.APIError as error:  # an error event inside the stream
-        raise Unavailable("The language model's endpoint reported an error while answering.") from error
+        raise _failed("reported an error while answering.") from error
 
 
-def _from_status(error: openai.APIStatusError) -> QueleaError:
+def not_listed(model: str, names: Sequence[str]) -> Unavailable:
+    """The error for an endpoint that serves other models than the one it is there for."""
+    shown = ", ".join(plain(name)[:_NAME_CHARS] for name in names[:_NAMES]) or "none"
+    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+    return _failed(f"does not list the model {model!r}; it lists {shown}{more}.")
+
+
+def _failed(how: str, **details: str) -> Unavailable:
+    return Unavailable(
+        f"The language model's endpoint {how}", details=BEHIND | details, retry_after=_DEFAULT_RETRY_AFTER
+    )
+
+
+def _from_status(error: openai.APIStatusError, *, own_model: bool) -> QueleaError:
     code, details = error.status_code, {"endpoint_status": str(error.status_code)}
     if code == 429:
         return Overloaded(
@@ -76,18 +101,23 @@ def _from_status(error: openai.APIStatusError) -> QueleaError:
             details=details,
             retry_after=_retry_after(error.response.headers.get("retry-after")),
         )
-    if code in {401, 403}:
-        return PermissionDenied("The language model's endpoint refuses our key.", details=details)
+    if code in {401, 403}:  # our key, not the caller's
+        return _failed("refuses our key.", **details)
+    if code == 404 and own_model:
+        return _failed("does not know the model that it is there for, or the address has no /v1.", **details)
     if code == 404:
         return NotFound("The language model's endpoint does not know this model.", details=details)
-    reason = _reason(error)
+    if 300 <= code < 400:
+        return _failed("sends us elsewhere; its settings must name the place itself.", **details)
     if is_too_long(error):
         return TooLarge("The prompt is too long for the language model.", details=details)
     if code in {408, 504}:
-        return DeadlineExceeded("The language model's endpoint ran out of time.", details=details)
+        return DeadlineExceeded("The language model's endpoint ran out of time.", details=BEHIND | details)
     if 400 <= code < 500:
-        return InvalidInput(f"The language model's endpoint refuses the request: {reason[:200]}", details=details)
-    return Unavailable("The language model's endpoint failed.", details=details, retry_after=_DEFAULT_RETRY_AFTER)
+        return InvalidInput(
+            f"The language model's endpoint refuses the request: {_reason(error)[:200]}", details=details
+        )
+    return _failed("failed.", **details)
 
 
 def is_too_long(error: openai.APIStatusError) -> bool:
@@ -99,7 +129,12 @@ def is_too_long(error: openai.APIStatusError) -> bool:
 def _reason(error: openai.APIStatusError) -> str:
     body: Any = error.body
     message = body.get("message") if isinstance(body, dict) else None
-    return str(message or f"status {error.status_code}")
+    return plain(str(message or f"status {error.status_code}"))
+
+
+def plain(text: str) -> str:
+    """Another's text in a line that a terminal and a header can show."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _retry_after(value: str | None) -> float:

@@ -10,6 +10,7 @@ from typing import Protocol
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 
 from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.model import PLAIN, Sampling
 from quelea_generator.core.prompt import Message
 from quelea_generator.core.routing import Load
 
@@ -33,12 +34,18 @@ class Endpoint(Protocol):
         max_tokens: int,
         temperature: float,
         schema: JsonSchema | None = None,
+        sampling: Sampling = PLAIN,
     ) -> AsyncGenerator[ChatPiece, None]:
         """Pieces of an answer."""
         ...
 
     def context(self, model: str) -> int:
         """Tokens of the model's context; 0 while it is not known."""
+        ...
+
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """The model's adapters, as last heard."""
         ...
 
     async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
@@ -113,23 +120,25 @@ class Engine:
             return time.monotonic() - self.last_text > self.stall_seconds
         return isinstance(error, Unavailable)
 
-    def fail(self, error: QueleaError) -> None:
-        """It is left alone until a completion has come back."""
-        if self.up:
+    def fail(self, error: QueleaError) -> bool:
+        """It is left alone until a completion has come back. Returns whether it was up until now."""
+        was_up = self.up
+        if was_up:
             self.up, self.down_since = False, time.monotonic()
             self.strikes += 1
         self.trouble = error
+        return was_up
 
-    async def recheck(self) -> None:
-        """Cheaply, whether an engine that is up still answers. A full one that is slow to say so is still up."""
+    async def trouble_now(self) -> QueleaError | None:
+        """Cheaply, why an engine that is up does not answer now. A full one that is slow to say so is still up."""
         if time.monotonic() - self.last_text < _FRESH_SECONDS:
-            return
+            return None
         try:
             await self.endpoint.check()
         except Overloaded:
-            return
+            return None
         except DeadlineExceeded as error:
-            if not self.in_flight:
-                self.fail(error)
+            return None if self.in_flight else error
         except QueleaError as error:
-            self.fail(error)
+            return error
+        return None

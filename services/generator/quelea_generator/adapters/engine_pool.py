@@ -15,8 +15,9 @@ from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Endpoint, Engine
 from quelea_generator.adapters.places import Places, PoolLimits, Ticket
 from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.model import PLAIN, Sampling
 from quelea_generator.core.prompt import Message
-from quelea_generator.core.routing import Policy, affinity_key, by_affinity
+from quelea_generator.core.routing import ByAffinity, Policy, wanted
 
 log = get_logger(__name__)
 
@@ -42,7 +43,8 @@ class EnginePool:
         self.model = endpoints[0].model
         self._limits = limits
         self._engines = {one.name: Engine(one, limits.places, limits.stall_seconds) for one in endpoints}
-        self._places = Places(list(self._engines.values()), limits, policy or by_affinity(2.0))
+        self._policy = policy or ByAffinity()
+        self._places = Places(list(self._engines.values()), limits, self._policy)
         self._reviving: dict[str, asyncio.Task[None]] = {}
 
     async def stream(
@@ -55,19 +57,25 @@ class EnginePool:
         tenant: str = "",
         prompt_tokens: int = 0,
         schema: JsonSchema | None = None,
+        sampling: Sampling = PLAIN,
     ) -> AsyncGenerator[ChatPiece, None]:
         """Pieces of one replica's answer. Overloaded when the queue is full or the wait in it too long."""
         self._refuse_when_gone()
         prompt_tokens = prompt_tokens or sum(estimate_tokens(message.content) for message in messages)
-        key = affinity_key(model, messages)
+        prompt = wanted(model, messages, prompt_tokens)
         failed: set[str] = set()
         for attempt in range(1, self._limits.attempts + 1):
-            ticket = Ticket(tenant, prompt_tokens + max_tokens, key, max_tokens, failed)
+            ticket = Ticket(tenant, prompt_tokens + max_tokens, prompt, max_tokens, failed)
             has_text = False
             async with self._places.place(ticket, again=attempt > 1) as engine:
                 try:
                     pieces = engine.endpoint.stream(
-                        messages, model=model, max_tokens=max_tokens, temperature=temperature, schema=schema
+                        messages,
+                        model=model,
+                        max_tokens=max_tokens,
+                        temperature=temperature,
+                        schema=schema,
+                        sampling=sampling,
                     )
                     async with contextlib.aclosing(pieces):
                         async for piece in pieces:
@@ -91,6 +99,11 @@ class EnginePool:
         """The smallest of the replicas, as any of them may answer; 0 while none is known."""
         known = [engine.endpoint.context(model) for engine in self._engines.values()]
         return min((size for size in known if size), default=0)
+
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """Those that any replica has."""
+        return tuple(sorted({name for engine in self._engines.values() for name in engine.endpoint.adapters}))
 
     async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
         """By the replica that works and has least to do."""
@@ -147,16 +160,17 @@ class EnginePool:
         return isinstance(error, Unavailable) or error.details.get("endpoint_status") == "504"
 
     def _fail(self, engine: Engine, error: QueleaError) -> None:
-        engine.fail(error)
-        metrics.ENGINE_FAILURES.labels(engine.name).inc()
-        metrics.ENGINE_UP.labels(engine.name).set(0)
-        log.warning("engine_failed", engine=engine.name, why=str(error))
+        if engine.fail(error):  # once, not for every answer that it takes down with it
+            metrics.ENGINE_FAILURES.labels(engine.name).inc()
+            metrics.ENGINE_UP.labels(engine.name).set(0)
+            self._policy.forget(engine.name)
+            log.warning("engine_failed", engine=engine.name, why=str(error))
         self._revive(engine)
 
     async def _recheck(self, engine: Engine) -> None:
-        await engine.recheck()
-        if not engine.up:
-            self._fail(engine, engine.trouble)
+        error = await engine.trouble_now()
+        if error is not None:
+            self._fail(engine, error)
 
     def _revive(self, engine: Engine) -> asyncio.Task[None]:
         """The task that asks a failed engine for one token, again and again, until one comes."""

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from quelea_kit.errors import QueleaError
 
 from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.model import PLAIN, Sampling
 from quelea_generator.core.prompt import Message
 
 
@@ -25,7 +26,7 @@ class FakeEndpoint:
     Attributes:
         seen: Messages of every call.
         counted: Prompts whose tokens were counted.
-        tenants, schemas: Of every call.
+        tenants, schemas, samplings: Of every call.
         closed: Calls that ended, in whichever way.
         failing: What check() and probe() raise.
         error, wait: As above; may be changed between calls.
@@ -48,6 +49,7 @@ class FakeEndpoint:
         self.counted = 0
         self.tenants: list[str] = []
         self.schemas: list[JsonSchema | None] = []
+        self.samplings: list[Sampling] = []
         self.seen: list[tuple[Message, ...]] = []
         self.closed = 0
         self.failing: QueleaError | None = None
@@ -67,11 +69,13 @@ class FakeEndpoint:
         tenant: str = "",
         prompt_tokens: int = 0,
         schema: JsonSchema | None = None,
+        sampling: Sampling = PLAIN,
     ) -> AsyncGenerator[ChatPiece, None]:
         """The script; one piece counts as one token, and it never says more than max_tokens pieces."""
         self.seen.append(tuple(messages))
         self.tenants.append(tenant)
         self.schemas.append(schema)
+        self.samplings.append(sampling)
         try:
             for index, piece in enumerate(self._pieces[:max_tokens]):
                 yield ChatPiece(piece)
@@ -87,6 +91,11 @@ class FakeEndpoint:
             )
         finally:
             self.closed += 1
+
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """One."""
+        return ("fake-adapter",)
 
     def context(self, model: str) -> int:
         """As told."""

@@ -13,7 +13,7 @@ from quelea_kit.errors import Overloaded, Unavailable
 from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Engine
 from quelea_generator.core.fair_queue import FairQueue
-from quelea_generator.core.routing import Policy
+from quelea_generator.core.routing import Policy, Wanted
 
 _MOST_RETRY_AFTER = 60.0
 
@@ -39,7 +39,7 @@ class Ticket:
 
     tenant: str
     cost: int
-    key: bytes
+    prompt: Wanted
     answer_tokens: int
     avoid: set[str] = field(default_factory=set)
     """Engines that failed at it: asked again only when no other takes it."""
@@ -130,11 +130,11 @@ class Places:
             others = [one for one in up if one.name not in ticket.avoid]
             if any(one.takes for one in others):
                 up = others
-            name = self._policy([one.load for one in up], ticket.key, ticket.cost)
-            assert name is not None  # noqa: S101  # some_take() said that there is a place
-            engine = self._engines[name]
+            choice = self._policy.choose([one.load for one in up], ticket.prompt)
+            assert choice is not None  # noqa: S101  # some_take() said that there is a place
+            engine = self._engines[choice.name]
             engine.in_flight += 1
-            self.owe(engine, ticket, ticket.cost)
+            self.owe(engine, ticket, ticket.cost - choice.cached)
             ticket.granted.set_result(engine)
             self._measure(ticket.tenant)
 
@@ -179,4 +179,6 @@ class Places:
     def gone(self) -> Unavailable:
         """The error for callers while no engine works."""
         trouble = next(iter(self._engines.values())).trouble
-        return Unavailable(f"No engine of the language model works now: {trouble}", retry_after=5.0)
+        return Unavailable(
+            f"No engine of the language model works now: {trouble}", details={"behind": "engine"}, retry_after=5.0
+        )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from quelea_kit.errors import TooLarge
 from quelea_kit.text import estimate_tokens
 
-from quelea_generator.core.chat import ChatModel, JsonSchema
+from quelea_generator.core.chat import ChatModel, Counted, JsonSchema
 from quelea_generator.core.model import Task
 from quelea_generator.core.prompt import Message, Prompt, build
 
@@ -22,6 +22,10 @@ _LEAST_EVIDENCE = 160
 _LEAST_ANSWER = 16
 """Tokens of a completion below which there is no room for one, unless fewer are asked for."""
 _COUNTS = 4
+_TEMPLATE = 4096
+"""Tokens that a chat template may add of its own, rules and tools among them; what counts more is no count."""
+_LEAST_RATIO = 0.1
+"""Of counted to estimated tokens: no tokenizer does with fewer, whatever an endpoint says."""
 _CLOSER = 1.04
 """After a count that was too large: how much further than computed the prompt shrinks."""
 
@@ -90,12 +94,12 @@ class Budget:
             sure = not task.evidence or not context or _bytes(prompt.messages) <= room
             if sure or (model in self._ratios and not exactly and estimate * max(ratio, 1.0) * self._safety <= room):
                 return Fitted(prompt, round(estimate * ratio), answer)
-            counted = await self._chat.count(prompt.messages, model=model)
+            counted = await self._counted(prompt.messages, model)
             if counted is None:
                 return self._estimated(task, room, answer)
             context = min(context, counted.context or context)
             # Also when it grows again: what the next prompts are made of is likely to be like this one's.
-            self._ratios[model] = ratio = counted.tokens / estimate
+            self._ratios[model] = ratio = max(_LEAST_RATIO, counted.tokens / estimate)
             if counted.tokens <= context - answer and prompt.numbers:
                 return Fitted(prompt, counted.tokens, answer, counted=True)
             if smallest or not prompt.numbers:
@@ -118,7 +122,7 @@ class Budget:
         tokens = _estimated(messages) + said
         if not context or _bytes(messages) + 4 * said + max_tokens <= context:
             return tokens, max_tokens
-        counted = await self._chat.count(messages, model=model)
+        counted = await self._counted(messages, model)
         if counted is None:
             tokens = round(tokens * self._safety)
         else:
@@ -144,6 +148,13 @@ class Budget:
         if after >= before or not prompt.numbers:
             raise _too_long(fitted.tokens, fitted.tokens + fitted.max_tokens - 1, fitted.max_tokens)
         return Fitted(prompt, round(fitted.tokens * after / before), fitted.max_tokens)
+
+    async def _counted(self, messages: tuple[Message, ...], model: str) -> Counted | None:
+        """The endpoint's count, where it can be true: a token a message at least, and a token per byte at most."""
+        counted = await self._chat.count(messages, model=model)
+        if counted and len(messages) <= counted.tokens <= _bytes(messages) + _TEMPLATE:
+            return counted
+        return None
 
     def _estimated(self, task: Task, room: int, answer: int) -> Fitted:
         prompt, _ = self._built(task, int(room / self._safety))

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from quelea_generator.core.model import PLAIN, Sampling
 from quelea_generator.core.prompt import Message
 
 JsonSchema = Mapping[str, Any]
@@ -45,6 +46,7 @@ class ChatModel(Protocol):
         tenant: str = "",
         prompt_tokens: int = 0,
         schema: JsonSchema | None = None,
+        sampling: Sampling = PLAIN,
     ) -> AsyncGenerator[ChatPiece, None]:
         """Pieces as they come; closing the generator stops the work at the server. Raises QueleaError.
 
@@ -56,11 +58,17 @@ class ChatModel(Protocol):
             tenant: Whose turn it uses up where requests wait for one another.
             prompt_tokens: Of the messages, as far as known: what the turn costs.
             schema: The answer is JSON that fits it, as far as the model can be made to; checking is the caller's.
+            sampling: How words are chosen, beside the temperature.
         """
         ...
 
     def context(self, model: str) -> int:
         """Tokens that a model's prompt and answer may have together; 0 while it is not known."""
+        ...
+
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """Names of the model's adapters (LoRA), any of which a request may name; as last heard."""
         ...
 
     async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:

@@ -7,19 +7,36 @@ from collections import Counter
 from collections.abc import Sequence
 from types import MappingProxyType
 
+from quelea_generator.core import naming
 from quelea_generator.core.columns import choose, columns_of_row, head_of
+from quelea_generator.core.labels import names_item
+from quelea_generator.core.opinions import Opinion
 from quelea_generator.core.question import Asked
 from quelea_generator.core.rows import parse_row
 from quelea_generator.core.scoring import Candidate
-from quelea_generator.core.units import units_of
 
 _CJK = "\u3000-\u303f\u3400-\u9fff\uff00-\uffef"
 _WRAP = re.compile(rf"(?<=[{_CJK}])[ \t]*\n\s*(?=[{_CJK}])")
 
 _OPENING = MappingProxyType(
     {
-        "en": "Quoted from the sources by the extractive reader (no language model wrote this):",
-        "zh": "以下为摘录式阅读器从资料中摘出的原文（未使用语言模型）：",
+        ("en", ""): "Quoted from the sources by the extractive reader (no language model wrote this):",
+        ("zh", ""): "以下为摘录式阅读器从资料中摘出的原文（未使用语言模型）：",
+        (
+            "en",
+            "advice",
+        ): "The sources state facts and this reader gives no recommendation to buy, hold or sell, so here is"
+        " only what they state, quoted by the extractive reader (no language model wrote this):",
+        (
+            "zh",
+            "advice",
+        ): "资料只陈述事实，本阅读器不提供买入、持有或卖出的建议，以下仅为摘出的原文（未使用语言模型）：",
+        (
+            "en",
+            "forecast",
+        ): "The sources state what was reported and this reader makes no forecast, so here is only what they"
+        " state, quoted by the extractive reader (no language model wrote this):",
+        ("zh", "forecast"): "资料只陈述已披露的情况，本阅读器不作预测，以下仅为摘出的原文（未使用语言模型）：",
     }
 )
 
@@ -32,9 +49,9 @@ _NO_HEADING = re.compile(
 )
 
 
-def opening(language: str) -> str:
-    """The first line of every extractive answer: it is named as what it is."""
-    return _OPENING[language]
+def opening(language: str, opinion: Opinion = "") -> str:
+    """The first line of every extractive answer: it is named as what it is, and as what it is not."""
+    return _OPENING[language, opinion]
 
 
 def plain(text: str) -> str:
@@ -60,17 +77,18 @@ def line(asked: Asked, candidate: Candidate, *, name_filing: bool, name_heading:
     heads = columns_of_row(head_of(evidence, candidate.span), row.cells)
     index = choose(asked, evidence, heads)
     percents = [bool(re.search("[%％]", cell)) for cell in row.cells if re.search(r"\d", cell)]
-    units = "" if all(percents) else units_of(evidence, candidate.span)
+    units = "" if all(percents) else naming.units(asked.language, evidence, candidate.span)
     column = heads[index] if index is not None else None
     if index is None or column is None or not re.search(r"\d", row.cells[index]):
-        notes = " | ".join(head.text for head in heads if head)
+        notes = " | ".join(naming.period(asked.language, head.text) for head in heads if head)
         shown = between.join(part for part in (notes, units) if part)
         if zh:
             return f"{lead}表格行“{quoted}”{f'（{shown}）' if shown else ''} {cite}"
         return f"{lead}Row “{quoted}”{f' ({shown})' if shown else ''} {cite}"
     cell = row.cells[index]
-    shown = between.join(part for part in (column.text, "" if re.search("[%％]", cell) else units) if part)
-    label = _label(candidate, name_heading=name_heading)
+    period = naming.period(asked.language, column.text)
+    shown = between.join(part for part in (period, "" if re.search("[%％]", cell) else units) if part)
+    label = row_label(candidate, name_heading=name_heading)
     if zh:
         return f"{lead}{label}：{cell}（{shown}），见表格行“{quoted}” {cite}"
     return f"{lead}{label}: {cell} ({shown}), from the row “{quoted}” {cite}"
@@ -93,22 +111,22 @@ def _run(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
     heads = columns_of_row(head_of(evidence, span), rows[0].cells)
     index = choose(asked, evidence, heads)
     column = heads[index] if index is not None else None
-    units = units_of(evidence, span)
+    units = naming.units(asked.language, evidence, span)
     quoted = " / ".join(plain(text) for text in candidate.text.splitlines() if text.strip())
     if index is None or column is None:
-        notes = " | ".join(head.text for head in heads if head)
+        notes = " | ".join(naming.period(asked.language, head.text) for head in heads if head)
         shown = between.join(part for part in (notes, units) if part)
         opened = "表格各行" if zh else "Rows "
         note = f"（{shown}）" if zh else f" ({shown})"
         return f"{lead}{opened}“{quoted}”{note if shown else ''} [{evidence.number}]"
     said = between.join(f"{plain(row.label)}{colon}{row.cells[index]}" for row in rows)
-    shown = between.join(part for part in (column.text, units) if part)
+    shown = between.join(part for part in (naming.period(asked.language, column.text), units) if part)
     if zh:
         return f"{lead}{said}（{shown}），见表格各行“{quoted}” [{evidence.number}]"
     return f"{lead}{said} ({shown}), from the rows “{quoted}” [{evidence.number}]"
 
 
-def _label(candidate: Candidate, *, name_heading: bool) -> str:
+def row_label(candidate: Candidate, *, name_heading: bool = False) -> str:
     """The row's label, with the heading above it when only that heading meets the question: "Net sales – Products".
 
     In any case with name_heading, as another quote has the same label, and where the table itself has the label under
@@ -120,6 +138,8 @@ def _label(candidate: Candidate, *, name_heading: bool) -> str:
     heading = candidate.span.above.rsplit("\n", 1)[-1].strip().rstrip(":： ")
     alone = heading == candidate.span.above.strip().rstrip(":： ")  # then it may be the table's title
     wanted = name_heading or in_table > 1 or (not alone and max(candidate.matched, default=1.0) < _MET)
+    # Its rows are of the item that the heading names: the client segment's operating income is not its revenue.
+    wanted = wanted or (names_item(heading) and not names_item(label))
     if heading and wanted and len(heading) < _LONG_HEADING and not _NO_HEADING.search(heading):
         return f"{plain(heading)} – {label}"
     return label

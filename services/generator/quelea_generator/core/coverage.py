@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quelea_kit.text import normalise, stem, terms, words
+from quelea_kit.text import CJK, normalise, stem, terms, words
 
 from quelea_generator.core.finance_terms import ALIASES
 from quelea_generator.core.glosses import is_foreign, says
+from quelea_generator.core.labels import qualifiers
+from quelea_generator.core.meeting import meets
 from quelea_generator.core.model import Evidence, Task
 from quelea_generator.core.question import Asked, Unit
 from quelea_generator.core.scoring import Candidate
@@ -25,15 +27,23 @@ ENOUGH_INCOMPLETE = 0.75
 _MET = 0.8
 _ITEM, _NAME, _WORD, _SOFT = 1.0, 1.0, 0.5, 0.2
 """Weight of a financial item, a name, any other word, a word that only helps."""
+_SEVERAL = 2
 _TOUCHED = 0.3
 """Least that one thing of the question besides its names must be met."""
+_GENERAL = frozenset(
+    stem(word)
+    for word in """overall consolidated entire whole global worldwide combined aggregate actual exact annualised
+    annualized full headline group corporate reported overall company-wide firm-wide current trailing sequential
+    公司 整体 全部 合并 全年 全球 集团 整个 实际 当期 单季 累计 企业 上市公司 年度 该""".split()
+)
+"""Words before an item that make it no other one."""
 _UNKNOWN = 0.5
 """What is left of the weight of a word that has no gloss, where all quotes are in the other language."""
 
 
 def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
     """True when an answer made of these quotes would not answer the question."""
-    if not chosen or not asked.units:
+    if not chosen or not _asks_something(asked) or _of_what_nothing_says(task, asked):
         return True
     met = [max(candidate.reached[i] for candidate in chosen) for i in range(len(asked.units))]
     abroad = all(is_foreign(asked.language, candidate.evidence) for candidate in chosen)
@@ -58,6 +68,34 @@ def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
     return not (item and share >= ENOUGH_WITH_ITEM)
 
 
+def _asks_something(asked: Asked) -> bool:
+    """There is a word to go by: letters alone ("x", "a b") ask for nothing."""
+    return any(unit.others or any(len(word) > 1 or CJK.search(word) for word in unit.own) for unit in asked.units)
+
+
+def _of_what_nothing_says(task: Task, asked: Asked) -> bool:
+    """A word of the question says of what the item is, and no passage in its language has it: the item alone, which is
+    the whole company's, would be no answer."""
+    own = [item for item in task.evidence if not is_foreign(asked.language, item)]
+    told = [at for at in qualifiers(asked) if not _GENERAL.intersection(asked.units[at].own)]
+    told = [at for at in told if not asked.names.intersection(asked.units[at].own) and _stands_before(task, asked, at)]
+    if not told or len(own) < len(task.evidence):
+        return False
+    text = "\n".join(f"{item.header}\n{item.table_head}\n{item.text}" for item in own)
+    line, bare = f" {' '.join(terms(text))} ", normalise(text)
+    return any(not meets(asked.units[at], line, False) and "".join(asked.units[at].own) not in bare for at in told)
+
+
+def _stands_before(task: Task, asked: Asked, at: int) -> bool:
+    """The question has the word in front of the next one as a noun has another: "its vaccine revenue", 疫苗销售收入."""
+    text = normalise(task.question)
+    word, following = asked.units[at].own[-1], asked.units[at + 1].own[0]
+    if CJK.search(word):
+        return re.search(rf"{re.escape(word)}(?:业务|板块|分部|部门)?的?{re.escape(following)}", text) is not None
+    before, after = re.escape(word[:-1]), re.escape(following[:-1])
+    return re.search(rf"(?:['’]s?|\b(?:the|its|their))\s+(?:[\w-]+\s+)?{before}\w*\s+{after}", text) is not None
+
+
 def _weight(asked: Asked, unit: Unit) -> float:
     if unit.others:
         return _ITEM
@@ -77,6 +115,22 @@ def _only_names(asked: Asked, chosen: Sequence[Candidate]) -> bool:
         return False
     touching = [one for one in chosen if max(one.reached[at] for at in content) >= _TOUCHED]
     return not any(not any(named) or _has_name(asked, one.evidence) for one in touching)
+
+
+def of_the_named(asked: Asked, ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Without the quotes whose passage has not half of a name of several words, where another passage has all of it."""
+    if len(asked.names - asked.known) < _SEVERAL:
+        return list(ranked)
+    names = asked.names - asked.known
+    had: dict[int, float] = {}
+    for one in ranked:
+        if one.evidence.number not in had:
+            item = one.evidence
+            said = set(words(f"{item.header} {item.company} {item.text}")) | _called([item], asked)
+            had[item.number] = sum(name in said or stem(name) in said or _alias_in(name, said) for name in names)
+    if max(had.values(), default=0) < len(names):
+        return list(ranked)
+    return [one for one in ranked if had[one.evidence.number] >= len(names) / 2]
 
 
 def _has_name(asked: Asked, item: Evidence) -> bool:

@@ -7,19 +7,25 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 from quelea_kit.errors import NotFound
+from quelea_kit.text import normalise
 
 from quelea_generator.core.captions import is_caption
 from quelea_generator.core.compose import lines, opening
-from quelea_generator.core.coverage import declines
+from quelea_generator.core.computing.calculating import computed
+from quelea_generator.core.computing.stating import OPENING
+from quelea_generator.core.coverage import declines, of_the_named
 from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Delta, Event, Finished, Quote, Task
+from quelea_generator.core.opinions import opinion_asked
 from quelea_generator.core.question import read_question
 from quelea_generator.core.reader import REFUSALS
-from quelea_generator.core.scoring import WEIGHTS, Candidate, candidates
+from quelea_generator.core.scoring import WEIGHTS, Candidate, candidates, states_item
 from quelea_generator.core.selection import select
-from quelea_generator.core.subjects import is_about, subjects_of
+from quelea_generator.core.subjects import is_about, named_first, subjects_of
 
 MOST_QUOTES = 3
+_FULL = sum(weight for weight in WEIGHTS.values() if weight > 0)
+"""Score of a span that has everything."""
 
 
 def answer(task: Task) -> tuple[list[str], list[Quote]]:
@@ -42,22 +48,28 @@ def answer(task: Task) -> tuple[list[str], list[Quote]]:
 
 def _answer(task: Task) -> tuple[list[str], list[Quote]]:
     asked = read_question(task)
+    opinion = opinion_asked(normalise(task.question))
+    if not opinion and (sure := computed(task, asked)) and not any(_instructs(row) for row in sure.rows):
+        head = opening(asked.language) if sure.is_stated else OPENING[asked.language]
+        return [head, sure.line], [_quote(row) for row in sure.rows]
     bad = {item.number for item in task.evidence if reads_like_instructions(item.text)}
     ranked = [one for one in candidates(asked, task.evidence) if one.evidence.number not in bad or not _instructs(one)]
     if not asked.when:
         ranked = [one for one in ranked if not is_caption(one.text)]
+    if opinion:
+        ranked = [one for one in ranked if states_item(asked, one)]
     subjects = subjects_of(task.question, task.evidence)
     if subjects:
-        ranked = [one for one in ranked if is_about(subjects, one, figure=asked.wants_figure)]
-    chosen = select(asked, ranked, most=MOST_QUOTES)
+        ranked = named_first(subjects, [one for one in ranked if is_about(subjects, one, figure=asked.wants_figure)])
+    chosen = select(asked, of_the_named(asked, ranked), most=MOST_QUOTES)
     if declines(task, asked, chosen):
         return [], []
-    full = sum(weight for weight in WEIGHTS.values() if weight > 0)
-    quotes = [
-        Quote(c.evidence.number, c.span.start, c.span.end, c.text, round(min(1.0, max(0.0, c.score / full)), 4))
-        for c in chosen
-    ]
-    return [opening(asked.language), *lines(asked, chosen)], quotes
+    return [opening(asked.language, opinion), *lines(asked, chosen)], [_quote(one) for one in chosen]
+
+
+def _quote(one: Candidate) -> Quote:
+    score = round(min(1.0, max(0.0, one.score / _FULL)), 4)
+    return Quote(one.evidence.number, one.span.start, one.span.end, one.text, score)
 
 
 def _instructs(one: Candidate) -> bool:
@@ -74,6 +86,7 @@ class ExtractiveReader:
     model = "extractive-1"
     prompt_version = ""
     context_tokens = 0
+    adapters: tuple[str, ...] = ()
 
     async def read(self, task: Task) -> AsyncGenerator[Event, None]:
         """One delta per line, then the quotes, then Finished.

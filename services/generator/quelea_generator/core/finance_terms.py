@@ -12,7 +12,7 @@ from quelea_kit.text import terms
 
 CONCEPTS: tuple[str, ...] = (
     "revenue | total revenue | net revenue | net sales | total net sales | sales | sales figures | turnover"
-    " | 营业收入 | 营业总收入 | 营收 | 收入 | 销售收入 | 销售额",
+    " | 营业收入 | 营业总收入 | 营收 | 收入 | 净收入 | 净营收 | 净销售额 | 销售收入 | 销售额 | 业务收入",
     "cost of sales | cost of revenue | cost of goods sold | 营业成本 | 销售成本 | 营业总成本",
     "gross margin | gross profit | gross margin percentage | 毛利率 | 毛利 | 毛利润 | 销售毛利率",
     "operating expenses | total operating expenses | opex | operational expenditures | operational spending"
@@ -26,7 +26,8 @@ CONCEPTS: tuple[str, ...] = (
     "earnings per share | eps | diluted earnings per share | basic earnings per share | 每股收益 | 基本每股收益",
     "research and development | r d | r d expenditure | technology and content"
     " | product development | 研发费用 | 研发投入 | 研发支出 | 研究开发费用",
-    "selling, general and administrative | sg a | marketing general and administrative | 销售及管理费用",
+    "selling, general and administrative | sg a | sales general and administrative | mg a"
+    " | marketing general and administrative | 销售及管理费用",
     "sales and marketing | selling expenses | marketing expenses | 销售费用",
     "general and administrative | administrative expenses | 管理费用",
     "cash flow from operating activities | net cash provided by operating activities | operating cash flow"
@@ -54,6 +55,8 @@ CONCEPTS: tuple[str, ...] = (
     "accounts receivable | trade receivables | receivables | 应收账款 | 应收款",
     "accounts payable | trade payables | 应付账款",
     "deferred revenue | unearned revenue | contract liabilities | 合同负债 | 预收款项",
+    "current assets | total current assets | 流动资产 | 流动资产合计",
+    "current liabilities | total current liabilities | 流动负债 | 流动负债合计",
     "total assets | assets | 总资产 | 资产总计 | 资产总额",
     "total liabilities | liabilities | 总负债 | 负债合计 | 负债总额",
     "shareholders equity | stockholders equity | total equity | net assets | 净资产 | 股东权益 | 所有者权益"

@@ -16,7 +16,7 @@ def meets(unit: Unit, line: str, abroad: bool) -> float:
     """
     for blocker in unit.blockers:
         phrase = f" {' '.join(blocker)} "
-        if phrase in line:
+        while phrase in line:  # again: of two beside one another the first takes the space between them
             line = line.replace(phrase, " ~ ")
     if f" {' '.join(unit.own)} " in line:
         return 1.0
@@ -24,6 +24,8 @@ def meets(unit: Unit, line: str, abroad: bool) -> float:
         bare = line.replace(" ", "")
         if any(says(one, line, bare) for one in unit.gloss):
             return 0.9
+    if any(f" {' '.join(one)} " in line for one in unit.long):
+        return 0.9
     best = 0.0
     for other in unit.others:
         if f" {' '.join(other)} " in line:

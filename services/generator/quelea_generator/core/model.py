@@ -49,6 +49,24 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a model chooses its words, beside the temperature; what is not set is the model's own.
+
+    Attributes:
+        stop: Texts before which the answer ends.
+        top_p: The share of probability that it chooses from, over 0 to 1.
+        seed: The same one gives the same choices, as far as the endpoint can.
+    """
+
+    stop: tuple[str, ...] = ()
+    top_p: float | None = None
+    seed: int | None = None
+
+
+PLAIN = Sampling()
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """A question with its evidence, best passage first."""
 
@@ -62,6 +80,8 @@ class Task:
     evidence_incomplete: bool = False
     tenant: str = ""
     """Whose task it is: those of several tenants take turns."""
+    sampling: Sampling = PLAIN
+    """How a language model chooses its words; other readers pass over it."""
 
 
 @dataclass(frozen=True, slots=True)

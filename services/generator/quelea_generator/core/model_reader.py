@@ -10,6 +10,7 @@ from quelea_kit.text import language_of
 
 from quelea_generator.core.budget import Budget, Fitted
 from quelea_generator.core.chat import ChatModel, ChatPiece
+from quelea_generator.core.cleaning import ThoughtFilter, readable
 from quelea_generator.core.markers import MarkerFilter
 from quelea_generator.core.model import Delta, Event, Finished, Task
 from quelea_generator.core.prompt import Prompt, versions
@@ -62,6 +63,11 @@ class ModelReader:
         """As set, else as the endpoint tells it; 0 while it has not."""
         return self._context_tokens or self._chat.context(self.model)
 
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """As the endpoint tells them."""
+        return self._chat.adapters
+
     async def read(self, task: Task) -> AsyncGenerator[Event, None]:
         """Stream the model's answer; then one quote per cited passage; then Finished."""
         model = task.model or self.model
@@ -77,16 +83,16 @@ class ModelReader:
         shown: list[str] = []
         finish, prompt_tokens, completion_tokens = "", 0, 0
         pieces, prompt = await self._started(task, fitted, model)
-        markers = MarkerFilter(prompt.numbers)
+        thoughts, markers = ThoughtFilter(), MarkerFilter(prompt.numbers)
         async with contextlib.aclosing(pieces) as stream:
             async for piece in stream:
                 finish = piece.finish or finish
                 prompt_tokens = piece.prompt_tokens or prompt_tokens
                 completion_tokens = piece.completion_tokens or completion_tokens
-                if text := markers.feed(piece.text):
+                if text := markers.feed(readable(thoughts.feed(piece.text))):
                     shown.append(text)
                     yield Delta(text)
-        if text := markers.finish():
+        if text := markers.feed(readable(thoughts.finish())) + markers.finish():
             shown.append(text)
             yield Delta(text)
         answer = "".join(shown)
@@ -122,6 +128,7 @@ class ModelReader:
                 temperature=self._temperature if task.temperature is None else task.temperature,
                 tenant=task.tenant,
                 prompt_tokens=fitted.tokens,
+                sampling=task.sampling,
             )
             try:
                 first = await anext(pieces, ChatPiece())

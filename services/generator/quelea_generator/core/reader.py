@@ -31,6 +31,11 @@ class Reader(Protocol):
         """Tokens that a prompt and its answer may have together; 0 where unknown."""
         ...
 
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """Adapters of the model, by the names that a request may give as its model."""
+        ...
+
     def read(self, task: Task) -> AsyncGenerator[Event, None]:
         """Deltas, then quotes, then one Finished. Closing the generator stops the work behind it."""
         ...

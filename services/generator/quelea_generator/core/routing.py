@@ -1,15 +1,26 @@
-"""Which replica of the engine answers: the one that has the prompt's beginning cached, unless it is too busy."""
+"""Which replica of the engine answers: the one that has most of the prompt cached, unless its work outweighs that."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Protocol
 
 from quelea_generator.core.prompt import Message
 
-AFFINITY_CHARS = 1536
-"""Characters of the prompt that make its key: past the template's fixed words, into the first passage of evidence."""
+BLOCK_CHARS = 256
+"""Characters that are remembered together: some four of vLLM's blocks of 16 tokens."""
+_MOST_BLOCKS = 512
+"""Of one prompt that are looked at."""
+_HOME_BLOCKS = 6
+"""Blocks that say where a prompt nobody remembers goes: past the template's words, into the first passage."""
+_TEMPLATE_BLOCKS = 4
+"""Blocks that the template's words may fill: to share no more than those is to share nothing, or one replica that
+was the first would be preferred for everything."""
+_REMEMBERED = 16_384
+"""Blocks of a replica: about a million tokens, which is what a large GPU caches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +40,54 @@ class Load:
     places: int
 
 
-Policy = Callable[[Sequence[Load], bytes, int], str | None]
-"""The replicas that work, the key of the prompt, its cost in tokens -> the replica's name; None: no place anywhere."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A prompt as routing sees it.
+
+    Attributes:
+        blocks: One key per whole block, of all the text up to its end: two prompts share as many as they begin alike.
+        home: The same for prompts that begin alike, whichever process asks.
+        prompt_tokens: Of the prompt.
+    """
+
+    blocks: tuple[bytes, ...]
+    home: bytes
+    prompt_tokens: int
 
 
-def affinity_key(model: str, messages: Sequence[Message], chars: int = AFFINITY_CHARS) -> bytes:
-    """The same for prompts to the same model that begin alike, and so may share cached blocks."""
-    start = ""
-    for message in messages:
-        start += f"\0{message.role}\0{message.content[: chars - len(start)]}"
-        if len(start) >= chars:
-            break
-    return blake2b(f"{model}{start}".encode("utf-8", "replace"), digest_size=16).digest()
+def wanted(model: str, messages: Sequence[Message], prompt_tokens: int) -> Wanted:
+    """What routing needs to know of a prompt to this model."""
+    text = "".join(f"\0{message.role}\0{message.content}" for message in messages)
+    blocks: list[bytes] = []
+    key = blake2b(model.encode("utf-8", "replace"), digest_size=8).digest()
+    for at in range(0, min(len(text) - BLOCK_CHARS + 1, _MOST_BLOCKS * BLOCK_CHARS), BLOCK_CHARS):
+        key = blake2b(key + text[at : at + BLOCK_CHARS].encode("utf-8", "replace"), digest_size=8).digest()
+        blocks.append(key)
+    if len(blocks) >= _HOME_BLOCKS:
+        home = blocks[_HOME_BLOCKS - 1]
+    else:
+        home = blake2b(f"{model}{text}".encode("utf-8", "replace"), digest_size=8).digest()
+    return Wanted(tuple(blocks), home, prompt_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A replica by its name, and how many tokens of the prompt it need not read, as far as known."""
+
+    name: str
+    cached: int = 0
+
+
+class Policy(Protocol):
+    """Says which replica takes a prompt."""
+
+    def choose(self, loads: Sequence[Load], prompt: Wanted) -> Choice | None:
+        """One of the replicas that work; None: no place anywhere. Whoever is named gets the prompt."""
+        ...
+
+    def forget(self, name: str) -> None:
+        """A replica lost what it had cached."""
+        ...
 
 
 def ranked(key: bytes, names: Sequence[str]) -> list[str]:
@@ -51,38 +98,65 @@ def ranked(key: bytes, names: Sequence[str]) -> list[str]:
     return sorted(names, key=lambda name: blake2b(key + name.encode(), digest_size=8).digest(), reverse=True)
 
 
-def by_affinity(factor: float) -> Policy:
-    """The key's first choice, while its outstanding tokens are at most `factor` times those of the least busy replica.
+class ByAffinity:
+    """The least of outstanding tokens less `factor` times those of the prompt that the replica has cached.
 
-    The request's own cost is added to the least busy one's, so that between idle replicas affinity decides. When the
-    first choice is too busy or full, the least busy one with a place is taken, in the key's order where equal.
+    So a replica that has more of it cached is taken as long as it has no more to do than that saves. What each replica
+    was sent is remembered by blocks, as the caches themselves do it. Where all is equal the prompt's own order of
+    replicas decides, which is the same in every process.
     """
 
-    def policy(loads: Sequence[Load], key: bytes, cost: int) -> str | None:
+    def __init__(self, factor: float = 1.0) -> None:
+        self._factor = factor
+        self._sent: dict[str, OrderedDict[bytes, None]] = {}
+
+    def choose(self, loads: Sequence[Load], prompt: Wanted) -> Choice | None:
+        """See Policy."""
         free = {load.name: load for load in loads if load.in_flight < load.places}
         if not free:
             return None
-        order = ranked(key, [load.name for load in loads])
-        least = min(load.outstanding for load in free.values())
-        first = order[0]
-        if first in free and free[first].outstanding <= factor * (least + cost):
-            return first
-        return min((name for name in order if name in free), key=lambda name: free[name].outstanding)
+        cached = {name: self._cached(name, prompt) for name in ranked(prompt.home, list(free))}
+        name = min(cached, key=lambda one: free[one].outstanding - self._factor * cached[one])
+        self._remember(name, prompt)
+        return Choice(name, cached[name])
 
-    return policy
+    def forget(self, name: str) -> None:
+        """See Policy."""
+        self._sent.pop(name, None)
+
+    def _cached(self, name: str, prompt: Wanted) -> int:
+        """Tokens of the prompt that the replica should have cached."""
+        sent = self._sent.get(name)
+        if not sent:
+            return 0
+        alike = next((n for n, block in enumerate(prompt.blocks) if block not in sent), len(prompt.blocks))
+        if alike <= _TEMPLATE_BLOCKS:
+            return 0
+        return prompt.prompt_tokens * alike // len(prompt.blocks)
+
+    def _remember(self, name: str, prompt: Wanted) -> None:
+        sent = self._sent.setdefault(name, OrderedDict())
+        for block in reversed(prompt.blocks):  # a beginning outlives its continuations
+            sent[block] = None
+            sent.move_to_end(block)
+        while len(sent) > _REMEMBERED:
+            sent.popitem(last=False)
 
 
-def round_robin() -> Policy:
-    """One after the other, whatever they have cached: what by_affinity is measured against."""
-    turn = 0
+class RoundRobin:
+    """One after the other, whatever they have cached: what ByAffinity is measured against."""
 
-    def policy(loads: Sequence[Load], key: bytes, cost: int) -> str | None:  # a Policy's arguments
-        nonlocal turn
+    def __init__(self) -> None:
+        self._turn = 0
+
+    def choose(self, loads: Sequence[Load], prompt: Wanted) -> Choice | None:
+        """See Policy."""
         for step in range(len(loads)):
-            load = loads[(turn + step) % len(loads)]
+            load = loads[(self._turn + step) % len(loads)]
             if load.in_flight < load.places:
-                turn = (turn + step + 1) % len(loads)
-                return load.name
+                self._turn = (self._turn + step + 1) % len(loads)
+                return Choice(load.name)
         return None
 
-    return policy
+    def forget(self, name: str) -> None:
+        """It remembers nothing."""

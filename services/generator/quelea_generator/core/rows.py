@@ -25,7 +25,7 @@ _SPAN_WORDS = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(r"\d{1,2},?|(?:19|20)\d\d,?")
-_NUMBERED = re.compile(r"(?:Item|Part|Note|Exhibit|第[一二三四五六七八九十\d]+[章节部])\s*\d*", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:(?:Item|Part|Note|Exhibit)\b|第[一二三四五六七八九十\d]+[章节部])\s*\d*", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SENTENCE = re.compile(r"[.。;；]\s")
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from quelea_kit.text import terms
 
-from quelea_generator.core.finance_terms import Expression, generic_terms
+from quelea_generator.core import labels
 from quelea_generator.core.glosses import is_foreign
 from quelea_generator.core.meeting import meets
 from quelea_generator.core.model import Evidence
@@ -30,6 +30,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "row": 0.8,
         "reason": 0.8,
         "causes": 1.0,
+        "together": 1.3,
         "run": 1.5,
         "facts": 0.7,
         "period": 1.0,
@@ -70,9 +71,13 @@ _QUARTER_SPAN = re.compile(
     re.IGNORECASE,
 )
 _LONG_SPAN = re.compile(
-    r"\b(?:(?:six|nine|twelve|first six|first nine) months|year[- ]to[- ]date)\b|上半年|前三季度", re.IGNORECASE
+    r"\b(?:(?:six|nine|twelve|first six|first nine) months|(?:first|second) half|year[- ]to[- ]date)\b"
+    r"|上半年|下半年|前三季度",
+    re.IGNORECASE,
 )
 _MET = 0.7
+REACHED = 0.45
+"""A row has what is asked for in its label, in the heading above it, or in its table's title."""
 _ITEM_FLOOR, _WORD_FLOOR = 0.6, 0.3
 """Least share of a financial item, and of a word, before shares are made to add up to 1."""
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
@@ -136,8 +141,8 @@ def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str,
         for span in [*spans, *runs_of(spans)] if asked.breakdown else spans:
             if span.row is None and not span.rows and _HEADING.fullmatch(item.text[span.start : span.end]):
                 continue
-            labels = "; ".join(row.label for row in span.rows) or (span.row.label if span.row else "")
-            own, words_ = _line(labels or item.text[span.start : span.end])
+            label = "; ".join(row.label for row in span.rows) or (span.row.label if span.row else "")
+            own, words_ = _line(label or item.text[span.start : span.end])
             if span.above not in lines:
                 lines[span.above] = _line(span.above)[0]
             seen.append(_Seen(item, rank, span, own, words_, lines[span.above], around, abroad))
@@ -145,6 +150,8 @@ def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str,
         return []
     matched = [tuple(meets(unit, one.own, one.abroad) for unit in asked.units) for one in seen]
     shares = _weights(asked.units, matched)
+    of_rows = [met for one, met in zip(seen, matched, strict=True) if one.span.row]
+    demanded = labels.demanded(asked, of_rows, [(one.own, one.abroad) for one in seen if not one.span.row])
     found = []
     for one, met in zip(seen, matched, strict=True):
         reached = tuple(
@@ -153,11 +160,19 @@ def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str,
             else m
             for m, unit in zip(met, asked.units, strict=True)
         )
-        features = _features(asked, one, met, reached, shares, len(evidence))
+        has_all = all(reached[at] >= REACHED for at in demanded)
+        features = _features(asked, one, met, reached, shares, len(evidence), has_all=has_all)
+        if not one.span.row and (asked.moves or asked.percent or asked.reason):
+            features["together"] = float(labels.says_together(asked, demanded, one.own, one.abroad))
         score = sum(weights[name] * value for name, value in features.items())
         found.append(Candidate(one.evidence, one.span, met, reached, MappingProxyType(features), score))
     found.sort(key=lambda c: (-c.score, c.evidence.number, c.span.start))
     return found
+
+
+def states_item(asked: Asked, candidate: Candidate) -> bool:
+    """Whether it is about a financial item that the question names."""
+    return any(unit.others and met >= _MET for unit, met in zip(asked.units, candidate.matched, strict=True))
 
 
 def _weights(units: Sequence[Unit], matched: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
@@ -183,6 +198,8 @@ def _features(
     reached: Iterable[float],
     shares: tuple[float, ...],
     passages: int,
+    *,
+    has_all: bool,
 ) -> dict[str, float]:
     text = one.evidence.text[one.span.start : one.span.end]
     row = one.span.row
@@ -191,11 +208,12 @@ def _features(
     wider = sum(share * m for share, m in zip(shares, reached, strict=True))
     pairs = [pair for pair in asked.pairs if f" {pair[0]} {pair[1]} " in one.own]
     wants = asked.wants_figure
+    span = _span(asked, text) if row is None else 0.0
     return {
         "coverage": coverage,
         "context": wider - coverage,
-        "precision": _precision(asked, one) if row and not asked.reason else 0.0,
-        "exact": float(row is not None and not asked.reason and not asked.yes_no and _exact(asked.units, one)),
+        "precision": labels.precision(asked, one.own, one.words, one.abroad) if row and not asked.reason else 0.0,
+        "exact": float(row is not None and not asked.reason and not asked.yes_no and has_all and _exact(asked, one)),
         "pairs": min(1.0, len(pairs) / 3),
         "rank": 1 - one.rank / passages,
         "figure": float(wants and _DIGITS.search(shown) is not None),
@@ -205,8 +223,8 @@ def _features(
         "causes": _causes(asked, one.own, text) if row is None else 0.0,
         "run": float(bool(one.span.rows)),
         "facts": float(row is None and _MONEY.search(text) is not None),
-        "period": float(_period(asked, one.evidence, row.label if row else text)),
-        "span": _span(asked, text) if row is None else 0.0,
+        "period": 0.0 if span < 0 else float(_period(asked, one.evidence, row.label if row else text)),
+        "span": span,
         "length": min(1.0, len(text) / 150) if row is None else 0.5,
         "pointer": float(row is None and _POINTER.search(text) is not None),
         "fragment": float(row is None and not one.span.rows and _FRAGMENT.search(text) is not None),
@@ -221,32 +239,10 @@ def _row(asked: Asked) -> float:
     return 0.0 if asked.yes_no else 1.0
 
 
-def _precision(asked: Asked, one: _Seen) -> float:
-    """The part of a row's label that the question explains; an unexplained "total" or "net" costs little."""
-    explained = set(asked.words)
-    for unit in asked.units:
-        for expression in _expressions(unit, one):
-            if f" {' '.join(expression)} " in one.own:
-                explained.update(expression)
-    worth = [(0.25 if word in generic_terms() and word not in explained else 1.0, word) for word in one.words]
-    whole = sum(value for value, _ in worth)
-    return sum(value for value, word in worth if word in explained) / whole if whole else 0.0
-
-
-def _expressions(unit: Unit, one: _Seen) -> tuple[Expression, ...]:
-    return (unit.own, *unit.others, *(unit.gloss if one.abroad else ()))
-
-
-def _exact(units: Sequence[Unit], one: _Seen) -> bool:
-    """The row's label is the thing asked for, and nothing more."""
-    bare = tuple(word for word in one.words if word not in generic_terms())
-    for unit in units:
-        for expression in _expressions(unit, one):
-            if one.words == expression:
-                return True
-            if bare and bare == tuple(word for word in expression if word not in generic_terms()):
-                return True
-    return False
+def _exact(asked: Asked, one: _Seen) -> bool:
+    if not asked.other and one.span.row and labels.OTHER.match(one.span.row.label):
+        return False
+    return labels.is_exact(asked.units, one.words, one.abroad)
 
 
 def _right_kind(asked: Asked, shown: str) -> bool:

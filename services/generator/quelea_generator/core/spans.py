@@ -20,6 +20,7 @@ _BULLET = re.compile(
 )
 _SUB_ROW = re.compile(r"(?:as an? )?(?:%|percent(?:age)?) of\b|占.{1,16}(?:比例|比重|比)", re.IGNORECASE)
 """The label of a row that says something of the row above it: "% of net revenue"."""
+_LONG_HEADING = 120
 _LETTERS = re.compile(r"[A-Za-z\u3400-\u9fff]")
 
 
@@ -53,6 +54,10 @@ def spans_of(text: str, *, is_table: bool, heads: bool = False) -> list[Span]:
     above = ""
     for start, end in _lines(text):
         row = parse_row(text[start:end])
+        if row is None and is_table and not _LETTERS.search(text[start:end]) and re.search(r"\d", text[start:end]):
+            headings = _close(text, block, is_table=is_table, heads=heads, above=above, found=found)
+            above, block = _outer(headings or above), []  # an unlabelled sum ends the part that it is of
+            continue
         if row is None:
             block.append((start, end))
             continue
@@ -72,6 +77,13 @@ def spans_of(text: str, *, is_table: bool, heads: bool = False) -> list[Span]:
         found.append(Span(start, end, row, above))
     _close(text, block, is_table=is_table, heads=heads, above=above, found=found)
     return found
+
+
+def _outer(above: str) -> str:
+    """The heading that goes on after a part of it has ended: down to the last line that ends with a colon, if any."""
+    lines = above.split("\n")
+    colons = [at for at, line in enumerate(lines) if line.rstrip().endswith((":", "："))]
+    return "\n".join(lines[: colons[-1] + 1]) if colons else above
 
 
 def runs_of(spans: Sequence[Span], *, most: int = 4, least: int = 3) -> list[Span]:
@@ -131,7 +143,16 @@ def _close(
             if is_table and not heads:
                 continue
         found.extend(Span(s, e, None, above) for s, e in sentences if _says_something(text[s:e]))
-    return "\n".join(text[s:e] for s, e in pieces[-3:] if e - s < 120) if is_table else heading
+    if not is_table:
+        return heading
+    shown = (text[s:e] if e - s < _LONG_HEADING else _last_heading(text[s:e]) for s, e in pieces[-3:])
+    return "\n".join(piece for piece in shown if piece)
+
+
+def _last_heading(piece: str) -> str:
+    """The last line of a head that is too long to be one heading, where it is one itself: "Net revenue:"."""
+    line = piece.rsplit("\n", 1)[-1]
+    return line if line.endswith((":", "：")) and len(line) < _LONG_HEADING else ""
 
 
 def _says_something(piece: str) -> bool:

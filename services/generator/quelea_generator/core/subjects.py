@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from quelea_kit.glossary import entries
+from quelea_kit.glossary import ALSO_A_WORD, entries
 from quelea_kit.text import CJK, normalise
 
 from quelea_generator.core.model import Evidence
@@ -15,11 +15,10 @@ from quelea_generator.core.scoring import Candidate
 
 _SENTENCE = re.compile(r"(?<=[。！？!?\n])|(?<=\.)\s")
 _DIGIT = re.compile(r"\d")
+_NAMED = 1.5
+"""Worth of naming the company in a round-up of several."""
 _AROUND = 240
 """So many characters before a sentence are looked at for whom it speaks of."""
-
-_ALSO_A_WORD = {"美的": r"(?<![\u4e00-\u9fff])美的|美的(?=集团|空调|电器|公司)", "大众": r"大众(?=汽车|集团|中国|品牌)"}
-"""Short Chinese names that are parts of other words as well: 完美的, 社会大众."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,15 @@ def subjects_of(question: str, evidence: Sequence[Evidence]) -> Subjects | None:
     if not any(names.search(f"{item.company}\n{item.header}\n{item.text}") for item in evidence):
         return None
     return Subjects(names, _pattern(frozenset(name for group in groups for name in group) - mine))
+
+
+def named_first(subjects: Subjects, ranked: Sequence[Candidate]) -> list[Candidate]:
+    """In a passage that is nobody's the sentence that names the company comes before those around it."""
+    worth = [
+        replace(one, score=one.score + _NAMED) if not one.evidence.company and subjects.names.search(one.text) else one
+        for one in ranked
+    ]
+    return sorted(worth, key=lambda one: -one.score)
 
 
 def is_about(subjects: Subjects, candidate: Candidate, *, figure: bool) -> bool:
@@ -102,7 +110,7 @@ def _pattern(names: frozenset[str]) -> re.Pattern[str]:
 
 def _expression(name: str) -> str:
     if CJK.search(name):
-        return _ALSO_A_WORD.get(name, re.escape(name))
+        return ALSO_A_WORD.get(name, re.escape(name))
     return rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])"
 
 

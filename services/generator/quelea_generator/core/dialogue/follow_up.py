@@ -6,9 +6,12 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from quelea_kit.period_words import usual
+
 from quelea_generator.core.dialogue.follow_up_periods import period_of, time_spans
-from quelea_generator.core.dialogue.parts import Parts, is_common, read_parts, topic_of
+from quelea_generator.core.dialogue.parts import Parts, is_plain_name, read_parts, topic_of
 from quelea_generator.core.dialogue.times import Period
+from quelea_generator.core.dialogue.whole import TOTAL, whole
 from quelea_generator.core.model import Turn
 
 MOST_TURNS = 8
@@ -17,8 +20,10 @@ _LONGEST = 300
 """Characters of a question that may lean on others; a longer one says what it means."""
 
 _CONNECTIVE = re.compile(
-    r"^\s*(?:(?:ok(?:ay)?|thanks?(?: you)?|so|and|but|or|then|now|also|what about|how about|what of|same for"
-    r"|the same for|compared? (?:to|with|against)|versus|vs\.?|是的|好的|谢谢|那么|那"
+    r"^\s*(?:(?:ok(?:ay)?|thanks?(?: you)?|i mean(?:t)?|no|sorry|rather|so|and|but|or|then|now|also|what about"
+    r"|how about|what of|same for"
+    r"|the same for|compared? (?:to|with|against)|versus|vs\.?"
+    r"|我(?:是说|指的?是|的意思是)|不对?|应该是|是的|好的|谢谢|那么|那"
     r"|还有|另外|然后|以及|而|如果|换成|与|跟|和|同(?![比期样一类]))"
     r"(?:\b|(?<=[\u4e00-\u9fff]))[\s,，]*)+",
     re.IGNORECASE,
@@ -94,10 +99,14 @@ def stand_alone(question: str, history: tuple[Turn, ...], as_of: date, companies
     earlier = [turn.text.strip() for turn in history if turn.role == "user" and turn.text.strip()][-MOST_TURNS:]
     if not earlier:
         return Rewritten(question, leans=False)
-    base = earlier[0]
-    for turn in earlier[1:]:
-        base = _merged(base, turn, as_of, companies).text
-    return _merged(base, question.strip(), as_of, companies)
+    first = earlier[0] if _COMPARES.search(earlier[0]) else _CONNECTIVE.sub("", earlier[0])
+    found = Rewritten(usual(first or earlier[0]), leans=False)  # the turns before "And Intel's revenue?" may be gone
+    part = ""  # of what the whole was asked for: "And Services?" after it is another part
+    for turn in map(usual, [*earlier[1:], question.strip()]):
+        base, other = found.text, read_parts(turn, companies)
+        found = _merged(part if part and other.topics and not other.sure else base, turn, as_of, companies)
+        part = base if _is_total(turn) else ""
+    return found if found.leans else Rewritten(question.strip(), leans=False)
 
 
 def _merged(base_text: str, question: str, as_of: date, known: tuple[str, ...]) -> Rewritten:
@@ -121,9 +130,15 @@ def _merged(base_text: str, question: str, as_of: date, known: tuple[str, ...]) 
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
     if _SENTENCE.search(fragment) and not _SUBJECT.match(fragment):
         return Rewritten(_sentence(read_parts(_CONNECTIVE.sub("", question), known), base, as_of, chinese), leans=True)
+    if _is_total(question) and base.items:
+        return Rewritten(whole(base, chinese=base.language == "zh"), leans=True)
     compares = bool(_COMPARES.search(question))
     piece = read_parts(_SUBJECT.sub("", fragment), known)
     return Rewritten(_fragment(piece, base, as_of, compares, chinese, question), leans=True)
+
+
+def _is_total(question: str) -> bool:
+    return TOTAL.fullmatch(_TAIL.sub("", _CONNECTIVE.sub("", question)).strip()) is not None
 
 
 def _leans(question: str, said: Parts, base: Parts) -> bool:
@@ -170,7 +185,7 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
         and not company
         and not item
         and not period
-        and _is_plain_name(fragment)
+        and is_plain_name(fragment)
         and base.companies
         and base.companies[0].text.islower()
     ):
@@ -205,14 +220,6 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
     return _with_added(text, added, base.language)
 
 
-def _is_plain_name(fragment: str) -> bool:
-    """One or two small words that are no words of asking: "and penrose?"."""
-    words = fragment.split()
-    return 0 < len(words) < 3 and all(
-        re.fullmatch(r"[a-z][a-z&\-]{2,}", word) and not is_common(word) for word in words
-    )
-
-
 def _with_added(text: str, added: list[str], language: str) -> str:
     for one in added:
         end = text.rstrip(" ?？.。")
@@ -220,7 +227,8 @@ def _with_added(text: str, added: list[str], language: str) -> str:
             text = f"{one}：{end}？" if not re.match(r"\d", one) else f"{one}{end}？"
         else:
             period = bool(re.match(r"(?:the |fiscal |[QH]\d|\d{4}|[A-Z][a-z]+ \d)", one))
-            text = f"{end} {'in' if period else 'for'} {one}?"
+            led = re.match(r"(?:in|for|on|at|of|by|during|from|since|over|under|with|without|to)\s", one, re.IGNORECASE)
+            text = f"{end} {'' if led else 'in ' if period else 'for '}{one}?"
     return text
 
 
@@ -230,7 +238,7 @@ def _composed(base: Parts, company: str, item: str, period: Period | None, chine
     company = company or (base.companies[0].text if base.companies else "")
     item = item or base.items[0].text
     when = period or (base.periods[0].period if base.periods else None)
-    time = when.text(language) if when else ""
+    time = when.phrase(language) if when else ""
     if chinese:
         return f"{company}{' ' if company.isascii() and time else ''}{time}的{item}是多少？"
     return f"What was the {item}{f' of {company}' if company else ''}{f' in {time}' if time else ''}?"
@@ -262,7 +270,7 @@ def _sentence(said: Parts, base: Parts, as_of: date, chinese: bool) -> str:
         if not owns and not times:
             text = f"{company}{text}" if chinese else _before_end(text, f"at {company}")
     if not said.periods and not said.shift and not replaced and base.periods and not _NOW.search(question):
-        time = base.periods[0].period.text("zh" if chinese else "en")
+        time = base.periods[0].period.phrase("zh" if chinese else "en")
         at = text.find(company) + len(company) if company and company in text else 0
         text = text[:at] + time + text[at:] if chinese else _before_end(text, f"in {time}")
     return text[:1].upper() + text[1:]

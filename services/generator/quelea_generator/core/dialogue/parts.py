@@ -9,7 +9,8 @@ from functools import cache
 
 from quelea_kit.text import CJK, STOP_WORDS, language_of, words
 
-from quelea_generator.core.dialogue.times import Found, Shift, find_periods, find_shift
+from quelea_generator.core.dialogue.shifts import Shift, find_shift
+from quelea_generator.core.dialogue.times import Found, find_periods
 from quelea_generator.core.finance_terms import ALIASES, CONCEPTS
 
 
@@ -96,7 +97,7 @@ _MODIFIER_STOP = (
 _EXTRA_ITEMS = (
     "R&D expenses|R&D spending|R&D|SG&A|EBITDA|adjusted EBITDA|EPS|diluted EPS|net margin|operating margin"
     "|profit margin|profit|income|margin|expenses|costs|guidance|outlook|backlog|order book|cash flow|earnings"
-    "|growth|headcount|净利率|营业利润率|研发费用率|销售费用率|现金流|利润|成本|费用|股价|产能|销量|增速"
+    "|growth|headcount|净销售额|净营收|净收入|净利率|营业利润率|研发费用率|销售费用率|现金流|利润|成本|费用|股价|产能|销量|增速"
 )
 
 
@@ -220,6 +221,14 @@ def is_common(word: str) -> bool:
     """A small word that names no company: asking, time, place, manner, a word of reports."""
     low = word.lower()
     return low in _NO_NAMES or low in STOP_WORDS or low in _COMMON or low.endswith(("ly", "wide", "wards"))
+
+
+def is_plain_name(fragment: str) -> bool:
+    """One or two small words that are no words of asking: "and penrose?"."""
+    words = fragment.split()
+    return 0 < len(words) < 3 and all(
+        re.fullmatch(r"[a-z][a-z&\-]{2,}", word) and not is_common(word) for word in words
+    )
 
 
 def _no_name(word: str) -> bool:

@@ -9,15 +9,19 @@ from datetime import date
 from typing import Literal
 
 from quelea_kit.dates import find_dates
+from quelea_kit.no_such_periods import no_such_periods
+from quelea_kit.period_words import QUARTERS, YEAR
 from quelea_kit.text import CJK
 
-Kind = Literal["year", "nine", "half", "quarter", "month", "date"]
+Kind = Literal["year", "nine", "half", "quarter", "month", "date", "none"]
+"""none: one that no calendar has, such as the fifth quarter: it is asked for as it is written."""
 
 _MONTHS = "January February March April May June July August September October November December".split()
 _ORDINALS = ("first", "second", "third", "fourth")
-_NUMBERS = {word: n for n, word in enumerate(_ORDINALS, 1)} | {"1st": 1, "2nd": 2, "3rd": 3, "4th": 4, "last": 4}
-_CHINESE = {word: n for n, word in enumerate("一二三四", 1)} | {"上": 1, "下": 2, "两": 2, "五": 5}
-_COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
+_HALVES = {"上": 1, "下": 2}
+_LENGTHS = {"quarter": "季度", "three months": "三个月", "six months": "六个月", "nine months": "九个月"}
+_LENGTH_BEFORE = re.compile(rf"\b(?:the\s+)?(?P<n>{'|'.join(_LENGTHS)})\s+ended\s+(?:on\s+)?$", re.IGNORECASE)
+_LENGTH_AFTER = re.compile(rf"^\s*止的?(?P<n>{'|'.join(_LENGTHS.values())})")
 
 _Y = (
     r"(?:(?P<f{n}>fiscal(?:\s+year)?|FY|calendar(?:\s+year)?)\s*'?)?"
@@ -38,7 +42,7 @@ _ENGLISH = re.compile(
 )
 _CHINESE_PERIOD = re.compile(
     r"(?:(?P<y>(?:19|20)\d\d)\s*(?P<f>财年|财政年度|年度?))?\s*的?(?:(?P<n>前三(?:个)?季度?)|(?<![上前下后每])第?(?P<q>[一二三四1-4])(?:个)?(?:季度|季报|财季)"
-    r"|Q(?P<q2>[1-4])(?!\d)|(?P<h>[上下])半年|(?P<m>1[0-2]|[1-9])月份?(?!\d|\s*\d+\s*日))"
+    r"|Q(?P<q2>[1-4])(?!\d)|(?P<h>[上下])半年|(?<!\d)(?P<m>1[0-2]|[1-9])月份?(?!\d|\s*\d+\s*日))"
     r"|(?P<y2>(?:19|20)\d\d)\s*(?P<f2>财年|财政年度|年度?)"
 )
 
@@ -54,6 +58,8 @@ class Period:
         fiscal: The text says fiscal.
         day: Of a date.
         short: Written "Q3", "H1".
+        length: Of what ends on a date: "quarter", "six months".
+        words: Of one that does not exist.
     """
 
     kind: Kind
@@ -62,6 +68,8 @@ class Period:
     fiscal: bool = False
     day: date | None = None
     short: bool = False
+    length: str = ""
+    words: str = ""
 
     @property
     def order(self) -> tuple[int, int]:
@@ -94,8 +102,20 @@ class Period:
         """ "the third quarter of fiscal 2023", "2023财年第三季度"."""
         return self._chinese() if language == "zh" else self._english()
 
+    def phrase(self, language: str) -> str:
+        """The same, with what ends on a date: "the quarter ended March 31, 2023"."""
+        text = self.text(language)
+        if not self.length:
+            return text
+        return f"截至{text}止{_LENGTHS[self.length]}" if language == "zh" else f"the {self.length} ended {text}"
+
+    def _as_written(self, year: str) -> str:
+        return re.sub(YEAR, str(self.year), self.words) if re.search(YEAR, self.words) else year
+
     def _english(self) -> str:
         year = f"{'fiscal ' if self.fiscal else ''}{self.year}" if self.year else ""
+        if self.kind == "none":
+            return self._as_written(f"{self.words} of {year}" if year else self.words)
         if self.day:
             return f"{_MONTHS[self.day.month - 1]} {self.day.day}, {self.day.year}"
         if self.kind == "month":
@@ -111,6 +131,8 @@ class Period:
         if self.day:
             return f"{self.day.year}年{self.day.month}月{self.day.day}日"
         year = f"{self.year}{'财年' if self.fiscal else '年'}" if self.year else ""
+        if self.kind == "none":
+            return self._as_written(f"{year}{self.words}")
         if self.kind == "quarter":
             return f"{year}第{'一二三四'[self.part - 1]}季度"
         if self.kind == "nine":
@@ -131,13 +153,30 @@ class Found:
 
 def find_periods(text: str) -> list[Found]:
     """The periods that a text names, in order, none over another."""
-    found = [Found(day.start, day.end, Period("date", day.day.year, day=day.day)) for day in find_dates(text)]
+    found = [Found(one.start, one.end, _none(one.words)) for one in no_such_periods(text, bare=True, seasons=True)]
+    found += [
+        Found(day.start, day.end, Period("date", day.day.year, day=day.day, length=_length(text, day.start, day.end)))
+        for day in find_dates(text)
+        if all(day.end <= one.start or day.start >= one.end for one in found)
+    ]
     chinese = ((_CHINESE_PERIOD, _read_chinese),) if CJK.search(text) else ()
     for pattern, read in (*chinese, (_ENGLISH, _read_english)):
         for match in pattern.finditer(text):
             if match.group().strip() and all(match.end() <= one.start or match.start() >= one.end for one in found):
                 found.append(Found(match.start(), match.end(), read(match)))
     return sorted(found, key=lambda one: one.start)
+
+
+def _none(words: str) -> Period:
+    year = re.search(YEAR, words)
+    return Period("none", int(year.group()) if year else 0, words=words)
+
+
+def _length(text: str, start: int, end: int) -> str:
+    if before := _LENGTH_BEFORE.search(text[:start]):
+        return before["n"].lower()
+    after = _LENGTH_AFTER.search(text[end:])
+    return next(english for english, chinese in _LENGTHS.items() if chinese == after["n"]) if after else ""
 
 
 def _read_english(match: re.Match[str]) -> Period:
@@ -166,14 +205,14 @@ def _read_chinese(match: re.Match[str]) -> Period:
     if quarter := match["q"] or match["q2"]:
         return Period("quarter", year, _part(quarter), fiscal)
     if match["h"]:
-        return Period("half", year, _CHINESE[match["h"]], fiscal)
+        return Period("half", year, _HALVES[match["h"]], fiscal)
     if match["m"]:
         return Period("month", year, int(match["m"]), fiscal)
     return Period("year", year, fiscal=fiscal)
 
 
 def _part(word: str) -> int:
-    return int(word) if word.isdigit() else _NUMBERS.get(word.lower()) or _CHINESE[word]
+    return QUARTERS[word.lower()]
 
 
 def _moved_day(day: date, months: int) -> date:
@@ -182,76 +221,6 @@ def _moved_day(day: date, months: int) -> date:
     last = monthrange(year, month)[1]
     at_end = day.day == monthrange(day.year, day.month)[1]
     return date(year, month, last if at_end else min(day.day, last))
-
-
-_SHIFT = re.compile(
-    r"(?:\bthe\s+)?\b(?P<back2>year\s+before\s+last)\b"
-    r"|(?:\b(?:in|for|of|from)\s+)?(?:\bthe\s+)?\bsame\s+(?:quarter|period|time|month)\s+(?:of\s+|in\s+)?(?:the\s+|a\s+)?"
-    r"(?P<same>last|previous|prior|preceding)?\s*year(?:\s+(?:before|earlier|ago))?\b"
-    r"|(?:\bthe\s+)?\b(?P<u1>year|quarter|month)\s+(?P<d1>before|earlier|prior|ago|after|later)\b(?:\s+that\b)?"
-    r"|(?:\bthe\s+)?\b(?P<d2>previous|prior|preceding|last|next|following)\s+(?:fiscal\s+)?(?P<u2>year|quarter|month)\b"
-    r"|\b(?P<n>\d{1,2}|a|one|two|three|four|five)\s+(?P<u3>year|quarter|month)s?\s+(?P<d3>before|earlier|prior|ago|after|later)\b"
-    r"|(?P<zsame>(?:去年|上年|上一年|前一年)(?:度)?同(?:一)?(?:期|季度))|(?P<zback2>前年)"
-    r"|(?P<zn>\d{1,2}|[一两二三四五])(?P<zu3>年|个季度|个月)(?P<zd3>前|后)"
-    r"|(?P<zu>上一?个?年度?|上一?个?季度?|上一?个?月|去年|上年度?|前一年度?|前一个?季度|前一个?月)"
-    r"|(?P<znext>下一?个?年度?|下一?个?季度?|下一?个?月|次年|明年|后一年|后一个?季度|第二年)"
-    r"|\b(?P<this>this\s+(?P<u4>year|quarter|month))\b|(?P<zthis>今年|本年度?|本季度|这个?季度|本月|这个?月)",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """A period named by its distance from another one, and where the text says it."""
-
-    start: int
-    end: int
-    years: int = 0
-    quarters: int = 0
-    months: int = 0
-    same: bool = False
-    """The same period of another year: whatever it is compared with stays."""
-    this: bool = False
-    """Counted from the day of the question."""
-
-    @property
-    def kind(self) -> Kind:
-        """The unit that it is counted in."""
-        return "quarter" if self.quarters else "month" if self.months else "year"
-
-
-def find_shift(text: str) -> Shift | None:
-    """The first such period of a text."""
-    match = _SHIFT.search(text)
-    return _read_shift(match) if match else None
-
-
-def _read_shift(match: re.Match[str]) -> Shift:
-    start, end = match.span()
-    said = match.group().lower()
-    if match["back2"] or match["zback2"]:
-        return Shift(start, end, years=-2)
-    if "same" in said or match["zsame"]:
-        return Shift(start, end, years=-1, same=True)
-    unit = (match["u1"] or match["u2"] or match["u3"] or match["u4"] or "").lower()
-    if not unit:
-        unit = "quarter" if "季" in said else "month" if "月" in said else "year"
-    if match["this"] or match["zthis"]:
-        sign, count = 0, 0
-    else:
-        later = {"after", "later", "next", "following", "后"}
-        word = (match["d1"] or match["d2"] or match["d3"] or match["zd3"] or "").lower()
-        sign = 1 if word in later or match["znext"] else -1
-        number = (match["n"] or match["zn"] or "1").lower()
-        count = int(number) if number.isdigit() else _COUNTS.get(number) or _CHINESE[number]
-    return Shift(
-        start,
-        end,
-        years=sign * count if unit == "year" else 0,
-        quarters=sign * count if unit == "quarter" else 0,
-        months=sign * count if unit == "month" else 0,
-        this=bool(match["this"] or match["zthis"]),
-    )
 
 
 def of_day(day: date, kind: Kind) -> Period:

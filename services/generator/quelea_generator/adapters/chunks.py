@@ -1,0 +1,67 @@
+"""What an endpoint's JSON says, read without trust: impossible numbers are none, text is what UTF-8 can hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quelea_generator.core.chat import ChatPiece
+
+_MOST_TOKENS = 100_000_000
+"""Of a context or a count; what is larger is no count of tokens."""
+
+_MOST_ADAPTERS = 100
+"""Of one model that are told."""
+
+
+def whole(value: object) -> int:
+    """A count of tokens; 0 for what cannot be one."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST_TOKENS else 0
+
+
+def piece_of(chunk: Any) -> ChatPiece:
+    """The piece of text in a chunk of a stream.
+
+    Raises:
+        AttributeError, LookupError, TypeError: It has another shape.
+    """
+    choices = chunk.get("choices")
+    usage = chunk.get("usage")
+    choice = choices[0] if choices else None
+    delta = choice.get("delta") if choice else None
+    text = (delta.get("content") if delta else None) or ""
+    if not isinstance(text, str):
+        raise TypeError("content is no text")
+    counts = usage if isinstance(usage, dict) else {}
+    return ChatPiece(
+        text=text if text.isascii() else _encodable(text),
+        finish=str(choice.get("finish_reason") or "")[:32] if choice else "",
+        prompt_tokens=whole(counts.get("prompt_tokens")),
+        completion_tokens=whole(counts.get("completion_tokens")),
+    )
+
+
+def models_of(reply: Any, model: str) -> tuple[dict[str, int], tuple[str, ...]]:
+    """What a list of models says: the context of each name (0 where unknown), and the adapters of a model.
+
+    vLLM tells whose adapter a name is; of another endpoint's many models nobody knows which can answer.
+
+    Raises:
+        AttributeError, LookupError, TypeError: It has another shape.
+    """
+    listed = {str(one["id"]): one for one in reply["data"]}
+    own = listed.get(model, {})
+    contexts = {
+        name: whole(one.get("max_model_len")) or whole(own.get("max_model_len")) for name, one in listed.items()
+    }
+    base = own.get("parent") or model
+    adapters = [name for name, one in listed.items() if name != model and (name == base or one.get("parent") == base)]
+    return contexts, tuple(adapters[:_MOST_ADAPTERS])
+
+
+def _encodable(text: str) -> str:
+    """JSON can say half of a character, and UTF-8 cannot: what no message could carry is replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -1,0 +1,1 @@
+"""Figures that are computed from figures of the evidence: changes, growth, shares, ratios, sums, differences."""

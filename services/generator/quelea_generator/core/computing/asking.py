@@ -1,0 +1,169 @@
+"""Whether a question asks for a computed figure, and of what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["change", "share", "ratio", "sum", "difference"]
+_MOST_OPERANDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A computation that a question asks for.
+
+    Attributes:
+        kind: What is computed. "change" also means growth: one thing at two times.
+        operands: The words for each operand, as the question has them; one for a change. Of a share or ratio the part
+            first, then the whole.
+        months: Of a change: how long before the later time the earlier one lies; 0 where the question does not say.
+    """
+
+    kind: Kind
+    operands: tuple[str, ...]
+    months: int = 0
+    stated: str = ""
+    """What a row is called that has the result itself."""
+
+
+_VERB = r"(?:was|were|is|are|did|does|do|came|come|comes|comprised|represented)"
+_SHARES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(?:share|percentage|proportion|portion|fraction|percent) of (?P<whole>.{{2,60}}?) (?:\w+ly )?{_VERB}\b"
+        r"(?: from| by| of)? ?(?P<part>.+)",
+        r"(?P<part>.+?),? as an? (?:share|percentage|proportion|percent|portion|fraction) of (?P<whole>.+)",
+        r"(?P<part>.+?)['’]s? share of (?P<whole>.+)",
+        r"\bhow much of (?P<whole>.{2,60}?) (?:came|comes|was|were|is) (?:from |made up (?:by|of) )?(?P<part>.+)",
+        r"(?P<part>.+?)占(?!比)(?:公司|其)?(?P<whole>.{2,20}?)的?(?:比例|比重|百分比|份额|比率|百分之|多少|几成)",
+        r"(?P<part>.+?)在(?P<whole>.{2,16}?)中?的?(?:占比|所占)",
+        r"(?P<part>.+?(?P<whole>收入|销售额|营收))的?占比",
+        r"(?P<whole>.+?(?:收入|销售额|营收))[中里](?P<part>.{1,20}?)的?(?:占比|比例|比重|占多少)",
+    )
+)
+_MARGINS = tuple(
+    (re.compile(pattern, re.IGNORECASE), operands)
+    for pattern, operands in (
+        (r"\bnet (?:profit |income )?margin\b", ("net income", "revenue")),
+        (r"\boperating (?:profit |income )?margin\b", ("operating income", "revenue")),
+        (r"\bgross (?:profit )?margin (?:percent(?:age)?|rate|ratio|%)|\bgross margin\b.{0,40}(?:%|\bpercent)",
+         ("gross margin", "revenue")),
+        (r"\bcurrent ratio\b", ("total current assets", "total current liabilities")),
+        (r"净利润?率", ("净利润", "营业收入")),
+        (r"(?:营业|经营|运营)利润率", ("营业利润", "营业收入")),
+        (r"毛利润?率", ("毛利", "营业收入")),
+        (r"流动比率", ("流动资产合计", "流动负债合计")),
+    )
+)  # fmt: skip
+_RATIOS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\bratio (?:of|between) (?P<part>.+?) (?:to|and|over) (?P<whole>.+)",
+        r"(?P<part>\w[\w& -]*?)[ -]to[ -](?P<whole>\w[\w& -]*?) ratio\b(?P<rest>.*)",
+        r"(?P<part>.+?)(?:与|和|对|同|比)(?P<whole>.{2,16}?)(?:的|之间的)?(?:比率|比值|之比)",
+    )
+)
+_SUMS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:sum|combined total|aggregate) of (?P<all>.+)",
+        r"(?P<all>.+ and .+?),? (?:combined|taken together|together|added (?:up|together)|summed)\b",
+        r"\bcombined (?P<all>.+ and .+)",
+        r"(?P<all>.+?[和与及加、].+?)的?(?:合计|之和|总和|总共|一共|共计|加起来|加总)",
+    )
+)
+_AND = re.compile(r",? and |, | plus |以及|加上|[和与及加、]", re.IGNORECASE)
+_DIFFERENCES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\bdifference between (?P<a>.+?) and (?P<b>.+)",
+        r"(?P<a>.+?)(?:与|和|减去|减)(?P<b>.{2,20}?)的?(?:差额|之差|差值|相差)",
+    )
+)
+_UP_DOWN = (
+    r"(?:increas\w*|decreas\w*|grow\w*|grew|rise[ns]?|rose|fall\w*|fell|declin\w*|drop\w*|chang\w*|gain\w*|reduc\w*"
+    r"|higher|lower|more|less|fewer|larger|smaller)"
+)
+_CHANGE = re.compile(
+    rf"\bby (?:how (?:much|many)|what (?:percent(?:age)?|amount))\b|\bhow (?:much|many)\b.{{0,80}}?\b{_UP_DOWN}\b"
+    rf"|\b(?:what|calculate|compute|give)\b.{{0,60}}?\b(?:change|growth|increase|decrease|decline|difference|rise|drop)"
+    r"(?: rate)? (?:in|of|from|between|for)\b"
+    r"|\b(?:growth rate|rate of growth|percent(?:age)? (?:change|increase|decrease|growth|decline))\b"
+    r"|\bhow (?:did|has|have|does)\b.{0,80}\bchanged?\b"
+    r"|\byear[- ](?:over|on)[- ]year (?:growth|change|increase|decrease)\b"
+    rf"|\b{_UP_DOWN}\b.{{0,80}}\b(?:in|as a) percent(?:age)?\b"
+    r"|(?:增长|增加|下降|下滑|减少|上升|上涨|提高|变化|变动|降低|多|少|高|低|增|减|降|升)了?(?:多少|几个?|百分之)"
+    r"|(?:增长率|增速|增幅|降幅|变动率|变化率|变动幅度|变化幅度|增长幅度)"
+)
+_TREND = re.compile(
+    r"\bover time\b|\btrends?\b|\bacross\b|\b(?:quarters|periods|factors?|which|drivers?)\b|\brates?\b(?! of| in)"
+    r"|原因|为什么|哪|历年|趋势"
+)
+_SEQUENTIAL = re.compile(
+    r"\bsequential\w*|\bquarter[- ](?:over|on)[- ]quarter\b|\bqoq\b|\b(?:previous|prior|preceding|last) quarter\b"
+    r"|环比|上一?季度?(?!末)|上个季度"
+)
+_YEARLY = re.compile(
+    r"\byear[- ](?:over|on)[- ]year\b|\byoy\b|\b(?:a|the|one) year (?:before|earlier|ago)\b"
+    r"|\b(?:the )?(?:previous|prior|preceding|last) year\b|\bsame (?:quarter|period)\b|同比|去年|上年|上一年"
+)
+_WORDS_OF_CHANGE = re.compile(
+    rf"\bby (?:how (?:much|many)|what (?:percent(?:age)?|amount))\b|\bhow (?:much|many)\b|\b{_UP_DOWN}\b"
+    r"|\b(?:growth|rate of|growth rate|rate|difference|percent(?:age)?|compared (?:with|to)|versus|vs\.?|relative to"
+    r"|than|over|between|from|sequential\w*|quarter[- ](?:over|on)[- ]quarter|year[- ](?:over|on)[- ]year|yoy|qoq"
+    r"|before|earlier|ago|same|prior|previous|preceding|last|calculate|compute|up|down|amount)\b"
+    r"|了?(?:多少|几个?百分点)|百分之几|同比|环比|相比|相较|较|比(?=去年|上年|上一|上个|同期|20|19|\d)|去年同期|上年同期|上一?年"
+    r"|去年|上一?个?季度|增长率|增速|增幅|降幅|变动率|变化率|(?:变动|变化|增长)?幅度|增长|增加|下降|下滑|减少|上升|上涨|提高"
+    r"|变化|变动|降低|了多少|多(?=多?少)",
+    re.IGNORECASE,
+)
+_HIGHER_BY = re.compile(r"[多少高低增减降升]$|了$")
+
+
+_RATE = re.compile(
+    r"\bmargin (?:percent(?:age)?|rate|ratio|%)|\b(?:percent(?:age)?|tax) (?:margin|rate)\b|利润?率|税率|费用率",
+    re.IGNORECASE,
+)
+
+
+def is_rate(question: str) -> bool:
+    """What is asked for is itself a percentage: its change is one of points."""
+    return _RATE.search(question) is not None
+
+
+def wanted(question: str) -> Iterator[Wanted]:
+    """The computations that a question may ask for, the likeliest first; most questions ask for none.
+
+    Args:
+        question: Normalised: lower case, full-width signs made ordinary.
+    """
+    for pattern in _SHARES:
+        if match := pattern.search(question):
+            yield Wanted("share", (match["part"], match["whole"]))
+            break
+    for pattern, operands in _MARGINS:
+        if (match := pattern.search(question)) and not _CHANGE.search(question):
+            is_ratio = "current" in operands[0] or "流动" in operands[0]
+            yield Wanted("ratio" if is_ratio else "share", operands, stated=match[0])
+            break
+    for pattern in _RATIOS:
+        if match := pattern.search(question):
+            yield Wanted("ratio", (match["part"], match["whole"]))
+            break
+    for pattern in _SUMS:
+        if match := pattern.search(question):
+            parts = tuple(part for part in _AND.split(match["all"]) if part.strip())
+            if 2 <= len(parts) <= _MOST_OPERANDS:
+                yield Wanted("sum", parts)
+                break
+    for pattern in _DIFFERENCES:
+        if match := pattern.search(question):
+            yield Wanted("difference", (match["a"], match["b"]))
+            break
+    if _CHANGE.search(question) and not _TREND.search(question):
+        item = _HIGHER_BY.sub("", _WORDS_OF_CHANGE.sub(" ", question).strip(" ?？。"))
+        months = 3 if _SEQUENTIAL.search(question) else 12 if _YEARLY.search(question) else 0
+        yield Wanted("change", (item,), months)

@@ -1,0 +1,127 @@
+"""How long an answer waits for its first word, by a clock that the test moves: nothing here hangs on real time."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
+from quelea_generator.adapters.patience import Patience
+from quelea_generator.core.prompt import Message
+from quelea_kit.testing import wait_until_async
+
+MESSAGES = [Message("user", "u")]
+PIECE = b'data: {"choices": [{"index": 0, "delta": {"content": "Sales "}, "finish_reason": null}]}\n\n'
+END = b'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\n'
+
+
+@pytest.fixture
+async def later() -> AsyncIterator[Callable[[float], Any]]:
+    """Moves the loop's clock ahead by so many seconds, and lets what is due then happen."""
+    loop = asyncio.get_running_loop()
+    real, ahead = loop.time, 0.0
+
+    async def moved(seconds: float) -> None:
+        nonlocal ahead
+        ahead += seconds
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+    loop.time = lambda: real() + ahead  # type: ignore[method-assign]  # the clock is the test's
+    yield moved
+    loop.time = real  # type: ignore[method-assign]
+
+
+@pytest.fixture
+async def waiting() -> AsyncIterator[tuple[Patience, asyncio.Task[None]]]:
+    """An engine's patience, of an hour, and somebody who waits for a first word."""
+    patience = Patience(3600.0)
+
+    async def wait() -> None:
+        async with patience.first_word():
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    yield patience, task
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_silence_towards_all_ends_the_wait(later: Any, waiting: Any) -> None:
+    _, task = waiting
+    await later(3000)
+    assert not task.done()
+    await later(700)
+    with pytest.raises(TimeoutError):
+        await task
+
+
+async def test_words_for_others_make_it_longer_and_not_endless(later: Any, waiting: Any) -> None:
+    patience, task = waiting
+    for _ in range(3):  # until 9,000 s
+        await later(3000)
+        assert not task.done()
+        patience.progressed()
+    await later(1700)
+    assert not task.done()
+    patience.progressed()
+    await later(200)  # three hours are over, although a word has just come
+    with pytest.raises(TimeoutError):
+        await task
+    patience.progressed()  # nobody waits: nothing to do
+
+
+@pytest.fixture
+def release(engines: list[Any]) -> Iterator[list[threading.Event]]:
+    """Lets the first engine's streams go on: the first one, one piece after the other; the second one's first piece."""
+    events = [threading.Event(), threading.Event()]
+    streams = iter(events)
+
+    async def body() -> AsyncIterator[bytes]:
+        own = next(streams)
+        if own is events[0]:
+            yield PIECE
+        while not own.is_set():  # noqa: ASYNC110  # set by another thread's loop
+            await asyncio.sleep(0.01)
+        yield PIECE
+        yield END
+
+    engines[0].answer = body
+    yield events
+    for event in events:
+        event.set()
+
+
+async def test_a_long_batch_is_waited_for_while_it_writes(
+    engines: list[Any], release: list[threading.Event], later: Any
+) -> None:
+    chat = OpenAIEndpoint(engines[0].url, SecretStr(""), "tiny", attempts=1, stall_seconds=3600.0)
+    said: dict[str, list[str]] = {"first": [], "second": []}
+
+    async def ask(name: str) -> None:
+        async for piece in chat.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0):
+            said[name].append(piece.text)
+
+    tasks = [asyncio.create_task(ask("first"))]
+    try:
+        await wait_until_async(lambda: bool(said["first"]), what="the first answer writes")
+        tasks.append(asyncio.create_task(ask("second")))
+        await wait_until_async(lambda: len(engines[0].bodies) == 2, what="the second one waits")
+        await later(3000)
+        release[0].set()
+        await asyncio.wait_for(tasks[0], 60)
+        await later(3000)  # longer than the allowance for silence, were it for this answer alone
+        assert not tasks[1].done()
+        release[1].set()
+        await asyncio.wait_for(tasks[1], 60)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with contextlib.suppress(Exception):
+            await chat.close()
+    assert "".join(said["second"]) == "Sales "
