@@ -14,6 +14,7 @@ from rich.table import Table
 
 from quelea_evaluation import cross_language
 from quelea_evaluation.answers import evaluate_answers
+from quelea_evaluation.binding_fit import binding
 from quelea_evaluation.cli_gate import calibrate, gate
 from quelea_evaluation.cli_web import web
 from quelea_evaluation.figure_checks import figures
@@ -29,6 +30,7 @@ HomeOption = Annotated[Path, typer.Option(help="Where the stacks of the evaluati
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 
 
+app.command()(binding)
 app.command()(calibrate)
 app.command()(gate)
 app.command()(pairs)

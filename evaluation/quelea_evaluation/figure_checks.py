@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,9 +20,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from quelea_evaluation.figure_adversarial import check_pairs, load, rows
+from quelea_evaluation.figure_adversarial import Pair, check_pairs, load, rows
+from quelea_evaluation.figure_computed import computed
 from quelea_evaluation.figure_corruption import KINDS, corrupted
 from quelea_evaluation.figure_items import Item, docugami, tatqa
+from quelea_evaluation.figure_process import Post, checking_process, keep, kept
 from quelea_evaluation.sets import SETS
 from quelea_evaluation.stack import Stack, running_stack
 
@@ -125,13 +128,17 @@ def evaluate_items(items: Sequence[Item], check: Check, say: Callable[[str], Non
     return report
 
 
-def evaluate_figures(data: Path, home: Path, say: Callable[[str], None]) -> Report:
-    """On the docugami stack, whose passages are the evidence of the docugami answers."""
+def evaluate_figures(data: Path, home: Path, say: Callable[[str], None], *, in_process: bool = False) -> Report:
+    """On the docugami stack, whose passages are the evidence of the docugami answers; or on those it found once."""
+    if in_process:
+        with checking_process() as post:
+            return evaluate_items([*tatqa(data), *kept(home)], lambda item: post(_body(item)), say)
     one = SETS["docugami"](data)
     with running_stack(home / one.name) as stack:
         ids = stack.ingest(one.documents, say)
         own, left_out = docugami(data, ids, lambda key, query: _passages(stack, ids[key], query))
-        report = evaluate_items([*tatqa(data), *own], lambda item: _check(stack.http, item), say)
+        keep(own, home)
+        report = evaluate_items([*tatqa(data), *own], lambda item: _post(stack.http, _body(item)), say)
     report.left_out = left_out
     return report
 
@@ -149,8 +156,8 @@ def _passages(stack: Stack, document_id: str, query: str) -> list[dict[str, str]
     ]  # fmt: skip
 
 
-def _check(http: httpx2.Client, item: Item) -> Mapping[str, Any]:
-    return _post(http, {"answer": item.answer, "passages": list(item.passages), "question": item.question})
+def _body(item: Item) -> Mapping[str, Any]:
+    return {"answer": item.answer, "passages": list(item.passages), "question": item.question}
 
 
 def _post(http: httpx2.Client, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -158,21 +165,33 @@ def _post(http: httpx2.Client, body: Mapping[str, Any]) -> Mapping[str, Any]:
     return checked
 
 
-def _adversarial(path: Path, home: Path, *, as_json: bool, misses: bool) -> None:
-    pairs = load(path)
-    with running_stack(home / "adversarial") as stack:
-        wrong = check_pairs(
-            pairs, lambda pair: _post(stack.http, {"answer": pair.answer, "passages": list(pair.passages)})
-        )
-    table = rows(pairs, wrong)
-    console = Console()
-    if as_json:
-        shown = {name: {"items": count, "share": share} for name, count, share in table}
-        console.print_json(json.dumps({**shown, "wrong": [pair.id for pair in wrong]}))
+@contextmanager
+def _checker(home: Path, *, in_process: bool) -> Iterator[Post]:
+    if in_process:
+        with checking_process() as post:
+            yield post
         return
-    _print(console, "adversarial", table)
-    for pair in wrong if misses else ():
-        console.print(f"{pair.id} ({pair.kind}, {'true' if pair.true else 'false'}): {pair.answer}")
+    with running_stack(home / "adversarial") as stack:
+        yield lambda body: _post(stack.http, body)
+
+
+def _of_pairs(sets: Mapping[str, Sequence[Pair]], home: Path, *, as_json: bool, misses: bool, in_process: bool) -> None:
+    """Check the pairs of each set; what was judged wrongly is told of all but "frozen"."""
+    told: dict[str, Any] = {}
+    console = Console()
+    for name, pairs in sets.items():
+        with _checker(home, in_process=in_process) as post:
+            wrong = check_pairs(pairs, lambda pair: post({"answer": pair.answer, "passages": list(pair.passages)}))
+        open_ = [] if name == "frozen" else wrong
+        table = rows(pairs, wrong)
+        shown = {what: {"items": count, "share": share} for what, count, share in table}
+        told[name] = {**shown, "wrong": [pair.id for pair in open_]}
+        if not as_json:
+            _print(console, name, table)
+            for pair in open_ if misses else ():
+                console.print(f"{pair.id} ({pair.kind}, {'true' if pair.true else 'false'}): {pair.answer}")
+    if as_json:
+        console.print_json(json.dumps(told if len(told) > 1 else next(iter(told.values())), ensure_ascii=False))
 
 
 def _print(console: Console, title: str, rows: Sequence[tuple[str, int, float]]) -> None:
@@ -186,7 +205,8 @@ def _print(console: Console, title: str, rows: Sequence[tuple[str, int, float]])
 
 def figures(
     which: Annotated[
-        Literal["answers", "adversarial"], typer.Option("--set", help="Answers of data sets, or those made by hand.")
+        Literal["answers", "adversarial", "computed"],
+        typer.Option("--set", help="Answers of data sets, those made by hand, or computed sentences made by template."),
     ] = "answers",
     pairs: Annotated[Path, typer.Option(help="The answers made by hand.")] = Path(
         "tests/eval/figures_adversarial.jsonl"
@@ -194,18 +214,27 @@ def figures(
     data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
     home: Annotated[Path, typer.Option(help="Where the stack keeps its data between runs.")] = Path(".quelea/eval"),
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    in_process: Annotated[
+        bool,
+        typer.Option("--in-process", help="No stack: a process that checks, on passages that a stack found before."),
+    ] = False,
     misses: Annotated[
         bool, typer.Option(help="Show what was missed, of the data sets' development part only.")
     ] = False,
 ) -> None:
     """Figures checked: how many corrupted answers are caught, by kind, and how many true ones are flagged."""
     if which == "adversarial":
-        _adversarial(pairs, home, as_json=as_json, misses=misses)
+        _of_pairs({which: load(pairs)}, home, as_json=as_json, misses=misses, in_process=in_process)
         return
-    report = evaluate_figures(data, home, _say)
+    if which == "computed":
+        made = {half: computed(data, half) for half in HALVES}
+        _of_pairs(made, home, as_json=as_json, misses=misses, in_process=in_process)
+        return
+    report = evaluate_figures(data, home, _say, in_process=in_process)
     console = Console()
     if as_json:
-        console.print_json(json.dumps({**report.summary(), "misses": report.misses}, ensure_ascii=False))
+        told = [miss for miss in report.misses if miss["half"] == "development"]
+        console.print_json(json.dumps({**report.summary(), "misses": told}, ensure_ascii=False))
         return
     for half, shown in report.summary().items():
         _print(console, half, [(name, int(row["items"]), row["share"]) for name, row in shown.items()])

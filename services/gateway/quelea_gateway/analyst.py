@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from quelea_kit.errors import Conflict, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
-from quelea_gateway.adapters.check_pool import Checker
 from quelea_gateway.adapters.door import DoorClient
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.retriever import RetrieverClient
@@ -25,6 +24,7 @@ from quelea_gateway.core.agent.model import Budget, Run
 from quelea_gateway.core.agent.ports import Tools
 from quelea_gateway.core.agent.quota import Bounds
 from quelea_gateway.core.agent.work import Ports, Rules
+from quelea_gateway.core.ports import Checker
 from quelea_gateway.metrics import observe_run
 from quelea_gateway.settings import Settings
 

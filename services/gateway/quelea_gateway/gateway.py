@@ -15,7 +15,7 @@ import grpc
 from quelea_kit.errors import InvalidInput, QueleaError, Unavailable
 
 from quelea_gateway.access import Access
-from quelea_gateway.adapters.check_pool import Checker
+from quelea_gateway.adapters.check_pool import CheckPool
 from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.retriever import RetrieverClient
@@ -25,9 +25,11 @@ from quelea_gateway.core.agent.prompts import AgentPrompts
 from quelea_gateway.core.bounds import Bounds
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.keeping import Keeper
+from quelea_gateway.core.meanings import MeaningChecker
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.prompts import PromptSource
 from quelea_gateway.core.question import Limits
+from quelea_gateway.core.structured import StructuredPrompts
 from quelea_gateway.core.webroute import WebLimits, WebRoute
 from quelea_gateway.metrics import observe_kept
 from quelea_gateway.settings import Settings
@@ -49,7 +51,8 @@ class Gateway:
     generator: GeneratorClient
     pipeline: Pipeline
     keeper: Keeper
-    checker: Checker
+    check_pool: CheckPool
+    checker: MeaningChecker
     analyst: Analyst
     toolkit: Toolkit
     prompt_sources: tuple[PromptSource, ...] = ()
@@ -101,7 +104,9 @@ class Gateway:
         await self.analyst.close()
         await self.toolkit.close()
         await self.keeper.close(self.settings.drain_seconds)
-        await asyncio.gather(self.retriever.close(), self.search.close(), self.generator.close(), self.checker.close())
+        await asyncio.gather(
+            self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
+        )
 
 
 def build(settings: Settings) -> Gateway:
@@ -124,7 +129,10 @@ def build(settings: Settings) -> Gateway:
     generator = GeneratorClient(
         settings.generator, generate_seconds=settings.generate_seconds, evidence_tokens=settings.evidence_tokens
     )
-    checker = Checker(processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds)
+    check_pool = CheckPool(
+        processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds
+    )
+    checker = MeaningChecker(check_pool, retriever)
     toolkit = build_toolkit(settings, generator=generator)
     analyst = build_analyst(
         settings,
@@ -156,10 +164,11 @@ def build(settings: Settings) -> Gateway:
             WebRoute(search, retriever, keeper, cosine=settings.keep_cosine, limits=limits),
         ),
         keeper=keeper,
+        check_pool=check_pool,
         checker=checker,
         analyst=analyst,
         toolkit=toolkit,
-        prompt_sources=(generator, AgentPrompts()),
+        prompt_sources=(generator, AgentPrompts(), StructuredPrompts()),
     )
 
 

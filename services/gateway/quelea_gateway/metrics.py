@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter as Counted
+
 from prometheus_client import Counter, Gauge, Histogram
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
 from quelea_gateway.core.agent.model import Run
+from quelea_gateway.core.checking import Report
 from quelea_gateway.core.model import Answer, Kept
+from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.web import KeepOrder
 
 log = get_logger(__name__)
@@ -37,6 +41,26 @@ WEB_SECONDS = Histogram(
 WEB_FAILED = Counter("quelea_web_incomplete_total", "Web steps in which something failed.", ["merged"])
 KEPT = Counter("quelea_web_kept_pages_total", "Useful web pages, by what became of them.", ["state"])
 
+DECLINED = Counter(
+    "quelea_answers_declined_total",
+    "Refusals by what decided: no_evidence, the reader, or the checks, which let the reader's answer fall.",
+    ["by"],
+)
+FIGURES = Counter(
+    "quelea_checked_figures_total", "Figures by verdict, of own answers or of callers'.", ["of", "verdict"]
+)
+SENTENCES = Counter(
+    "quelea_checked_sentences_total", "Sentences by verdict, of own answers or of callers'.", ["of", "verdict"]
+)
+WITHHELD = Counter("quelea_withheld_sentences_total", "Sentences that strict mode left out.")
+CHECK_SECONDS = Histogram(
+    "quelea_check_seconds",
+    "Time of a check, its waiting counted in, by size (large ones have a process) and end (an error's code).",
+    ["size", "end"],
+    buckets=LATENCY_BUCKETS,
+)
+CHECKS = Gauge("quelea_checks_under_way", "Checks under way or waiting, by size.", ["size"])
+
 _STAGES = ("retrieve", "generate", "gateway", "total")
 _WEB_STAGES = ("web", "rank")
 
@@ -54,9 +78,21 @@ def observe_answer(answer: Answer) -> None:
                 WEB_SECONDS.labels(stage).observe(answer.timings[stage] / 1000)
         if answer.web.problems:
             WEB_FAILED.labels(str(answer.route != "local").lower()).inc()
-    for check in answer.checks:
-        if not check.passed:
-            FAILED_CHECKS.labels(check.name).inc()
+    failed = [check.name for check in answer.checks if not check.passed]
+    for name in failed:
+        FAILED_CHECKS.labels(name).inc()
+    if answer.declined:
+        DECLINED.labels("no_evidence" if not answer.evidence else "checks" if failed else "reader").inc()
+    if answer.grounding is not None:
+        observe_verdicts("answer", answer.grounding)
+        WITHHELD.inc(len(answer.grounding.withheld))
+
+
+def observe_verdicts(of: str, found: Grounding | Report) -> None:
+    """Count what the checker said of an answer, or of a text that a caller sent."""
+    for counter, ones in ((FIGURES, found.figures), (SENTENCES, found.sentences)):
+        for verdict, count in Counted(one.verdict for one in ones).items():
+            counter.labels(of, verdict).inc(count)
 
 
 def observe_kept(order: KeepOrder, kept: tuple[Kept, ...], error: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from quelea_gateway.agent_service import AgentServicer
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.app import build_app
 from quelea_gateway.rest.leaving import Leaving
+from quelea_gateway.rest.protocol import HttpProtocol
 from quelea_gateway.service import SERVICE, GatewayServicer
 
 log = get_logger(__name__)
@@ -31,6 +33,8 @@ _KEPT_SECONDS = 75
 """How long a connection is kept without a request: longer than balancers do (60), so that they close it and not we."""
 _QUIET_SECONDS = 1.0
 """Connections on which nothing has come for so long, once we are leaving, are closed."""
+_COLLECT_AFTER = (10_000, 20, 20)
+"""Python's (700, 10, 10) looks through the objects of every answer under way each time that a few answers are made."""
 
 
 class _Http(uvicorn.Server):
@@ -95,7 +99,8 @@ class Running:
                 server_header=False,
                 ssl_context_factory=(lambda *_: public.server_context()) if public else None,
                 timeout_graceful_shutdown=max(1, int(settings.drain_seconds)),
-                h11_max_incomplete_event_size=64 * 1024,
+                http=HttpProtocol,
+                ws="none",
             )
         )
         self._serving: asyncio.Task[None] | None = None
@@ -129,6 +134,17 @@ class Running:
             await self._serving
 
 
+def _keep_for_good() -> None:
+    """Take what is loaded by now out of the garbage collector's sight, before the first call.
+
+    A full collection goes through every object there is, modules, models and patterns, and stops every stream
+    meanwhile: for a quarter of a second and more on a loaded machine, every ten seconds (docs/experiments.md).
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
+
+
 async def run(gateway: Gateway) -> None:
     """Until SIGTERM or SIGINT."""
     stop = asyncio.Event()
@@ -136,6 +152,7 @@ async def run(gateway: Gateway) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     running = Running(gateway)
+    _keep_for_good()
     await running.start()
     await stop.wait()
     log.info("draining")

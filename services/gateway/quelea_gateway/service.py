@@ -50,6 +50,7 @@ def _answer(answer: Answer) -> gateway_pb2.Answer:
         web=_web(answer.web),
         grounding=_grounding(answer.grounding),
         standalone=_standalone(answer.standalone),
+        evidence=[gateway_pb2.Shown(**vars(passage)) for passage in answer.evidence],
     )
 
 
@@ -95,6 +96,7 @@ def _event(item: Started | Delta | Grounding | Answer) -> gateway_pb2.AskRespons
         started = gateway_pb2.AskStarted(
             reading=reading_to_wire(item.reading),
             evidence=_citations(item.evidence),
+            further_reading=_citations(item.further_reading),
             route=item.route,
             gate=_gate(item.gate),
             web=_web(item.web),
@@ -161,7 +163,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
                 query=rules.check_text(request.query, self._gateway.limits, "query"),
                 k=rules.check_k(request.k, _SEARCH_K),
                 filters=request.filters,
-                as_of=rules.check_as_of(""),
+                as_of=rules.check_as_of(request.as_of),
             )
             return gateway_pb2.SearchResponse(result=await self._gateway.retriever.search_wire(wanted))
 

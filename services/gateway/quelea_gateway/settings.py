@@ -50,8 +50,8 @@ class Settings(ServiceSettings):
     max_upload_files: int = 200
     """Files in one upload request."""
 
-    max_question_chars: int = 8000
-    """Longest question or query, in characters."""
+    max_question_chars: int = 4000
+    """Longest question or query, in characters. The retriever's MAX_QUERY_CHARS is as large."""
 
     max_history_turns: int = 40
     """Turns of a conversation that may be given; on the OpenAI route older ones are left out."""

@@ -13,5 +13,5 @@ async def stand():
 
 @pytest.fixture
 async def web(stand):
-    async with httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=20) as client:
+    async with httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client:
         yield client

@@ -161,7 +161,7 @@ async def test_a_caller_who_leaves_cancels_the_reader(stand, web, stream):
     await wait_until_async(lambda: bool(stand.world.asked), what="the reader was called")
     task.cancel()
     await asyncio.wait([task])
-    await wait_until_async(lambda: stand.world.cancelled == ["Generate"], seconds=10, what="the call was cancelled")
+    await wait_until_async(lambda: stand.world.cancelled == ["Generate"], seconds=25, what="the call was cancelled")
 
 
 async def test_a_caller_who_leaves_cancels_the_retrieval(stand, web):
@@ -170,7 +170,7 @@ async def test_a_caller_who_leaves_cancels_the_retrieval(stand, web):
     await wait_until_async(lambda: bool(stand.world.searches), what="the retriever was called")
     task.cancel()
     await asyncio.wait([task])
-    await wait_until_async(lambda: "Search" in stand.world.cancelled, seconds=10, what="the call was cancelled")
+    await wait_until_async(lambda: "Search" in stand.world.cancelled, seconds=25, what="the call was cancelled")
 
 
 @pytest.mark.parametrize(

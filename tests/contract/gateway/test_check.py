@@ -66,3 +66,23 @@ async def test_what_is_too_much_says_the_limit(web, body):
     error = response.json()["error"]
     assert response.status_code == 413
     assert f"{int(error['details']['limit']):,}" in error["message"]
+
+
+async def test_foreign_markers_and_latex_keep_the_places_of_the_answer(web):
+    answer = r"Total net sales were \$81{,}797\text{ million}【2】, less than $82,959 million [Source 1]."
+    found = (await web.post("/v1/check", json={"answer": answer, "passages": [TABLE]})).raise_for_status().json()
+    assert [(f["text"], f["verdict"]) for f in found["figures"]] == [
+        (r"\$81{,}797\text{ million}", "supported"),
+        ("$82,959 million", "supported"),
+    ]
+    for one in (*found["figures"], *found["sentences"]):
+        assert answer[one["start"] : one["end"]] == one["text"]
+    (wrong,) = found["markers"]["unresolved"]
+    assert (wrong["number"], wrong["suggested"], answer[wrong["start"] : wrong["end"]]) == (2, 1, "【2】")
+
+
+async def test_a_table_in_html_is_read(web):
+    rows = "<tr><th>(in millions)</th><th>2023</th><th>2022</th></tr><tr><td>Revenue</td><td>1,234</td><td>1,102</td>"
+    body = {"answer": "Revenue was $1,234 million in 2022.", "passages": [f"<table>{rows}</tr></table>"]}
+    found = (await web.post("/v1/check", json=body)).raise_for_status().json()
+    assert [f["verdict"] for f in found["figures"]] == ["unsupported", "supported"]

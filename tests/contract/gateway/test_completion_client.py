@@ -53,7 +53,7 @@ async def test_leaving_cancels_the_call(stand):
     stream = stand.gateway.generator.complete(ASKED)
     assert await anext(stream) == "one "
     await stream.aclose()
-    await wait_until_async(lambda: stand.world.cancelled == ["Complete"], seconds=5)
+    await wait_until_async(lambda: stand.world.cancelled == ["Complete"], seconds=25)
 
 
 async def test_a_completion_has_a_deadline(stand):

@@ -63,7 +63,7 @@ async def test_grpc_carries_it(stand):
         stub = gateway_pb2_grpc.GatewayServiceStub(opened)
         history = [gateway_pb2.HistoryTurn(role=turn["role"], text=turn["content"]) for turn in HISTORY]
         request = gateway_pb2.AskRequest(question=FOLLOW_UP, history=history)
-        events = [event async for event in stream(stub.Ask(request, timeout=20))]
+        events = [event async for event in stream(stub.Ask(request, timeout=60))]
     wanted = gateway_pb2.Standalone(question=ALONE, by="rules")
     assert events[0].started.standalone == wanted
     assert events[-1].answer.standalone == wanted

@@ -197,7 +197,7 @@ async def test_a_watcher_who_leaves_cancels_the_watch(stand, web):
     job = (await web.post("/v1/documents", files=[file()])).json()["jobs"][0]
     async with web.stream("GET", f"/v1/jobs/{job['id']}/events") as response:
         await anext(response.aiter_text())
-    await wait_until_async(lambda: "WatchJob" in stand.world.cancelled, seconds=10)
+    await wait_until_async(lambda: "WatchJob" in stand.world.cancelled, seconds=25)
 
 
 async def test_unknown_jobs(web):

@@ -145,8 +145,8 @@ async def test_grpc_says_the_same(stand, web):
     async with channel(stand.grpc, "quelea.gateway.v1.GatewayService") as opened:
         stub = gateway_pb2_grpc.GatewayServiceStub(opened)
         request = gateway_pb2.AskRequest(question=QUESTION, strict=True)
-        events = [event async for event in stream(stub.Ask(request, timeout=20))]
-        loose = [e async for e in stream(stub.Ask(gateway_pb2.AskRequest(question=QUESTION), timeout=20))]
+        events = [event async for event in stream(stub.Ask(request, timeout=60))]
+        loose = [e async for e in stream(stub.Ask(gateway_pb2.AskRequest(question=QUESTION), timeout=60))]
     assert [event.WhichOneof("event") for event in events] == ["started", "delta", "grounding", "answer"]
     grounding = events[-1].answer.grounding
     assert events[-2].grounding == grounding
@@ -212,6 +212,22 @@ async def test_markdown(stand, web, body, headers):
     assert "p. 1, published 2023-08-04" in text
     assert "figures\\_supported: failed" in text
     assert "\\<script>" in text
+    assert f"- Shown to the reader, of document {'a1' * 16}: \\[1\\] p. 1" in text.split("## Record")[1]
+
+
+async def test_every_passage_that_a_verdict_names_is_in_the_answer(stand, web):
+    """Also one that no marker cites, so that a verdict can be looked up and an answer made again."""
+    stand.world.events = written(GOOD)
+    answer = await ask(web)
+    shown = {one["number"]: one for one in answer["evidence"]}
+    named = {one["passage"] for one in answer["grounding"]["figures"]} - {0}
+    named |= {number for one in answer["grounding"]["sentences"] for number in one["passages"]}
+    assert named
+    assert named <= set(shown)
+    assert {citation["number"] for citation in answer["citations"]} <= set(shown)
+    for one in shown.values():
+        page = (await web.get(f"/v1/documents/{one['document_id']}/pages/{one['page']}")).json()
+        assert page["text"][one["start"] : one["end"]].strip()
 
 
 async def test_an_answer_that_was_given_becomes_markdown(web):
@@ -236,7 +252,7 @@ async def test_a_check_that_cannot_be_made(stand, web, monkeypatch):
         raise Overloaded("full", retry_after=2)
 
     stand.world.events = written(GOOD)
-    monkeypatch.setattr(stand.gateway.checker, "check", full)
+    monkeypatch.setattr(stand.gateway.check_pool, "check", full)
     answer = await ask(web)
     assert answer["grounding"] is None
     assert answer["citations"]
@@ -248,7 +264,7 @@ async def test_a_check_that_cannot_be_made(stand, web, monkeypatch):
 
 
 async def test_the_extractive_reader_never_waits_for_the_checker(stand, web, monkeypatch):
-    monkeypatch.setattr(stand.gateway.checker, "check", None)
+    monkeypatch.setattr(stand.gateway.check_pool, "check", None)
     for question in (QUESTION, CHINESE):
         answer = await ask(web, question, strict=True)
         assert answer["grounding"]["figures"]

@@ -24,7 +24,7 @@ _LOOK = 1.1
 
 def asking(url: str) -> httpx2.AsyncClient:
     trusting = ssl.create_default_context(cadata=OURS.pem.decode())
-    return httpx2.AsyncClient(base_url=url.replace("http://", "https://"), verify=trusting, trust_env=False, timeout=20)
+    return httpx2.AsyncClient(base_url=url.replace("http://", "https://"), verify=trusting, trust_env=False, timeout=60)
 
 
 async def shown(url: str) -> int:
@@ -48,9 +48,9 @@ async def test_both_listeners_speak_tls_and_take_renewed_certificates(
             answer = await client.post("/v1/ask", json={"question": "What was Apple's revenue?"})
             assert answer.status_code == 200, answer.text
         async with grpc.aio.secure_channel(stand.grpc, grpc.ssl_channel_credentials(OURS.pem)) as opened:
-            health = await health_pb2_grpc.HealthStub(opened).Check(health_pb2.HealthCheckRequest(), timeout=20)
+            health = await health_pb2_grpc.HealthStub(opened).Check(health_pb2.HealthCheckRequest(), timeout=60)
             assert health.status in (1, 2)
-        async with httpx2.AsyncClient(trust_env=False, timeout=20) as plain:
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as plain:
             with pytest.raises(httpx2.HTTPError):
                 await plain.get(f"{stand.url}/healthz")
         before = await shown(stand.url)
@@ -67,10 +67,10 @@ async def test_the_certificates_between_services_are_not_for_callers_from_outsid
 ) -> None:
     """With QUELEA_TLS_DIR the gateway calls over TLS; what comes in is another matter."""
     monkeypatch.setenv("QUELEA_TLS_DIR", str(OURS.issue(tmp_path / "inside", "gateway")))
-    async with standing() as stand, httpx2.AsyncClient(trust_env=False, timeout=20) as plain:
+    async with standing() as stand, httpx2.AsyncClient(trust_env=False, timeout=60) as plain:
         assert (await plain.get(f"{stand.url}/healthz")).status_code == 200
         async with grpc.aio.insecure_channel(stand.grpc) as opened:
-            await health_pb2_grpc.HealthStub(opened).Check(health_pb2.HealthCheckRequest(), timeout=20)
+            await health_pb2_grpc.HealthStub(opened).Check(health_pb2.HealthCheckRequest(), timeout=60)
         assert (await plain.post(f"{stand.url}/v1/search", json={"query": "revenue"})).status_code == 200
 
 

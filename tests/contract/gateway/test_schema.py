@@ -38,7 +38,7 @@ def probe(schema, mode) -> int:
         def check(case):
             nonlocal calls
             calls += 1
-            case.validate_response(case.call(timeout=20), checks=CHECKS)
+            case.validate_response(case.call(timeout=60), checks=CHECKS)
 
         try:
             check()

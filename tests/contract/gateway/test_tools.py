@@ -21,7 +21,7 @@ async def stand() -> AsyncIterator[Any]:
 
 @pytest.fixture
 async def web(stand: Any) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=20) as client:
+    async with httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client:
         yield client
 
 
@@ -96,7 +96,7 @@ async def test_tools_that_failed_lately_come_later(stand: Any, web: httpx2.Async
 
 
 async def test_without_a_catalogue_everything_says_what_to_do() -> None:
-    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as web:
+    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as web:
         for path in ("/v1/tools", "/v1/tools?q=x", "/v1/tools/categories", "/v1/tools/x"):
             answer = await web.get(path)
             assert answer.status_code == 409
@@ -106,8 +106,11 @@ async def test_without_a_catalogue_everything_says_what_to_do() -> None:
 
 
 async def test_a_catalogue_that_is_away_is_503_and_its_return_is_noticed() -> None:
-    async with standing(tools="127.0.0.1:1") as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as web:
-        answer = await web.get("/v1/tools/categories", timeout=30)
+    async with (
+        standing(tools="127.0.0.1:1") as stand,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as web,
+    ):
+        answer = await web.get("/v1/tools/categories", timeout=60)
         assert answer.status_code == 503
         assert "tool catalogue" in json.dumps(answer.json())
         assert (await web.get("/readyz")).status_code == 200

@@ -73,7 +73,7 @@ async def half(monkeypatch):
         record("https://c.example/3", search_pb2.WEB_PAGE_STATE_VANISHED),
     ]
     monkeypatch.setattr(fake_services, "FakeSearch", Mine)
-    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=20) as client:
+    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as client:
         Mine.client, Mine.world = client, stand.world
         yield Mine
 

@@ -148,7 +148,7 @@ async def test_a_web_that_fails_leaves_a_local_answer_that_says_so(fault, proble
     seconds = 0.5 if "web_hangs" in fault else 20.0  # a fault that is told is told in time, on a busy machine too
     async with (
         standing(world, web_seconds=seconds) as stand,
-        httpx2.AsyncClient(base_url=stand.url, trust_env=False) as web,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as web,
     ):
         answer = await ask(web, "How many Services vehicles were sold in 2023?", route="web")
     assert answer["route"] == "local"
@@ -176,7 +176,7 @@ async def test_problems_of_single_pages_are_listed(stand, web):
 
 
 async def test_without_a_web_a_doubtful_answer_is_marked_and_a_good_one_is_not():
-    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as web:
+    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as web:
         doubtful, good = await ask(web), await ask(web, AT_HOME)
         refused = await web.post("/v1/ask", json={"question": AT_HOME, "route": "web"})
         info = (await web.get("/v1/info")).json()

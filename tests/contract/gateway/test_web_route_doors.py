@@ -39,7 +39,7 @@ async def test_grpc_says_the_same(stand, web):
     async with channel(stand.grpc, SERVICE) as opened:
         stub = gateway_pb2_grpc.GatewayServiceStub(opened)
         request = gateway_pb2.AskRequest(question=ABROAD, as_of=AS_OF, route="web")
-        events = [event async for event in stream(stub.Ask(request, timeout=20))]
+        events = [event async for event in stream(stub.Ask(request, timeout=60))]
     started, answer = events[0].started, events[-1].answer
     assert (started.route, answer.route) == ("local+web", "local+web")
     assert started.gate == answer.gate
@@ -53,7 +53,7 @@ async def test_grpc_says_the_same(stand, web):
 async def test_a_local_answer_over_grpc_has_no_web(stand):
     async with channel(stand.grpc, SERVICE) as opened:
         stub = gateway_pb2_grpc.GatewayServiceStub(opened)
-        events = [e async for e in stream(stub.Ask(gateway_pb2.AskRequest(question=AT_HOME), timeout=20))]
+        events = [e async for e in stream(stub.Ask(gateway_pb2.AskRequest(question=AT_HOME), timeout=60))]
     assert not events[-1].answer.HasField("web")
     assert events[-1].answer.gate.passed
 
@@ -63,7 +63,7 @@ async def test_a_page_is_ingested_over_grpc(stand):
         stub = gateway_pb2_grpc.GatewayServiceStub(opened)
         url = "https://news.test/rivian-2023"
         said = common_pb2.DocumentMetadata(company="Rivian")
-        job = (await stub.IngestUrl(gateway_pb2.IngestUrlRequest(url=url, metadata=said), timeout=20)).job
+        job = (await stub.IngestUrl(gateway_pb2.IngestUrlRequest(url=url, metadata=said), timeout=60)).job
         assert (job.url, job.id in stand.world.jobs) == (url, True)
 
 
@@ -84,8 +84,8 @@ async def test_a_caller_who_leaves_cancels_the_web_search(stand):
     stand.world.web_hangs = True
     async with channel(stand.grpc, SERVICE) as opened:
         call = gateway_pb2_grpc.GatewayServiceStub(opened).Ask(
-            gateway_pb2.AskRequest(question=ABROAD, as_of=AS_OF), timeout=60
+            gateway_pb2.AskRequest(question=ABROAD, as_of=AS_OF), timeout=600
         )
         await wait_until_async(lambda: bool(stand.world.web_searches), what="the web is searched")
         call.cancel()
-        await wait_until_async(lambda: "SearchWeb" in stand.world.cancelled, seconds=10, what="the search is cancelled")
+        await wait_until_async(lambda: "SearchWeb" in stand.world.cancelled, seconds=25, what="the search is cancelled")

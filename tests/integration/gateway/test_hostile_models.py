@@ -2,102 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-from collections.abc import AsyncIterator
-from itertools import count
 from typing import Any
 
 import httpx2
 import pytest
-import uvicorn
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
-from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_gateway.core import answering
-from quelea_gateway.testing import Stand, standing
-from quelea_generator.__main__ import build
-from quelea_generator.service import NAME
-from quelea_generator.settings import GeneratorSettings
-from quelea_kit.testing import free_port, running, wait_until_async
+from quelea_gateway.testing import Stand
+from quelea_kit.testing import wait_until_async
+from support.hostile_model import QUESTION, chunk
 
-QUESTION = "What were Apple's total net sales?"
 CHINESE = "织羽股份前三季度的营业收入是多少？"
 REFUSAL = {
     QUESTION: "Unable to answer the question based on the information provided",
     CHINESE: "根据已知信息无法回答该问题",
 }
-
-
-def chunk(text: str | None = None, finish: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": {} if text is None else {"content": text}, "finish_reason": finish}
-    body = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "tiny", "choices": [choice]}
-    return f"data: {json.dumps(body)}\n\n".encode()
-
-
-class Model:
-    """An OpenAI-compatible endpoint; `says` is its next answer, `parts` the raw body where that is set."""
-
-    def __init__(self) -> None:
-        self.says = ""
-        self.parts: list[bytes] | None = None
-        self.endless = False
-        self.open = 0
-        self.app = FastAPI()
-        self.app.get("/v1/models")(self._models)
-        self.app.post("/v1/chat/completions")(self._completions)
-
-    async def _models(self) -> Response:
-        return JSONResponse({"object": "list", "data": [{"id": "tiny", "object": "model", "max_model_len": 8192}]})
-
-    async def _completions(self, request: Request) -> Response:
-        body = await request.json()
-        if not body.get("stream"):
-            choice = {"index": 0, "message": {"role": "assistant", "content": "1"}, "finish_reason": "length"}
-            return JSONResponse({"id": "c", "object": "chat.completion", "model": "tiny", "choices": [choice]})
-        return StreamingResponse(self._body(), media_type="text/event-stream")
-
-    async def _body(self) -> AsyncIterator[bytes]:
-        self.open += 1
-        try:
-            if self.endless:
-                for number in count():
-                    yield chunk(f"Net sales were {number} units more. ")
-                    await asyncio.sleep(0.001)
-            for part in self.parts if self.parts is not None else self._spoken():
-                yield part
-        finally:
-            self.open -= 1
-
-    def _spoken(self) -> list[bytes]:
-        pieces = [self.says[at : at + 7] for at in range(0, len(self.says), 7)]
-        return [*(chunk(piece) for piece in pieces), chunk(finish="stop"), b"data: [DONE]\n\n"]
-
-
-@pytest.fixture
-async def model() -> AsyncIterator[Model]:
-    made, port = Model(), free_port()
-    config = uvicorn.Config(made.app, host="127.0.0.1", port=port, log_level="critical", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve())
-    await wait_until_async(lambda: server.started, seconds=20)
-    made.url = f"http://127.0.0.1:{port}/v1"  # type: ignore[attr-defined]  # known once it listens
-    yield made
-    server.should_exit = True
-    await task
-
-
-@pytest.fixture
-async def desk(model: Any) -> AsyncIterator[Stand]:
-    """A gateway on a real generator on the model."""
-    settings = GeneratorSettings(endpoint=model.url, model="tiny", max_tokens=100_000, drain_seconds=0.2)
-    service = build(settings)
-    async with contextlib.AsyncExitStack() as stack:
-        stack.push_async_callback(service.reader.close)
-        add = lambda server: pb_grpc.add_GeneratorServiceServicer_to_server(service, server)  # noqa: E731  # one use
-        target = await stack.enter_async_context(running(add, [NAME], settings=settings, ready=service.reader.ready))
-        yield await stack.enter_async_context(standing(generator=target))
 
 
 async def post(desk: Stand, question: str = QUESTION, **more: Any) -> httpx2.Response:
@@ -168,7 +86,7 @@ async def test_a_model_that_never_stops_is_cut_and_let_go(
     answer = await ask(desk, strict=strict)
     assert len(answer["answer"]) <= 2_200
     assert any("length" in notice for notice in answer["notices"])
-    await wait_until_async(lambda: model.open == 0, seconds=20, what="the model was let go")
+    await wait_until_async(lambda: model.open == 0, what="the model was let go")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from quelea_gateway.core.gate_features import FEATURES, features, measure, newes
 from quelea_gateway.core.model import Passage, Question, Reading, Retrieved
 from quelea_gateway.core.standalone import Standalone
 from quelea_kit.errors import InvalidInput
+from quelea_kit.text import terms
 
 PACKAGED = Calibration.parse(
     resources.files("quelea_gateway.core").joinpath("gate.json").read_text("utf-8"), name="gate.json"
@@ -240,3 +241,25 @@ def test_the_gap_is_that_of_the_encoder_it_was_measured_with():
     for wrong in ("-0.1", "1", '"wide"', "NaN"):
         with pytest.raises(InvalidInput):
             Calibration.parse(f'{{"foreign_gap": {wrong}}}', name="x", base=PACKAGED)
+
+
+WORDS = """hoping hope dying die company’s don't 1,234 2023 2,023.5 营业收入 stability Sales sale relational
+    o'neil's ies ﬁscal net a 苹果公司""".split()
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=6),
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=5), max_size=12),
+    st.sampled_from([" ", ", ", "。", "\n"]),
+)
+def test_the_passage_with_most_words_is_found_without_cutting_up_every_one(question, passages, between):
+    said = " ".join(question)
+    retrieved = found(*(passage(between.join(words), company="", header="", published="") for words in passages))
+    wanted = dict.fromkeys(terms(said))
+    weights = {term: min(2.0, max(0.5, len(term) / (6.0 if term.isascii() else 2.0))) for term in wanted}
+    shares = [
+        sum(weight for term, weight in weights.items() if term in set(terms(between.join(words)))) for words in passages
+    ]
+    whole = sum(weights.values())
+    best = max(shares, default=0.0) / whole if whole else float(bool(passages))
+    assert features(said, retrieved, TODAY)["words_best"] == round(best, 4)

@@ -12,7 +12,7 @@ ORDER = KeepOrder("q", "searxng", (Useful("d", "https://x.test/", 0.9),))
 KEPT = (Kept("https://x.test/", "kept", "j1"),)
 
 
-def keeper(keep, *, seconds=5.0, most=4):
+def keeper(keep, *, seconds=60.0, most=4):
     reports = []
     return Keeper(keep, seconds=seconds, most=most, report=lambda *said: reports.append(said)), reports
 
@@ -22,8 +22,8 @@ async def test_what_became_of_the_pages_arrives():
         return KEPT
 
     made, reports = keeper(keep)
-    assert await asyncio.wait_for(made.send(ORDER), 5) == KEPT
-    await made.close(5)
+    assert await asyncio.wait_for(made.send(ORDER), 60) == KEPT
+    await made.close(60)
     assert reports == [(ORDER, KEPT, "")]
 
 
@@ -37,9 +37,9 @@ async def test_an_error_is_reported_and_the_next_order_goes_on(error):
         return KEPT
 
     made, reports = keeper(keep)
-    assert await asyncio.wait_for(made.send(ORDER), 5) == ()
-    assert await asyncio.wait_for(made.send(ORDER), 5) == KEPT
-    await made.close(5)
+    assert await asyncio.wait_for(made.send(ORDER), 60) == ()
+    assert await asyncio.wait_for(made.send(ORDER), 60) == KEPT
+    await made.close(60)
     assert str(error) in reports[0][2]
     assert reports[1][2] == ""
 
@@ -49,8 +49,8 @@ async def test_a_call_that_hangs_has_a_deadline():
         await asyncio.sleep(3600)
 
     made, reports = keeper(keep, seconds=0.02)
-    assert await asyncio.wait_for(made.send(ORDER), 5) == ()
-    await made.close(5)
+    assert await asyncio.wait_for(made.send(ORDER), 60) == ()
+    await made.close(60)
     assert "no answer in 0.02 s" in reports[0][2]
 
 
@@ -66,8 +66,8 @@ async def test_the_queue_is_bounded_and_what_is_dropped_is_reported():
     assert [one is None for one in sent] == [False, False, False, True, True]
     assert len(reports) == 2
     go.set()
-    assert await asyncio.wait_for(asyncio.gather(*sent[:3]), 5) == [KEPT] * 3
-    await made.close(5)
+    assert await asyncio.wait_for(asyncio.gather(*sent[:3]), 60) == [KEPT] * 3
+    await made.close(60)
 
 
 async def test_closing_waits_a_moment_and_takes_no_more():
@@ -76,5 +76,5 @@ async def test_closing_waits_a_moment_and_takes_no_more():
 
     made, _ = keeper(keep, seconds=3600)
     made.send(ORDER)
-    await asyncio.wait_for(made.close(0.01), 5)
+    await asyncio.wait_for(made.close(0.01), 60)
     assert made.send(ORDER) is None

@@ -43,6 +43,7 @@ def test_k_and_j_fit_each_other(given, expected):
         ({"j": 101}, InvalidInput),
         ({"k": 2, "j": 3}, InvalidInput),
         ({"as_of": "2023-13-01"}, InvalidInput),
+        ({"as_of": "9999-12-31"}, InvalidInput),
         ({"as_of": "20230101"}, InvalidInput),
         ({"history": [Turn("user", "x" * 50_000)]}, TooLarge),
     ],

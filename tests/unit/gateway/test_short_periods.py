@@ -72,6 +72,8 @@ def test_a_period_that_no_report_counts_by_is_found(question: str, words: str) -
         "net sales 2011-12",
         "2023年3月以来的营收",
         "2022年12月底的收入",
+        "NVIDIA's revenue in the quarter that ended in October 2022",
+        "微软2022年9月季度的收入",
     ],
 )
 def test_ends_of_periods_spans_of_months_and_what_happened_are_left_alone(question: str) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
-from fastapi.sse import KEEPALIVE_COMMENT
-from quelea_gateway.rest.streams import respond
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from quelea_gateway.rest.streams import event, respond
 from quelea_kit.testing import wait_until_async
 
 SCOPE: dict[str, Any] = {"type": "http", "method": "GET", "path": "/"}
@@ -73,19 +74,26 @@ async def test_a_comment_when_nothing_comes_and_the_end_of_a_caller_who_leaves()
     serving = asyncio.create_task(respond(source.events(), 0.01)(SCOPE, caller.receive, caller.send))
     await wait_until_async(lambda: caller.pieces()[:3] == [b"a", KEEPALIVE_COMMENT, KEEPALIVE_COMMENT])
     caller.leaves.set()
-    await asyncio.wait_for(serving, 5)
+    await asyncio.wait_for(serving, 60)
     assert source.closed
 
 
 async def test_no_comment_for_one_who_has_yet_to_take_what_was_sent() -> None:
     source, caller = Source([b"a", b"b"], hang=True), Caller(slow=True)
-    serving = asyncio.create_task(respond(source.events(), 0.01)(SCOPE, caller.receive, caller.send))
-    await asyncio.sleep(0.1)  # ten times the time for a comment
+    serving = asyncio.create_task(respond(source.events(), 0.05)(SCOPE, caller.receive, caller.send))
+    await asyncio.sleep(0.1)  # twice the time for a comment
     assert caller.pieces() == [b"a"]
     caller.takes.set()
     await wait_until_async(lambda: caller.pieces()[:2] == [b"a", b"b"])
     caller.leaves.set()
-    await asyncio.wait_for(serving, 5)
+    await asyncio.wait_for(serving, 60)
+
+
+async def test_one_who_takes_nothing_any_more_keeps_its_place_no_longer() -> None:
+    source, caller = Source([b"a", b"b"], hang=True), Caller(slow=True)
+    await asyncio.wait_for(respond(source.events(), 0.01)(SCOPE, caller.receive, caller.send), 60)
+    assert caller.pieces() == [b"a"]
+    assert source.closed
 
 
 @pytest.mark.parametrize("count", [0, 1, 65])
@@ -105,3 +113,9 @@ async def test_a_server_that_is_stopped_closes_the_source() -> None:
     with pytest.raises(asyncio.CancelledError):
         await serving
     assert source.closed
+
+
+@pytest.mark.parametrize("name", ["delta", None])
+def test_an_event_is_written_as_the_library_writes_it(name: str | None) -> None:
+    data = json.dumps({"text": "one\ntwo\r\n三\u2028"}, ensure_ascii=False)
+    assert event(name, data) == format_sse_event(event=name, data_str=data)

@@ -8,24 +8,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+import re
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
-from quelea_kit.errors import DeadlineExceeded, Overloaded, Unavailable
+from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 
 from quelea_gateway.core import checking
+from quelea_gateway.metrics import CHECK_SECONDS, CHECKS
 
 SMALL = 6_000
 """Characters of answer and evidence up to which a check stays in this process: it takes tens of milliseconds."""
+_FEW = 60
+"""Numbers of an answer up to which it does: each is looked for by itself, and the words of its sentence are read."""
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _AT_ONCE = 2
 """Small checks under way at once: more would only share the interpreter."""
 _MOST_SMALL = 256
 _MEMORY_MB = 1024
 _RETRY_SECONDS = 5.0
+_Nearness = Mapping[str, Sequence[checking.Near]]
 
 
-class Checker:
+class CheckPool:
     """checking.check_answer for servers: bounded, with a deadline.
 
     Args:
@@ -44,7 +52,12 @@ class Checker:
         self._under_way = {"small": 0, "large": 0}
 
     async def check(
-        self, answer: str, passages: Sequence[checking.CheckPassage], *, question: str = ""
+        self,
+        answer: str,
+        passages: Sequence[checking.CheckPassage],
+        *,
+        question: str = "",
+        near: Mapping[str, Sequence[checking.Near]] = MappingProxyType({}),
     ) -> checking.Report:
         """See checking.check_answer. Large checks of a caller that leaves end by their clock.
 
@@ -54,12 +67,14 @@ class Checker:
             Unavailable: Its process was killed, twice.
         """
         size = len(answer) + len(question) + sum(len(p.text) + len(p.table_head) + len(p.header) for p in passages)
-        async with self._counted("small" if size <= self._small else "large"):
+        few = size <= self._small and sum(1 for _ in _NUMBER.finditer(answer)) <= _FEW
+        kind = "small" if few else "large"
+        async with self._counted(kind):
             try:
                 async with asyncio.timeout(self._seconds):
-                    if size <= self._small:
-                        return await self._here(answer, passages, question)
-                    return await self._elsewhere(answer, list(passages), question)
+                    if kind == "small":
+                        return await self._here(answer, passages, question, near)
+                    return await self._elsewhere(answer, list(passages), question, dict(near))
             except (TimeoutError, WorkTimeout):
                 raise DeadlineExceeded(
                     f"The check took longer than {self._seconds:g} seconds; check fewer sentences or passages at once."
@@ -73,29 +88,44 @@ class Checker:
         """End the processes."""
         await self._pool.close()
 
-    async def _here(self, answer: str, passages: Sequence[checking.CheckPassage], question: str) -> checking.Report:
+    async def _here(
+        self, answer: str, passages: Sequence[checking.CheckPassage], question: str, near: _Nearness
+    ) -> checking.Report:
         async with self._turns:
-            return await asyncio.to_thread(partial(checking.check_answer, answer, passages, question=question))
+            return await asyncio.to_thread(
+                partial(checking.check_answer, answer, passages, question=question, near=near)
+            )
 
-    async def _elsewhere(self, answer: str, passages: list[checking.CheckPassage], question: str) -> checking.Report:
+    async def _elsewhere(
+        self, answer: str, passages: list[checking.CheckPassage], question: str, near: _Nearness
+    ) -> checking.Report:
         try:
-            return await self._pool.run(self._seconds, _check, answer, passages, question)
+            return await self._pool.run(self._seconds, _check, answer, passages, question, near)
         except WorkCrashed:  # its process may have been killed before it began
-            return await self._pool.run(self._seconds, _check, answer, passages, question)
+            return await self._pool.run(self._seconds, _check, answer, passages, question, near)
 
     @contextlib.asynccontextmanager
     async def _counted(self, kind: str) -> AsyncIterator[None]:
         if self._under_way[kind] >= self._most[kind]:
+            CHECK_SECONDS.labels(kind, Overloaded.reason).observe(0.0)
             raise Overloaded(
                 f"{self._most[kind]} checks are already under way or waiting; try again later.",
                 retry_after=_RETRY_SECONDS,
             )
+        started, end = time.perf_counter(), "left"  # a caller who leaves cancels the check
         self._under_way[kind] += 1
+        CHECKS.labels(kind).inc()
         try:
             yield
+            end = "done"
+        except QueleaError as error:
+            end = error.reason
+            raise
         finally:
             self._under_way[kind] -= 1
+            CHECKS.labels(kind).dec()
+            CHECK_SECONDS.labels(kind, end).observe(time.perf_counter() - started)
 
 
-def _check(answer: str, passages: list[checking.CheckPassage], question: str) -> checking.Report:
-    return checking.check_answer(answer, passages, question=question)
+def _check(answer: str, passages: list[checking.CheckPassage], question: str, near: _Nearness) -> checking.Report:
+    return checking.check_answer(answer, passages, question=question, near=near)

@@ -18,13 +18,14 @@ def naming(service: str) -> Iterator[None]:
         yield
     except (Unavailable, Cancelled) as error:
         raise Unavailable(
-            f"The {service} service does not answer; try again in a moment.",
+            _told(error, f"The {service} service does not answer; try again in a moment."),
             details={**error.details, "dependency": service},
             retry_after=error.retry_after or 1.0,
         ) from error
     except DeadlineExceeded as error:
         raise DeadlineExceeded(
-            f"The {service} service did not answer in time.", details={**error.details, "dependency": service}
+            _told(error, f"The {service} service did not answer in time."),
+            details={**error.details, "dependency": service},
         ) from error
     except QueleaError as error:
         if type(error) is QueleaError:
@@ -32,6 +33,11 @@ def naming(service: str) -> Iterator[None]:
                 f"The {service} service failed; its log says why.", details={**error.details, "dependency": service}
             ) from error
         raise
+
+
+def _told(error: QueleaError, otherwise: str) -> str:
+    """The service's own words where it says that something behind it failed: they are meant for callers."""
+    return error.message if "behind" in error.details else otherwise
 
 
 class Health:

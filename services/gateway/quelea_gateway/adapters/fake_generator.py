@@ -133,7 +133,8 @@ class FakeGenerator(generator_pb2_grpc.GeneratorServiceServicer):
     ) -> generator_pb2.GetInfoResponse:
         """The reader."""
         return generator_pb2.GetInfoResponse(
-            version="fake", reader="extractive", model="extractive-1", evidence_tokens=self._world.evidence_tokens,
+            version="fake", reader="openai" if self._world.completions else "extractive", model="extractive-1",
+            evidence_tokens=self._world.evidence_tokens,
             prompt_version="1", context_tokens=self._world.context_tokens,
         )  # fmt: skip
 

@@ -143,6 +143,8 @@ class SearchClient:
 
     async def providers(self) -> tuple[str, ...] | None:
         """The web providers in use, at most a minute old; the last known ones, else None, while search is away."""
+        if self._info is not None and time.monotonic() - self._info[0] <= _INFO_SECONDS:
+            return tuple(self._info[1].web_providers)
         try:
             async with asyncio.timeout(_PROVIDERS_SECONDS):
                 return tuple((await self.info()).web_providers)

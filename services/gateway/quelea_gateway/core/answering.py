@@ -45,7 +45,6 @@ MOST_CHARACTERS = 20_000
 QUOTING = "extractive"
 """The reader whose lines are quotes by construction, with their markers."""
 _LEAST_LETTERS = 12
-_LOGGED = 300
 _NO_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`|“[^”\n]*”|https?://\S+", re.DOTALL)
 
 
@@ -181,7 +180,7 @@ async def _report(checker: Checker, text: str, written: Written, basis: Basis) -
     except QueleaError:
         raise
     except Exception as error:  # a fault of the checker must cost its verdicts, not the answer
-        log.exception("check_failed", answer=text[:_LOGGED])
+        log.exception("check_failed", characters=len(text), passages=len(evidence))
         raise CheckFailed("The answer could not be checked; the gateway's log has the reason.") from error
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from quelea_gateway.core.model import Citation, Passage
@@ -11,7 +10,7 @@ LINE_TOKENS = 12
 """What the prompt adds to a passage: its number and its date."""
 
 _EXCERPT = 320
-_STOP = re.compile(r"[。！？；\n]|[.!?;](?=\s|$)")
+_STOPS, _STOPS_BEFORE_SPACE = "。！？；\n", ".!?;"
 
 
 def choose(
@@ -25,11 +24,15 @@ def choose(
     evidence: list[Passage] = []
     rest: list[Passage] = []
     left = budget
+    around: dict[str, int] = {}
     for position, passage in enumerate(passages):
         if len(evidence) == j:
             rest += passages[position:]
             break
-        cost = count(passage.header) + count(passage.table_head) + count(passage.text) + LINE_TOKENS
+        for text in (passage.header, passage.table_head):  # passages of one filing have the same
+            if text not in around:
+                around[text] = count(text)
+        cost = around[passage.header] + around[passage.table_head] + count(passage.text) + LINE_TOKENS
         if cost <= left or not evidence:
             evidence.append(passage)
             left -= cost
@@ -65,11 +68,22 @@ def excerpt(passage: Passage, number: int) -> Citation:
     start = len(text) - len(text.lstrip())
     if len(text) - start <= _EXCERPT:
         return cite(passage, number, start, max(start, len(text.rstrip())))
-    ends = [match.end() for match in _STOP.finditer(text, start, start + _EXCERPT)]
-    end = ends[-1] if ends and ends[-1] - start > _EXCERPT // 4 else start + _EXCERPT
+    last = _last_stop(text, start, start + _EXCERPT)
+    end = last if last - start > _EXCERPT // 4 else start + _EXCERPT
     while end > start and text[end - 1].isspace():
         end -= 1
     return cite(passage, number, start, end)
+
+
+def _last_stop(text: str, start: int, end: int) -> int:
+    """The end of the last sentence or row of text[start:end]; 0: none ends there."""
+    last = max(text.rfind(stop, start, end) for stop in _STOPS)
+    for stop in _STOPS_BEFORE_SPACE:
+        at = text.rfind(stop, max(start, last), end)
+        while at > last and at + 1 < end and not text[at + 1].isspace():
+            at = text.rfind(stop, max(start, last), at)
+        last = max(last, at)
+    return last + 1
 
 
 def listing(passages: tuple[Passage, ...], first: int) -> tuple[Citation, ...]:

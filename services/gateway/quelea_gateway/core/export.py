@@ -22,6 +22,12 @@ _TEXTS = {
     "route": ("route: {0}", "检索范围：{0}"),
     "reader": ("reader: {0}", "阅读器：{0}"),
     "further": ("Further reading", "延伸阅读"),
+    "record": ("Record", "记录"),
+    "understood": ("Understood as: {0}", "理解为：{0}"),
+    "reading": ("Searched: {0}", "检索：{0}"),
+    "written": ("Written by {0}, prompt {1}", "由 {0} 撰写，提示词版本 {1}"),
+    "gate": ("Gate {0}: {1:.2f}, threshold {2:.2f}", "证据门槛 {0}：{1:.2f}，阈值 {2:.2f}"),
+    "shown": ("Shown to the reader, of document {0}: {1}", "提供给阅读器的内容，文档 {0}：{1}"),
 }
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
@@ -32,7 +38,7 @@ Link = Callable[[Mapping[str, Any]], str]
 
 
 def markdown(question: str, answer: Mapping[str, Any], link: Link) -> str:
-    """The answer, its figures' formulas, its sources with their quotes, notices and checks; ends with a newline.
+    """The answer, its figures' formulas, its sources with their quotes, notices, checks, record; ends with a newline.
 
     Args:
         question: As it was asked.
@@ -54,12 +60,13 @@ def markdown(question: str, answer: Mapping[str, Any], link: Link) -> str:
     blocks += _list(say("withheld"), (_plain(" ".join(text.split())) for text in found["withheld"]))
     if answer["citations"]:
         blocks.append(f"## {say('sources')}")
-        blocks += [_source(citation, say, link(citation)) for citation in answer["citations"]]
+        blocks += [_source(citation, say, link(citation)) for citation in _once(answer["citations"])]
     if answer["declined"]:
         further = (_head(one, say, link(one)) for one in answer["further_reading"])
         blocks += _list(say("further"), further)
     blocks += _list(say("notices"), map(_plain, answer["notices"]))
     blocks += _list(say("checks"), (_check(one, say) for one in answer["checks"]))
+    blocks += _list(say("record"), map(_plain, _record(answer, say)))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -74,6 +81,29 @@ class _Words:
 def _list(title: str, lines: Iterator[str] | Sequence[str]) -> list[str]:
     items = [f"- {line}" for line in lines]
     return [f"## {title}", "\n".join(items)] if items else []
+
+
+def _once(citations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Each source once: in an answer one stands for each of its markers."""
+    return list({(c["number"], c["document_id"], c["page"], c["start"], c["end"]): c for c in citations}.values())
+
+
+def _record(answer: Mapping[str, Any], say: _Words) -> Iterator[str]:
+    """What is needed to ask again and get the same, or to see why not."""
+    if answer.get("standalone"):
+        yield say("understood", answer["standalone"]["question"])
+    if answer["reading"]["text"]:
+        yield say("reading", answer["reading"]["text"])
+    if answer["prompt_version"]:
+        yield say("written", answer["model"], answer["prompt_version"])
+    gate = answer["gate"]
+    yield say("gate", gate["kind"], gate["probability"], gate["threshold"])
+    places: dict[str, list[str]] = {}
+    for one in answer.get("evidence", ()):
+        place = f"[{one['number']}] {say('page', one['page'])} ({one['start']}–{one['end']})"
+        places.setdefault(one["document_id"], []).append(place)
+    for document, shown in places.items():
+        yield say("shown", document, ", ".join(shown))
 
 
 def _head(citation: Mapping[str, Any], say: _Words, address: str) -> str:

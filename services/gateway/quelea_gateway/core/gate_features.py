@@ -110,8 +110,7 @@ def measure(question: str, retrieved: Retrieved, as_of: str, foreign_gap: float 
     """
     passages, reading = retrieved.passages, retrieved.reading
     language = language_of(question)
-    texts = [_text_of(passage, language) for passage in passages]
-    best = texts[:BEST]
+    best = [_read(*_said(passage, language)) for passage in passages[:BEST]]
     every = list(dict.fromkeys(terms(question)))
     names = _names(question)
     wanted, order, numbers = _key_terms(question, names)
@@ -128,7 +127,7 @@ def measure(question: str, retrieved: Retrieved, as_of: str, foreign_gap: float 
     found = {
         **_scores(retrieved, language, foreign_gap),
         "sparse_per_term": max([0.0, *(passage.sparse for passage in passages)]) / max(1, len(every)),
-        "words_best": max((_share(every, text.terms) for text in texts), default=0.0),
+        "words_best": _words_best(every, best, passages[BEST:], language),
         "terms_covered": _share(wanted, there),
         "terms_best": max((_share(wanted, text.terms) for text in best), default=0.0),
         "pairs_covered": _pairs(order, best),
@@ -180,10 +179,35 @@ def _scores(retrieved: Retrieved, language: str, foreign_gap: float) -> dict[str
     }
 
 
-def _text_of(passage: Passage, language: str) -> _Text:
+def _said(passage: Passage, language: str) -> tuple[str, str, bool]:
+    """What is said of a passage, what it says, and whether that is in another language than the question."""
     about = (passage.header, passage.title, passage.company, passage.ticker, passage.period, passage.period_end)
     beside = "\n".join((*about, passage.published, passage.table_head))
-    return _read(beside, f"{passage.table_head}\n{passage.text}", passage.language not in ("", language))
+    return beside, f"{passage.table_head}\n{passage.text}", passage.language not in ("", language)
+
+
+def _words_best(every: Sequence[str], best: Sequence[_Text], others: Sequence[Passage], language: str) -> float:
+    """The largest share of the terms in one passage; one of the others is cut into words only where it has the
+    beginnings of more terms than any passage so far has terms."""
+    most = max((_share(every, text.terms) for text in best), default=0.0)
+    weighed = [(_beginning(term), _weight(term)) for term in every]
+    whole = sum(weight for _, weight in weighed)
+    for passage in others:
+        beside, text, foreign = _said(passage, language)
+        if not foreign and whole:
+            flat = normalise(f"{beside}\n{text}").replace(",", "")
+            if sum([weight for beginning, weight in weighed if beginning in flat]) / whole <= most:
+                continue
+        most = max(most, _share(every, _read(beside, text, foreign).terms))
+    return most
+
+
+def _beginning(term: str) -> str:
+    """What stands in a normalised text, without commas, in which the term is found.
+
+    A stem's last two letters may not be the word's (hope of hoping, die of dying); an apostrophe may be another one.
+    """
+    return term.partition("'")[0][:-2] if term[0].isascii() and term[0].isalpha() else term
 
 
 @lru_cache(maxsize=2000)
@@ -195,7 +219,13 @@ def _read(beside: str, text: str, foreign: bool) -> _Text:
     if foreign:
         beside = "\n".join((beside, *glossed(f"{beside}\n{text}")))
     sequence = tuple(terms(text))
-    return _Text(sequence, frozenset(sequence) | set(terms(beside)), normalise(f"{beside}\n{text}"))
+    return _Text(sequence, _terms_beside(beside).union(sequence), normalise(f"{beside}\n{text}"))
+
+
+@lru_cache(maxsize=2000)
+def _terms_beside(beside: str) -> frozenset[str]:
+    """Passages of one filing, or of one table, have the same said of them."""
+    return frozenset(terms(beside))
 
 
 def _key_terms(question: str, names: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:
@@ -260,8 +290,8 @@ def _share(wanted: Iterable[str], there: frozenset[str]) -> float:
 
 def _pairs(order: Sequence[str], best: Sequence[_Text]) -> float:
     asked = set(itertools.pairwise(order))
-    said = {pair for text in best for pair in itertools.pairwise(text.sequence)}
-    return len(asked & said) / len(asked) if asked else 0.0
+    said = (asked.intersection(itertools.pairwise(text.sequence)) for text in best)
+    return len(set().union(*said)) / len(asked) if asked else 0.0
 
 
 def _concentration(passages: Sequence[Passage]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from quelea_gateway.core.shown import Shown
 from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.core.verdicts import Grounding
 
@@ -110,6 +111,9 @@ class Question:
     model: str = ""
     max_tokens: int = 0
     temperature: float | None = None
+    stop: tuple[str, ...] = ()
+    top_p: float | None = None
+    seed: int | None = None
     tenant: str = ""
     """Whose question it is, for fair turns at the engines: the key's name."""
     standalone: Standalone | None = None
@@ -267,6 +271,7 @@ class Answer:
     """None when the check could not be made."""
     standalone: Standalone | None = None
     """Of a follow-up."""
+    evidence: tuple[Shown, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -279,6 +284,8 @@ class ReaderInfo:
     prompt_version: str = ""
     context_tokens: int = 0
     """Of a prompt and its answer together; 0 where unknown."""
+    adapters: tuple[str, ...] = ()
+    """Further names that a question's model may have."""
 
 
 @dataclass(frozen=True)

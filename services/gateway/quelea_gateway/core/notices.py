@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quelea_gateway.core.fallbacks import in_chinese
 from quelea_gateway.core.model import Finished, Retrieved
 
 _TEXTS = {
     "empty": (
-        "The knowledge base has no passage to answer from. Add documents first, or widen the filters.",
-        "知识库中没有可用的内容。请先添加文档，或放宽筛选条件。",
+        "The knowledge base has no passage to answer from that was out by {detail}. Add documents, ask as of a later"
+        " day (as_of), or widen the filters.",
+        "知识库中没有截至{detail}已发布的可用内容。请添加文档、使用更晚的提问日期（as_of），或放宽筛选条件。",
     ),
     "company": (
         "The question names a company that no document of the knowledge base is about.",
@@ -120,6 +122,8 @@ def notices_for(
     language: str,
     route: tuple[str, ...] = (),
     checked: Sequence[tuple[str, str]] = (),
+    *,
+    as_of: str,
 ) -> tuple[str, ...]:
     """One line for each thing that was missing, left out or doubtful.
 
@@ -129,15 +133,16 @@ def notices_for(
         language: Of the question.
         route: Names of those of the web step.
         checked: Names of those of the checks, each with what fills it in.
+        as_of: The day of the question: what came out later does not count.
     """
     reading, found = retrieved.reading, [_say(name, language) for name in route]
     if not retrieved.passages:
-        found.append(_say("empty", language))
+        found.append(_say("empty", language, detail=as_of))
     missing = [_say("company", language)] if reading.company_missing else []
     missing += [_say("period", language)] if reading.period_missing else []
-    if reading.fallback and (language == "en" or not missing):
-        # The retriever writes it in English, and it is the more exact of the two.
-        missing = [reading.fallback]
+    exact = in_chinese(reading.fallback) if language == "zh" else reading.fallback
+    if exact and (language == "en" or exact != reading.fallback or not missing):
+        missing = [exact]
     found.extend(missing)
     if finished.reason == "length":
         found.append(_say("length", language))

@@ -35,6 +35,7 @@ from quelea_gateway.core.model import (
 from quelea_gateway.core.notices import notices_for
 from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
+from quelea_gateway.core.shown import shown
 from quelea_gateway.core.standalone import standing_alone
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.webroute import WebRoute
@@ -278,7 +279,9 @@ def _answer(question: Question, done: answering.Concluded, finished: Finished, b
         reading=basis.retrieved.reading,
         declined=done.declined,
         language=language,
-        notices=notices_for(basis.seen(), finished, language, basis.notices, (*told, *done.notices)),
+        notices=notices_for(
+            basis.seen(), finished, language, basis.notices, (*told, *done.notices), as_of=question.as_of
+        ),
         model=finished.model,
         prompt_version=finished.prompt_version,
         finish_reason="declined" if done.declined else finished.reason,
@@ -288,5 +291,6 @@ def _answer(question: Question, done: answering.Concluded, finished: Finished, b
         web=basis.web,
         grounding=done.grounding,
         standalone=question.standalone,
+        evidence=shown(basis.evidence),
     )
     return replace(answer, timings=clock.timings(basis.retrieved.stages))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
-from quelea_gateway.core.checking import CheckPassage, Report
+from quelea_gateway.core.checking import CheckPassage, Near, Report
 from quelea_gateway.core.model import Delta, Filters, Finished, Passage, Question, Quote, Ranked, ReaderInfo, Retrieved
 from quelea_gateway.core.standalone import Standalone
 
@@ -53,6 +54,16 @@ class Generator(Protocol):
 class Checker(Protocol):
     """Checks an answer against the passages that it was written from."""
 
-    async def check(self, answer: str, passages: Sequence[CheckPassage], *, question: str = "") -> Report:
-        """The verdicts. Passages are numbered from 1, as markers [n] count. Raises QueleaError."""
+    async def check(
+        self,
+        answer: str,
+        passages: Sequence[CheckPassage],
+        *,
+        question: str = "",
+        near: Mapping[str, Sequence[Near]] = MappingProxyType({}),
+    ) -> Report:
+        """The verdicts. Passages are numbered from 1, as markers [n] count. Raises QueleaError.
+
+        `near` is what an encoder finds near to sentences in another language than the passages'.
+        """
         ...

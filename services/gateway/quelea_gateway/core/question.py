@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from quelea_kit.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
@@ -20,7 +20,7 @@ _EVERYTHING = Filters()
 class Limits:
     """What may be asked, and what is taken when the caller does not say."""
 
-    question_chars: int = 8000
+    question_chars: int = 4000
     history_turns: int = 40
     history_chars: int = 40_000
     k: int = 20
@@ -65,12 +65,20 @@ def trim_history(history: Sequence[Turn], limits: Limits) -> tuple[Turn, ...]:
 
 
 def check_as_of(as_of: str) -> str:
-    """YYYY-MM-DD; today (UTC) when empty. Raises InvalidInput."""
+    """YYYY-MM-DD; today (UTC) when empty. Raises InvalidInput, for days that nowhere on Earth have begun too."""
+    today = datetime.now(UTC).date()
     if not as_of:
-        return datetime.now(UTC).date().isoformat()
+        return today.isoformat()
     day: date | None = parse_iso(as_of) if len(as_of) == 10 else None
     if day is None:
-        raise InvalidInput("as_of is a date, YYYY-MM-DD.", details={"field": "as_of"})
+        raise InvalidInput(
+            f"as_of is a day of the calendar, YYYY-MM-DD; {as_of[:40]!r} is none.", details={"field": "as_of"}
+        )
+    if day > today + timedelta(days=1):  # east of Greenwich it is tomorrow already
+        raise InvalidInput(
+            f"as_of lies in the future ({as_of}); leave it out for today, or name a past day.",
+            details={"field": "as_of"},
+        )
     return day.isoformat()
 
 
@@ -105,6 +113,9 @@ def build(
     model: str = "",
     max_tokens: int = 0,
     temperature: float | None = None,
+    stop: tuple[str, ...] = (),
+    top_p: float | None = None,
+    seed: int | None = None,
     tenant: str = "",
     strict: bool = False,
 ) -> Question:
@@ -131,6 +142,9 @@ def build(
         model=model,
         max_tokens=max_tokens,
         temperature=temperature,
+        stop=stop,
+        top_p=top_p,
+        seed=seed,
         tenant=tenant,
         strict=strict,
     )

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from quelea_kit.dates import MONTHS, find_dates, parse_iso
+from quelea_kit.period_words import HAN_MONTH, MONTH, YEAR, month_number, usual
 from quelea_kit.text import normalise
 
 from quelea_gateway.core.model import Passage
 
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_HAN_MONTHS = {han: n for n, han in enumerate("一 二 三 四 五 六 七 八 九 十 十一 十二".split(), start=1)}
-_Y = r"(?:19|20)\d\d"
 _FLOW = re.compile(
     r"\b(?:revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|EPS|results|loss(?:es)?|spent|spend(?:ing)?|cash\s+flows?"
     r"|expenses?|costs?|shipments?|deliver(?:ies|ed))\b"
@@ -32,29 +30,29 @@ _ENDS = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
-    r"^(?:\s*(?:fiscal\s+)?(?:quarter|period|10-?[QK])\b|份?\s*(?:to|through|until|and)\b|份?\s*(?:[-–—~～至到和与止]|以[来后前]|之[后前]|[初底末]))",
+    r"^(?:\s*(?:fiscal\s+)?(?:quarter|period|10-?[QK])\b|份?\s*(?:to|through|until|and)\b|份?\s*(?:[-–—~～至到和与止]|以[来后前]|之[后前]|[初底末]|季|财季))",
     re.IGNORECASE,
 )
 """It is the end of a period, or of a span of several months."""
 _MONTH_ALONE = re.compile(
-    rf"(?<!\d )(?<!\d[a-z]{{2}} )\b(?P<m>{_MONTH})\.?\s*,?\s*(?:of\s+)?(?P<y>{_Y})\b"
-    rf"|(?<!\d)(?P<y2>{_Y})\s*年的?\s*(?P<m2>\d{{1,2}}|十[一二]?|[一二三四五六七八九])\s*月(?!\s*\d)"
-    rf"|(?<![\d.,/-])(?P<y3>{_Y})-(?P<m3>0[1-9]|1[0-2])(?![\d/-])"
+    rf"(?<!\d )(?<!\d[a-z]{{2}} )\b(?P<m>{MONTH})\.?\s*,?\s*(?:of\s+)?(?P<y>{YEAR})\b"
+    rf"|(?<!\d)(?P<y2>{YEAR})\s*年的?\s*(?P<m2>\d{{1,2}}|{HAN_MONTH})\s*月(?!\s*\d)"
+    rf"|(?<![\d.,/-])(?P<y3>{YEAR})-(?P<m3>0[1-9]|1[0-2])(?![\d/-])"
     r"|(?P<day>\byesterday\b|昨[天日])|(?P<last>\blast\s+month\b|上个?月(?!底|末))|(?P<this>\bthis\s+month\b|(?:本|这个)月(?!底|末))",
     re.IGNORECASE,
 )
 _WEEK = re.compile(
-    rf"\bweek\s+(?P<w>\d{{1,2}})\s+(?:of|in)\s+(?P<y>{_Y})\b|\b(?P<w2>\d{{1,2}})(?:st|nd|rd|th)\s+week\s+(?:of|in)\s+(?P<y2>{_Y})\b"
-    rf"|(?<!\d)(?P<y3>{_Y})\s*年?\s*第\s*(?P<w3>\d{{1,2}})\s*(?:周|个?星期)|(?P<last>\blast\s+week\b|上个?(?:周|星期))",
+    rf"\bweek\s+(?P<w>\d{{1,2}})\s+(?:of|in)\s+(?P<y>{YEAR})\b|\b(?P<w2>\d{{1,2}})(?:st|nd|rd|th)\s+week\s+(?:of|in)\s+(?P<y2>{YEAR})\b"
+    rf"|(?<!\d)(?P<y3>{YEAR})\s*年?\s*第\s*(?P<w3>\d{{1,2}})\s*(?:周|个?星期)|(?P<last>\blast\s+week\b|上个?(?:周|星期))",
     re.IGNORECASE,
 )
 _NAMED_ALONE = re.compile(
-    rf"\b(?:spring|summer|autumn|winter|fall(?=\s+(?:of\s+)?{_Y}))\s+(?:of\s+)?{_Y}\b|(?<!\d){_Y}\s*年?\s*的?[春夏秋冬][季天]"
+    rf"\b(?:spring|summer|autumn|winter|fall(?=\s+(?:of\s+)?{YEAR}))\s+(?:of\s+)?{YEAR}\b|(?<!\d){YEAR}\s*年?\s*的?[春夏秋冬][季天]"
     rf"|(?:农历|阴历|旧历)[^，。？?的]{{0,12}}|(?:正|腊|冬)月(?!饼)|闰[一二三四五六七八九十正冬腊]+月|\blunar\s+(?:month|year)\w*"
     r"|\b(?:first|second)\s+half\s+of\s+(?:the\s+)?(?:Q[1-4]|(?:first|second|third|fourth)\s+quarter)\b[^?.]{0,12}"
-    rf"|(?:{_Y}\s*年?)?\s*第?[一二三四1-4]季度的?[前后上下]半(?:段|期|部分)?"
+    rf"|(?:{YEAR}\s*年?)?\s*第?[一二三四1-4]季度的?[前后上下]半(?:段|期|部分)?"
     r"|[上中下]旬|\b(?:\w+\s+)?trimester\b"
-    rf"|\b(?:early|mid|late)[\s-]{_Y}\b|(?<!\d){_Y}\s*年[初末底]"
+    rf"|\b(?:early|mid|late)[\s-]{YEAR}\b|(?<!\d){YEAR}\s*年[初末底]"
     r"|\b(?:Black\s+Friday|Cyber\s+Monday|Christmas|Thanksgiving|Easter|Halloween|Singles['’]?\s+Day|Prime\s+Day|Diwali)\b"
     r"|春节|国庆|中秋|端午|元旦|清明节?|圣诞节?|黄金周|双(?:十[一二]|1[12])",
     re.IGNORECASE,
@@ -62,9 +60,9 @@ _NAMED_ALONE = re.compile(
 """Kinds of periods that reports do not have; no dates are made of them."""
 _VAGUE = re.compile(r"^(?:early|mid|late)|年[初末底]$", re.IGNORECASE)
 _WHOLE_YEAR = re.compile(
-    rf"\b(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?|(?:in|for|during|of)(?:\s+the)?(?:\s+year)?)\s*{_Y}\b(?!\s*(?:[-–—]|to\b|through\b))"
+    rf"\b(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?|(?:in|for|during|of)(?:\s+the)?(?:\s+year)?)\s*{YEAR}\b(?!\s*(?:[-–—]|to\b|through\b))"
     rf"|\b(?:annual|full[- ]year)\b|\blast\s+(?:fiscal\s+)?year\b(?!['’-])"
-    rf"|(?<!\d){_Y}\s*(?:财年|年度?)(?![\s的]*(?:第|[上下]半|初|底|末|以|前|至|到|\d))|(?:去年|前年)(?!同期|底|末|初)|全年",
+    rf"|(?<!\d){YEAR}\s*(?:财年|年度?)(?![\s的]*(?:第|[上下]半|初|底|末|以|前|至|到|\d))|(?:去年|前年)(?!同期|底|末|初)|全年",
     re.IGNORECASE,
 )
 _PART_OF_YEAR = re.compile(
@@ -97,6 +95,18 @@ def short_periods(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
     """Those that a question asks a figure for, as of its day (YYYY-MM-DD); empty where it asks for no such figure."""
     if not _FLOW.search(question):
         return ()
+    found = _found(question, as_of)
+    if all(one.first is None for one in found):
+        return found
+    plain = usual(question)
+    if plain == question:
+        return found
+    # "the quarter that ended in October 2022" asks for no month; what it is called stays as the question writes it.
+    days = {(one.first, one.last) for one in _found(plain, as_of)}
+    return tuple(one for one in found if one.first is None or (one.first, one.last) in days)
+
+
+def _found(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
     found = [ShortPeriod(" ".join(match.group().split())) for match in _NAMED_ALONE.finditer(question)]
     today = parse_iso(as_of)
     if not found:
@@ -122,7 +132,7 @@ def _month(question: str, match: re.Match[str], today: date | None) -> ShortPeri
             return None
         said = match["m"] or match["m2"] or match["m3"]
         year = int(match["y"] or match["y2"] or match["y3"])
-        month = MONTHS.get(said.lower()) or _HAN_MONTHS.get(said) or int(said)
+        month = month_number(said)
         if not 1 <= month <= 12 or (match["m3"] and month == year % 100 + 1):
             return None  # "2011-12" may well be a fiscal year
         first = date(year, month, 1)

@@ -3,49 +3,15 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from quelea_kit.dates import MONTHS, parse_iso
+from quelea_kit.dates import parse_iso
+from quelea_kit.no_such_periods import no_such_periods
+from quelea_kit.numerals import chinese
+from quelea_kit.period_words import MONTH, QUARTERS, month_number
 
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_Y = r"(?:19|20)\d\d"
-_YEAR = rf"(?:(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?)\s*(?:{_Y}|'?\d\d)|'\d\d|{_Y})"
-_BAD = r"(?:0|[5-9]|[1-9]\d)"
-_WORDS = "fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|zeroth|5th|6th|7th|8th|9th|1[0-3]th|0th"
-_HAN = r"(?:[五六七八九零〇]|十[一二三四五六七八九]?|[二三四五六七八九]十[一二三四五六七八九]?|[05-9]|[1-9]\d)"
-_ZH_YEAR = rf"(?:{_Y}|\d\d)\s*(?:年度?|财年|财政年度)"
-_COUNTED = (
-    r"(?!\s+(?:in\s+a\s+row|running|straight|consecutive|since|after|when|that|of\s+(?!(?:the\s+)?(?:fiscal|calendar|FY|'?\d)))"
-    r")"
-)
-"""It counts quarters from some day on: the fifth quarter in a row."""
-_NO_PART = re.compile(
-    rf"(?<![\w-])(?:Q{_BAD}|{_BAD}Q|quarter\s+(?:{_BAD}|zero|five|six|seven|eight|nine|ten)|H(?:0|[3-9]))[\s,/-]*"
-    rf"(?:of\s+)?(?:the\s+)?{_YEAR}\b"
-    rf"|(?<![\w-]){_BAD}Q\d\d\b"
-    rf"|(?<![\w']){_YEAR}[\s,/-]*(?:Q{_BAD}|H(?:0|[3-9])|quarter\s+{_BAD})(?!\w)"
-    rf"|(?<!\w)(?:{_WORDS})\s+(?:fiscal\s+)?quarter(?:\s+(?:of\s+|in\s+)?(?:the\s+)?{_YEAR}\b)?{_COUNTED}"
-    rf"|\b(?:third|fourth|fifth|3rd|4th|5th)\s+half\s+(?:of\s+|in\s+)?(?:the\s+)?{_YEAR}\b"
-    rf"|(?<![\w']){_YEAR}(?:'s)?,?\s+(?:{_WORDS})\s+(?:fiscal\s+)?quarter\b"
-    rf"|(?<!\w)(?:thirteenth|fourteenth|1[3-9]th|[2-9]\dth)\s+month\s+of\s+{_YEAR}\b"
-    rf"|\bmonth\s+(?:0|1[3-9]|[2-9]\d)\s+of\s+{_YEAR}\b|\bweek\s+(?:0|5[4-9]|[6-9]\d)\s+(?:of|in)\s+{_YEAR}\b"
-    rf"|(?<!\d){_ZH_YEAR}\s*的?\s*(?:第\s*)?{_HAN}\s*个?(?:季度|财季|季报|季(?!节))"
-    rf"|(?<!连续)(?<!连续的)第\s*{_HAN}\s*(?:季度|财季)"
-    rf"|(?<!\d){_Y}\s*(?:年|财年|年度)?\s*的?\s*(?:Q{_BAD}(?!\d)|H(?:0|[3-9])(?!\d))"
-    rf"|(?<!\d){_ZH_YEAR}\s*的?\s*第\s*(?:[三四五3-9])\s*个?半年"
-    rf"|(?<!\d){_ZH_YEAR}\s*(?:0|1[3-9]|[2-9]\d|十[三四五六七八九]|[二三四五六七八九]十[一二三四五六七八九]?)\s*月"
-    r"|(?<!\d)(?:19|20)\d\d-(?:00|1[3-9]|[2-9]\d)-\d\d(?!\d)"
-    rf"|(?<!\w)(?:Q\d\.\d+|{_YEAR}\s+(?:Q|quarter\s+)\d\.\d+|quarter\s+\d\.\d+(?=\s+of))|第\s*\d\.\d+\s*个?(?:季度|财季)"
-    rf"|\b(?:five|six|seven|eight|nine|ten|[5-9])\s+quarters\s+(?:of|in)\s+{_YEAR}\b|(?<!\d){_ZH_YEAR}\s*的?\s*[五六七八九5-9]个季度"
-    rf"|(?<!\d){_ZH_YEAR}\s*的?\s*第\s*(?:1[3-9]|[2-9]\d|十[三四五六七八九]|[二三四五六七八九]十)\s*个月"
-    rf"|(?<!\d){_ZH_YEAR}\s*的?\s*第\s*(?:0|零|5[4-9]|[6-9]\d|五十[四五六七八九]|[六七八九]十[一二三四五六七八九]?)\s*(?:周|个?星期)",
-    re.IGNORECASE,
-)
-_LOOSE_QUARTER = re.compile(rf"(?<!连续)第\s*{_HAN}\s*季(?![节度])")
-"""A quarter beside a year and something of a report; else it may be a programme's season."""
 _FAR_YEAR = re.compile(
     r"\b(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?|(?:in|of|for|during)(?:\s+the)?(?:\s+year)?|year)\s*(?P<y>1[0-8]\d\d|2[1-9]\d\d|[3-9]\d{3})\b"
     r"(?!\s*(?:[,.]\d|%|million|billion|thousand|shares|people|employees|customers|units|stores))"
@@ -55,23 +21,12 @@ _FAR_YEAR = re.compile(
     re.IGNORECASE,
 )
 """Years of which no report can be: of three centuries ago, or hence."""
-_BARE = re.compile(rf"(?<![\w-])(?:Q{_BAD}|H(?:0|[3-9]))(?![\w-]|\s*(?:model|series|suv|\d))", re.IGNORECASE)
 _FINANCE = re.compile(
     r"\b(?:revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|cash|EPS|results|loss|dividends?|guidance)\b"
     r"|营收|收入|利润|净利|现金|业绩|财报|毛利|亏损|盈利|每股|销售|销量|费用|成本",
     re.IGNORECASE,
 )
 """With it Q5 is meant for a quarter; without, it may be a car or a question's number."""
-_SLASHED = re.compile(r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>(?:19|20)\d\d)(?!\d)")
-_DAY = re.compile(
-    rf"\b(?P<m1>{_MONTH})\.?\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?:\s*,?\s+(?P<y1>(?:19|20)\d\d))?"
-    rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m2>{_MONTH})\b\.?(?:,?\s+(?P<y2>(?:19|20)\d\d))?"
-    r"|(?:(?P<y3>(?:19|20)\d\d)\s*年\s*)?(?<!\d)(?P<m3>\d{1,2})\s*月\s*(?P<d3>\d{1,2})\s*[日号]"
-    r"|(?<!\d)(?P<y4>(?:19|20)\d\d)[-/.](?P<m4>\d{1,2})[-/.](?P<d4>\d{1,2})(?!\d)",
-    re.IGNORECASE,
-)
-_CARS = re.compile(r"\b(?:Audi|Infiniti|Volvo)\b|奥迪|英菲尼迪", re.IGNORECASE)
-"""Their models are called Q5."""
 _FUTURE_QUARTER = re.compile(
     r"(?<![\w-])(?:Q(?P<q1>[1-4])|(?P<o>first|second|third|fourth)\s+(?:fiscal\s+)?quarter)[\s,]*(?:of\s+)?(?:the\s+)?"
     r"(?:FY|fiscal(?:\s+year)?\s*)?(?P<y1>20\d\d)\b"
@@ -88,8 +43,8 @@ _FUTURE_YEAR = re.compile(
     re.IGNORECASE,
 )
 _FUTURE_DAY = re.compile(
-    rf"\b(?P<m1>{_MONTH})\.?\s+(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+|of\s+)?(?P<y1>20\d\d)\b"
-    rf"|\b(?P<d2>\d{{1,2}})\s+(?P<m2>{_MONTH})\.?,?\s+(?P<y2>20\d\d)\b"
+    rf"\b(?P<m1>{MONTH})\.?\s+(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+|of\s+)?(?P<y1>20\d\d)\b"
+    rf"|\b(?P<d2>\d{{1,2}})\s+(?P<m2>{MONTH})\.?,?\s+(?P<y2>20\d\d)\b"
     r"|(?<!\d)(?P<y3>20\d\d)\s*年\s*(?P<m3>\d{1,2})\s*月(?:\s*(?P<d3>\d{1,2})\s*[日号])?"
     r"|(?<!\d)(?P<y4>20\d\d)-(?P<m4>\d{1,2})-(?P<d4>\d{1,2})(?!\d)",
     re.IGNORECASE,
@@ -105,11 +60,9 @@ _AHEAD = re.compile(
     re.IGNORECASE,
 )
 """What lies ahead may be asked for: a forecast, or what falls due."""
-_HAN_DAY = re.compile(r"([一二三四五六七八九十]{1,2})月([一二三四五六七八九十]{1,3})(?=[日号])")
 _HAN_YEAR = re.compile(r"[一二][〇零一二三四五六七八九]{3}(?=年|财年)")
-_HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
+_HAN_DAY = re.compile(r"([一二三四五六七八九十]{1,2})月([一二三四五六七八九十]{1,3})(?=[日号])")
 _ANY_YEAR = re.compile(r"[12]\d{3}|[3-9]\d{3}")
-_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "一": 1, "二": 2, "三": 3, "四": 4}
 
 
 @dataclass(frozen=True)
@@ -138,45 +91,16 @@ def unreal_periods(question: str, as_of: str) -> Unreal:
         question: Standing alone.
         as_of: The day of the question, YYYY-MM-DD.
     """
-    question = _HAN_YEAR.sub(lambda match: match.group().translate(_HAN_DIGITS), question)
-    question = _HAN_DAY.sub(lambda match: f"{_han(match[1])}月{_han(match[2])}", question)
-    parts = [] if _CARS.search(question) else [_tidy(match.group()) for match in _NO_PART.finditer(question)]
-    if not parts and _FINANCE.search(question) and not _CARS.search(question):
-        parts = [_tidy(match.group()) for match in _BARE.finditer(question)]
-        if not parts and _ANY_YEAR.search(question):
-            parts = [_tidy(match.group()) for match in _LOOSE_QUARTER.finditer(question)]
-    parts += [match.group() for match in _SLASHED.finditer(question) if not _is_day(match)]
-    days = [_tidy(match.group()) for match in _DAY.finditer(question) if not _exists(match)]
+    question = _HAN_YEAR.sub(lambda match: str(chinese(match.group())), question)
+    question = _HAN_DAY.sub(lambda match: f"{chinese(match[1])}月{chinese(match[2])}", question)
+    bare = bool(_FINANCE.search(question))
+    seasons = bare and bool(_ANY_YEAR.search(question))
+    none = [one.words for one in no_such_periods(question, bare=bare, seasons=seasons)]
     today = parse_iso(as_of)
     far = [match for match in _FAR_YEAR.finditer(question) if _FINANCE.search(question)]
     reach = tuple(dict.fromkeys(_tidy(match.group()) for match in far))
     begun = [] if today is None else [_tidy(match) for match in _future(question, today)]
-    return Unreal(tuple(dict.fromkeys(parts + days)), tuple(dict.fromkeys(begun)), reach)
-
-
-def _han(text: str) -> int:
-    """三十一 as 31."""
-    tens, ten, ones = text.rpartition("十")
-    digit = "一二三四五六七八九"
-    return 10 * ((digit.find(tens[-1]) + 1 if tens else 1) if ten else 0) + (digit.find(ones) + 1 if ones else 0)
-
-
-def _exists(match: re.Match[str]) -> bool:
-    for n in "1234":
-        if match[f"m{n}"]:
-            month = MONTHS.get(match[f"m{n}"].lower()) or int(match[f"m{n}"])
-            year = match[f"y{n}"]
-            most = monthrange(int(year) if year else 2024, month)[1] if 1 <= month <= 12 else 0
-            day = int(match[f"d{n}"])
-            # "May 40" and such are no dates at all but numbers beside a word; a year makes them one.
-            return 1 <= day <= most or not (1 <= day <= 31 or year)
-    return True
-
-
-def _is_day(match: re.Match[str]) -> bool:
-    """Month and day in either order."""
-    year, a, b = (int(match[name]) for name in "yab")
-    return any(1 <= m <= 12 and 1 <= d <= monthrange(year, m)[1] for m, d in ((a, b), (b, a)))
+    return Unreal(tuple(dict.fromkeys(none)), tuple(dict.fromkeys(begun)), reach)
 
 
 def _days_ahead(question: str, today: date) -> list[str]:
@@ -186,7 +110,7 @@ def _days_ahead(question: str, today: date) -> list[str]:
     found = [match.group() for match in _NEXT.finditer(question)]
     for match in _FUTURE_DAY.finditer(question):
         n = next(n for n in "1234" if match[f"y{n}"])
-        month = MONTHS.get(match[f"m{n}"].lower()) or int(match[f"m{n}"])
+        month = month_number(match[f"m{n}"])
         if 1 <= month <= 12 and (int(match[f"y{n}"]), month, int(match[f"d{n}"] or 1)) > (
             today.year,
             today.month,
@@ -201,7 +125,7 @@ def _future(question: str, today: date) -> list[str]:
     found: list[str] = []
     for match in _FUTURE_QUARTER.finditer(question):
         said = match["q1"] or match["q2"] or match["o"] or match["z"]
-        quarter = int(said) if said.isdigit() else _ORDINALS[said.lower()]
+        quarter = QUARTERS[said.lower()]
         index = 4 * int(match["y1"] or match["y2"]) + quarter - 1
         if index - 4 > 4 * today.year + (today.month - 1) // 3:
             found.append(match.group())

@@ -6,7 +6,7 @@ import { startAsk } from "./ask.js";
 import { load, startDocuments } from "./documents.js";
 import { $, show } from "./dom.js";
 import { closePanel, openPanel, startPanel } from "./panel.js";
-import { apply, current, setLanguage, t } from "./texts.js";
+import { apply, current, has, setLanguage, t } from "./texts.js";
 import { loadWebPages, offerWeb } from "./webpages.js";
 
 const READY_MS = 15000;
@@ -48,6 +48,15 @@ function size(bytes) {
   return bytes >= 1 << 20 ? `${Math.round(bytes / (1 << 20))} MB` : `${Math.round(bytes / 1024)} KB`;
 }
 
+const serviceName = (name) => (has(`service_${name}`) ? t(`service_${name}`) : name);
+const formatName = (format) => ({ markdown: "Markdown", text: "TXT" })[format] ?? format.toUpperCase();
+
+/** No question is of a day that has not come (in this time zone or one further east). */
+function today() {
+  const day = new Date(Date.now() + 14 * 3600_000).toISOString().slice(0, 10);
+  for (const id of ["as-of", "agent-as-of"]) $(id).max = day;
+}
+
 function draw() {
   for (const language of ["en", "zh"]) $(`lang-${language}`).setAttribute("aria-pressed", String(current() === language));
   if (info) {
@@ -56,11 +65,11 @@ function draw() {
     const web = (info.web_providers ?? []).length > 0;
     show($("route-choice"), web);
     offerWeb(web);
-    const formats = info.formats.map((format) => format.toUpperCase()).join(current() === "zh" ? "、" : ", ");
+    const formats = info.formats.map(formatName).join(current() === "zh" ? "、" : ", ");
     $("formats-line").textContent = t("formats", { formats, size: size(info.max_document_bytes) });
   }
   if (down) {
-    $("state").textContent = down.length ? t("stateDown", { names: down.join(", ") }) : t("stateReady");
+    $("state").textContent = down.length ? t("stateDown", { names: down.map(serviceName).join(t("comma")) }) : t("stateReady");
     $("state").classList.toggle("bad", down.length > 0);
   }
 }
@@ -77,6 +86,7 @@ async function refresh() {
 }
 
 apply();
+today();
 startPanel();
 startAsk();
 startDocuments();

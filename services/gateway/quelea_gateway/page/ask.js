@@ -5,7 +5,7 @@ import { $, el, joined, show } from "./dom.js";
 import { paragraphs } from "./marked.js";
 import { routeDetails } from "./route.js";
 import { sourceList } from "./sources.js";
-import { examples, has, t } from "./texts.js";
+import { examples, has, readingText, t } from "./texts.js";
 import { exportButtons, sentenceVerdicts, standaloneLine, withheldBox } from "./verdicts.js";
 
 const turns = []; // {question, text, started, grounding, answer, error, node}, newest last
@@ -19,7 +19,7 @@ function furtherReading(citations, label, kept, opened = false) {
 }
 
 function readingLine(reading) {
-  const text = reading.text ? t("reading", { text: reading.text }) : t("readingAll");
+  const text = reading.text ? t("reading", { text: readingText(reading.text) }) : t("readingAll");
   return el("p", { class: "reading" }, text);
 }
 
@@ -48,12 +48,12 @@ function draw(turn) {
   else if (!error) body.append(el("p", { class: "wait" }, turn.stopped ? t("stopped") : t(started ? "writing" : "searching")));
   const parts = [el("h2", { class: "asked" }, turn.question)];
   parts.push(standaloneLine((answer ?? started)?.standalone ?? started?.standalone));
-  if (started) parts.push(readingLine(started.reading), routeDetails(answer ?? started));
+  if (started) parts.push(readingLine(started.reading), routeDetails(answer ?? { ...started, declined: Boolean(error) }));
   const kept = answer?.web?.kept ?? [];
   if (turn.text || !error) parts.push(body);
   parts.push(withheldBox(turn.grounding));
   for (const notice of answer?.notices ?? []) parts.push(el("p", { class: "notice" }, notice));
-  if (error) parts.push(errorBox(error));
+  if (error) parts.push(errorBox(error, started));
   if (answer) {
     if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept));
     const count = { n: answer.further_reading.length };
@@ -66,9 +66,13 @@ function draw(turn) {
   turn.node.replaceChildren(...parts.filter(Boolean));
 }
 
-function errorBox(error) {
+/** With evidence (`started`) it is the reader that failed; where the API keeps the evidence is no reader's concern. */
+function errorBox(error, started) {
   const retry = error.retryAfter ? t("retry", { seconds: error.retryAfter }) : "";
-  return el("p", { class: "error-line", role: "alert" }, `${error.message} ${retry}`.trim());
+  const kind = has(`error_${error.code}`) ? t(`error_${error.code}`) : "";
+  const message = `${kind}${error.message.replace(/ The evidence found for the question is in [\w.]+\.$/, "")}`;
+  const said = [started && t("readerFailed"), message, retry].filter(Boolean);
+  return el("p", { class: "error-line", role: "alert" }, said.join(" "));
 }
 
 /** What was said so far, for a question that leans on it. */

@@ -4,7 +4,7 @@ import { call, get, post, upload } from "./api.js";
 import { $, el, joined, show } from "./dom.js";
 import { ended, stateText } from "./jobs.js";
 import { openPanel } from "./panel.js";
-import { t } from "./texts.js";
+import { t, typeText } from "./texts.js";
 import { loadWebPages, startWebPages } from "./webpages.js";
 
 const POLL_MS = 600;
@@ -118,7 +118,7 @@ function documentRow(document_) {
   const facts = joined(
     document_.provenance === "web" && t("web"),
     document_.company && (document_.ticker ? `${document_.company} (${document_.ticker})` : document_.company),
-    document_.document_type,
+    typeText(document_.document_type),
     document_.period,
     document_.published && t("published", { date: document_.published }),
     pages,

@@ -3,7 +3,7 @@
 
 import { el } from "./dom.js";
 
-const FIGURE = /^[\s$€£¥(（+\-−–—]*[\d.,]+[\s%)）]*$|^[-−–—]$/;
+export const FIGURE = /^[\s$€£¥(（+\-−–—]*[\d.,]+[\s%)）]*$|^[-−–—]$/;
 
 /** Lines with tabs in a row are a table: [[{start, end} of each cell] of each row]; the rest is text. Code points. */
 export function blocks(points) {

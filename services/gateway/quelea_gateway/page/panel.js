@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { $, joined, outside, show } from "./dom.js";
 import { pageNodes } from "./pagetext.js";
-import { apply, t } from "./texts.js";
+import { apply, t, typeText } from "./texts.js";
 
 const narrow = window.matchMedia("(max-width: 900px)");
 let before = null;
@@ -39,7 +39,7 @@ function draw(found, path) {
   shown.path = path;
   $("panel-title").textContent = found.title || found.document_id;
   const published = found.published && t("published", { date: found.published });
-  $("panel-meta").textContent = joined(found.company, found.document_type, found.period, published, found.uri);
+  $("panel-meta").textContent = joined(found.company, typeText(found.document_type), found.period, published, found.uri);
   $("panel-page").textContent = t("pageOf", { page: found.page, pages: found.pages });
   $("panel-prev").disabled = found.page <= 1;
   $("panel-next").disabled = found.page >= found.pages;

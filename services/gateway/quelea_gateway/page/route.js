@@ -21,17 +21,19 @@ function webLines(web) {
 }
 
 /** Folded away: route, verdict, reasons, what the web route did. Null where none of it is told. */
-export function routeDetails({ route, gate, web }) {
+export function routeDetails({ route, gate, web, declined }) {
   if (!route || !gate) return null;
   const judged = gate.kind && gate.kind !== "none";
   const taken = t(route === "local" ? "routeLocal" : "routeWeb");
   const chosen = gate.passed && route !== "local"; // the caller wanted the web
-  const why = judged && !chosen ? t(gate.passed ? "gatePassed" : "gateFailed") : "";
+  const enough = gate.passed && !declined; // passages that fit the question and have no answer are not enough
+  const verdictText = enough ? "gatePassed" : route === "local" ? "gateDoubted" : "gateFailed";
+  const why = judged && !chosen && (enough || !gate.passed) ? t(verdictText) : "";
   const lines = [...(judged ? [verdict(gate)] : []), ...(gate.reasons ?? []), ...(web ? webLines(web) : [])];
   return el(
     "details",
     { class: "route" },
-    el("summary", {}, t("routeTaken", { taken }), why ? ` · ${why}` : ""),
+    el("summary", {}, t(declined ? "routeSearched" : "routeTaken", { taken }), why ? ` · ${why}` : ""),
     el("ul", {}, ...lines.map((line) => el("li", {}, line))),
   );
 }

@@ -96,6 +96,9 @@ function card(citation, kept) {
   );
 }
 
-/** kept: what the web route said of its pages. */
-export const sourceList = (citations, kept = []) =>
-  el("ol", { class: "sources" }, ...citations.map((citation) => card(citation, kept)));
+/** Each source once: in an answer one stands for each of its markers. kept: what the web route said of its pages. */
+export function sourceList(citations, kept = []) {
+  const place = ({ number, document_id, page, start, end }) => [number, document_id, page, start, end].join();
+  const once = new Map(citations.map((citation) => [place(citation), citation]));
+  return el("ol", { class: "sources" }, ...[...once.values()].map((citation) => card(citation, kept)));
+}

@@ -27,8 +27,8 @@ const TEXTS = {
   answered: ["The answer is ready, with {n} sources.", "回答已完成，共 {n} 处来源。"],
   declinedDone: ["There is no answer in the documents.", "文档中没有答案。"],
   stopped: ["Stopped.", "已停止。"],
-  reading: ["reading: {text}", "理解为：{text}"],
-  readingAll: ["reading: all documents", "理解为：全部文档"],
+  reading: ["reading: {text}", "检索：{text}"],
+  readingAll: ["reading: all documents", "检索：全部文档"],
   sources: ["Sources", "来源"],
   further: ["Further reading ({n})", "延伸阅读（{n}）"],
   lookedAt: ["What was looked at ({n})", "检索到的内容（{n}）"],
@@ -42,6 +42,10 @@ const TEXTS = {
   published: ["published {date}", "发布于 {date}"],
   took: ["{seconds} s", "{seconds} 秒"],
   web: ["web", "网络"],
+  "type_research report": ["research report", "研究报告"],
+  "type_annual report": ["annual report", "年度报告"],
+  type_news: ["news", "新闻"],
+  type_regulation: ["regulation", "法规"],
   fetched: ["fetched {date}", "抓取于 {date}"],
   expires: ["read again {date}", "{date} 重新读取"],
   original: ["Original at {host}", "原网页（{host}）"],
@@ -54,9 +58,11 @@ const TEXTS = {
   chooseLocal: ["Documents only", "仅限文档"],
   chooseWeb: ["Always the web", "始终上网"],
   routeTaken: ["Answered from {taken}", "回答依据：{taken}"],
+  routeSearched: ["Searched {taken}", "已检索{taken}"],
   routeLocal: ["the documents", "文档"],
   routeWeb: ["the documents and the web", "文档与网络"],
   gatePassed: ["their evidence is enough", "文档证据充分"],
+  gateDoubted: ["their evidence may not be enough", "文档证据可能不足"],
   gateFailed: ["the documents alone are not enough", "仅靠文档证据不足"],
   gate_calibrated: ["probability that the documents answer", "文档足以回答的概率"],
   gate_cosine: ["best cosine", "最高余弦相似度"],
@@ -156,6 +162,24 @@ const TEXTS = {
   stateReady: ["Ready", "就绪"],
   stateDown: ["Not available: {names}", "不可用：{names}"],
   try: ["Try", "试试"],
+  readerFailed: ["No answer could be written. What was found is below.", "未能生成回答，检索到的内容见下。"],
+  error_INVALID_INPUT: ["", "请求有误："],
+  error_TOO_LARGE: ["", "超出限制："],
+  error_NOT_FOUND: ["", "不存在："],
+  error_CONFLICT: ["", "当前无法执行："],
+  error_PERMISSION_DENIED: ["", "没有权限："],
+  error_OVERLOADED: ["", "请求过多："],
+  error_DEADLINE_EXCEEDED: ["", "处理超时："],
+  error_UNAVAILABLE: ["", "服务暂不可用："],
+  error_INTERNAL: ["", "内部错误："],
+  service_gateway: ["gateway", "网关"],
+  service_retriever: ["retriever", "检索服务"],
+  service_search: ["search", "入库与搜索服务"],
+  service_generator: ["generator", "生成服务"],
+  endedOn: ["{what} ended {date}", "截至{date}的{what}"],
+  span_quarter: ["quarter", "季度"],
+  span_year: ["year", "财年"],
+  allDocuments: ["all documents", "全部文档"],
   retry: ["Try again in {seconds} s.", "请在 {seconds} 秒后重试。"],
 };
 
@@ -202,4 +226,16 @@ export function setLanguage(next) {
   localStorage.setItem("quelea.language", next);
   apply();
   document.dispatchEvent(new CustomEvent("language"));
+}
+
+/** A document's type in the reader's language; one that is not known here as it is. */
+export const typeText = (type) => (has(`type_${type}`) ? t(`type_${type}`) : type);
+
+/** What the retriever read out of a question, which it says in English, in the reader's language. */
+export function readingText(text) {
+  if (language === "en") return text;
+  const day = (date) => new Intl.DateTimeFormat("zh-CN", { dateStyle: "long", timeZone: "UTC" }).format(new Date(`${date} UTC`));
+  return text
+    .replace(/(quarter|year) ended ([A-Z][a-z]+ \d{1,2}, \d{4})/g, (_, what, date) => t("endedOn", { what: t(`span_${what}`), date: day(date) }))
+    .replace(/(^|· )all documents$/, `$1${t("allDocuments")}`);
 }

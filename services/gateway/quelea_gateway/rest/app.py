@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
-from fastapi.openapi.utils import get_openapi
 from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import FileResponse
@@ -28,6 +27,7 @@ from quelea_gateway.rest import (
     health,
     jobs,
     openai_compat,
+    openapi,
     prompts,
     runs,
     tools,
@@ -68,24 +68,6 @@ def _page_router() -> APIRouter:
     return router
 
 
-def _schema(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document: 422 is never answered (what is malformed gets 400), and closed routes take a bearer key."""
-    if app.openapi_schema is None:
-        schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        components = schema.setdefault("components", {})
-        components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-        components.setdefault("schemas", {}).update(uploads.schemas())
-        for path, methods in schema["paths"].items():
-            for operation in methods.values():
-                operation["responses"].pop("422", None)
-                if path.startswith(("/v1/", "/metrics")):
-                    operation["security"] = [{"key": []}]
-        for name in ("HTTPValidationError", "ValidationError"):
-            components["schemas"].pop(name, None)
-        app.openapi_schema = schema
-    return app.openapi_schema
-
-
 def build_app(gateway: Gateway) -> App:
     """The whole HTTP side on a gateway."""
     # The door makes the request's span; FastAPI's own, and those of its parts, would be four more a request.
@@ -101,7 +83,7 @@ def build_app(gateway: Gateway) -> App:
     gateway.closing.append(mcp.close)
     app.router.routes.append(Route(MCP_PATH, mcp))
     errors.register(app)
-    app.openapi = lambda: _schema(app)  # type: ignore[method-assign]  # FastAPI's documented way to change its schema
+    app.openapi = lambda: openapi.build(app)  # type: ignore[method-assign]  # FastAPI's documented way to change its schema
     door = Door(app, gateway)
     origins = gateway.settings.cors_origins
     if not origins:

@@ -19,8 +19,9 @@ from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 from quelea_gateway.rest.errors import body_of, body_with_evidence
+from quelea_gateway.rest.event_data import data_of
 from quelea_gateway.rest.export import MARKDOWN, as_markdown
-from quelea_gateway.rest.grounding_schemas import GroundingOut
+from quelea_gateway.rest.openapi import events
 from quelea_gateway.rest.schemas import (
     ERRORS,
     AnswerOut,
@@ -29,15 +30,15 @@ from quelea_gateway.rest.schemas import (
     ReadingOut,
     SearchIn,
     SearchOut,
-    StartedOut,
 )
 from quelea_gateway.rest.state import gateway_of, key_of
-from quelea_gateway.rest.streams import EVENTS, event, respond, while_there
+from quelea_gateway.rest.streams import event, respond, while_there
 
 router = APIRouter(tags=["ask"])
 
 Item = Started | Delta | Grounding | Answer
 
+_NAMES = {Started: "started", Delta: "delta", Grounding: "verdicts", Answer: "answer"}
 _PATH = "/v1/ask"
 _SEARCH_K = 10
 
@@ -82,24 +83,27 @@ async def _events(first: Item, rest: AsyncGenerator[Item, None]) -> AsyncGenerat
 
 
 def _as_event(item: Item) -> bytes:
-    if isinstance(item, Delta):
-        return event("delta", _json({"text": item.text}))
-    if isinstance(item, Grounding):
-        return event("verdicts", GroundingOut.given(item).model_dump_json())
-    if isinstance(item, Started):
-        return event("started", StartedOut.of(item).model_dump_json())
-    observe_answer(item)
-    return event("answer", AnswerOut.of(item).model_dump_json())
+    if isinstance(item, Answer):
+        observe_answer(item)
+    return event(_NAMES[type(item)], data_of(item))
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+_EVENTS = events(
+    started="StartedOut",
+    delta={"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}},
+    verdicts="GroundingOut",
+    answer="AnswerOut",
+    error="ErrorOut",
+)
+
 _ASK_CONTENT = {
     "description": "The answer; as server-sent events (started, delta, verdicts, answer, error) or as Markdown when "
     "asked for.",
-    "content": {**EVENTS, **MARKDOWN},
+    "content": {**_EVENTS, **MARKDOWN},
 }
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_gateway.core import checking
+from quelea_gateway.metrics import observe_verdicts
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.rest.streams import while_there
@@ -112,13 +113,14 @@ async def check(body: CheckIn, request: Request) -> CheckOut:
     ratio, average or share of figures of the evidence; else `unsupported`. Dates and periods are figures too. The first
     2,000 figures of an answer are looked for.
     """
-    passages = _passages(body)
+    passages = passages_of(body)
     checker = gateway_of(request).checker
     report = await while_there(request, checker.check(body.answer, passages, question=body.question))
-    return _out(report)
+    observe_verdicts("check", report)
+    return shown(report)
 
 
-def _passages(body: CheckIn) -> list[checking.CheckPassage]:
+def passages_of(body: CheckIn) -> list[checking.CheckPassage]:
     """The passages within the limits. Raises InvalidInput, TooLarge."""
     if not body.answer.strip():
         raise InvalidInput("answer is empty; send the text to check.", details={"field": "answer"})
@@ -148,7 +150,9 @@ def _too_large(what: str, limit: int, field: str) -> TooLarge:
     return TooLarge(f"{what}; the limit is {limit:,}.", details={"field": field, "limit": str(limit)})
 
 
-def _out(report: checking.Report) -> CheckOut:
+def shown(report: checking.Report) -> CheckOut:
+    """A report as the wire has it."""
+
     def fault(one: checking.MarkerFault) -> MarkerOut:
         return MarkerOut(number=one.number, start=one.start, end=one.end, suggested=one.suggested)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import quote as url_quote
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
 from quelea.common.v1 import common_pb2
@@ -15,7 +15,7 @@ from quelea_gateway.core.model import Citation
 from quelea_gateway.rest.jobs import iso
 from quelea_gateway.rest.page_view import render, span_of, wants_html
 from quelea_gateway.rest.schemas import ERRORS, FiltersIn, Iso, Short
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, known_query
 
 router = APIRouter(tags=["documents"])
 
@@ -117,7 +117,13 @@ def page_address(base: str, document_id: str, page: int, start: int, end: int) -
     return f"{base}/v1/documents/{url_quote(document_id, safe='')}/pages/{page}?start={start}&end={end}#quote"
 
 
-@router.get("/v1/documents", response_model=DocumentsOut, responses=ERRORS, summary="List documents")
+@router.get(
+    "/v1/documents",
+    response_model=DocumentsOut,
+    responses=ERRORS,
+    dependencies=[Depends(known_query)],
+    summary="List documents",
+)
 async def documents(
     request: Request,
     page_size: Annotated[int, Query(ge=1, le=1000)] = 100,

@@ -21,6 +21,16 @@ _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rat
 _MOST_FIELDS = 20
 _DATE = r"\d{4}-\d{2}-\d{2}"
 """What the patterns of dates have in them."""
+_SEND_JSON = "send a JSON object with content-type: application/json"
+_OBJECT = "should be an object"
+_PLAIN = {
+    "extra_forbidden": "there is no such field",
+    "missing": "is missing",
+    "dict_type": _OBJECT,
+    "model_type": _OBJECT,
+    "model_attributes_type": _OBJECT,
+}
+"""Faults by pydantic's name, in words that need no knowledge of Python."""
 
 
 def error_body(
@@ -81,13 +91,17 @@ async def _on_reader(request: Request, failed: Exception) -> JSONResponse:
 def _field(fault: Mapping[str, Any]) -> dict[str, str]:
     """Where a request is wrong and how; of a body that is no object at all, what to send instead."""
     path, message = ".".join(str(part) for part in fault["loc"]), str(fault["msg"])
+    more = fault.get("ctx", {})
+    message = _PLAIN.get(fault["type"], message.replace("Input should be", "should be"))
     if fault["type"] == "json_invalid":
-        why = fault.get("ctx", {}).get("error", "")
-        return {"path": path, "message": f"the body is not JSON ({why} at character {path.removeprefix('body.')})"}
-    if _DATE in str(fault.get("ctx", {}).get("pattern", "")):
-        return {"path": path, "message": "should be a date, YYYY-MM-DD"}
-    if path == "body":
-        return {"path": path, "message": f"{message}; send a JSON object with content-type: application/json"}
+        at = path.removeprefix("body.")
+        return {"path": "body", "message": f"is not JSON ({more.get('error', '')} at character {at})"}
+    if _DATE in str(more.get("pattern", "")):
+        message = "should be a date, YYYY-MM-DD"
+    elif fault["type"] == "string_too_short" and more.get("min_length") == 1:
+        message = "is empty"
+    elif path == "body":
+        message = f"{message}; {_SEND_JSON}"
     return {"path": path, "message": message}
 
 
@@ -110,7 +124,9 @@ async def _on_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101  # registered for it alone
     status, path = error.status_code, request.url.path
     message = str(error.detail)
-    if status == HTTPStatus.NOT_FOUND:
+    if message == "There was an error parsing the body":  # FastAPI's, of what is not UTF-8 or nested too deeply
+        message = f"The body cannot be read as JSON in UTF-8; {_SEND_JSON}."
+    elif status == HTTPStatus.NOT_FOUND:
         message = "There is nothing under this address; /openapi.json lists what there is."
     elif status == HTTPStatus.METHOD_NOT_ALLOWED:
         message = f"This address does not take {request.method}."

@@ -75,7 +75,12 @@ async def readyz(request: Request) -> JSONResponse:
     return JSONResponse(body.model_dump(), 200 if ready else 503)
 
 
-@router.get("/metrics", response_class=Response, responses={401: ERRORS[401]}, summary="Prometheus metrics")
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, 401: ERRORS[401]},
+    summary="Prometheus metrics",
+)
 async def metrics() -> Response:
     """Needs a key, as the API does."""
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncGenerator
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import BaseModel, ConfigDict, Field
 from quelea.search.v1 import search_pb2
@@ -15,9 +15,10 @@ from quelea_kit.errors import QueleaError
 
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
+from quelea_gateway.rest.openapi import events
 from quelea_gateway.rest.schemas import ERRORS
-from quelea_gateway.rest.state import gateway_of
-from quelea_gateway.rest.streams import EVENTS, event, respond, while_there
+from quelea_gateway.rest.state import gateway_of, known_query
+from quelea_gateway.rest.streams import event, respond, while_there
 
 router = APIRouter(tags=["documents"])
 
@@ -102,7 +103,13 @@ class JobsOut(BaseModel):
     jobs: list[JobOut]
 
 
-@router.get("/v1/jobs", response_model=JobsOut, responses=ERRORS, summary="The newest jobs")
+@router.get(
+    "/v1/jobs",
+    response_model=JobsOut,
+    responses=ERRORS,
+    dependencies=[Depends(known_query)],
+    summary="The newest jobs",
+)
 async def jobs(
     request: Request,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -147,7 +154,7 @@ async def _events(gateway: Gateway, job_id: str) -> AsyncGenerator[bytes, None]:
 @router.get(
     "/v1/jobs/{job_id}/events",
     response_class=Response,
-    responses={200: {"content": EVENTS}, **ERRORS},
+    responses={200: {"content": events(job="JobOut", error="ErrorOut")}, **ERRORS},
     summary="A job's progress as server-sent events",
 )
 async def job_events(job_id: JobId, request: Request) -> Response:

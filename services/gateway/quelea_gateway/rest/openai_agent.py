@@ -24,6 +24,7 @@ from quelea_gateway.core.standalone import Standalone, standing_alone
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
 from quelea_gateway.rest.openai_chunks import DONE, Chunks, counted, data
+from quelea_gateway.rest.openai_params import json_schema_of, with_usage
 from quelea_gateway.rest.openai_schemas import ChatIn, conversation
 from quelea_gateway.rest.run_schemas import RunOut
 from quelea_gateway.rest.schemas import StandaloneOut
@@ -43,8 +44,11 @@ async def chat(body: ChatIn, request: Request) -> Response:
 
     A caller who leaves ends the run.
     """
-    if body.n not in (None, 1):
-        raise InvalidInput("n is 1: a run gives one answer.", details={"field": "n"})
+    if json_schema_of(body):
+        raise InvalidInput(
+            "A run concludes in text; leave response_format out, or ask another model.",
+            details={"field": "response_format"},
+        )
     gateway, tenant = gateway_of(request), key_of(request)
     text, turns = conversation(body.messages)
     wanted = asked.build(text, gateway.limits, gateway.analyst.budgets, tenant=tenant, as_of=body.as_of)
@@ -60,7 +64,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
     run = await manager.start(replace(wanted, question=standalone.question) if standalone else wanted)
     base = base_url(request)
     if body.stream:
-        chunks = Chunks(AGENT, with_usage=bool(body.stream_options and body.stream_options.include_usage))
+        chunks = Chunks(AGENT, with_usage=with_usage(body))
         return respond(_events(manager, run, base, chunks, standalone), gateway.settings.keep_alive_seconds)
     ended = await while_there(request, _ended(manager, run))
     if ended.answer is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
-from quelea_kit.errors import InvalidInput, NotFound, QueleaError
+from quelea_kit.errors import NotFound, QueleaError
 
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.citations import of_mark
@@ -17,12 +17,13 @@ from quelea_gateway.core.model import Answer, Delta, Question
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
-from quelea_gateway.rest import openai_agent
+from quelea_gateway.rest import openai_agent, openai_json
 from quelea_gateway.rest.ask import Item, whole
 from quelea_gateway.rest.documents import page_url
 from quelea_gateway.rest.errors import body_of, body_with_evidence
 from quelea_gateway.rest.openai_chunks import DONE, Chunks, counted, data
-from quelea_gateway.rest.openai_schemas import ChatIn, conversation
+from quelea_gateway.rest.openai_params import json_schema_of, longest, refuse_what_is_not_offered, stops, with_usage
+from quelea_gateway.rest.openai_schemas import ChatIn, ChatOut, ModelOut, ModelsOut, conversation
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.streams import EVENTS, respond, while_there
@@ -38,20 +39,20 @@ _BORN = 1_790_000_000
 async def _names(gateway: Gateway) -> list[str]:
     info = await gateway.generator.info()
     agent = openai_agent.AGENT if gateway.analyst.on else ""
-    return list(dict.fromkeys(name for name in (MODEL, agent, info.model) if name))
+    return list(dict.fromkeys(name for name in (MODEL, agent, info.model, *info.adapters) if name))
 
 
 def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": _BORN, "owned_by": "quelea"}
 
 
-@router.get("/v1/models", responses={401: ERRORS[401]}, summary="Models (OpenAI-compatible)")
+@router.get("/v1/models", response_model=ModelsOut, responses=ERRORS, summary="Models (OpenAI-compatible)")
 async def models(request: Request) -> dict[str, Any]:
-    """`quelea`, and the reader's own model by its name; both answer from the knowledge base; `quelea-agent`."""
+    """`quelea`, the reader's model and its adapters, all of which answer from the knowledge base; `quelea-agent`."""
     return {"object": "list", "data": [_model(name) for name in await _names(gateway_of(request))]}
 
 
-@router.get("/v1/models/{name:path}", responses={401: ERRORS[401], 404: ERRORS[404]}, summary="One model")
+@router.get("/v1/models/{name:path}", response_model=ModelOut, responses=ERRORS, summary="One model")
 async def model(name: str, request: Request) -> dict[str, Any]:
     """One of the list."""
     await _known(gateway_of(request), name)
@@ -66,9 +67,7 @@ async def _known(gateway: Gateway, name: str) -> None:
         )
 
 
-async def _question(body: ChatIn, gateway: Gateway, tenant: str) -> Question:
-    if body.n not in (None, 1):
-        raise InvalidInput("n is 1: the same evidence gives one answer.", details={"field": "n"})
+async def _question(body: ChatIn, gateway: Gateway, tenant: str, *, as_json: bool) -> Question:
     await _known(gateway, body.model)
     text, turns = conversation(body.messages)
     return rules.build(
@@ -78,8 +77,11 @@ async def _question(body: ChatIn, gateway: Gateway, tenant: str) -> Question:
         as_of=body.as_of,
         route=body.route,
         model="" if body.model == MODEL else body.model,
-        max_tokens=body.max_completion_tokens or body.max_tokens or 0,
+        max_tokens=0 if as_json else longest(body),  # else the text that JSON is made of would be cut
         temperature=body.temperature,
+        stop=stops(body),
+        top_p=body.top_p,
+        seed=body.seed,
         tenant=tenant,
         strict=gateway.settings.strict if body.strict is None else body.strict,
     )
@@ -157,11 +159,8 @@ async def _events(items: AsyncGenerator[Item, None], chunks: Chunks, base: str) 
 
 @router.post(
     _PATH,
-    responses={
-        200: {"content": {"application/json": {"schema": {"type": "object"}}, **EVENTS}},
-        **ERRORS,
-    },
-    response_class=JSONResponse,
+    response_model=ChatOut,
+    responses={200: {"content": EVENTS}, **ERRORS},
     summary="Chat completion (OpenAI-compatible)",
 )
 async def chat(body: ChatIn, request: Request) -> Response:
@@ -171,15 +170,22 @@ async def chat(body: ChatIn, request: Request) -> Response:
     `quelea` (streamed: on the chunk that carries finish_reason), where `grounding` has the verdicts. A stream sends the
     text as it is written; `quelea.grounding.text` is the text once it was checked, and an answer that the checks let
     fall ends with the sentence of a refusal. With `strict: true` the text comes in one piece, checked.
+
+    With a `response_format` other than text the answer is written and checked first, and then put into JSON by the
+    model; a refusal is the message's `refusal`, and its content is null.
     """
     gateway = gateway_of(request)
+    refuse_what_is_not_offered(body)
+    schema = json_schema_of(body)
     if body.model == openai_agent.AGENT:
         return await openai_agent.chat(body, request)
-    question, base = await _question(body, gateway, key_of(request)), base_url(request)
+    question, base = await _question(body, gateway, key_of(request), as_json=bool(schema)), base_url(request)
+    if schema:
+        return await openai_json.chat(body, question, schema, request)
     if body.stream:
         items = gateway.pipeline.ask(question)
         await while_there(request, _first(items))
-        chunks = Chunks(body.model, with_usage=bool(body.stream_options and body.stream_options.include_usage))
+        chunks = Chunks(body.model, with_usage=with_usage(body))
         return respond(_events(items, chunks, base), gateway.settings.keep_alive_seconds)
     answer = await while_there(request, whole(gateway, question))
     return JSONResponse(_completion(answer, body.model, base))

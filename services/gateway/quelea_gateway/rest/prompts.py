@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from quelea_gateway.core.prompts import collect
 from quelea_gateway.rest.schemas import ERRORS
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, known_query
 from quelea_gateway.rest.streams import while_there
 
 router = APIRouter(tags=["prompts"])
@@ -31,7 +31,13 @@ class PromptsOut(BaseModel):
     problems: list[str] = Field(description="Why some could not be listed, one line each.")
 
 
-@router.get("/v1/prompts", response_model=PromptsOut, responses=ERRORS, summary="List the prompt templates")
+@router.get(
+    "/v1/prompts",
+    response_model=PromptsOut,
+    responses=ERRORS,
+    dependencies=[Depends(known_query)],
+    summary="List the prompt templates",
+)
 async def prompts(
     request: Request,
     name: Annotated[str, Query(max_length=200, description="Only the templates of this name.")] = "",

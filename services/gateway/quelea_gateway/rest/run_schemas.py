@@ -95,7 +95,7 @@ class SourceOut(BaseModel):
     open: str = Field(description="Where to look at it in this gateway.")
 
 
-class FigureOut(BaseModel):
+class RunFigureOut(BaseModel):
     """A figure of the answer: text[start:end]."""
 
     text: str
@@ -113,7 +113,7 @@ class RunAnswerOut(BaseModel):
     complete: bool = Field(description="False when it had to end before, or something is missing.")
     grounded: bool = Field(description="No figure is without a source.")
     sources: list[SourceOut]
-    figures: list[FigureOut]
+    figures: list[RunFigureOut]
     missing: list[str]
     withheld: list[str] = Field(description="Sentences whose figures nothing supports; not in the text.")
     artifacts: list[ArtifactOut]

@@ -9,20 +9,16 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from quelea_gateway.core import model as core
 from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.rest.grounding_schemas import GroundingOut
-from quelea_gateway.rest.trace_schemas import GateOut, WebOut
+from quelea_gateway.rest.trace_schemas import GateOut, ShownOut, WebOut
 
 
 def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-def _names(plural: str, *others: str) -> AliasChoices:
-    return AliasChoices(plural, *others)
-
-
 Short = Annotated[str, Field(max_length=300)]
 Many = Annotated[list[Short], BeforeValidator(_as_list), Field(max_length=200)]
-Iso = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$", max_length=10)]
+Iso = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$")]
 
 
 class _In(BaseModel):
@@ -32,14 +28,14 @@ class _In(BaseModel):
 class FiltersIn(_In):
     """All given fields must hold; within a field, any of its values. A single value may stand without its list."""
 
-    companies: Many = Field(default=[], validation_alias=_names("companies", "company"))
-    tickers: Many = Field(default=[], validation_alias=_names("tickers", "ticker"))
-    document_types: Many = Field(default=[], validation_alias=_names("document_types", "document_type", "type"))
-    periods: Many = Field(default=[], validation_alias=_names("periods", "period"))
+    companies: Many = Field(default=[], validation_alias=AliasChoices("companies", "company"))
+    tickers: Many = Field(default=[], validation_alias=AliasChoices("tickers", "ticker"))
+    document_types: Many = Field(default=[], validation_alias=AliasChoices("document_types", "document_type", "type"))
+    periods: Many = Field(default=[], validation_alias=AliasChoices("periods", "period"))
     published_from: Iso = ""
     published_to: Iso = ""
-    languages: Many = Field(default=[], validation_alias=_names("languages", "language"))
-    document_ids: Many = Field(default=[], validation_alias=_names("document_ids", "document_id"))
+    languages: Many = Field(default=[], validation_alias=AliasChoices("languages", "language"))
+    document_ids: Many = Field(default=[], validation_alias=AliasChoices("document_ids", "document_id"))
 
     def core(self) -> core.Filters:
         """As the pipeline has them."""
@@ -59,7 +55,7 @@ class TurnIn(_In):
     """One turn of the conversation so far."""
 
     role: Literal["user", "assistant"]
-    content: str = Field(validation_alias=_names("content", "text"))
+    content: str = Field(validation_alias=AliasChoices("content", "text"))
 
 
 class AskIn(_In):
@@ -142,7 +138,7 @@ class ReadingOut(BaseModel):
         )
 
 
-class CheckOut(BaseModel):
+class AnswerCheckOut(BaseModel):
     """A verdict on the answer."""
 
     name: str
@@ -171,7 +167,7 @@ class AnswerOut(BaseModel):
     route: str
     as_of: str
     reader: str
-    checks: list[CheckOut]
+    checks: list[AnswerCheckOut]
     timings: dict[str, float] = Field(
         description="Milliseconds by stage: retrieve, generate, gateway, total; on the web route web, rank, keep too."
     )
@@ -185,6 +181,7 @@ class AnswerOut(BaseModel):
     web: WebOut | None = Field(description="null when the web was not asked.")
     grounding: GroundingOut | None = Field(default=None, description="null when the check could not be made.")
     standalone: StandaloneOut | None = Field(default=None, description="null when the question stands alone.")
+    evidence: list[ShownOut] = Field(default=[], description="All that the reader was shown, cited or not.")
 
     @classmethod
     def of(cls, answer: core.Answer) -> AnswerOut:
@@ -196,7 +193,7 @@ class AnswerOut(BaseModel):
             route=answer.route,
             as_of=answer.as_of,
             reader=answer.reader,
-            checks=[CheckOut(**vars(check)) for check in answer.checks],
+            checks=[AnswerCheckOut(**vars(check)) for check in answer.checks],
             timings=answer.timings,
             reading=ReadingOut.of(answer.reading),
             declined=answer.declined,
@@ -208,6 +205,7 @@ class AnswerOut(BaseModel):
             web=WebOut.of(answer.web),
             grounding=GroundingOut.of(answer.grounding),
             standalone=StandaloneOut.of(answer.standalone),
+            evidence=[ShownOut.of(passage) for passage in answer.evidence],
         )
 
 
@@ -293,6 +291,8 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         (409, "The present state does not allow it."),
         (413, "Over a limit that the message names."),
         (429, "Too many calls; Retry-After says when to come back."),
+        (431, "Its line and headers are longer than 64 KiB."),
+        (500, "A fault of the gateway's; its log has it."),
         (503, "A service does not answer."),
         (504, "A service did not answer in time."),
     )

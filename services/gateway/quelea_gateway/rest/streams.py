@@ -14,6 +14,8 @@ from starlette.types import Receive, Scope, Send
 
 T = TypeVar("T")
 
+_STUCK = 6
+"""Times of silence in which one write was not taken: then the stream ends, and its place goes to others."""
 _HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 EVENTS: dict[str, Any] = {
@@ -25,8 +27,8 @@ EVENTS: dict[str, Any] = {
 
 
 def event(name: str | None, data: str) -> bytes:
-    """One event on the wire; data is JSON already."""
-    return format_sse_event(event=name, data_str=data)
+    """One event on the wire; data is JSON already, and so has no line's end in it."""
+    return f"event: {name}\ndata: {data}\n\n".encode() if name else f"data: {data}\n\n".encode()
 
 
 def with_id(name: str, data: str, number: str) -> bytes:
@@ -59,7 +61,8 @@ async def _left(receive: Receive) -> None:
 class EventStream(Response):
     """A response of server-sent events, with a comment whenever nothing went out for a while.
 
-    Closes the events when the caller leaves, and at the end. Each item is one write to the socket.
+    Closes the events when the caller leaves or takes nothing any more, and at the end. Each item is one write to the
+    socket.
 
     Args:
         events: Bytes of one or more events each.
@@ -81,10 +84,12 @@ class EventStream(Response):
         writing = asyncio.ensure_future(self._write(send))
         gone = asyncio.ensure_future(_left(receive))
         try:
-            while not (writing.done() or gone.done()):
+            stuck = 0
+            while not (writing.done() or gone.done()) and stuck < _STUCK:
                 before = self._sent
                 await asyncio.wait({writing, gone}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
-                # One who takes more slowly than there is to send is busy enough.
+                # One who takes more slowly than there is to send is busy enough; one who takes nothing is gone.
+                stuck = stuck + 1 if self._sending and self._sent == before else 0
                 if self._sent == before and not (writing.done() or gone.done() or self._sending):
                     await send({"type": "http.response.body", "body": KEEPALIVE_COMMENT, "more_body": True})
             if writing.done():

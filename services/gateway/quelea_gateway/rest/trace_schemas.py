@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 from quelea_gateway.core import model as core
+from quelea_gateway.core.shown import Shown
+
+
+class ShownOut(BaseModel):
+    """A passage that the reader was shown: pages[page].text[start:end], in code points."""
+
+    number: int = Field(description="The n of [n], and of the passages that verdicts name.")
+    document_id: str
+    title: str
+    uri: str
+    page: int
+    start: int
+    end: int
+    published: str
+    source: Literal["local", "web"]
+
+    @classmethod
+    def of(cls, passage: Shown) -> ShownOut:
+        """From the pipeline's."""
+        return cls.model_construct(**vars(passage))
 
 
 class GateOut(BaseModel):

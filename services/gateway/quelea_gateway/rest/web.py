@@ -6,7 +6,7 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import BaseModel, ConfigDict, Field
 from quelea.search.v1 import search_pb2
@@ -14,7 +14,7 @@ from quelea_kit.errors import InvalidInput
 
 from quelea_gateway.rest.jobs import iso
 from quelea_gateway.rest.schemas import ERRORS, ErrorOut
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, known_query
 from quelea_gateway.rest.streams import while_there
 
 router = APIRouter(tags=["web"])
@@ -146,7 +146,13 @@ def filter_of(body: WebPagesIn) -> search_pb2.WebPageFilter:
     )
 
 
-@router.get("/v1/web/pages", response_model=WebPagesOut, responses=_ERRORS, summary="Pages of the web")
+@router.get(
+    "/v1/web/pages",
+    response_model=WebPagesOut,
+    responses=_ERRORS,
+    dependencies=[Depends(known_query)],
+    summary="Pages of the web",
+)
 async def pages(
     request: Request,
     state: Annotated[list[State], Query(max_length=10)] = [],  # noqa: B006  # FastAPI copies it

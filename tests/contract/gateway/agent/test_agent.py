@@ -130,7 +130,7 @@ async def test_only_the_owner_sees_a_run(tmp_path):
 
 
 async def test_without_a_sandbox_the_agent_is_off():
-    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False) as web:
+    async with standing() as stand, httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=60) as web:
         for reply in (
             await web.post("/v1/agent/runs", json={"question": QUESTION}), await web.get("/v1/agent/runs"),
         ):  # fmt: skip

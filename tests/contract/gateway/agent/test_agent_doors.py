@@ -77,7 +77,7 @@ async def test_what_a_follow_up_takes_from_earlier_turns_is_put_into_it(web, par
 def httpx_client():
     import httpx
 
-    return httpx.AsyncClient(trust_env=False, timeout=30)
+    return httpx.AsyncClient(trust_env=False, timeout=60)
 
 
 async def test_an_openai_caller_who_leaves_ends_the_run(web, parts):

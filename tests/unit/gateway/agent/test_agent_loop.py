@@ -214,7 +214,7 @@ async def test_cancelling_closes_what_was_opened():
     ports = world(SayingModel(good()))
     ports.sandbox.hangs = True
     task = asyncio.create_task(done(ports))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not ports.sandbox.ran:  # noqa: ASYNC110  # the fake has no event
             await asyncio.sleep(0.01)
     task.cancel()

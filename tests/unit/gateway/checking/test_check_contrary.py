@@ -52,3 +52,20 @@ def test_what_the_evidence_says_is_supported(answer, passage):
 )
 def test_its_contrary_is_not(answer, passage):
     assert verdict(answer, passage) == "unsupported"
+
+
+REPORT = CheckPassage(
+    "Segment\tQ2 2021\tQ2 2020\nBoats revenue\t$ 412\t$ 380\nTrucks revenue\t903\t1,120\n\n"
+    "Revenue was $1.3 billion, down $185 million from Q2 2020. Income was below the $90 million of Q2 2020."
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("Boats' revenue rose to $412 in Q2 2021 from $380 in Q2 2020.", "supported"),
+        ("Revenue rose to $1.3 billion in Q2 2021.", "unsupported"),
+    ],
+)
+def test_beside_figures_what_fell_elsewhere_is_no_opposite(answer, verdict):
+    assert check_answer(answer, [REPORT]).sentences[0].verdict == verdict

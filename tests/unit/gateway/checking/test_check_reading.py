@@ -34,8 +34,8 @@ def test_a_plain_cell(cell, monkeypatch):
 def test_forms_that_no_text_can_hold_are_not_looked_for(text, monkeypatch):
     periods._found.cache_clear()
     short = periods.find_periods(text)
-    every = {name for name, _ in periods._FORMS}
-    monkeypatch.setattr(periods, "_likely", lambda *_, **__: every)
+    every = {name for name, _ in periods.FORMS}
+    monkeypatch.setattr(periods, "likely", lambda *_, **__: every)
     periods._found.cache_clear()
     assert periods.find_periods(text) == short
     periods._found.cache_clear()

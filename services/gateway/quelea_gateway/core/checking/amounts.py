@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
+from quelea_kit.text import CJK
+
 from quelea_gateway.core.checking.model import ONE, Figure
 from quelea_gateway.core.checking.normal import plain
 from quelea_gateway.core.checking.not_figures import hidden
@@ -25,7 +27,7 @@ _SCALE = (
     r"|万亿|千亿|百亿|十亿|亿|千万|百万|十万|万(?!一)|千(?![克瓦米卡])"
 )
 _UNIT = (
-    r"%|per ?cent(?:age points?)?\b|pct\b|percentage[- ]points?\b|ppts?\b|pps?\b|pts?\b|basis[- ]points?\b|bps?\b"
+    r"%|per ?cent(?:age points?)?\b|percentage[- ]points?\b|(?:pct|ppts?|pps?|pts?|bps?)(?![A-Za-z])|basis[- ]points?\b"
     r"|个?百分点|个?基点|倍|x(?![A-Za-z0-9])|times\b|成(?![为本立功交员果长熟人就绩分])|‰"
 )
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d+)?|\.\d+"
@@ -37,7 +39,8 @@ _AMOUNT = re.compile(
 _CELL = re.compile(rf"(?P<cur>[$€£])? {{0,3}}(?:(?P<num>{_NUMBER})|\((?P<num2>{_NUMBER})\))")
 _SOME = re.compile(
     r"\d|[零一二三四五六七八九十百千万亿两半翻斩]|percent|points?\b|illion|thousand|per cent|times|fold\b|[ubtp]led\b"
-    r"|\bhalved|\bby (?:\w+ )?(?:an? |one )?(?:half|third|quarter)",
+    r"|\bhal(?:f|ved)|\b(?:an?|one|two|three|four)[ -](?:third|quarter|fourth|fifth|sixth|eighth|tenth)"
+    r"|\bby (?:\w+ )?(?:an? |one )?(?:half|third|quarter)",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
@@ -50,6 +53,7 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_AFTER = re.compile(r"\s?(?:(?P<least>多|余|以上)|左右|or so\b|(?P<most>以下|以内))")
+_POINTS = re.compile(r"[ -]points?\b")
 _RANGE = re.compile(r"\s?(?:-|–|—|~|至|到|\bto\b|and)\s?[$€£¥]?\s?", re.IGNORECASE)
 _LIST = re.compile(r"\s?(?:,? and|,? or|,|、|和|及|与|或)\s?[$€£¥]?\s?", re.IGNORECASE)
 
@@ -108,8 +112,9 @@ def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
     before = text[start - 1] if start else ""
     if before == "." and start > 1 and text[start - 2].isdigit():
         return None
-    if before.isascii() and before.isalpha() and not (match["cur"] and match.end("cur") == start):
-        return None  # a code: A100
+    written = _is_chinese(match["scale"]) or _is_chinese(match["after"])
+    if before.isascii() and before.isalpha() and not written and not (match["cur"] and match.end("cur") == start):
+        return None  # a code: A100, but GMV6143亿元 is an amount
     if before == "," and start > 1 and text[start - 2].isdigit() and match["num"][0].isdigit():
         return None  # the rest of a number that is not well formed
     if before in "-_" and start > 1 and text[start - 2].isascii() and text[start - 2].isalpha() and not match["cur"]:
@@ -127,10 +132,15 @@ def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
     begin = min(at for at in (start, match.start("cur"), match.start("cur2"), sign_at if negative else -1) if at >= 0)
     if opened and closed:
         begin = min(begin, opened[0])
-        stands = match["open2"] is not None or bool(match["close"] and match["unit"]) or not text[:begin].strip()
+        money_first = match["open2"] is not None and match["cur"] is not None  # $(95)
+        stands = money_first or bool(match["close"] and match["unit"]) or not text[:begin].strip()
         loose = not cell and not stands
         negative, last = True, max(last, closed[-1])
     kind, times = unit_kind(match["unit"] or "")
+    if match["unit"] == "pct" and CJK.search(text):
+        kind = "points"  # Chinese reports write % for percent, and pct for 个百分点
+    if not match["unit"] and "." in match["num"] and (behind := _POINTS.match(text, last)):
+        kind, last = "points", behind.end()  # "16.6 points": no index has so few
     word = (match["scale"] or "").lower()
     scale = SCALES.get(word) or SCALES.get(word.rstrip("s"))
     if word in {"b", "t", "k", "m"} and match["scale"] and text[match.start("scale") - 1] in " -":
@@ -160,6 +170,10 @@ def _about(text: str, start: int, end: int) -> tuple[bool, int]:
     said = {name for match in (before, behind) if match for name, value in match.groupdict().items() if value}
     least, most = said & {"least", "zh_least", "gt"}, said & {"most", "zh_most", "lt"}
     return bool(before or behind), 1 if least and not most else -1 if most and not least else 0
+
+
+def _is_chinese(word: str | None) -> bool:
+    return bool(word and CJK.search(word))
 
 
 def _joins(text: str, at: int) -> bool:
@@ -212,9 +226,10 @@ def _shared(text: str, found: list[Figure]) -> list[Figure]:
         ranged = _RANGE.fullmatch(between)
         if "and" in between.lower():
             ranged = ranged if re.search(r"\bbetween\b[^.;]{0,12}$", text[: one.start], re.IGNORECASE) else None
-        listed = _LIST.fullmatch(between) and (one.currency == other.currency or not other.currency) and (
-            one.currency or "." in text[one.start : one.end]
-        )  # fmt: skip
+        behind = bool(other.currency) and text[other.start].isdigit()  # 11.34、9.61亿元: said once, behind the last
+        listed = _LIST.fullmatch(between) and (
+            one.currency == other.currency or not other.currency or (behind and not one.currency)
+        ) and (one.currency or "." in text[one.start : one.end])  # fmt: skip
         if ranged or listed:
             times = _times(text, other)
             result[at] = replace(

@@ -11,21 +11,51 @@ from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.model import Figure, Period
 from quelea_gateway.core.checking.periods import between
 
-_BASE = re.compile(r"(?:\b(?:from|than|versus|vs\.?|against)|compared (?:to|with)|[较比])\s*$", re.IGNORECASE)
+_BASE = re.compile(
+    r"(?:\b(?:from|than|versus|vs\.?|against|above|below|exceed(?:ing|ed))|compared (?:to|with)|[较比])\s*(?:the\s*)?$",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"(?:较|比|相比于?|对比|\bcompared (?:to|with)|\bversus|\bvs\.?|\babove|\bbelow|\bthan(?: in)?|\brelative to"
+    r"|\bover)\s*(?:the )?$",
+    re.IGNORECASE,
+)
+_SINCE = re.compile(r"[,\s]{0,2}from (?:the )?$", re.IGNORECASE)
+_ONWARDS = re.compile(r",? (?:to|through|until) ", re.IGNORECASE)
+_ITS = re.compile(r"(?:'s?|同期|年|的|\s)*")
+"""Between a time and the figure that it had then: "than 2022's 40%", 比2022年同期的40%."""
+_AND = re.compile(r",?\s*(?:and|,|、|和|及|与)\s*[$€£¥]?\s*", re.IGNORECASE)
 _EARLIER = re.compile(
-    r"[,\s]{0,2}(?:(?:in|for|during) )?(?:the )?"
+    r"[,\s]{0,2}(?:(?:in|for|during|of|from) )?(?:the )?"
     r"(?:a year (?:earlier|ago|before)|year[- ](?:ago|earlier)|year before"
     r"|prior[- ]year|last year"
     r"|previous year|same (?:period|quarter) (?:last year|a year (?:ago|earlier)|of the (?:prior|previous) year))",
     re.IGNORECASE,
 )
 """Behind a figure: it is of the year before the sentence's."""
-_BEFORE = re.compile(r"(?<![较比])(?:上年|去年)同期(?:则?[为是]|达到?|约)\s*$")
+_BEFORE = re.compile(r"(?:(?<![较比])(?:上年|去年)同期(?:则?[为是]|达到?|约)|(?:上年|去年)同期的)\s*$")
 """Before a figure: the same."""
+_QUARTER_BEFORE = re.compile(
+    r"[,\s]{0,2}(?:(?:in|for|during|of|from) )?(?:the |a )?"
+    r"(?:quarter (?:before|ago|earlier)|(?:prior|previous|preceding|last) quarter)\b",
+    re.IGNORECASE,
+)
+_OF_QUARTER_BEFORE = re.compile(r"上一?个?季度?(?:则?[为是]|达到?|约|的)\s*$")
+"""It is of the quarter before the sentence's: of no time that the sentence names."""
+_MOVED_FROM = re.compile(r"[,\s]{0,2}from ", re.IGNORECASE)
+_UP_OR_DOWN = re.compile(r"\b(?:up|down|by|an? (?:in|de)crease of)\s*$", re.IGNORECASE)
+_CAME_FROM = re.compile(
+    r"(?:\b(?:up|down|rose|fell|grew|increased|decreased)?\s?from)\s(?:an? )?(?:\w+ )?(?:[A-Z]{3} )?$"
+)
+"""Before a figure: it is of an earlier time."""
+_BUT = re.compile(r"\b(?:but|while|whereas)\b|[;；]|而")
 _SAID = re.compile(r"公告|披露|发布|公布|\b(?:announced|reported on|said on|published)\b", re.IGNORECASE)
 """The time is that of the saying."""
 _FROM = re.compile(r"(?:\bfrom|[由从自])\s*(?:the )?$", re.IGNORECASE)
 _ONTO = re.compile(r",?\s*(?:to|(?:提高|上升|增长|增加|下降|减少)?[增升降减]?[至到])\s*", re.IGNORECASE)
+_THAN_ZH = re.compile(r"[较比]$")
+_OF_THEN = re.compile(r"(?:同期)?的\s?")
+_RESPECTIVELY = re.compile(r"respectively|分别", re.IGNORECASE)
 _NEAR = 12
 """Characters between a figure and its time: " in ", " for the "."""
 
@@ -44,12 +74,81 @@ def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
     for at, past in _onto(sentence, figures, periods):
         found[at - 1] = (past,)
         found[at] = tuple(p for p in found[at] if p is not past) or tuple(p for p in periods if p is not past)
-    return [
-        tuple(replace(p, year=p.year - 1) for p in own if p.year)
-        if _EARLIER.match(sentence, figure.end) or _BEFORE.search(sentence[: figure.start])
-        else own
-        for figure, own in zip(figures, found, strict=True)
-    ]
+    found = [_of_the_change(sentence, figure, own, periods) for figure, own in zip(figures, found, strict=True)]
+    return [_back(sentence, figure, own) for figure, own in zip(figures, found, strict=True)]
+
+
+def led(sentence: str, figure: Figure, periods: tuple[Period, ...]) -> tuple[Period, ...]:
+    """Which of the times of the line before its list a figure is of: none where its words say "up from"."""
+    return () if _CAME_FROM.search(sentence[: figure.start]) else _back(sentence, figure, periods)
+
+
+def _back(sentence: str, figure: Figure, own: tuple[Period, ...]) -> tuple[Period, ...]:
+    """The times, a year before them where the words about the figure say so; none where it is a quarter before."""
+    before = sentence[: figure.start]
+    if _QUARTER_BEFORE.match(sentence, figure.end) or _OF_QUARTER_BEFORE.search(before):
+        return ()
+    if (_EARLIER.match(sentence, figure.end) and not _is_change(sentence, figure)) or _BEFORE.search(before):
+        return tuple(replace(p, year=p.year - 1, day=0) for p in own if p.year)
+    return own
+
+
+def _of_the_change(
+    sentence: str, figure: Figure, own: tuple[Period, ...], periods: Sequence[Period]
+) -> tuple[Period, ...]:
+    """Of a change in percent, its times without those that it is only compared with: 今年一季度…同比2022年一季度增长5%.
+
+    Where only such a time is beside it, it is of the sentence's others.
+    """
+    if figure.kind not in {"percent", "points"} or len(periods) < 2:
+        return own
+    if not wording.direction(sentence, figure.start, figure.end):
+        return own
+    past = [period for period in periods if _is_past(sentence, figure, period)]
+    if not any(period in past for period in own):
+        return own
+    return tuple(p for p in own if p not in past) or tuple(p for p in periods if p not in past)
+
+
+def _is_past(sentence: str, figure: Figure, period: Period) -> bool:
+    """The change is since that time."""
+    if period.end <= figure.start and _ITS.fullmatch(sentence[period.end : figure.start]):
+        return False
+    if period.start >= figure.end and _SINCE.fullmatch(sentence[figure.end : period.start]):
+        return not _ONWARDS.match(sentence, period.end)
+    return bool(_COMPARED.search(sentence[: period.start]))
+
+
+def _is_change(sentence: str, figure: Figure) -> bool:
+    """ "Down 6.4% from a year earlier": it is the change since then."""
+    return bool(_MOVED_FROM.match(sentence, figure.end)) and (
+        figure.kind in {"percent", "points"} or bool(_UP_OR_DOWN.search(sentence[: figure.start]))
+    )
+
+
+def stated(sentence: str, periods: Sequence[Period]) -> Sequence[Period]:
+    """Without those that the evidence only compares with, where it names no others: "较2019年增长22%"."""
+    if all(_COMPARED.search(sentence[: p.start]) for p in periods):
+        return ()
+    return periods
+
+
+def _in_turn(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    """ "28 million shares for $3.65 billion and 56 million for $8.99 billion" of two times, "respectively": so many of
+    the one, then so many of the other; of alike ones that stand in pairs, one of each. Empty where it is not so.
+    """
+    count = len(periods)
+    each = len(figures) // count
+    if each < 2 or len(figures) % count:
+        return []
+    kinds = [(f.kind, f.currency) for f in figures]
+    chunks = [kinds[at : at + each] for at in range(0, len(kinds), each)]
+    if len(set(kinds)) > 1 and all(chunk == chunks[0] for chunk in chunks):
+        return [(periods[at // each],) for at in range(len(figures))]
+    pairs = [_AND.fullmatch(sentence[a.end : b.start]) for a, b in pairwise(figures)]
+    if all(pairs[at] for at in range(len(pairs)) if (at + 1) % count) and len(set(kinds)) == 1:
+        return [(periods[at % count],) for at in range(len(figures))]
+    return []
 
 
 def _attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
@@ -59,14 +158,19 @@ def _attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period
     every = tuple(periods)
     if len(figures) > len(periods) > 1:
         every += tuple(between(sentence, periods))
+    if len(periods) == 1 and len(figures) > 1:
+        return [() if is_elsewhere(sentence, figure, periods[0]) else every for figure in figures]
     if len(periods) < 2 or not figures:
         return [every] * len(figures)
     order = sorted([(f.start, 0) for f in figures] + [(p.start, 1) for p in periods])
     kinds = [kind for _, kind in order]
     turns = len(figures) == len(periods) and all(a != b for a, b in pairwise(kinds))
-    listed = len(figures) == len(periods) and re.search(r"respectively|分别", sentence, re.IGNORECASE)
+    listed = len(figures) == len(periods) and _RESPECTIVELY.search(sentence)
     if turns or listed:
         return [(period,) for period in periods]
+    in_turn = _RESPECTIVELY.search(sentence) and _in_turn(sentence, figures, periods)
+    if in_turn:
+        return in_turn
     apart = max(p.start for p in periods) < figures[0].start or figures[-1].start < periods[0].start
     if apart:
         return [every] * len(figures)
@@ -81,13 +185,27 @@ def _attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period
     return found
 
 
+def is_elsewhere(sentence: str, figure: Figure, period: Period) -> bool:
+    """The sentence's only time is not the figure's: "in 2024 it rose to 5 from 4", "5, but 4 in the first half"."""
+    if period.end <= figure.start:
+        return bool(_CAME_FROM.search(sentence[: figure.start])) and bool(
+            sentence[period.end : figure.start].strip(" ,")
+        )
+    return bool(_BUT.search(sentence[figure.end : period.start]))
+
+
 def _base(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
-    """ "up 10% from $3.9 billion in 2024": the sentence's only time is of what it compares with.
+    """ "up 10% from $3.9 billion in 2024", 比2022年同期的71.5%低: the only time is of what it compares with.
 
     Empty when the sentence is not so.
     """
     if len(periods) != 1:
         return []
+    period = periods[0]
+    if _THAN_ZH.search(sentence[: period.start]) and (behind := _OF_THEN.match(sentence, period.end)):
+        past = [f for f in figures if f.start == behind.end()]
+        if past and figures[0].end <= period.start:
+            return [(period,) if f in past else () for f in figures]
     before = [f for f in figures if f.end <= periods[0].start]
     if len(before) < 2 or before[-1] is not figures[-1] or not _BASE.search(sentence[: before[-1].start]):
         return []

@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import pairwise
+from types import MappingProxyType
 
 from quelea_kit.text import language_of
 
-from quelea_gateway.core.checking import sentences, support, wording
+from quelea_gateway.core.checking import against, rows, sentences, support, wording
 from quelea_gateway.core.checking.amounts import parse
-from quelea_gateway.core.checking.attaching import attached
+from quelea_gateway.core.checking.attaching import attached, is_elsewhere, led
+from quelea_gateway.core.checking.chained import chained, written
 from quelea_gateway.core.checking.deriving import Budget, derive
+from quelea_gateway.core.checking.exchanged import exchanged
 from quelea_gateway.core.checking.facts import Evidence
-from quelea_gateway.core.checking.matching import Claim, supporting
-from quelea_gateway.core.checking.model import CheckedFigure, CheckPassage, Figure, Report
+from quelea_gateway.core.checking.leading import Lead, Leads
+from quelea_gateway.core.checking.matching import Claim
+from quelea_gateway.core.checking.model import CheckedFigure, CheckPassage, Figure, Near, Report
 from quelea_gateway.core.checking.normal import plain
 from quelea_gateway.core.checking.not_figures import MARKER
 from quelea_gateway.core.checking.owners import Owners
-from quelea_gateway.core.checking.passage_facts import content
-from quelea_gateway.core.checking.periods import find_periods
+from quelea_gateway.core.checking.passage_facts import Fact, content, glossed_terms
+from quelea_gateway.core.checking.periods import find_periods, names_document
+from quelea_gateway.core.checking.profiles import Zone, is_another, zones
+from quelea_gateway.core.checking.shaping import Shaped
+from quelea_gateway.core.checking.supported import supporting
 
-_DOCUMENT = re.compile(
-    r"(?:'s)?[\s,]{0,2}(?:quarterly |annual |earnings )?(?:Form )?(?:10-[KQ]|report|filing|release"
-    r"|document|年报|季报|半年报|报告)",
-    re.IGNORECASE,
-)
-"""Behind a time: it names a document, and says nothing of when a figure is from."""
+_FEW = 32
+_THINGS = re.compile(r"[ -][A-Za-z]{3,}|\s?[\u3400-\u9fff]")
 _MARGIN = re.compile(r"\bmargins?\b|毛利率|净利率|利润率", re.IGNORECASE)
-_OF_MARGINS = content("profit revenue sales 毛利 利润 营业收入")
+_OF_MARGINS = content("profit revenue sales 毛利 利润 营业收入 营业利润 归属于上市公司股东的净利润")
 """What a margin is computed from is not named in it."""
 _RANGED = re.compile(r"\s?(?:-|–|—|~|至|到|to)\s?[$€£¥]?\s?", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s?[$€£¥]?\s*$|(?:介于|介乎)\s*$", re.IGNORECASE)
-_FROM = re.compile(r"(?:\bfrom|[从由自])\s*$", re.IGNORECASE)
-_TO = re.compile(r"(?:\bto|[至到])\s*$", re.IGNORECASE)
+_FROM = re.compile(rf"(?:\bfrom|[从由自]{wording.OF_A_TIME})\s*$", re.IGNORECASE)
+_TO = re.compile(rf"(?:\bto|[至到]{wording.OF_A_TIME})\s*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +51,35 @@ class Said:
     figures: tuple[Figure, ...]
     marks: tuple[tuple[int, int, int], ...]
     """(number, start, end) of each marker's numbers."""
+    lead: Lead
+    """What the line before its list, or the heads of its table, say over it."""
 
 
-def check_answer(answer: str, passages: Sequence[CheckPassage], *, question: str = "") -> Report:
+def check_answer(
+    answer: str,
+    passages: Sequence[CheckPassage],
+    *,
+    question: str = "",
+    near: Mapping[str, Sequence[Near]] = MappingProxyType({}),
+) -> Report:
     """The verdicts on an answer. Passages are numbered from 1 in the given order, as markers [n] count.
 
     Args:
         answer: Any text; may hold markers.
         passages: The evidence that the answer was written from.
         question: What was asked: it tells which computations are asked for, and of which times.
+        near: What an encoder finds near to sentences in another language than the evidence's (across.wanted).
     """
+    shaped = Shaped(answer)
+    return shaped.back(_check(shaped.text, passages, plain(question), near))
+
+
+def _check(answer: str, passages: Sequence[CheckPassage], asked: str, near: Mapping[str, Sequence[Near]]) -> Report:
     evidence = Evidence(passages)
     owners = Owners(passages)
     budget = Budget()
-    asked = plain(question)
-    every = [_read(answer, *span) for span in sentences.cut(plain(answer))]
+    leads = Leads(plain(answer))
+    every = [_read(answer, asked, *span, leads.of(span[0])) for span in sentences.cut(plain(answer))]
     checked: list[CheckedFigure] = []
     by_sentence: list[list[CheckedFigure]] = []
     for said in every:
@@ -69,68 +87,133 @@ def check_answer(answer: str, passages: Sequence[CheckPassage], *, question: str
         by_sentence.append(own)
         checked += own
     kinds = [[figure.kind for figure in said.figures] for said in every]
-    cross = bool(passages) and language_of(answer) not in {language_of(p.text) for p in passages}
-    verdicts, markers = support.judge(answer, every, by_sentence, kinds, evidence, cross=cross)
+    verdicts, markers = support.judge(answer, every, by_sentence, kinds, evidence, asked, near)
     return Report(tuple(verdicts), tuple(checked), markers)
 
 
-def _read(answer: str, start: int, end: int) -> Said:
+def _read(answer: str, question: str, start: int, end: int, lead: Lead) -> Said:
     text = answer[start:end]
+    read = (lead.united(figure, start + figure.start) for figure in parse(text))
+    figures = tuple(f for f in read if not (question and _is_asked(text, f, question)))
     marks = tuple(
         (int(number), start + match.start(), start + match.end())
         for match in MARKER.finditer(text)
         for number in re.findall(r"\d+", match["n"])
     )
-    return Said(start, end, text, tuple(parse(text)), marks)
+    return Said(start, end, text, figures, marks, lead)
+
+
+def _is_asked(text: str, figure: Figure, question: str) -> bool:
+    """ "The average of the 3 years": a small number of things that the question itself speaks of is no claim."""
+    if figure.kind != "number" or figure.currency or figure.scale or figure.negative or figure.number >= _FEW:
+        return False
+    things = _THINGS.match(text, figure.end)
+    counted = f"{text[figure.start : figure.end]}{things.group()}" if things else ""
+    return bool(counted) and re.search(rf"(?<![\d.,]){re.escape(counted)}", question, re.IGNORECASE) is not None
 
 
 def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owners: Owners) -> list[CheckedFigure]:
     sentence = plain(said.text)
     amounts = [figure for figure in said.figures if figure.period is None]
-    periods = [f.period for f in said.figures if f.period is not None and not _DOCUMENT.match(sentence, f.end)]
+    periods = [f.period for f in said.figures if f.period is not None and not names_document(sentence, f.period)]
     allowed = dict(zip([f.start for f in amounts], attached(sentence, amounts, periods), strict=True))
-    terms = content(f"{MARKER.sub(' ', said.text)} {question}")
+    heard = f"{MARKER.sub(' ', said.text)} {question}"
+    across = evidence.is_foreign(language_of(said.text))
+    terms = glossed_terms(heard) if across else content(heard)
     if _MARGIN.search(f"{said.text} {question}"):
         terms |= _OF_MARGINS
     asked = tuple(find_periods(question)) if not periods else ()
-    broken = _contradicted(sentence, amounts)
+    broken = _contradicted(sentence, amounts) | against.broken(sentence, said.figures, evidence)
+    zoned = zones(sentence, amounts)
     found = []
-    places: dict[int, set[int]] = {}
+    stood: dict[int, list[Fact]] = {}
+    claims: dict[int, Claim] = {}
     for figure in said.figures:
         blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "unsupported", None, "")
         if figure.period is not None:
-            numbers = evidence.calendar.passages(figure.period)
+            numbers = () if figure.start in broken else evidence.calendar.passages(figure.period)
             found.append(
                 replace(blank, verdict="supported", passage=numbers[0], passages=numbers) if numbers else blank
             )
             continue
-        own = allowed[figure.start]
+        own, place = allowed[figure.start], said.start + figure.start
+        head, over = said.lead.head(place), said.lead.over(place)
+        if own or not periods:
+            over_it = said.lead.periods(place, own)
+            own = over_it if own else led(sentence, figure, over_it)
         every = own if any(period not in periods for period in own) else tuple(periods) or asked
-        claim = Claim(figure, sentence, question, terms, own, every,
-                      wording.direction(sentence, figure.start, figure.end),
-                      owners.barred(sentence, question, figure.start))  # fmt: skip
+        if not own and len(periods) == 1 and is_elsewhere(sentence, figure, periods[0]):
+            every = ()
+        claim = Claim(
+            figure=figure,
+            sentence=sentence,
+            question=f"{over} {question}".strip(),
+            terms=terms | (glossed_terms(over) if across else content(over)) if over else terms,
+            periods=own,
+            every=every,
+            direction=wording.direction(sentence, figure.start, figure.end) or _headed(head, figure),
+            barred=owners.barred(sentence, f"{over} {question}", figure.start),
+            alone=len(amounts) == 1,
+            across=across,
+            about=lru_cache(partial(rows.around, sentence, f"{over} {question}".strip(), amounts, figure)),
+            zone=_under(head, zoned.get(figure.start)),
+            others=tuple(other for other in amounts if other is not figure)[:_FEW],
+        )
+        claims[figure.start] = claim
         budget.sought -= 1
         cited = {number for number, _, _ in said.marks}
         found.append(
             blank if figure.start in broken or budget.sought < 0
-            else _amount(claim, blank, cited, evidence, budget, places.setdefault(figure.start, set()))
+            else _amount(claim, blank, cited, evidence, budget, stood.setdefault(figure.start, []))
         )  # fmt: skip
-    torn = {said.start + start for start in _torn(sentence, amounts, places)}
-    return [
-        replace(f, verdict="unsupported", passage=None, passages=())
-        if f.start in torn and f.verdict == "supported"
-        else f
+    torn = {said.start + start for start in _torn(sentence, amounts, stood)}
+    if len(stood) > 1:
+        torn |= {said.start + start for start in exchanged(claims, stood, evidence)}
+    found = [
+        replace(f, verdict="unsupported", passage=None, passages=(), formula="") if f.start in torn else f
         for f in found
     ]
+    return _chained(said, sentence, found, broken | {start - said.start for start in torn})
 
 
-def _torn(sentence: str, amounts: Sequence[Figure], places: dict[int, set[int]]) -> Iterator[int]:
+def _headed(head: str, figure: Figure) -> int:
+    """The direction that a column's head, "Decrease", gives its percentages."""
+    return wording.leaning(head) if head and figure.kind in {"percent", "points"} else 0
+
+
+def _under(head: str, zone: Zone | None) -> Zone | None:
+    """The words about a figure with those of its column's head."""
+    return replace(zone, before=f"{head} {zone.before}") if head and zone else zone
+
+
+def _chained(said: Said, sentence: str, found: list[CheckedFigure], broken: set[int]) -> list[CheckedFigure]:
+    """With those that follow from figures of their own sentence that the evidence bears out."""
+    sure = [f for f, c in zip(said.figures, found, strict=True) if c.verdict != "unsupported" and f.period is None]
+    if len(sure) < 2:
+        return found
+    passages = {c.start - said.start: c.passages for c in found}
+    printed = [f for f, c in zip(said.figures, found, strict=True) if c.verdict == "supported" and f.period is None]
+    for at, figure in enumerate(said.figures):
+        if found[at].verdict == "supported" or figure.period is not None or figure.start in broken:
+            continue
+        follows = written(figure, sentence, printed)
+        if follows is None and found[at].verdict == "unsupported":
+            follows = chained(figure, sentence, sure)
+        if follows:
+            numbers = passages[follows[1].start]
+            found[at] = replace(
+                found[at], verdict="derived", formula=follows[0], passage=min(numbers, default=None), passages=numbers
+            )
+    return found
+
+
+def _torn(sentence: str, amounts: Sequence[Figure], stood: Mapping[int, Sequence[Fact]]) -> Iterator[int]:
     """Starts of the second figures of ranges, "210 to 230", whose two ends stand in no one row or sentence."""
     for one, other in pairwise(amounts):
         joined = sentence[one.end : other.start]
         ranged = (_RANGED.fullmatch(joined) or _is_between(sentence, one, joined)) and one.kind == other.kind
         moved = _FROM.search(sentence[: one.start]) or wording.direction(sentence, one.start, other.end)
-        ends = places.get(one.start, set()), places.get(other.start, set())
+        ends = tuple({fact.group for fact in stood.get(end.start, ())} for end in (one, other))
         if ranged and not moved and all(ends) and not ends[0] & ends[1]:
             yield other.start
 
@@ -141,12 +224,12 @@ def _is_between(sentence: str, one: Figure, joined: str) -> bool:
 
 
 def _amount(
-    claim: Claim, blank: CheckedFigure, cited: set[int], evidence: Evidence, budget: Budget, places: set[int]
+    claim: Claim, blank: CheckedFigure, cited: set[int], evidence: Evidence, budget: Budget, stood: list[Fact]
 ) -> CheckedFigure:
-    """The verdict; `places` takes the rows and sentences in which the figure stands."""
+    """The verdict; `stood` takes the facts that the figure is."""
     best: dict[int, int] = {}
     for fact in supporting(claim, evidence):
-        places.add(fact.group)
+        stood.append(fact)
         number = fact.passage + 1
         best[number] = max(best.get(number, -1), len(fact.terms & claim.terms))
     if best:
@@ -154,10 +237,16 @@ def _amount(
         return replace(blank, verdict="supported", passage=order[0], passages=tuple(sorted(best)))
     derived = derive(claim, evidence, budget)
     if derived:
+        stood += _of_one_row(derived.operands)
         numbers = tuple(sorted({fact.passage + 1 for fact in derived.operands}))
         first = derived.operands[0].passage + 1
         return replace(blank, verdict="derived", passage=first, formula=derived.formula, passages=numbers)
     return blank
+
+
+def _of_one_row(operands: Sequence[Fact]) -> list[Fact]:
+    """One of the operands, where all are of one row: the figure is that row's."""
+    return list(operands[:1]) if len({fact.group for fact in operands}) == 1 and operands[0].table >= 0 else []
 
 
 def _contradicted(sentence: str, amounts: Sequence[Figure]) -> set[int]:
@@ -168,7 +257,7 @@ def _contradicted(sentence: str, amounts: Sequence[Figure]) -> set[int]:
             continue
         between = sentence[one.end : other.start]
         before = sentence[: one.start]
-        if len(between) > 80:
+        if len(between) > 80 or is_another(between):
             continue
         if _FROM.search(before) and _TO.search(between):
             old, new = one, other

@@ -35,8 +35,10 @@ class Try:
 
 def is_ordered(one: Fact, other: Fact) -> bool:
     """Whether the times of two facts say which is the earlier."""
-    if when(one) != when(other):
-        return 0 not in (when(one)[0], when(other)[0])
+    a, b = when(one), when(other)
+    if a != b:
+        told = next((x, y) for x, y in zip(a, b, strict=True) if x != y)
+        return 0 not in (a[0], b[0]) and 0 not in told  # a year is not before its end
     return 0 not in (_relative(one), _relative(other)) and _relative(one) != _relative(other)
 
 
@@ -130,5 +132,5 @@ def formula(attempt: Try) -> str:
 
 def show(fact: Fact) -> str:
     """A fact in a formula: its number with its sign, without currency."""
-    text = re.sub(r"[^\d.,%]", "", fact.figure.text).strip(",.") or "0"
+    text = re.sub(r"[^\d.,%]", "", fact.figure.text).strip(",.") or f"{fact.figure.number:f}"
     return f"(−{text})" if fact.figure.negative else text

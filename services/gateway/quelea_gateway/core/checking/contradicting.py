@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
 
 from quelea_gateway.core.checking import wording
-from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import Figure
 from quelea_gateway.core.checking.passage_facts import Fact, Group
 
-_SIDES = 60
 _TO = re.compile(r"(?:\bto|[至到])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
 _FROM = re.compile(r"(?:\bfrom|[从由自])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
 _BY = re.compile(r"\bby\s*(?:about|approximately|nearly)?\s*$", re.IGNORECASE)
@@ -31,62 +28,45 @@ _STEADY = re.compile(
     r"|持平|不变|保持在|维持在",
     re.IGNORECASE,
 )
-_GOOD = r"\b(?:profit|income|earnings|gain(?:s|ed)?|inflows?|provided|surplus|earned)\b|盈利|净?利润|流入|盈余"
-_BAD = r"\b(?:loss(?:es)?|lost|deficit|outflows?|used)\b|亏损|净?亏|流出|赤字"
-_POLAR = re.compile(rf"(?P<bad>{_BAD})|(?P<good>{_GOOD})", re.IGNORECASE)
-_EITHER = re.compile(
-    r"(?:income|profits?|earnings|gains?|surplus|benefit)\s?[/(]+\s?\(?\s?(?:loss(?:es)?|deficit|expense|provision)\)*"
-    r"|(?:loss(?:es)?|deficit)\s?[/(]+\s?\(?(?:income|profits?|earnings|gains?|surplus)\)*"
-    r"|(?:provided by|from)\s?[/(]+\s?\(?used (?:in|for|by)\)*|used (?:in|for)\s?[/(]+\s?\(?provided by\)*"
-    r"|\(?(?:used in|used for)\)\s?(?:/\s?)?provided by|provided by \(used in\)"
-    r"|(?:利润|盈利|收益)[(（/][亏损损失]+[)）]?|流[入出][(（/]流?[入出][)）]?",
+_MOVED = re.compile(
+    r"\b(?:rose|grew|grown|increas(?:ed|ing)|climbed|jumped|gained|fell|fallen|declin(?:ed|ing)|decreas(?:ed|ing)|dropped"
+    r"|up|down)(?: by)?\s*(?:about|approximately|nearly|some|over)?\s*$"
+    r"|(?<!净)(?:增长|增加|上升|提高|减少|下降|下滑|降低)了?约?\s*$",
     re.IGNORECASE,
 )
-_OTHER = re.compile(
-    r"\bloss(?:es)? (?:ratio|given|allowance|reserve|adjustment)|\bincome tax|\bcost of|利润率", re.IGNORECASE
+_WAS = re.compile(
+    r"\b(?:was|were|total(?:ed|ing)|reached|amounted to|came to|stood at)"
+    r"\s*(?:about|approximately|nearly|some|over)?\s*$"
+    r"|(?:为|达到?|实现|共计|合计)了?约?\s*$",
+    re.IGNORECASE,
+)
+_CHANGES = re.compile(
+    wording.DIRECTION.pattern
+    + r"|\bchang|\bdiffer|\bnet (?:add|new)|\bimpact|\beffect|\badditions?\b|变动|变化|差|影响|新增",
+    re.IGNORECASE,
 )
 
 
-def polarity(text: str, start: int, end: int) -> int:
-    """1 when the words about text[start:end] say profit, gain, inflow; -1 loss, outflow; 0 neither, or either.
-
-    The nearest word before it in its clause decides, else the nearest behind it.
-    """
-    first, last = wording.clause(text, start, end)
-    part = _OTHER.sub(_blank, _EITHER.sub(_blank, text[first:last]))
-    before = after = 0
-    for match in _POLAR.finditer(part):
-        sign = -1 if match["bad"] else 1
-        if match.end() + first <= start:
-            before = sign
-        elif match.start() + first >= end and match.start() + first - end < _SIDES:
-            after = after or sign
-    return before or after
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match.group())
-
-
-def is_either(label: str) -> bool:
-    """ "Income (loss)", "provided by (used in)": the sign tells which."""
-    return bool(_EITHER.search(label))
-
-
-def polarity_fits(sentence: str, figure: Figure, fact: Fact, label: str) -> bool:
-    """A profit is no loss: what the sentence calls the figure is not the opposite of what the evidence does."""
-    said = polarity(sentence, figure.start, figure.end)
-    if not said or figure.negative or figure.kind != "number" or fact.figure.kind != "number" or not fact.figure.size:
+def levels_fit(sentence: str, figure: Figure, fact: Fact, group: Group, terms: frozenset[str]) -> bool:
+    """What something rose by is not what it came to, nor the reverse."""
+    if figure.kind != "number" or fact.figure.kind != "number" or not (figure.scale or figure.currency):
         return True
-    if fact.table < 0:
-        if fact.figure.negative and not fact.figure.loose:
-            return said == -1
-        return said != -polarity(fact.words, fact.figure.start, fact.figure.end)
-    if not is_either(label):
-        signs = {-1 if match["bad"] else 1 for match in _POLAR.finditer(_OTHER.sub(_blank, label))}
-        opposite = signs == {-said}
-        return not opposite or (said == -1 and fact.figure.negative)
-    return said == (-1 if fact.figure.negative else 1)
+    before = sentence[: figure.start]
+    if fact.table >= 0:
+        if not _MOVED.search(before) or fact.change or _CHANGES.search(fact.words) or not group.name <= terms:
+            return True
+        return sum(not other.change for other in group.facts) < 2 or not group.name
+    written = fact.words[: fact.figure.start]
+    if _MOVED.search(before):
+        return not _WAS.search(written) or bool(_CHANGES.search(_clause(fact.words, fact.figure)))
+    if not _WAS.search(before) or _CHANGES.search(_clause(sentence, figure)):
+        return True
+    return not _MOVED.search(written)
+
+
+def _clause(text: str, figure: Figure) -> str:
+    first, last = wording.clause(text, figure.start, figure.end)
+    return text[first:last]
 
 
 def ends_fit(sentence: str, figure: Figure, fact: Fact) -> bool:
@@ -131,21 +111,3 @@ def is_oldest(fact: Fact, group: Group) -> bool:
     years = [(p.year, p.month, p.quarter) for f in group.facts if not f.change for p in f.periods[:1] if p.year]
     own = [(p.year, p.month, p.quarter) for p in fact.periods[:1] if p.year]
     return bool(own) and len(set(years)) > 1 and own[0] == min(years)
-
-
-def other_row(fact: Fact, terms: frozenset[str], evidence: Evidence, but: Container[int] = ()) -> bool:
-    """The words name another row of its table, wholly, and its own less: Europe's sales are not Asia's.
-
-    Rows of `but` are no others: they are parts of the same computation.
-    """
-    group = evidence.groups[fact.group]
-    own = group.name
-    if fact.table < 0 or not own or own <= terms:
-        return False
-    shared = own & terms
-    for row in evidence.rows.get(fact.table, ()):
-        if row.facts and row.facts[0].group in but:
-            continue
-        if row is not group and row.name and row.name <= terms and shared < row.name and not row.name <= own:
-            return any(f.column == fact.column and f.figure.size != fact.figure.size for f in row.facts)
-    return False

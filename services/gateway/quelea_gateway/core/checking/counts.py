@@ -35,6 +35,17 @@ _LABEL_ENDS = (
     "approximately", "some", *"为是达到共计至合",
 )  # fmt: skip
 """What such a label ends with: a cheap look."""
+_HAD = re.compile(
+    r"\b(?:had|has|have|having|own(?:s|ed|ing)?|operat(?:es?|ed|ing)|employ(?:s|ed|ing)?|r[ua]ns?|maintain(?:s|ed)?"
+    r"|sold|ships?|shipped|deliver(?:s|ed)|built|bought|hired|opened|closed|added|leas(?:es?|ed)|there (?:were|are))\s"
+    r"(?:about |approximately |around |some |nearly |almost |over |only |just |more than )?$",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"\s(?:[a-z][a-z-]+ ){0,2}?(?!(?:sales|revenues|results|earnings|losses|profits|figures|expenses|costs|its|was"
+    r"|levels|numbers|prices|guidelines|terms|plans|models|notes|bonds|goals|targets|is|has)\b)[a-z]{3,}s\b"
+)
+""" "Had 1962 locomotives", whatever they are: more than one of something that is no amount of a year."""
 _UNIT = re.compile(r"\s?(?:名|位|户|间|辆|台|件|项|个(?!季)|座|套|处|吨|张床|艘|架|幢|栋|口井|所|支|款|份)(?!\d)")
 
 
@@ -47,6 +58,8 @@ def is_count(text: str, start: int, end: int) -> bool:
         return True
     before = text[max(0, start - 60) : start]
     if before.rstrip().endswith(_LABEL_ENDS) and _LABEL.search(before):
+        return True
+    if _HAD.search(before) and (many := _MANY.match(text, end)) and not _BETWEEN.search(many.group()):
         return True
     match = _COUNTED.match(text, end)
     if match is None or _BETWEEN.search(text[end : match.start("what")]) or _AT_ONCE.search(before):

@@ -10,13 +10,16 @@ from itertools import combinations
 from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.columns import blocks, columns_of, years
 from quelea_gateway.core.checking.computing import Try, formula, is_later, is_ordered, many, parts_of, two, when
+from quelea_gateway.core.checking.earlier import earlier, is_moved
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.following import follows
 from quelea_gateway.core.checking.matching import Claim, same_currency
 from quelea_gateway.core.checking.model import ONE
 from quelea_gateway.core.checking.passage_facts import Fact, Group
 from quelea_gateway.core.checking.relevance import relevant
+from quelea_gateway.core.checking.resolving import is_turned, resolved
 from quelea_gateway.core.checking.steps import steps
+from quelea_gateway.core.checking.sums import sums
 from quelea_gateway.core.checking.times import contradict, fits
 from quelea_gateway.core.checking.wide import LEAST, moves, wide
 from quelea_gateway.core.checking.wording import Operation
@@ -35,9 +38,13 @@ _RANGE = re.compile(
 _BASE = re.compile(
     r"(?:\bfrom|\bsince|\bthan|\bversus|\bvs\.?|\bcompared (?:to|with)|\bover|\bagainst|\bbetween"
     r"|\b(?:in )?relati(?:on|ve) to|\bdivided? by|\bas a (?:percentage|portion|share|part) of"
-    r"|较|比|相比|自)\s(?:[^.;]|\.(?=\d)){0,60}(?:19|20)\d\d",
+    r"|较|比|相比|自)\s?(?:[^.;。；]|\.(?=\d)){0,60}(?:19|20)\d\d",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(
+    r"\b(?:chang\w*|impact|effect|than|exceed\w*|compared|differ\w*|relative to|versus)\b|较|比|超过|差", re.IGNORECASE
+)
+"""One row is set against another: the one is by so many percent more than the other."""
 _UNSAID: tuple[Operation, ...] = ("growth", "change", "sum", "share")
 """What is tried when the wording asks for nothing and the figure's digits are many."""
 
@@ -65,29 +72,49 @@ class Budget:
 
 
 def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
-    """The first computation that gives the figure: operations that the wording asks for, rows that share its terms."""
+    """The computation that the words name, if it gives the figure; where they do not name it wholly, the first that
+    does of the operations that the wording asks for, on rows that share its terms.
+    """
     said = f"{claim.sentence} {claim.question}"
     asked = wording.operations(said)
+    if "sum" not in asked and claim.figure.digits >= LEAST and _is_of_years(claim):
+        asked = (*asked, "sum")
     budget.figures -= 1
-    if (
-        (not asked and (claim.figure.digits <= LEAST or claim.figure.negative))
-        or budget.figures < 0
-        or budget.left <= 0
-    ):
+    if budget.figures < 0 or budget.left <= 0:
+        return None
+    if named := resolved(claim, evidence):
+        budget.take(len(named))
+        return next((_derived(one) for one in named if follows(claim, one, evidence, named=True)), None)
+    groups = relevant(claim, evidence)
+    for before in earlier(claim, groups, evidence):
+        if follows(claim, before, evidence):
+            return _derived(before)
+    if not asked and (claim.figure.digits <= LEAST or claim.figure.negative):
         return None
     asked = asked or _UNSAID
     if claim.figure.kind == "percent" and "growth" not in asked and ("change" in asked or claim.figure.digits >= LEAST):
         asked = ("growth", *asked)
-    for attempt in _tries(claim, evidence, asked, said):
-        if not budget.take(attempt if isinstance(attempt, int) else 1):
+    for one in _tries(claim, groups, evidence, asked, said):
+        if not budget.take(one if isinstance(one, int) else 1):
             return None
-        if not isinstance(attempt, int) and follows(claim, attempt, evidence):
-            return Derived(formula(attempt), attempt.operands)
+        if not isinstance(one, int) and follows(claim, one, evidence) and not is_turned(claim, one, evidence):
+            return _derived(one)
     return None
 
 
-def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: str) -> Iterator[Try | int]:
-    groups = relevant(claim, evidence)
+def _derived(attempt: Try) -> Derived:
+    return Derived(formula(attempt), attempt.operands)
+
+
+def _is_of_years(claim: Claim) -> bool:
+    """One figure for several years: "in 2018 and 2019 it came to 222"."""
+    years = {p.year for p in claim.periods or claim.every if p.year}
+    return claim.alone and len(years) > 1 and claim.figure.kind == "number" and not claim.direction
+
+
+def _tries(
+    claim: Claim, groups: Sequence[Group], evidence: Evidence, asked: Sequence[Operation], said: str
+) -> Iterator[Try | int]:
     percent = claim.figure.kind in {"percent", "points"}
     for group in groups:
         yield from _within(claim, group, asked, said, percent)
@@ -97,6 +124,7 @@ def _tries(claim: Claim, evidence: Evidence, asked: Sequence[Operation], said: s
     if {"sum", "average"} & set(asked) and claim.figure.digits > 2:
         yield from blocks(claim, evidence, asked)
     yield from steps(claim, groups, asked, percent=percent)
+    yield from sums(claim, groups, evidence, asked, percent=percent)
     if not evidence.near(claim.figure.number, claim.figure.number, 1):  # else something spoke against it
         within = [
             o for o in asked if o in {"change", "growth"} or (o in {"sum", "average"} and claim.figure.digits > LEAST)
@@ -159,6 +187,8 @@ def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
             return  # "the change in 2018" is the one from 2017
     if is_ordered(one, other):
         yield (one, other) if is_later(one, other) else (other, one)
+    elif is_moved(one, other):
+        yield other, one
     else:
         yield one, other
         yield other, one
@@ -188,6 +218,7 @@ def _across(
 ) -> Iterator[Try]:
     """Rows with one another, column by column; parts with totals; sentences with one another."""
     rows = groups[: _ROWS if claim.figure.digits <= LEAST else _MORE_ROWS]
+    compared = percent and claim.figure.digits >= LEAST and _COMPARED.search(f"{claim.sentence} {claim.question}")
     unlike = [operation for operation in asked if operation != "growth"]
     several = len({p.year for p in claim.every if p.year}) > 1 and "share" not in asked and "ratio" not in asked
     tables = sorted({g.table for g in rows if g.table >= 0})
@@ -208,6 +239,8 @@ def _across(
                 yield from many([a, b], [operation for operation in asked if operation == "sum"])
             for new, old in ((a, b), (b, a)):
                 yield from two(new, old, unlike, percent=percent, ordered=None)
+                if compared and _both_named(claim, one, other) and a.column == b.column and not several:
+                    yield from two(new, old, ["growth"], percent=True, ordered=False)
     if "share" in asked or "ratio" in asked:
         for one, other in combinations(rows[:_PARTS], 2):
             for whole in [*totals[:3], *rows[:_PARTS]]:
@@ -220,6 +253,11 @@ def _across(
                     continue
                 for column in columns_of(claim, some):
                     yield from many(column, asked)
+
+
+def _both_named(claim: Claim, one: Group, other: Group) -> bool:
+    """The words name either row by half and more."""
+    return all(g.name and len(g.name & claim.terms) * 2 >= len(g.name) for g in (one, other))
 
 
 def _side_by_side(claim: Claim, one: Group, other: Group, *, percent: bool) -> Iterator[tuple[Fact, Fact]]:

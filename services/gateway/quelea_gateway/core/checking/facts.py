@@ -9,8 +9,18 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 
+from quelea_kit.text import language_of
+
+from quelea_gateway.core.checking.binding import Binder
 from quelea_gateway.core.checking.model import CheckPassage, Figure, Period
-from quelea_gateway.core.checking.passage_facts import MOST_FACTS, THOUSAND, Fact, Group, PassageFacts, read_passage
+from quelea_gateway.core.checking.passage_facts import (
+    MOST_FACTS,
+    THOUSAND,
+    Fact,
+    Group,
+    PassageFacts,
+    read_passage,
+)
 from quelea_gateway.core.checking.times import Calendar
 from quelea_gateway.core.checking.units import Unit
 
@@ -36,17 +46,21 @@ class Evidence:
         self._spoken: dict[str, set[Decimal]] = {}
         self._united: set[str] = set()
         self._otherwise: dict[str, tuple[Decimal, ...]] = {}
+        self.titles = [passage.header for passage in passages]
         self._headers = [passage.document or passage.header for passage in passages]
+        self._documents = [passage.document or passage.header.split(" · ")[:4] for passage in passages]
         for number, passage in enumerate(passages):
             read = read_passage(replace(passage, document=""))
             named.append(list(read.periods))
             self._add(number, read, self._headers[number])
         self.calendar = Calendar(named)
+        self.languages = {language_of(passage.text) for passage in passages}
         self._hint()
         self._sizes = sorted(
             {(size, at) for at, fact in enumerate(self.facts) for size in (fact.figure.size, fact.figure.number)}
         )
         self._keys = [size for size, _ in self._sizes]
+        self._named: dict[tuple[int, frozenset[str]], list[Group]] = {}
         self.by_term: dict[str, list[Group]] = {}
         self.blocks: dict[int, list[Group]] = {}
         self.totals: dict[int, list[Group]] = {}
@@ -54,6 +68,24 @@ class Evidence:
         self.by_year: dict[int, list[Group]] = {}
         for group in self.groups:
             self._index(group)
+        self.binder = Binder(self.groups, self.by_term, self.titles)
+
+    def is_foreign(self, language: str) -> bool:
+        """No passage is in a language."""
+        return bool(self.languages) and language not in self.languages
+
+    def is_one_document(self, one: int, other: int) -> bool:
+        """Two passages, from 0, are of one document, as far as headers tell."""
+        return self._documents[one] == self._documents[other]
+
+    def named(self, table: int, terms: frozenset[str]) -> list[Group]:
+        """Rows of a table that the terms name wholly."""
+        found = self._named.get((table, terms))
+        if found is None:
+            rows = self.rows.get(table, ())
+            found = [row for row in rows if row.name and (row.name <= terms or row.core <= terms)]
+            self._named[table, terms] = found
+        return found
 
     def near(self, low: Decimal, high: Decimal, most: int) -> list[Fact]:
         """Facts whose printed size is in [low, high], the smallest first; at most `most`."""

@@ -34,13 +34,36 @@ class Fiscal:
 
     def labelled(self, periods: Sequence[Period]) -> tuple[Period, ...]:
         """The periods, dates with the fiscal year that the document calls them by, where that is not the usual one."""
-        if not self.shift:
+        if not self.month or (self.month == 12 and not self.shift):
             return tuple(periods)
-        return tuple(replace(p, label=self._year_of(p)) if p.year and p.month else p for p in periods)
+        return tuple(
+            replace(p, label=label if (label := self._year_of(p)) != p.year else 0, ends=self._quarter_of(p))
+            if p.year and p.month else p
+            for p in periods
+        )  # fmt: skip
+
+    def _quarter_of(self, period: Period) -> int:
+        _, month = _month(period)
+        return (month - self.month - 1) % 12 // 3 + 1 if period.day and (month - self.month) % 3 == 0 else 0
 
     def _year_of(self, period: Period) -> int:
         year, month = _month(period)
         return year + (month > self.month) + self.shift
+
+    def quarters(self, periods: Sequence[Period]) -> tuple[Period, ...]:
+        """The fiscal quarters that end on days which are named: Q3 of fiscal 2021 of "June 26, 2021"."""
+        if not self.month:
+            return ()
+        found = {}
+        for period in periods:
+            if period.year and period.month and period.day and period.months in {0, 3}:
+                _, month = _month(period)
+                if (month - self.month) % 3 == 0:
+                    quarter = (month - self.month - 1) % 12 // 3 + 1
+                    found[self._year_of(period), quarter] = period
+        return tuple(
+            Period(0, 0, year, quarter=quarter, months=3, fiscal=True, explicit=True) for year, quarter in found
+        )
 
     def of_head(self, text: str) -> tuple[Period, ...]:
         """The time that a column's head names by the report: 本报告期, 年初至报告期末; empty where it names none."""

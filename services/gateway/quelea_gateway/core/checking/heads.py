@@ -6,7 +6,9 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 
+from quelea_gateway.core.checking.mended_heads import mended
 from quelea_gateway.core.checking.model import Period
 from quelea_gateway.core.checking.periods import find_periods
 from quelea_gateway.core.checking.times import merged
@@ -20,6 +22,7 @@ _CHANGE = re.compile(
     r"|\byoy\b|增减|变动|同比|环比|增幅",
     re.IGNORECASE,
 )
+_UNIT = re.compile(r"\((?:\w+ )?in (?:millions|thousands|billions)", re.IGNORECASE)
 _TOTAL = re.compile(r"totals?|合计|总计", re.IGNORECASE)
 
 
@@ -42,9 +45,15 @@ def columns(
     unsure: list[list[str]] = [[] for _ in range(count)]
     totals = any(len(f) == count and _TOTAL.fullmatch(f[-1]) for f in ([p for p in line if p] for line in heads))
     own_years = any(sum(_has_year(p) for p in line) > 1 for line in heads)
-    widest = max((len([p for p in line if p]) for line in heads), default=0)
-    for line in heads:
-        filled = [p for p in line if p]
+    lines = [mended([p for p in line if p], count) for line in heads]
+    widest = max(map(len, lines), default=0)
+    for line, pieces in zip(heads, lines, strict=True):
+        filled = pieces
+        if _by_runs(filled, percents, texts):
+            continue
+        if len(filled) == count != sum(map(bool, line)):
+            _spread(filled, count, percents, texts, unsure)
+            continue
         if totals and len(filled) == count - 1 and count > 2 and not _CHANGE.search(filled[-1]):
             filled = [*filled, "-"]  # nothing stands over "Total"
         if len(line) == width and all(line[i] for i in cells):
@@ -53,6 +62,13 @@ def columns(
             continue
         if len(filled) > 1 and len(filled) - 1 in {count, percents.count(False)} and len(filled) != count:
             filled = filled[1:]
+        if (
+            len(filled) > 2
+            and _UNIT.match(filled[0])
+            and count not in {len(filled), 1}
+            and not count % (len(filled) - 1)
+        ):
+            filled = filled[1:]  # "(In millions)" stands over the labels
         if own_years and len(filled) == 1 and _is_title(filled[0]):
             continue  # "Annual report 2024" over columns that say their years
         if 1 < len(filled) <= count < widest - 1:
@@ -62,6 +78,23 @@ def columns(
         _spread(filled, count, percents, texts, unsure)
     over_all = set(texts[0]).intersection(*texts) if count > 1 else set()
     return tuple(_column(words, over_all, " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
+
+
+def _by_runs(filled: list[str], percents: tuple[bool, ...], texts: list[list[str]]) -> bool:
+    """ "(In millions)", "Three Months Ended September 30,", "Percentage Change" over 56,517, 50,122 and 13%: the change
+    stands over the percentages, the time over what is none. Whether the heads are such.
+    """
+    heads = filled[1:] if filled and _UNIT.match(filled[0]) else filled
+    changes = [bool(_CHANGE.search(head)) for head in heads]
+    runs = [(percent, len(list(cells))) for percent, cells in groupby(percents)]
+    if len(runs) == len(percents) or len(heads) < 2 or not any(changes) or [percent for percent, _ in runs] != changes:
+        return False
+    at = 0
+    for head, (_, width) in zip(heads, runs, strict=True):
+        for words in texts[at : at + width]:
+            words.append(head)
+        at += width
+    return True
 
 
 def _has_year(text: str) -> bool:

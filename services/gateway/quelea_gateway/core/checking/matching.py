@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quelea_gateway.core.checking import contradicting, naming, wording
+from quelea_gateway.core.checking import bases, contradicting, wording
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import ONE, Figure, Period
-from quelea_gateway.core.checking.passage_facts import Fact
-from quelea_gateway.core.checking.times import fits
+from quelea_gateway.core.checking.passage_facts import Fact, content, glossed_terms
+from quelea_gateway.core.checking.profiles import Profile, Zone, profile, told, told_across
 
 _UNKNOWN = tuple(Decimal(10) ** power for power in (3, 4, 6, 8, 9))
 _FAMILIES = (
@@ -19,13 +19,23 @@ _FAMILIES = (
     frozenset({"¥", "CNY", "JPY"}),
 )
 _THOUSAND = Decimal(1000)
+_MILLION = Decimal(10) ** 6
+_IN_FULL = Decimal(10) ** 7
+_CHINESE = frozenset({Decimal(10) ** 4, Decimal(10) ** 8})
 _MOST = 40
 """Facts of the right size that are looked at for one figure and multiplier."""
-_TO = re.compile(r"(?:\bto|[至到])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
+_TO = re.compile(rf"(?:\bto|[至到]{wording.OF_A_TIME})\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
 _YEAR_OVER_YEAR = re.compile(
     r"\byear[- ]over[- ]year|\byear[- ]on[- ]year|\byoy\b|\b(?:prior|previous|last) year|year[- ]ago|同比|上年",
     re.IGNORECASE,
 )
+_OF_BEFORE = re.compile(
+    r"(?:\bfrom|\bthan|\bversus|\bvs\.?|\bagainst|compared (?:to|with)|[较比从由]|上年|去年|同期"
+    r"|prior|previous|last|ago|earlier)"
+    r"[^,;，；。]{0,24}$",
+    re.IGNORECASE,
+)
+_GROWTH = re.compile(r"\bgrowth\b|增长率|增速|增幅|同比增长", re.IGNORECASE)
 _NARROWED = re.compile(r"\bnarrowed\b|\bwidened\b|收窄|扩大", re.IGNORECASE)
 
 
@@ -41,6 +51,11 @@ class Claim:
         every: All times of the sentence, or of the question when the sentence names none.
         direction: What the words about it say.
         barred: Passages, from 0, that are of another company than the one it is said of.
+        alone: Its sentence has no other amount.
+        across: The evidence is in another language: terms are glossed.
+        zone: The words about it; None: not known.
+        others: The other figures of its sentence.
+        about: The words before it, behind it, and all but those before other figures: see rows.around.
     """
 
     figure: Figure
@@ -51,10 +66,23 @@ class Claim:
     every: tuple[Period, ...]
     direction: int
     barred: frozenset[int] = frozenset()
+    alone: bool = False
+    across: bool = False
+    about: Callable[[], tuple[str, str, str]] = lambda: ("", "", "")
+    zone: Zone | None = None
+    others: tuple[Figure, ...] = ()
+
+    def said(self) -> Profile:
+        """How nearly each term is said of the figure."""
+        return profile(self.zone or Zone(), self.sentence, told_across if self.across else told, self.question)
+
+    def heard(self, text: str) -> frozenset[str]:
+        """The terms of a part of the sentence or the question."""
+        return glossed_terms(text) if self.across else content(text)
 
     @property
     def tolerance(self) -> Decimal:
-        """By how much what it rounds may differ; of "about 3,000" by half a thousand and more, of "over" as well."""
+        """By how much what it rounds may differ; of "about 3,000" by half a thousand, of "over 3" by one."""
         if not self.figure.about:
             return self.figure.tolerance
         number = self.figure.number
@@ -62,12 +90,15 @@ class Claim:
             return self.figure.tolerance
         whole = str(int(number))
         zeros = min(len(whole) - len(whole.rstrip("0")), len(whole) - 1)
-        return self.figure.step * (self.figure.scale or ONE) * Decimal(10) ** zeros / 2 * (2 if zeros == 0 else 1)
+        wide = 2 if zeros == 0 and self.figure.bound else 1
+        return self.figure.step * (self.figure.scale or ONE) * Decimal(10) ** zeros / 2 * wide
 
 
 def multipliers(figure: Figure, fact: Fact) -> tuple[Decimal, ...]:
     """By what the fact's printed size may be multiplied to be compared with the figure's."""
     scales = fact.unit.scales
+    if fact.figure.number >= _IN_FULL and scales and min(scales) >= _MILLION:
+        return () if figure.currency and not fact.figure.currency else (ONE,)  # a count of shares, printed in full
     if fact.figure.scale is not None or figure.kind != "number" or fact.figure.kind != "number":
         return (ONE,)
     if figure.scale is None:
@@ -105,6 +136,8 @@ def unheard(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     spoken = evidence.spoken(fact.passage)
     if figure.scale == _THOUSAND and not evidence.has_units(fact.passage):
         return False  # prose speaks of millions also where tables are in thousands
+    if figure.scale in _CHINESE and not spoken & _CHINESE:
+        return False  # 亿 is what millions come to in translation
     return bool(spoken) and figure.scale not in spoken
 
 
@@ -145,6 +178,9 @@ def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
             return wording.is_negative(claim.sentence)
         return not (negative and not figure.negative) or direction == -1 or wording.is_negative(claim.sentence)
     moves = fact.change or wording.is_both(fact.words)
+    if figure.kind == "percent":  # a heading that speaks of growth alone: what it prints without a sign grew
+        level = _TO.search(claim.sentence[: figure.start])  # "growth fell to 3%"
+        moves = not level and (moves or bool(_GROWTH.search(fact.words)))
     if down and not negative:
         return wording.is_negative(label)
     if negative and not figure.negative:
@@ -162,6 +198,8 @@ def level_fits(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     direction = claim.direction
     if not direction or fact.table < 0 or fact.change or not _TO.search(claim.sentence[: claim.figure.start]):
         return True
+    if bases.only(claim.sentence) == "quarter":
+        return True  # what it was a year before is another matter
     if not claim.every and contradicting.is_oldest(fact, evidence.groups[fact.group]):
         return False  # what it came to is no figure that later ones follow
     for other in evidence.groups[fact.group].facts:
@@ -183,6 +221,22 @@ def _is_before(one: Fact, other: Fact) -> bool:
     return 0 < a.year == b.year - 1 and a.months == b.months and a.quarter == b.quarter and abs(a.month - b.month) <= 1
 
 
+def is_moved(claim: Claim, fact: Fact) -> bool:
+    """A change is no level: a percentage of a column of changes, of which the words speak as of a margin or a share."""
+    if not fact.change or claim.figure.kind != "percent" or fact.table < 0:
+        return False
+    return not {"growth", "change"} & set(wording.operations(f"{claim.sentence} {claim.question}"))
+
+
+def is_past(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
+    """The sentence names no time and compares with the year before; the figure is what there was then."""
+    if claim.every or fact.table < 0 or fact.change or not _YEAR_OVER_YEAR.search(claim.sentence[claim.figure.end :]):
+        return False
+    if _OF_BEFORE.search(claim.sentence[: claim.figure.start]):
+        return False
+    return contradicting.is_oldest(fact, evidence.groups[fact.group])
+
+
 def is_luck(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> bool:
     """Few digits that agree only by rounding, or by a scale that nothing states, without a word in common."""
     figure = claim.figure
@@ -198,8 +252,8 @@ def is_luck(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> b
     return not shared
 
 
-def supporting(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
-    """Facts that support the figure as it stands, each once."""
+def near(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
+    """Facts that may be of the figure's size, each once, in whatever unit."""
     figure, tolerance = claim.figure, claim.tolerance
     seen: set[int] = set()
     tried = {ONE, *_UNKNOWN, Decimal(10) ** 12, Decimal(10) ** 5, Decimal(100)} if figure.kind == "number" else {ONE}
@@ -207,23 +261,6 @@ def supporting(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
         if times > ONE and figure.size < times / 1000:
             continue
         for fact in evidence.near((figure.size - tolerance) / times, (figure.size + tolerance) / times, _MOST):
-            if id(fact) in seen or fact.passage in claim.barred:
-                continue
-            seen.add(id(fact))
-            if same_kind(figure, fact) and same_currency(figure, fact):
-                found = sizes(claim, fact)
-                if (
-                    found is not None
-                    and fits(claim.periods, fact.periods, fact.years)
-                    and sign_fits(claim, fact, evidence.groups[fact.group].label)
-                    and level_fits(claim, fact, evidence)
-                    and contradicting.polarity_fits(claim.sentence, figure, fact, evidence.groups[fact.group].label)
-                    and contradicting.ends_fit(claim.sentence, figure, fact)
-                    and contradicting.words_fit(claim.sentence, figure, fact)
-                    and naming.item_fits(claim.sentence, figure, fact)
-                    and not naming.is_of_another(claim.sentence, figure, fact, evidence)
-                    and not contradicting.other_row(fact, claim.terms, evidence)
-                    and not is_luck(claim, fact, found, evidence.groups[fact.group].name)
-                    and not unheard(claim, fact, evidence)
-                ):
-                    yield fact
+            if id(fact) not in seen and fact.passage not in claim.barred:
+                seen.add(id(fact))
+                yield fact

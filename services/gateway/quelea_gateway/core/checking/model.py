@@ -45,6 +45,7 @@ class Period:
         fiscal: The text calls the year fiscal, or it is a label such as Q3 2023 that may be fiscal.
         explicit: The text calls the year fiscal.
         label: Of a date, the fiscal year that its document calls it by where that is not the usual one; else 0.
+        ends: Of a date, the fiscal quarter of its document that ends then; 0 where that is not known.
     """
 
     start: int
@@ -58,6 +59,7 @@ class Period:
     fiscal: bool = False
     explicit: bool = False
     label: int = 0
+    ends: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,16 @@ class CheckedSentence:
     end: int
     verdict: SentenceVerdict
     passages: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """How alike a sentence of the evidence is to one of the answer, in another language, by an encoder's cosine."""
+
+    passage: int
+    """From 1."""
+    text: str
+    cosine: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,12 @@
-"""What prose calls its figures: a net profit is no operating profit, and one segment's growth is not another's."""
+"""What prose calls its figures: a net profit is no operating profit, and shares are no money."""
 
 from __future__ import annotations
 
 import re
 
 from quelea_gateway.core.checking import wording
-from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import Figure
-from quelea_gateway.core.checking.passage_facts import Fact, content
+from quelea_gateway.core.checking.passage_facts import Fact
 
 _ITEMS = re.compile(
     r"(?P<operating>\boperating (?:income|profit|loss|earnings)\b|营业利润|经营利润|经营亏损|营业亏损)"
@@ -25,10 +24,17 @@ _ITEMS = re.compile(
     r"|(?P<assets>\btotal assets\b|总资产)",
     re.IGNORECASE,
 )
+_COUNTED = re.compile(
+    r"\s?(?:\w+ )?(?:shares|RSUs|units|employees|people|vehicles|customers|stores|square feet)\b"
+    r"|\s?(?:股|名|人|家|台|辆|部|吨)(?!民币)"
+)
+_OF_THINGS = re.compile(
+    r"\bshares (?:used|outstanding|issued|repurchased)|\bnumber of|\bRSUs\b|\bheadcount\b|股数|人数", re.IGNORECASE
+)
+_FEW = 2
+"""Digits of a number that stands in two places by luck."""
 _NEAR = 40
 """Characters between an item and its figure."""
-_BESIDE = 3
-"""Sentences before and behind one in which the words of another figure may stand."""
 
 
 def item_fits(sentence: str, figure: Figure, fact: Fact) -> bool:
@@ -39,26 +45,25 @@ def item_fits(sentence: str, figure: Figure, fact: Fact) -> bool:
     return not said or not found or said == found
 
 
+def things_fit(sentence: str, figure: Figure, fact: Fact) -> bool:
+    """A number of shares is no amount of money."""
+    if figure.kind != "number" or fact.figure.kind != "number":
+        return True
+    if not figure.currency:
+        money = bool(fact.figure.currency) and not fact.unit.currency
+        return not (money and fact.table < 0 and _COUNTED.match(sentence, figure.end))
+    if fact.figure.currency:
+        return True
+    return not (_OF_THINGS.search(fact.words) if fact.table >= 0 else _COUNTED.match(fact.words, fact.figure.end))
+
+
+def is_count(figure: Figure, sentence: str, fact: Fact) -> bool:
+    """The same number stands in prose as that of things, where the figure is money."""
+    same = (figure.number, figure.scale) == (fact.figure.number, fact.figure.scale) and figure.digits > _FEW
+    return same and fact.table < 0 and not things_fit(sentence, figure, fact)
+
+
 def _item(text: str, at: int) -> str:
     first, _ = wording.clause(text, at, at + 1)
     matches = [m for m in _ITEMS.finditer(text[first:at]) if at - first - m.end() <= _NEAR]
     return (matches[-1].lastgroup or "") if len(matches) == 1 else ""
-
-
-def is_of_another(sentence: str, figure: Figure, fact: Fact, evidence: Evidence) -> bool:
-    """The words of its clause are of a sentence beside the fact's, which has such a figure too, and not of its own."""
-    if fact.table >= 0 or figure.kind not in {"percent", "points"}:
-        return False
-    first, last = wording.clause(sentence, figure.start, figure.end)
-    said = content(wording.DIRECTION.sub(" ", sentence[first:last]))
-    group = evidence.groups[fact.group]
-    if not said or said <= group.terms:
-        return False
-    for place in range(max(0, fact.group - _BESIDE), min(len(evidence.groups), fact.group + _BESIDE + 1)):
-        other = evidence.groups[place]
-        if other is group or other.table >= 0 or other.passage != group.passage:
-            continue
-        alike = any(f.figure.kind == fact.figure.kind for f in other.facts)
-        if alike and said <= other.terms and not (said & group.terms) - other.terms:
-            return True
-    return False

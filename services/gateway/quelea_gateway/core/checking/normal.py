@@ -1,4 +1,4 @@
-"""Full-width characters as ordinary ones, one for one, so that every span stays where it is."""
+"""Full-width characters and Arabic digits as ordinary ones, one for one, so that every span stays where it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 _PLAIN = str.maketrans(
     {
-        **{chr(0xFF10 + n): str(n) for n in range(10)},
+        **{chr(zero + n): str(n) for n in range(10) for zero in (0xFF10, 0x0660, 0x06F0)},
+        "٬": ",", "٫": ".", "٪": "%",
         "％": "%", "．": ".", "（": "(", "）": ")", "＋": "+", "－": "-", "−": "-", "‐": "-", "‑": "-", "﹣": "-",
         "＄": "$", "￥": "¥", "￡": "£", "～": "~", "〜": "~",
         "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u3000": " ",

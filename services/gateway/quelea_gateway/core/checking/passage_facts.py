@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
 
+from quelea_kit.glossary import glossed
 from quelea_kit.text import CJK, STOP_WORDS, stem, words
 
-from quelea_gateway.core.checking import fiscal, sentences, tables, wording
+from quelea_gateway.core.checking import fiscal, markup, sentences, tables, wording
 from quelea_gateway.core.checking.amounts import parse_amounts
 from quelea_gateway.core.checking.attaching import attached
+from quelea_gateway.core.checking.attaching import stated as stated_times
 from quelea_gateway.core.checking.model import ONE, CheckPassage, Figure, Period
 from quelea_gateway.core.checking.normal import plain
 from quelea_gateway.core.checking.periods import find_periods
@@ -35,6 +37,8 @@ _OTHERWISE = re.compile(
     re.IGNORECASE,
 )
 """It states the unit of a whole document."""
+_NET = re.compile(r",\s*net$", re.IGNORECASE)
+_GENERIC = frozenset({"expens", "payment", "proceed", "equival", "provid", "use", "amount"})
 _FOUR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[A-Za-z\u3400-\u9fff]")
 
@@ -85,6 +89,8 @@ class Group:
     block: int
     terms: frozenset[str]
     name: frozenset[str]
+    core: frozenset[str] = frozenset()
+    """Its name without words that many rows have: "payments for", ", net"."""
     facts: list[Fact] = field(default_factory=list)
 
 
@@ -111,7 +117,9 @@ class PassageFacts:
 
 
 def read_passage(passage: CheckPassage) -> PassageFacts:
-    """The facts of a passage, whichever document it is from."""
+    """The facts of a passage, whichever document it is from. Tables in HTML are read as rows."""
+    if markup.MAY_BE.search(passage.text):
+        passage = replace(passage, text=markup.rows(passage.text))
     return _held(passage) if len(passage.text) <= _LONGEST_HELD else _read(passage)
 
 
@@ -148,7 +156,8 @@ def _read(passage: CheckPassage) -> PassageFacts:
                 found.loose.append(scales)
     periods = find_periods(_uncounted(text, rows)) + find_periods(head)
     periods += find_periods(plain(f"{passage.header} {passage.published}"))
-    found.periods = told.labelled([*periods, *(p for row in rows for c in row.cells for p in _times(c, row, told))])
+    periods += [p for row in rows for c in row.cells for p in _times(c, row, told)]
+    found.periods = (*told.labelled(periods), *told.quarters(periods))
     return found
 
 
@@ -178,7 +187,8 @@ def _add_row(
     own = content(spoken)
     untimed = _untimed(row.label)
     name = content(_BRACKETS.sub(" ", untimed)) or content(untimed)
-    group = Group(0, row.label, row.section, row.table, row.block, own, name)
+    core = content(_NET.sub("", _BRACKETS.sub(" ", untimed))) - _GENERIC or name
+    group = Group(0, row.label, row.section, row.table, row.block, own, name, core)
     place = len(found.groups)
     for at, cell in enumerate(row.cells):
         times = told.labelled(_times(cell, row, told))
@@ -188,6 +198,8 @@ def _add_row(
             else parse_amounts(cell.text, cell=True)[:1]
         )
         for figure in figures:
+            if not cell.dash and _WORD.search(cell.text) and wording.leaning(cell.text) == -1:
+                figure = replace(figure, negative=True)  # noqa: PLW2901  # 减少0.65个百分点
             unit = unit_of(row.label, cell.column.text, row.above)
             if unit.percent is False and (row.table, at) in percents and not figure.currency:
                 unit = Unit(unit.scales, unit.currency, None)
@@ -215,7 +227,7 @@ def _add_prose(found: PassageFacts, part: str, written: str, told: fiscal.Fiscal
         group = Group(0, sentence, "", -1, -1, about, about)
         periods = find_periods(sentence)
         figures = parse_amounts(written[start:end], words=True)
-        allowed = attached(sentence, figures, periods)
+        allowed = attached(sentence, figures, stated_times(sentence, periods))
         scales, _ = stated(sentence) if sentence.count("(in ") else ((), "")
         for at, figure in enumerate(figures):
             unit = Unit((ONE, *scales), "", figure.kind in {"percent", "points"})
@@ -237,7 +249,22 @@ def _untimed(label: str) -> str:
     return label
 
 
-_SHORT = {"营收": "营业收入", "归母净利润": "归属于母公司股东的净利润", "扣非净利润": "扣除非经常性损益的净利润"}
+_ABBREVIATIONS = {
+    "SG&A": "selling, general and administrative", "G&A": "general and administrative",
+    "R&D": "research and development", "S&M": "sales and marketing", "D&A": "depreciation and amortization",
+    "PP&E": "property, plant and equipment", "COGS": "cost of goods sold", "[Cc]ap[Ee]x": "capital expenditures",
+    "[Oo]p[Ee]x": "operating expenses", "EPS": "earnings per share", "FCF": "free cash flow",
+    "NIM": "net interest margin",
+}  # fmt: skip
+_BRIEFLY = re.compile(r"[A-Z]&[A-Z]|COGS|[Ee]x\b|EPS|FCF|NIM")
+_SHORT = {
+    "产生的现金流量净额": "现金流",
+    "现金流量净额": "现金流",
+    "现金净流量": "现金流",
+    "营收": "营业收入",
+    "归母净利润": "归属于母公司股东的净利润",
+    "扣非净利润": "扣除非经常性损益的净利润",
+}
 
 
 def content(text: str) -> frozenset[str]:
@@ -245,7 +272,16 @@ def content(text: str) -> frozenset[str]:
     return _content(text) if len(text) <= _BRIEF else _terms(text)
 
 
+@lru_cache(maxsize=2048)
+def glossed_terms(text: str) -> frozenset[str]:
+    """The terms of a text, and those of what it speaks of in the other language."""
+    return content(text) | content(" ; ".join(glossed(text)))
+
+
 def _terms(text: str) -> frozenset[str]:
+    if _BRIEFLY.search(text):
+        for short, long in _ABBREVIATIONS.items():
+            text = re.sub(rf"(?<![A-Za-z&]){short}(?![A-Za-z&])", long, text)
     if CJK.search(text):
         for short, long in _SHORT.items():
             text = text.replace(short, long)

@@ -14,11 +14,14 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:Inc|Corp|Co|Ltd|Nos?|U\.S|U\.K|E\.U|vs|Mr|Mrs|Ms|Dr|Jr|Sr|St|approx|e\.g|i\.e|etc|al|Fig|Sec|Bros|cf"
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|\b[A-Z]|^\s*\(?\d{1,2})$"
 )
+_FENCE = re.compile(r"(?m)^[ \t]*(?:```|'''|~~~)\w*[ \t]*$")
+"""The line that opens or ends code, in a plain() text too: no sentence."""
 _AT = re.compile(r"\s*[A-Z0-9\"“‘(\[$€£•*#\u3400-\u9fff-]|\s*$|\s*[a-z]+[A-Z]")
 
 
 def cut(text: str) -> list[tuple[int, int]]:
     """Spans of the sentences, without the space around them. A line's end ends a sentence."""
+    text = _FENCE.sub(lambda match: " " * len(match.group()), text)
     found: list[tuple[int, int]] = []
     begin = 0
     for match in _END.finditer(text):

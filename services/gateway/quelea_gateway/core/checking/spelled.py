@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from quelea_kit.numerals import chinese, english
+
 from quelea_gateway.core.checking.model import ONE, Figure, Kind
-from quelea_gateway.core.checking.numerals import chinese, english
 
 SCALES = {
     "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
@@ -40,8 +41,9 @@ _EN = re.compile(
     re.IGNORECASE,
 )
 _TIMES = re.compile(
-    r"(?P<more>\b(?:more than|over) |超过?|逾|不止)?(?:\b(?P<en>doubled|tripled|trebled|quadrupled)\b"
-    r"|(?P<zh>翻(?:了)?[一两三]番|翻(?:了)?番|翻倍))",
+    r"(?P<more>\b(?:more than|over) |超过?|逾|不止)?"
+    r"(?P<near>\b(?:nearly|almost|close to) |接近|近|将近)?(?:\b(?P<en>doubled|tripled|trebled|quadrupled|quintupled)\b"
+    r"|(?P<zh>翻(?:了)?[一两三]番|翻(?:了)?番|翻倍)(?P<zh_more>多|有余|以上)?)",
     re.IGNORECASE,
 )
 _FRACTION = re.compile(
@@ -49,6 +51,19 @@ _FRACTION = re.compile(
     r"|\bhalved\b|减半|腰斩",
     re.IGNORECASE,
 )
+_PART = re.compile(
+    r"(?:(?P<near>\b(?:nearly|almost|just under|close to|(?:a little |slightly )?less than|not quite) )"
+    r"|(?P<over>\b(?:just |slightly |a little )?(?:over|more than|above|at least) )"
+    r"|(?P<about>\b(?:about|around|roughly|approximately|some) ))?"
+    r"\b(?:(?P<one>an?|one|two|three|four)[ -](?P<of>third|quarter|fourth|fifth|sixth|eighth|tenth)s?"
+    r"|(?<!first )(?<!second )(?<!latter )(?<!other )(?:one[ -])?(?P<half>half))"
+    r"(?= (?:of|as (?:much|many|large|big) as)\b(?! (?:the )?(?:fiscal |year|calendar |next|last|this|[\d'])))"
+    r"|(?:(?P<zh_near>接近|将近|近|不到|不足)|(?P<zh_over>超过|逾|超)|(?P<zh_about>大约|约))?"
+    r"(?:(?P<zh_of>[二三四五六七八九十])分之(?P<zh_one>[一二三四五六七八九])|(?P<zh_half>一半|半数)(?!以上))",
+    re.IGNORECASE,
+)
+""" "Two thirds of", 三分之一: a part of a whole."""
+_NAMES = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _COUNTED = re.compile(
     r"\b(?P<num>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty)\b",
     re.IGNORECASE,
@@ -128,7 +143,7 @@ def _in_words(match: re.Match[str]) -> Figure | None:
     return Figure("", *match.span(), kind, value * times, times)
 
 
-_MULTIPLES = {"doubled": 2, "tripled": 3, "trebled": 3, "quadrupled": 4}
+_MULTIPLES = {"doubled": 2, "tripled": 3, "trebled": 3, "quadrupled": 4, "quintupled": 5}
 _SHARES = {"half": (50, 4), "third": (33, 3), "quarter": (25, 3)}
 """Percent, and how wide a range of percentages goes by the word."""
 
@@ -140,12 +155,28 @@ def multiples(text: str) -> list[Figure]:
         number = _MULTIPLES.get((match["en"] or "").lower()) or (
             2 ** " 一两三".index(zh) if (zh := _zh_times(match)) else 2
         )
-        step = Decimal(2) if match["more"] else Decimal("0.4")
-        found.append(Figure("", *match.span(), "multiple", Decimal(number), step, bound=1 if match["more"] else 0))
+        step = Decimal(2) if match["more"] or match["zh_more"] else Decimal("0.8") if match["near"] else Decimal("0.4")
+        bound = 1 if match["more"] or match["zh_more"] else -1 if match["near"] else 0
+        found.append(Figure("", *match.span(), "multiple", Decimal(number), step, bound=bound))
+    found += map(_part, _PART.finditer(text))
     for match in _FRACTION.finditer(text):
         percent, width = _SHARES[(match["en"] or "half").lower()]
         found.append(Figure("", *match.span(), "percent", Decimal(percent), Decimal(width)))
     return found
+
+
+def _part(match: re.Match[str]) -> Figure:
+    got = {name for name, value in match.groupdict().items() if value}
+    if got & {"half", "zh_half"}:
+        one, whole = 1, 2
+    elif match["zh_of"]:
+        one, whole = int(chinese(match["zh_one"]) or 1), int(chinese(match["zh_of"]) or 2)
+    else:
+        one, whole = int(english(match["one"]) or 1), _NAMES[match["of"].lower()]
+    percent = (Decimal(100 * one) / whole).quantize(ONE)
+    bound = 1 if got & {"over", "zh_over"} else -1 if got & {"near", "zh_near"} else 0
+    wide = bound or got & {"about", "zh_about"}
+    return Figure("", *match.span(), "percent", percent, Decimal(10 if wide else 6), bound=bound)
 
 
 def _zh_times(match: re.Match[str]) -> str:

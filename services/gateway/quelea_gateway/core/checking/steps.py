@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from itertools import combinations, pairwise, permutations
 
 from quelea_gateway.core.checking.computing import HUNDRED, Try, many, parts_of, show, when
+from quelea_gateway.core.checking.earlier import before_move
 from quelea_gateway.core.checking.facts import TOTAL
 from quelea_gateway.core.checking.matching import Claim
 from quelea_gateway.core.checking.passage_facts import Fact, Group
@@ -22,6 +24,7 @@ _RATIO = re.compile(r"\bratios?\b|\bproportion|\bmargin|比率|比例|率", re.I
 _UP_TO = re.compile(
     r"\b(?:within|less than|or less|or below|below|under|up to|more than|after|over|beyond)\b|以内|以上"
 )
+_FORMER = re.compile(r"\b(?:earlier|ago|previous|prior|before|last)\b|上年|去年|上期|年初|此前|原", re.IGNORECASE)
 _MOVES = {"change", "growth"}
 _PARTS = {"share", "ratio"}
 
@@ -35,7 +38,8 @@ def steps(claim: Claim, groups: Sequence[Group], asked: Sequence[Operation], *, 
         facts = group.facts[:_CELLS]
         if "average" in asked:
             yield from _averages(claim, facts, asked, percent=percent)
-        yield from _quarters(claim, facts)
+        yield from _quarters(claim, facts, percent=percent)
+        yield from _former(claim, facts)
         yield from _columns_named(claim, group, facts, asked, percent=percent)
         yield from _runs(claim, facts, asked, percent=percent)
         if "share" in asked and percent:
@@ -77,7 +81,17 @@ def _averages(claim: Claim, facts: Sequence[Fact], asked: Sequence[Operation], *
             yield Try((new - old) / 2, tuple(three), "steps", percent, True, shown)
 
 
-def _quarters(claim: Claim, facts: Sequence[Fact]) -> Iterator[Try]:
+def _former(claim: Claim, facts: Sequence[Fact]) -> Iterator[Try]:
+    """What there was before, of a row that has what there is and by how much it changed."""
+    if len(facts) > 4 or not _FORMER.search(claim.sentence):
+        return
+    for now, move in permutations(facts, 2):
+        alike = (now.figure.kind, move.figure.kind) in {("percent", "points"), ("number", "number")}
+        if move.change and not now.change and alike and now.figure.scale == move.figure.scale:
+            yield Try(now.value - move.value, (now, move), "steps", False, None, f"= {show(now)} − {show(move)}")
+
+
+def _quarters(claim: Claim, facts: Sequence[Fact], *, percent: bool) -> Iterator[Try]:
     """A half, or nine months, of a row with a column for each quarter."""
     for period in claim.every:
         wanted = {1: (1, 2), 2: (3, 4)}.get(period.half, (1, 2, 3) if period.months == 9 else ())
@@ -85,6 +99,16 @@ def _quarters(claim: Claim, facts: Sequence[Fact]) -> Iterator[Try]:
         own = [f for f in found if not period.year or any(p.year in {0, period.year} for p in f.periods)]
         if wanted and len(own) == len(wanted):
             yield from many(own, ["sum"])
+            every = [f for f in facts if not f.change and any(p.quarter for p in f.periods)]
+            whole = sum((f.value for f in every), Decimal(0))
+            if percent and len(every) == 4 and whole:
+                part = sum((f.value for f in own), Decimal(0))
+                shown = f"= ({' + '.join(map(show, own))}) ÷ ({' + '.join(map(show, every))})"
+                yield Try(part / whole * HUNDRED, tuple(every), "parts", True, False, shown)
+        if period.half == 1:
+            for nine, third in permutations(facts, 2):
+                if any(p.months == 9 for p in nine.periods) and any(p.quarter == 3 for p in third.periods):
+                    yield Try(nine.value - third.value, (nine, third), "difference", False, False)
 
 
 def _columns_named(
@@ -156,34 +180,7 @@ def _in_sentence(claim: Claim, group: Group, asked: Sequence[Operation]) -> Iter
         if _alike(one, other):
             yield from many([one, other], [operation for operation in asked if operation in {"sum", "average"}])
         if _MOVES & set(asked) and claim.figure.digits >= _BASE_DIGITS:
-            yield from _before(one, other)
-
-
-def _before(amount: Fact, growth: Fact) -> Iterator[Try]:
-    """What there was before: "rose 7% to 1.28" comes from 1.28 ÷ 1.07, and by the difference."""
-    if amount.figure.kind != "number":
-        amount, growth = growth, amount
-    if amount.figure.kind == growth.figure.kind == "number":
-        yield from _before_move(amount, growth)
-        return
-    way = -1 if growth.figure.negative else growth.direction
-    if growth.figure.kind != "percent" or amount.figure.kind != "number" or not way:
-        return
-    times = 1 + way * growth.figure.size / HUNDRED
-    if times > 0:
-        shown = f"{show(amount)} ÷ (1 {'+' if way > 0 else '−'} {show(growth)})"
-        base = amount.value / times
-        yield Try(base, (amount, growth), "steps", False, None, f"= {shown}")
-        yield Try(amount.value - base, (amount, growth), "steps", False, True, f"= {show(amount)} − {shown}")
-
-
-def _before_move(amount: Fact, move: Fact) -> Iterator[Try]:
-    """What there was before: "1,987, 46 fewer than a year before" comes from 1,987 + 46."""
-    if amount.direction or not move.direction or amount.figure.currency != move.figure.currency:
-        return
-    base = amount.value - move.direction * move.figure.size
-    sign = "−" if move.direction > 0 else "+"
-    yield Try(base, (amount, move), "steps", False, None, f"= {show(amount)} {sign} {show(move)}")
+            yield from before_move(one, other)
 
 
 def _sentences(claim: Claim, groups: Sequence[Group], asked: Sequence[Operation]) -> Iterator[Try]:

@@ -97,6 +97,10 @@ def _is_cell(part: str) -> bool:
     return bool(part) and bool(_NUMERIC.fullmatch(part) or _DASH.fullmatch(part))
 
 
+_OPEN = re.compile(r"[A-Za-z,]\s*$")
+"""A line that the next may go on with."""
+
+
 @dataclass
 class _State:
     heads: tuple[tuple[str, ...], ...] = ()
@@ -192,6 +196,8 @@ def _settle(state: _State, pending: list[tuple[str, ...]]) -> None:
     state.block += 1
     last = filled[-1]
     state.section = last[0] if len(last) == 1 and len(last[0]) < 160 else ""
+    if state.section[:1].islower() and len(filled) > 1 and len(filled[-2]) == 1 and _OPEN.search(filled[-2][0]):
+        state.section = f"{filled[-2][0]} {state.section}"[:160]  # a heading that runs over two lines
     if any(len(line) > 1 for line in filled) or not state.heads:
         state.heads = tuple(pending[-_HEADS:])
         state.table += 1

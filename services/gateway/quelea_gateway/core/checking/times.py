@@ -32,11 +32,14 @@ def contradict(said: Period, found: Period, years: frozenset[int]) -> bool:
         years: Years that the figure's table has columns for: a label that one of them has means that one.
     """
     if found.label and said.year and not said.month:
-        if said.year != found.label and (said.fiscal or said.year != found.year):
+        named = said.explicit or (said.fiscal and not said.quarter)  # "Q3 2023" may be the calendar's
+        if said.year != found.label and (named or said.year != found.year):
             return True
     elif said.year and found.year and said.year != found.year and not _same_fiscal(said, found, years):
         return True
-    if said.month and found.month and said.month != found.month:
+    if said.explicit and said.quarter and found.ends and said.quarter != found.ends and found.months in {0, 3}:
+        return True  # "Q3 2023", not called fiscal, may be the calendar's
+    if said.month and found.month and said.month != found.month and not _is_late(said, found):
         return True
     if said.day and found.day and said.day != found.day:
         return True
@@ -45,6 +48,12 @@ def contradict(said: Period, found: Period, years: frozenset[int]) -> bool:
     if said.half and found.half and said.half != found.half:
         return True
     return bool(said.months and found.months and said.months != found.months)
+
+
+def _is_late(one: Period, other: Period) -> bool:
+    """July to September, and 13 weeks to October 1: those that count weeks end up to a week after the month."""
+    span, date = (one, other) if other.day else (other, one)
+    return bool(span.months and not span.day and 0 < date.day <= 7) and date.month == span.month % 12 + 1
 
 
 def _same_fiscal(said: Period, found: Period, years: frozenset[int]) -> bool:
@@ -84,11 +93,17 @@ class Calendar:
             days = [p for p in periods if (p.month, p.day) == (said.month, said.day)]
             return any(p.year == said.year or not said.year for p in days)
         if said.month:
-            return any((p.year, p.month) == (said.year, said.month) for p in periods)
+            return any(
+                p.year == said.year and (p.month == said.month or _is_late(said, p) or _is_quarter(said, p))
+                for p in periods
+            )
         if said.quarter:
             return self._has_quarter(said, periods)
         if said.half:
             two = {1: {1, 2}, 2: {3, 4}}[said.half]
+            own = [p for p in periods if p.year in {0, said.year} or not said.year]
+            if said.half == 1 and any(p.months == 9 for p in own) and any(p.quarter == 3 for p in own):
+                return True  # nine months without the third quarter
             if two <= {p.quarter for p in periods if p.year in {0, said.year} or not said.year}:
                 return True
             return any(
@@ -111,6 +126,11 @@ class Calendar:
         if said.explicit and any(label.year == said.year for label in labels):
             return False
         return any(p.month and _quarter(p) == said.quarter and (not said.year or p.year == said.year) for p in periods)
+
+
+def _is_quarter(span: Period, label: Period) -> bool:
+    """July to September is the third quarter."""
+    return span.months == 3 and bool(label.quarter) and not label.month and label.quarter * 3 == span.month
 
 
 def _quarter(period: Period) -> int:

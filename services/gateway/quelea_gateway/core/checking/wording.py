@@ -10,8 +10,9 @@ Operation = Literal["change", "growth", "sum", "average", "ratio", "share"]
 
 _UP = (
     r"\bincreas\w*|\brose\b|\brisen\b|\brise[sn]?\b|\brising\b|\bgrew\b|\bgrow(?:n|s|ing|th)?\b"
-    r"|\bgain(?:ed|s)?\b|\bclimb\w*|\bjump\w*"
-    r"|\bsurg\w*|\bhigher\b|\bup(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
+    r"|\bgain(?:ed|s)?\b|\bclimb\w*|\bjump\w*|\bsoar\w*|\brebound\w*|\bstrengthen\w*|\braised(?= (?:by|from|to|a))"
+    r"|\bsurg\w*|\bhigher\b"
+    r"|(?<!made )(?<!make )(?<!makes )(?<!making )\bup(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
     r"|\bimprov\w*|\bwiden\w*|\bexpan(?:d|s)\w*|\badvanc\w*"
     r"|\bmore than (?:in|the|that|a year|last)|增长|增加|净增|上升|上涨|提高|提升|攀升|增至|升至|同比增"
     r"|环比增|涨幅|增幅|回升|扩大"
@@ -20,12 +21,16 @@ _DOWN = (
     r"\bdecreas\w*|\bdeclin\w*|\bfell\b|\bfall(?:s|en|ing)?\b|\bdrop\w*|\breduc\w*"
     r"|\blower(?:ed)?\b|\bdown(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
     r"|\bnarrowed\b|\bshr[aiu]nk\w*|\bslid\b|\bslip\w*|\bcontract(?:ed|ion)\b|\bdeteriorat\w*|\bplung\w*|\bdiminish\w*"
+    r"|\bcuts?\b(?! off)|\btrimm?\w*"
+    r"|\bslash\w*|\bslump\w*|\btumbl\w*|\bsank\b|\beased\b|\bretreat\w*|\bweaken\w*|\bnarrows\b|\bhalved\b"
+    r"|\bbelow(?= (?:the|that|those|its|their|last|a year))"
     r"|\b(?:less|fewer) than (?:in|the|that|a year|last|[$€£¥])|下降|减少|净减|下滑|下跌|降低|降至|减至"
-    r"|回落|同比减|同比降|环比降|跌幅|降幅|缩减|萎缩|收窄"
+    r"|回落|同比减|同比降|环比降|跌幅|降幅|缩减|缩水|萎缩|收窄|减半|腰斩"
 )
 DIRECTION = re.compile(rf"(?P<up>{_UP})|(?P<down>{_DOWN})", re.IGNORECASE)
 _BOTH = re.compile(
     r"\bincreases?\s?[/(]+\s?\(?decreases?\)*|\bdecreases?\s?[/(]+\s?\(?increases?\)*"
+    r"|\b(?:growth|rise)\s?[/(]+\s?\(?(?:decline|decrease|fall)\)*"
     r"|\bincreases? (?:or|and) decreases?|增减|增\(减\)|增加/\(?减少\)?"
     r"|(?:增加|增长|上升)[(（/][减下降少]+[)）]?",
     re.IGNORECASE,
@@ -45,6 +50,8 @@ _NEGATIVE = re.compile(
     r"|亏损|损失|流出|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|赤字|负数",
     re.IGNORECASE,
 )
+OF_A_TIME = r"(?:[\d零〇一二三四五六七八九十年月日末底初财季度第上下半同期]{2,24}的)?"
+"""Between 从 or 至 and its figure: 从2023年1月29日的33.89亿美元."""
 _BEFORE = 240
 _BEHIND = 60
 """Code points before and behind a figure in which words are about it."""
@@ -52,7 +59,7 @@ _NEUTRAL = re.compile(r"\b(?:chang\w*|variation|variance|movement|growth rate)\b
 _OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
     (operation, re.compile(pattern, re.IGNORECASE))  # type: ignore[misc]  # the first of each pair is an Operation
     for operation, pattern in (
-        ("average", r"\b(?:average|averaging|mean)\b|平均|均值"),
+        ("average", r"\b(?:averag\w*|mean|mid-?point)\b|平均|年均|均值|中值|中点"),
         ("sum", (
             r"\b(?:total\w*|sum|combined|together|altogether|aggregate|overall|in all|cumulative)\b"
             r"|合计|总计|总和|总额|共计|一共|累计|总共|之和"
@@ -60,16 +67,18 @@ _OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
         ("share", (
             r"\b(?:share|proportion|portion|percent(?:age)?(?! (?:change|increase|decrease|difference"
             r"|growth|variance|points?))|fraction|represent\w*|account\w* for|made up|makes? up"
-            r"|comprised?|as a % of|% of|margin|rate)\b|占|比重|比例|份额|率"
+            r"|comprised?|as a % of|% of|margin|rate|out of|of which"
+            r"|(?:half|third|quarter|fifth|sixth|eighth|tenth)s? of)\b|占|比重|相当于|分之|一半|半数|比例|份额|率"
         )),
-        ("ratio", r"\b(?:ratio|times|multiple|per|relative to|divided|turnover)\b|倍|比率|之比|每"),
+        ("ratio", r"\b(?:ratio|times|multiple|per|each|apiece|relative to|divided|turnover"
+            r"|doubled|tripled|trebled|quadrupled|quintupled)\b|fold\b|翻|倍|比率|之比|每"),
         ("growth", (
             rf"\b(?:chang\w*|growth|year-over-year|yoy|variance|compared|versus)\b|{_UP}|{_DOWN}|同比"
             r"|环比|变动|变化|增速|增幅|降幅"
         )),
         ("change", (
-            r"\b(?:chang\w*|differ\w*|variance|variation|gap|more|less|compared|versus|exceed\w*"
-            rf"|remaining|excluding)\b|{_UP}|{_DOWN}|差|变动|变化|相比|较|超过|多|少|同比|环比|净"
+            r"\b(?:chang\w*|differ\w*|variance|variation|gap|surplus|deficit|more|less|compared|versus|exceed\w*"
+            rf"|remaining|excluding|below|above|earlier|previously|implies|implied)\b|{_UP}|{_DOWN}|差|比[^，。；]{{1,20}}?[高低大小]|变动|变化|相比|较|超过|多|少|同比|环比|净|推算|此前"
         )),
     )
 )  # fmt: skip
@@ -132,6 +141,7 @@ def is_negative(text: str) -> bool:
     return bool(_NEGATIVE.search(_BOTH.sub(" ", text)))
 
 
+@lru_cache(maxsize=2048)
 def operations(text: str) -> tuple[Operation, ...]:
     """The computations that the wording asks for."""
     return tuple(operation for operation, words in _OPERATIONS if words.search(text))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from quelea_gateway.core.checking import CheckedSentence, Report
 from quelea_gateway.core.grounding.deciding import decided, edits_of, is_quoted, missing
@@ -55,6 +57,7 @@ def ground(
     found = decided(marks(text, sources), report, sentences, quoted, len(sources))
     added = missing(text, report, [s for s in sentences if not is_quoted(s, quoted)], found)
     edits = [Edit(*_line(text, s.start, s.end)) for s in gone]
+    edits += _unlinked(text, sentences, gone)
     edits += edits_of(text, found, added)
     edited = Edited(text, _disjoint(edits))
     shift = len(edited.text) - len(edited.text.lstrip()) if gone else 0
@@ -103,7 +106,15 @@ def _healed(checked: CheckedSentence, report: Report, figures: Sequence[FigureVe
     doubted = any(checked.start <= f.start < checked.end and f.verdict == "unsupported" for f in report.figures)
     if checked.verdict == "no_claim":
         return "no_claim"
-    return "supported" if doubted and all(f.verdict != "unsupported" for f in own) else checked.verdict
+    amended = checked.verdict == "partly" and bool(own) and _is_amended(checked, report)
+    sound = all(f.verdict != "unsupported" for f in own)
+    return "supported" if (doubted or amended) and sound else checked.verdict
+
+
+def _is_amended(checked: CheckedSentence, report: Report) -> bool:
+    """Its figures are right, and its marker was not: it is now."""
+    faults = (*report.markers.corrections, *report.markers.unresolved)
+    return any(checked.start <= fault.start < checked.end and fault.suggested for fault in faults)
 
 
 def _verdict(checked: CheckedSentence, verdict: str, passages: tuple[int, ...]) -> SentenceVerdict:
@@ -129,6 +140,24 @@ def _figures(text: str, report: Report, quoted: Sequence[Region], verbatim: Sequ
 
 def _unsupported(sentence: SentenceVerdict, figures: Sequence[FigureVerdict]) -> bool:
     return any(sentence.start <= f.start < sentence.end and f.verdict == "unsupported" for f in figures)
+
+
+_LINK = re.compile(
+    r"(?:However|But|Yet|Moreover|Furthermore|In addition|Additionally|Also|Therefore|Thus|Hence|Consequently"
+    r"|As a result|By contrast|In contrast|Nevertheless|Nonetheless|Similarly|Likewise|Meanwhile|Instead|Conversely)"
+    r",?\s+(?P<en>\w)"
+    r"|(?:但是|但|不过|然而|此外|另外|因此|所以|因而|同时|而且|并且|相反|同样)[，,]?"
+)
+
+
+def _unlinked(text: str, sentences: Sequence[SentenceVerdict], gone: Sequence[SentenceVerdict]) -> list[Edit]:
+    """Of a sentence behind a withheld one of its line, without the "However" that leans on that."""
+    found = []
+    for before, after in pairwise(sentences):
+        link = _LINK.match(text, after.start, after.end)
+        if before in gone and after not in gone and link and "\n" not in text[before.end : after.start]:
+            found.append(Edit(link.start(), link.end(), (link["en"] or "").upper()))
+    return found
 
 
 def _within(position: int, sentences: Sequence[SentenceVerdict]) -> bool:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from quelea_gateway.core.checking.shaping import LOOSE, RANGE, canonical, literal_spans, unrolled
 
 MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]")
 """[2], and [1, 3] as language models write it."""
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
-_URL = re.compile(r"(?:https?://|www\.)[^\s<>\"“”，。；）]+")
-_LOOSE = re.compile(
-    r"[\[［【〔]\s*(?:\^|(?:passage|source|citation|ref|来源|段落|资料)\s*[:：#]?\s*)?"
-    r"(?P<n>\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\s*(?:†[^\]】\n]{0,60})?[\]］】〕](?P<link>\(https?://[^\s()]*\))?",
-    re.IGNORECASE,
-)
 _CONTEXT = 14
 """Characters before a bracket that must stand in the evidence, with the bracket, for it to be the evidence's own."""
 _LEAST_CONTEXT = 6
@@ -31,32 +26,21 @@ class Mark:
     end: int
 
 
-def literal_spans(text: str) -> list[tuple[int, int]]:
-    """Code and addresses: brackets in them are theirs. An address ends where a marker behind it begins."""
-    spans = [match.span() for match in _CODE.finditer(text)]
-    for match in _URL.finditer(text):
-        start, end = match.span()
-        tail = re.search(r"(?:\[\d{1,3}\])+$", text[start:end])
-        spans.append((start, start + tail.start() if tail and "[" not in text[start : start + tail.start()] else end))
-    return spans
-
-
 def _inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= position < end for start, end in spans)
 
 
 def tidy(text: str) -> str:
-    """【1】, ［1］, [Source 1], [^1], 【1†source】 and [1](https://…) as [1]; code and addresses are untouched."""
+    """【1】, ［1］, [Source 1], [^1], 【1†source】 and [1](https://…) as [1], [1-3] as [1, 2, 3]; not in code."""
+    for pattern, written in ((LOOSE, canonical), (RANGE, unrolled)):
+        text = _outside(text, pattern, written)
+    return text
+
+
+def _outside(text: str, pattern: re.Pattern[str], written: Callable[[re.Match[str]], str]) -> str:
+    """The text with a pattern written otherwise where it is in no code and no address."""
     literal = literal_spans(text)
-
-    def canonical(match: re.Match[str]) -> str:
-        if _inside(match.start(), literal):
-            return match.group()
-        numbers = re.findall(r"\d+", match["n"])
-        plain = MARKER.fullmatch(match.group())
-        return match.group() if plain else "[" + ", ".join(numbers) + "]"
-
-    return _LOOSE.sub(canonical, text)
+    return pattern.sub(lambda match: match.group() if _inside(match.start(), literal) else written(match), text)
 
 
 def marks(text: str, sources: Sequence[str] = ()) -> list[Mark]:

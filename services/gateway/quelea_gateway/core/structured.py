@@ -1,0 +1,211 @@
+"""An answer as JSON of a caller's schema: made by the model from the checked answer alone, and checked against it.
+
+The answer is written, cited and checked as ever; then the model puts its text into the schema. So what the checks say
+of the text holds for the JSON too, but for what went wrong on the way, which is looked for: every figure of the JSON
+must stand in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache
+from importlib import resources
+from string import Template
+from typing import Any, Literal
+
+from quelea_kit.errors import QueleaError, Unavailable
+from quelea_kit.text import language_of
+
+from quelea_gateway.core.abstaining import REFUSALS
+from quelea_gateway.core.checking import CheckPassage
+from quelea_gateway.core.completion import ChatModel, Completed, Message
+from quelea_gateway.core.grounding.marking import MARKER
+from quelea_gateway.core.model import Answer, Question
+from quelea_gateway.core.numbers import figures as numbers
+from quelea_gateway.core.ports import Checker
+from quelea_gateway.core.prompts import PromptTemplate
+
+_LANGUAGES = ("en", "zh")
+_MOST_LEAVES = 400
+"""Values of the JSON whose figures are looked for; what has more is a list, and its first ones speak for it."""
+_MARKERS = re.compile(rf"[ \t]*{MARKER.pattern}")
+_CLOSING = re.compile(r"<(?=/(?:answer|question)\b)")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
+
+
+@dataclass(frozen=True)
+class StructuredFigure:
+    """A figure of the JSON.
+
+    Attributes:
+        path: Where it stands: "sales.by_segment.0".
+        text: As it is written.
+        verdict: "supported" or "derived" by the text of the answer, or "unsupported".
+    """
+
+    path: str
+    text: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Structured:
+    """What the model made of an answer.
+
+    Attributes:
+        content: JSON that fits the schema, unless it was cut off ("length"); empty with a refusal.
+        refusal: Why there is none: the answer's own refusal, or that of a strict caller's JSON; empty otherwise.
+        figures: Of the JSON; None where they could not be looked for.
+    """
+
+    content: str
+    refusal: str = ""
+    finish_reason: Literal["stop", "length"] = "stop"
+    figures: tuple[StructuredFigure, ...] | None = ()
+    model: str = ""
+    prompt_version: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+async def structured(
+    answer: Answer, question: Question, schema: str, model: ChatModel, checker: Checker, *, max_tokens: int
+) -> Structured:
+    """The answer as JSON.
+
+    Args:
+        answer: Checked.
+        question: What it answers; of a strict one JSON with a figure that the text does not have is refused.
+        schema: The JSON schema, as JSON.
+        model: Writes it.
+        checker: Looks for its figures.
+        max_tokens: Longest JSON; 0: the generator's limit.
+
+    Raises:
+        Unavailable: What the model wrote does not fit the schema.
+        QueleaError: The model failed, is full, or cannot be told such a schema; or strict, and the check failed.
+    """
+    if answer.declined:
+        return Structured("", answer.answer)
+    text = _MARKERS.sub("", answer.answer).strip()
+    language = language_of(question.text)
+    pieces: list[str] = []
+    done = Completed("length")
+    async for event in model.complete(
+        _prompt(language, schema=schema, question=question.asked, answer=text),
+        json_schema=schema,
+        model=question.model,
+        max_tokens=max_tokens,
+        temperature=question.temperature,
+        tenant=question.tenant,
+    ):
+        if isinstance(event, Completed):
+            done = event
+        else:
+            pieces.append(event)
+    made = Structured(
+        "".join(pieces),
+        model=done.model,
+        prompt_version=_parts(language)[0],
+        prompt_tokens=done.prompt_tokens,
+        completion_tokens=done.completion_tokens,
+    )
+    if done.reason == "length":
+        return replace(made, finish_reason="length")
+    try:
+        value = json.loads(made.content) if done.reason == "stop" else None
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict | list | str | int | float):  # the generator says "invalid", or it is null
+        raise Unavailable(
+            "The language model's JSON does not fit the schema of response_format; ask again, or for simpler JSON.",
+            details={"field": "response_format", "dependency": "generator"},
+        )
+    try:
+        found = await _figures(value, text, answer, checker, question.asked)
+    except QueleaError:
+        if question.strict:
+            raise
+        return replace(made, figures=None)
+    if question.strict and any(figure.verdict == "unsupported" for figure in found):
+        return replace(made, content="", refusal=REFUSALS[language], figures=found)
+    return replace(made, figures=found)
+
+
+async def _figures(
+    value: Any, text: str, answer: Answer, checker: Checker, question: str
+) -> tuple[StructuredFigure, ...]:
+    """The figures of a JSON value; unsupported where the text has none like it, or one that is itself unsupported."""
+    lines: list[str] = []
+    paths: list[str] = []
+    starts: list[int] = []
+    at = 0
+    for path, line in _lines(value):
+        if len(lines) == _MOST_LEAVES:
+            break
+        lines.append(line)
+        paths.append(path)
+        starts.append(at)
+        at += len(line) + 1
+    if not any(character.isdigit() for line in lines for character in line):
+        return ()
+    report = await checker.check("\n".join(lines), [CheckPassage(text)], question=question)
+    doubtful = {n for figure in (answer.grounding.unsupported() if answer.grounding else ()) for n in numbers(figure)}
+    found = []
+    for figure in report.figures:
+        path = paths[max(index for index, start in enumerate(starts) if start <= figure.start)]
+        doubted = bool(doubtful & set(numbers(figure.text)))
+        found.append(StructuredFigure(path, figure.text, "unsupported" if doubted else figure.verdict))
+    return tuple(found)
+
+
+def _lines(value: Any) -> Iterator[tuple[str, str]]:
+    """(where, "name of the field: value") of every text and number, in their order."""
+    waiting: list[tuple[str, str, Any]] = [("", "", value)]
+    while waiting:  # no recursion: how deep it goes is the model's choice
+        path, name, one = waiting.pop()
+        before = f"{path}." if path else ""
+        if isinstance(one, dict):
+            waiting += [(f"{before}{key}", key, inner) for key, inner in reversed(one.items())]
+        elif isinstance(one, list):
+            waiting += [(f"{before}{index}", name, inner) for index, inner in reversed([*enumerate(one)])]
+        elif isinstance(one, str):
+            yield path, f"{_spoken(name)}: {' '.join(one.split())}"
+        elif isinstance(one, int | float) and not isinstance(one, bool):
+            yield path, f"{_spoken(name)}: {Decimal(repr(one)):f}"
+
+
+def _spoken(name: str) -> str:
+    """net_sales and netSales as net sales."""
+    return " ".join(word.lower() for word in _WORDS.findall(name)) or "value"
+
+
+@cache
+def _parts(language: str) -> tuple[str, Template, Template]:
+    """(version, system, user)."""
+    head, system, user = re.split(r"^---(?:system|user)---\n", _read(language), flags=re.MULTILINE)
+    return head.removeprefix("version:").strip(), Template(system.strip()), Template(user.strip())
+
+
+def _read(language: str) -> str:
+    return (resources.files(__package__) / "templates" / f"structured.{language}.txt").read_text(encoding="utf-8")
+
+
+def _prompt(language: str, **values: str) -> list[Message]:
+    _, system, user = _parts(language)
+    shown = {
+        name: text.replace("</answer", "‹/answer").replace("</question", "‹/question") for name, text in values.items()
+    }
+    return [Message("system", system.substitute(shown)), Message("user", user.substitute(shown))]
+
+
+class StructuredPrompts:
+    """The templates of this step among those that are listed."""
+
+    async def prompts(self) -> tuple[PromptTemplate, ...]:
+        """All of them."""
+        return tuple(PromptTemplate("structured", one, _parts(one)[0], _read(one)) for one in _LANGUAGES)

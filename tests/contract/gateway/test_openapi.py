@@ -1,0 +1,44 @@
+"""The OpenAPI document says what there is, and requests that ask for what there is not are told so."""
+
+import json
+import re
+
+import pytest
+
+
+async def test_the_openapi_document_lists_the_routes_and_no_422(web):
+    schema = (await web.get("/openapi.json")).json()
+    assert set(schema["paths"]) == {
+        "/v1/ask", "/v1/search", "/v1/chat/completions", "/v1/models", "/v1/models/{name}", "/v1/documents",
+        "/v1/documents/{document_id}", "/v1/documents/{document_id}/pages/{page}", "/v1/jobs", "/v1/jobs/{job_id}",
+        "/v1/jobs/{job_id}/events", "/v1/jobs/replay", "/v1/web/pages", "/v1/web/pages/approve",
+        "/v1/web/pages/reject", "/v1/web/pages/roll-back", "/v1/check", "/v1/info", "/healthz", "/readyz", "/metrics",
+        "/v1/agent/runs",
+        "/v1/agent/runs/{run_id}",
+        "/v1/agent/runs/{run_id}/artifacts/{name}",
+        "/v1/agent/runs/{run_id}/bundle",
+        "/v1/agent/runs/{run_id}/cancel",
+        "/v1/agent/runs/{run_id}/events",
+        "/v1/agent/runs/{run_id}/notebook",
+        "/v1/agent/runs/{run_id}/report.pdf",
+        "/v1/export",
+        "/v1/prompts",
+        "/v1/tools",
+        "/v1/tools/categories",
+        "/v1/tools/select",
+        "/v1/tools/{name}",
+    }  # fmt: skip
+    assert '"422"' not in json.dumps(schema)
+    names = set(schema["components"]["schemas"])
+    assert not [name for name in names if "__" in name or "-" in name]
+    assert set(re.findall(r"#/components/schemas/(\w+)", json.dumps(schema))) <= names
+    told = schema["paths"]["/v1/ask"]["post"]["responses"]["200"]["content"]["text/event-stream"]["itemSchema"]["oneOf"]
+    events = [one["properties"]["event"]["const"] for one in told]
+    assert events == ["started", "delta", "verdicts", "answer", "error"]
+
+
+@pytest.mark.parametrize("path", ["/v1/documents?compny=Apple", "/v1/jobs?state=failed", "/v1/web/pages?hosts=x"])
+async def test_a_misspelt_filter_is_refused_and_not_passed_over(web, path):
+    response = await web.get(path)
+    assert response.status_code == 400
+    assert "there is no such parameter; there are" in response.json()["error"]["message"]
