@@ -200,7 +200,7 @@ def test_the_agent_its_sandbox_and_an_engine(tmp_path: Path) -> None:
                     _run_the_agent(stack)
                     with socket.socket(socket.AF_UNIX) as guest:
                         guest.connect(path)  # held open until it has been seen
-                        wait_until(lambda: _of_pods(seen) >= AGENT, seconds=60, what=f"all of {sorted(AGENT)}")
+                        wait_until(lambda: _of_pods(seen) >= AGENT, what=f"all of {sorted(AGENT)}")
             finally:
                 stack.stop()
         finally:

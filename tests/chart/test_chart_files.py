@@ -22,7 +22,7 @@ from quelea_search.build import make_records
 from quelea_search.settings import SearchSettings
 from support.chart_files import FILES, load_file, run_file
 
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 
 def _until(done: Callable[[], Any]) -> Any:

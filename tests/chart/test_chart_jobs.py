@@ -8,14 +8,12 @@ from typing import Any
 
 import kubernetes_validate
 import pytest
-import yaml
 from pydantic_settings import BaseSettings
 from quelea_retriever import admin as retriever_admin
 from quelea_retriever.settings import Settings as RetrieverSettings
 from quelea_search import admin as search_admin
 from quelea_search.settings import SearchSettings
 from support.chart_render import (
-    CHART,
     LONG_NAME,
     MATRIX,
     Object,
@@ -31,8 +29,8 @@ VERSIONS = ("1.30", "1.34", "1.36")
 ALL_JOBS: Object = {
     "jobs": {
         "backup": {"enabled": True},
-        "restore": {"run": "day1", "replace": True},
-        "reembed": {"run": "e5", "embedder": "embedder2:7401", "into": "quelea-v2", "dropOld": True},
+        "restore": {"enabled": True, "replace": True},
+        "reembed": {"enabled": True, "embedder": "embedder2:7401", "into": "quelea-v2", "dropOld": True},
     }
 }
 NO_SERVER = {
@@ -65,7 +63,7 @@ def _pods(things: list[Object]) -> dict[str, Object]:
 def test_only_the_migration_is_there_by_itself_and_only_for_a_server() -> None:
     assert {"embedded", "everything off"} <= NO_SERVER
     assert set(_specs(render({}))) == {"migrate"}
-    assert set(_specs(_all("default"))) == {"migrate", "backup", "restore-day1", "reembed-e5"}
+    assert set(_specs(_all("default"))) == {"migrate", "backup", "restore", "reembed"}
     assert _specs(render({"jobs": {"migrate": {"enabled": False}}})) == {}
     assert not of_kind(render(MATRIX["everything off"]), "Job", "CronJob", "ServiceAccount")
 
@@ -205,18 +203,19 @@ def test_migration_runs_before_and_after_an_upgrade_and_holds_it_up_no_longer_th
 
 def test_a_backup_takes_the_records_first_and_a_restore_puts_them_back_last() -> None:
     things = _all("default")
-    (cron,) = of_kind(things, "CronJob")
+    cron = named(things, "CronJob", "backup")
+    assert "suspend" not in cron["spec"]
     assert cron["spec"]["schedule"] == "17 3 * * *"
     assert (cron["spec"]["concurrencyPolicy"], cron["spec"]["timeZone"]) == ("Forbid", "Etc/UTC")
     pods = _pods(things)
     assert [c["name"] for c in containers(pods["backup"])] == ["search", "retriever"]
-    assert [c["name"] for c in containers(pods["restore-day1"])] == ["retriever", "search"]
+    assert [c["name"] for c in containers(pods["restore"])] == ["retriever", "search"]
     for container in containers(pods["backup"]):
         assert container["command"][3:8] == ["backup", "--to", "/backups", "--keep", "7"]
         assert {"name": "backups", "mountPath": "/backups"} in container["volumeMounts"]
     assert "--blobs" in pods["backup"]["initContainers"][0]["command"]
-    assert {"--blobs", "--replace"} <= set(pods["restore-day1"]["containers"][0]["command"])
-    assert "--replace" not in pods["restore-day1"]["initContainers"][0]["command"]
+    assert {"--blobs", "--replace"} <= set(pods["restore"]["containers"][0]["command"])
+    assert "--replace" not in pods["restore"]["initContainers"][0]["command"]
     claim = named(things, "PersistentVolumeClaim", "backups")
     assert claim["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
     one = {"jobs": {"backup": {"enabled": True, "parts": ["search"], "files": False, "url": "s3://b/p", "keep": 3}}}
@@ -227,20 +226,28 @@ def test_a_backup_takes_the_records_first_and_a_restore_puts_them_back_last() ->
     assert not [t for t in render(one) if t["metadata"]["name"].endswith("-backups")]
 
 
-def test_what_is_run_once_is_neither_repeated_nor_removed_by_itself() -> None:
+@CASES
+def test_nothing_is_restored_or_embedded_again_unless_somebody_makes_the_job(case: str) -> None:
+    """Were it a Job of the release, another image would fail the upgrade, or, under another name, run it once more."""
+    things = _all(case)
+    for name in ("restore", "reembed"):
+        assert named(things, "CronJob", name)["spec"]["suspend"] is True
+    jobs = [t["metadata"]["name"] for t in of_kind(things, "Job")]
+    assert {name.split("-quelea-")[-1].split("-")[0] for name in jobs} <= {"migrate", "bind"}
+
+
+def test_what_is_run_by_hand_runs_as_it_is_asked_to() -> None:
     specs = _specs(_all("default"))
-    for name in ("restore-day1", "reembed-e5"):
-        assert "ttlSecondsAfterFinished" not in specs[name], "removed, it would be made anew by the next upgrade"
-    assert specs["restore-day1"]["backoffLimit"] == 0
-    assert specs["reembed-e5"]["backoffLimit"] == 10
-    words = _pods(_all("default"))["reembed-e5"]["containers"][0]["command"]
+    assert specs["restore"]["backoffLimit"] == 0
+    assert specs["reembed"]["backoffLimit"] == 10
+    words = _pods(_all("default"))["reembed"]["containers"][0]["command"]
     assert words[3:] == ["reembed", "--embedder", "embedder2:7401", "--into", "quelea-v2", "--drop-old"]
-    bare = _pods(render({"jobs": {"reembed": {"run": "x"}}}))["reembed-x"]["containers"][0]["command"]
+    bare = _pods(render({"jobs": {"reembed": {"enabled": True}}}))["reembed"]["containers"][0]["command"]
     assert bare[3:] == ["reembed"]
     named_one = {
-        "jobs": {"restore": {"run": "x", "parts": ["search"], "files": False, "from": "search-20260101T000000Z"}}
+        "jobs": {"restore": {"enabled": True, "parts": ["search"], "files": False, "from": "search-20260101T000000Z"}}
     }
-    words = _pods(render(named_one))["restore-x"]["containers"][0]["command"]
+    words = _pods(render(named_one))["restore"]["containers"][0]["command"]
     assert words[3:] == ["restore", "--from", "/backups/search-20260101T000000Z"]
 
 
@@ -287,12 +294,3 @@ def test_with_tls_they_have_the_certificates_of_the_services_whose_programs_they
 def test_with_the_embedded_store_the_records_are_backed_up_all_the_same() -> None:
     values = merged(MATRIX["embedded"], {"jobs": {"backup": {"enabled": True, "parts": ["search"]}}})
     assert set(_specs(render(values))) == {"backup"}
-
-
-def test_the_defaults_are_those_that_the_readme_shows() -> None:
-    values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))["jobs"]
-    assert values["backup"]["enabled"] is False
-    assert (values["restore"]["run"], values["reembed"]["run"]) == ("", "")
-    readme = (CHART / "README.md").read_text(encoding="utf-8")
-    for word in ("jobs.backup.enabled", "jobs.restore.run", "jobs.reembed.run", "NEXT_EMBEDDER"):
-        assert word in readme

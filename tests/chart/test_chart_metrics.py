@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-from typing import Any
 
 import pytest
 import yaml
-from prometheus_client.metrics import MetricWrapperBase
 from quelea_search.core.jobs import JobState
 from support.chart_render import (
     CHART,
@@ -21,51 +18,9 @@ from support.chart_render import (
     render,
     variables,
 )
+from support.shown_metrics import SHOWS, samples_of
 
 VALUES: Object = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
-METRICS = {
-    "embedder": ("quelea_kit.metrics", "quelea_embedder.metrics"),
-    "retriever": ("quelea_kit.metrics",),
-    "search": ("quelea_kit.metrics",),
-    "generator": ("quelea_kit.metrics", "quelea_generator.adapters.pool_metrics"),
-    "gateway": ("quelea_kit.metrics", "quelea_gateway.metrics"),
-}
-
-
-class _Ledger:
-    """What the collector of search asks of Redis, answered."""
-
-    def count(self, state: Any) -> int:
-        return 1
-
-    count_waiting = count
-
-    def count_dead(self) -> int:
-        return 0
-
-    def totals(self) -> dict[str, float]:
-        return {}
-
-    workers = totals
-
-
-def _samples(service: str) -> dict[str, set[str]]:
-    """Name of each sample that a service's /metrics can have -> its labels."""
-    found: dict[str, set[str]] = {}
-    suffixes = {"gauge": [""], "counter": ["_total"], "histogram": ["_sum", "_count", "_bucket"]}
-    for module in METRICS[service]:
-        for metric in vars(importlib.import_module(module)).values():
-            if isinstance(metric, MetricWrapperBase):
-                for described in metric.describe():
-                    for suffix in suffixes[described.type]:
-                        found[described.name + suffix] = set(metric._labelnames)
-    if service == "search":
-        from quelea_search.metrics import IngestionCollector
-
-        fake: Any = _Ledger()
-        for family in IngestionCollector(fake, fake, fake).collect():
-            found |= {sample.name: set(sample.labels) for sample in family.samples}
-    return found
 
 
 def test_every_metric_of_a_query_is_one_that_the_service_shows() -> None:
@@ -76,10 +31,10 @@ def test_every_metric_of_a_query_is_one_that_the_service_shows() -> None:
         shows = scaling.get("queryService") or name
         for metric in set(re.findall(r"quelea_\w+", words)):
             asked += 1
-            assert metric in _samples(shows), f"{name}: {metric}"
+            assert metric in samples_of(shows), f"{name}: {metric}"
         for labels in re.findall(r"\$target, ([^}]+)", words):
             (label, values) = re.fullmatch(r'(\w+)=~"([^"]+)"', labels).groups()  # type: ignore[union-attr]
-            assert label in _samples(shows)["quelea_search_jobs"]
+            assert label in samples_of(shows)["quelea_search_jobs"]
             assert set(values.split("|")) <= {state.value for state in JobState}
     assert asked >= 6
     for scaler in of_kind(render(MATRIX["keda"]), "ScaledObject"):
@@ -106,6 +61,6 @@ def test_metrics_have_a_port_only_where_they_are_asked_for(monkeypatch: pytest.M
         for name, container in main_containers(render(MATRIX[case])):
             told = variables(container)
             ports = {p["name"]: p["containerPort"] for p in container.get("ports", [])}
-            if container["name"] == name and name in METRICS:
+            if container["name"] == name and name in SHOWS:
                 assert ("metrics" in ports) is on
                 assert any(v.endswith("_METRICS_PORT") and told[v] == "9100" for v in told) is on

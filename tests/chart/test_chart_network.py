@@ -126,7 +126,7 @@ def test_prometheus_reaches_metrics_and_nothing_else() -> None:
     for policy in of_kind(render(MATRIX["everything on"]), "NetworkPolicy"):
         for rule in policy["spec"].get("ingress", []):
             if rule["from"] == [{"namespaceSelector": {"matchLabels": {"name": "monitoring"}}}]:
-                wanted = 8000 if component(policy) == "engine" else 9100
+                wanted = {"engine": 8000, "qdrant": 6333}.get(component(policy), 9100)
                 assert [p["port"] for p in rule["ports"]] == [wanted]
 
 

@@ -55,6 +55,23 @@ def test_an_upgrade_changes_nothing_that_cannot_change(tmp_path: Any) -> None:
     assert {("StatefulSet", "demo-quelea-redis"), ("Service", "demo-quelea-gateway")} <= before.keys()
 
 
+@pytest.mark.parametrize("case", [name for name in MATRIX if name != "everything off"])
+@pytest.mark.parametrize("change", [{"image": {"tag": "9.9.9"}}, {"commonLabels": {"a": "b"}}, {"logLevel": "debug"}])
+def test_a_job_of_the_release_is_never_changed_under_its_name(case: str, change: Object) -> None:
+    """A Job's pods cannot be changed, so the upgrade would fail. (Hooks are removed before they are made again.)"""
+    on = {"backup": {"enabled": True, "parts": ["search"]}, "restore": {"enabled": True, "parts": ["search"]}}
+    before, after = (
+        {
+            t["metadata"]["name"]: t["spec"]
+            for t in of_kind(render(merged(MATRIX[case], {"jobs": on}, more)), "Job")
+            if "helm.sh/hook" not in t["metadata"].get("annotations", {})
+        }
+        for more in ({}, change)
+    )
+    assert before, "the job that binds the volume of backups"
+    assert all(after[name] == spec for name, spec in before.items() if name in after)
+
+
 def test_generated_secrets_stay_and_are_used() -> None:
     for secret in of_kind(render({}), "Secret", "PersistentVolumeClaim"):
         assert secret["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"

@@ -12,7 +12,7 @@ from support.chart_render import MATRIX, Object, containers, merged, named, of_k
 
 JOBS: Object = {"jobs": {"backup": {"enabled": True}}}
 ONLY_RECORDS: Object = {"jobs": {"backup": {"enabled": True, "parts": ["search"]}}}
-RESTORE: Object = {"jobs": {"restore": {"run": "day1"}}}
+RESTORE: Object = {"jobs": {"restore": {"enabled": True}}}
 CASES: dict[str, Object] = {
     **MATRIX,
     "backups": merged(MATRIX["small"], JOBS),

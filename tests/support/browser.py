@@ -25,7 +25,7 @@ async def opened(chromium: Any, url: str) -> AsyncIterator[Any]:
     """The page at `url`. Fails at the end when a script failed, the policy was broken or another address was asked."""
     context = await chromium.new_context(locale="en-US", viewport={"width": 1280, "height": 800})
     page = await context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda line: faults.append(line.text) if "Content Security Policy" in line.text else None)

@@ -24,7 +24,7 @@ async def pooled(*engines: FakeEndpoint, up: bool = True, **limits: float) -> As
     try:
         if up:
             await pool.check()
-            await wait_until_async(lambda: all(one.up for one in pool._engines.values()), seconds=5)
+            await wait_until_async(lambda: all(one.up for one in pool._engines.values()))
         yield pool
     finally:
         await pool.close()
@@ -40,7 +40,7 @@ def asked(one: FakeEndpoint) -> list[str]:
 
 
 async def waiting(pool: EnginePool, count: int) -> None:
-    await wait_until_async(lambda: len(pool._places._queue) == count, seconds=5, what=f"{count} wait")
+    await wait_until_async(lambda: len(pool._places._queue) == count, what=f"{count} wait")
 
 
 def idle(pool: EnginePool) -> bool:

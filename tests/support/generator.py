@@ -59,7 +59,7 @@ async def collect(
     stub: pb_grpc.GeneratorServiceStub, wanted: pb.GenerateRequest
 ) -> tuple[str, Sequence[pb.Quote], pb.Finished]:
     text, quotes, finished = "", [], []
-    async for event in stream(stub.Generate(wanted, timeout=10)):
+    async for event in stream(stub.Generate(wanted, timeout=60)):
         if event.HasField("delta"):
             assert not quotes
             text += event.delta.text

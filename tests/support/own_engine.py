@@ -45,7 +45,7 @@ class OwnEngine:
             stderr=self.log,
             start_new_session=True,
         )
-        wait_until(self.answers, seconds=60, what=f"dockerd; see {self.folder}/log")
+        wait_until(self.answers, what=f"dockerd; see {self.folder}/log")
 
     def answers(self) -> bool:
         """Whether it does."""
@@ -111,8 +111,10 @@ def own_engine_with_image() -> Iterator[OwnEngine]:
             own.stop()
             pytest.skip(f"NOT TESTED: no second engine on this machine: {error}")
         try:
-            copy = f"docker -H {ENGINE} save {IMAGE} | docker -H {own.address} load"
-            subprocess.run(copy, shell=True, check=True, capture_output=True, timeout=300)  # noqa: S602  # a pipe of two commands
+            with subprocess.Popen(["docker", "-H", ENGINE, "save", IMAGE], stdout=subprocess.PIPE) as saved:
+                load = ["docker", "-H", own.address, "load"]
+                subprocess.run(load, stdin=saved.stdout, check=True, capture_output=True, timeout=900)
+            assert saved.returncode == 0
             yield own
         finally:
             own.stop()

@@ -18,6 +18,10 @@ from support.chart_render import MATRIX, of_kind, render
 
 NAMESPACE, RELEASE = "finance", "demo-quelea"
 MISSING = "THE SCALING QUERIES ARE NOT TESTED: no prometheus here (Debian: apt-get install prometheus)"
+SHOWN = ("embedder", "retriever", "search", "generator", "gateway")
+"""Services that are scraped in tests/integration/metrics. Search shows the worker's number; tests/vllm asks vLLM's."""
+PAGE = b"# Acme Corp. Form 10-Q\n\nNet sales of Acme Corp. were $4,812 million in the second quarter of 2023.\n"
+QUESTION = "What were Acme's net sales in the second quarter of 2023?"
 _SCALERS = ("ScaledObject", "HorizontalPodAutoscaler")
 SCALED_CASES = tuple(case for case in MATRIX if of_kind(render(MATRIX[case]), *_SCALERS))
 
@@ -66,7 +70,7 @@ class Prometheus:
     def __init__(self, folder: Path, targets: Mapping[str, int]) -> None:
         self._folder, self._targets = folder, targets
         self._port = free_port()
-        self._http = httpx2.Client(base_url=f"http://127.0.0.1:{self._port}", trust_env=False, timeout=30)
+        self._http = httpx2.Client(base_url=f"http://127.0.0.1:{self._port}", trust_env=False, timeout=60)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -92,7 +96,7 @@ class Prometheus:
                 stderr=log,
                 env={"PATH": os.environ["PATH"]},
             )
-        wait_until(lambda: len(self.up()) == len(self._targets), seconds=60, what="every target is scraped")
+        wait_until(lambda: len(self.up()) == len(self._targets), what="every target is scraped")
 
     def up(self) -> set[str]:
         """Services whose /metrics was read."""

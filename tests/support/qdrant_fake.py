@@ -217,7 +217,7 @@ async def fake_qdrant(nodes: int = 1, *, key: str = "") -> AsyncIterator[FakeQdr
         server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]  # pytest has them
         servers.append((server, asyncio.create_task(server.serve())))
     try:
-        await wait_until_async(lambda: all(server.started for server, _ in servers), seconds=20)
+        await wait_until_async(lambda: all(server.started for server, _ in servers))
         yield fake
     finally:
         for server, _ in servers:

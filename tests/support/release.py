@@ -139,6 +139,11 @@ class Release:
         code = int(pod.main.wait(timeout=_HOOK_SECONDS)["StatusCode"])
         return code, pod.main.logs().decode(errors="replace")
 
+    def must_pass(self, name: str) -> None:
+        """Fail, with all that was said, unless a hook's pod ends well."""
+        code, output = self.hook(name)
+        assert code == 0, f"{output}\n{self.logs()}"
+
     def kill(self, pod: Pod) -> None:
         """As the kernel kills: every container at once. `revive` is what the kubelet does next."""
         for container in pod.containers.values():

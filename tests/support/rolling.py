@@ -26,7 +26,7 @@ from quelea_kit.testing import free_port
 
 SEEN_SECONDS = 0.5
 PRE_STOP_SECONDS = 1.5
-DRAIN_SECONDS = 30.0
+DRAIN_SECONDS = 120.0
 GRACE_SECONDS = 15.0
 """What the chart adds to preStopSeconds and drainSeconds."""
 START_SECONDS = 300.0

@@ -117,12 +117,12 @@ class SandboxClient:
         """A run that goes on, once its first output has come."""
         ran = Ran()
         task = asyncio.create_task(self.run(code, timeout=timeout, into=ran, **fields))
-        await wait_until_async(lambda: bool(ran.stdout) or task.done(), seconds=90, what="the run has said something")
+        await wait_until_async(lambda: bool(ran.stdout) or task.done(), what="the run has said something")
         return task
 
     async def capacity(self) -> pb.GetCapacityResponse:
         """How full it is."""
-        return await self.stub.GetCapacity(pb.GetCapacityRequest(), timeout=10)
+        return await self.stub.GetCapacity(pb.GetCapacityRequest(), timeout=60)
 
     async def until_ready(self, number: int = 1, *, seconds: float = 90) -> None:
         """Wait until so many containers are warm, and its health says so to those who ask before they call."""
@@ -224,7 +224,7 @@ async def pod_sandbox(
                 await own.start()
             settings = pod_settings(own, Path(folder), **({"min_warm": 0} if dead else {}), **fields)
             async with sandbox(KubernetesBackend(settings), settings) as client:
-                await wait_until_async(lambda: client.service.pool.asked, seconds=30)
+                await wait_until_async(lambda: client.service.pool.asked)
                 if not dead:
                     await client.until_ready()
                 yield client

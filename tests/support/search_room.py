@@ -142,6 +142,11 @@ class Room:
     removals: Removals
     web: PlainWeb
 
+    def refresh_with(self, **settings: object) -> None:
+        """From now on pages are kept and read again under these settings."""
+        changed = self.settings.model_copy(update=settings)
+        self.refresh._shared = dataclasses.replace(self.refresh._shared, settings=changed)
+
     async def submit(self, data: bytes, filename: str = "a.txt", *, uri: str = "", piece: int = 3) -> pb.Job:
         async def messages() -> AsyncIterator[pb.SubmitDocumentRequest]:
             info = pb.DocumentInfo(filename=filename)
@@ -150,7 +155,7 @@ class Room:
             for at in range(0, len(data), piece):
                 yield pb.SubmitDocumentRequest(chunk=data[at : at + piece])
 
-        return (await unary(self.stub.SubmitDocument(messages(), timeout=10))).job
+        return (await unary(self.stub.SubmitDocument(messages(), timeout=60))).job
 
     async def work(self) -> None:
         """What a worker does with the messages that are there."""
@@ -158,7 +163,7 @@ class Room:
             await run_job(self.parts, self.sent.pop(0))
 
     async def job(self, job_id: str) -> pb.Job:
-        return (await self.stub.GetJob(pb.GetJobRequest(id=job_id), timeout=10)).job
+        return (await self.stub.GetJob(pb.GetJobRequest(id=job_id), timeout=60)).job
 
     async def add(self, data: bytes, filename: str = "a.txt", *, uri: str = "") -> pb.Job:
         job = await self.submit(data, filename, uri=uri)
@@ -169,7 +174,7 @@ class Room:
         request = pb.SubmitUrlRequest(url=url)
         for name, value in metadata.items():
             setattr(request.metadata, name, value)
-        return (await unary(self.stub.SubmitUrl(request, timeout=10))).job
+        return (await unary(self.stub.SubmitUrl(request, timeout=60))).job
 
     async def add_url(self, url: str, **metadata: object) -> pb.Job:
         job = await self.submit_url(url, **metadata)
@@ -189,15 +194,15 @@ class Room:
     async def keep(self, query: str, url: str, document_id: str, score: float = 0.9) -> pb.KeptPage:
         request = pb.KeepPagesRequest(query=query, provider="searxng")
         request.pages.add(document_id=document_id, url=url, score=score)
-        return (await unary(self.stub.KeepPages(request, timeout=10))).pages[0]
+        return (await unary(self.stub.KeepPages(request, timeout=60))).pages[0]
 
     async def listed(self, **wanted: object) -> list[pb.WebPageRecord]:
         request = pb.ListWebPagesRequest(filter=pb.WebPageFilter(**wanted))
-        return list((await unary(self.stub.ListWebPages(request, timeout=10))).pages)
+        return list((await unary(self.stub.ListWebPages(request, timeout=60))).pages)
 
     async def decide(self, decision: int, **wanted: object) -> pb.DecideWebPagesResponse:
         request = pb.DecideWebPagesRequest(filter=pb.WebPageFilter(**wanted), decision=decision)
-        return await unary(self.stub.DecideWebPages(request, timeout=30))
+        return await unary(self.stub.DecideWebPages(request, timeout=60))
 
     def files(self) -> list[str]:
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file())

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 
-START_SECONDS = 240
+START_SECONDS = 600
 JOB_SECONDS = 600
 REPOSITORY = Path(__file__).parents[2]
 SAMPLES = REPOSITORY / "samples"
@@ -59,7 +59,7 @@ class Stack:
         self.home = home
         self.options = options
         self.environment = {**os.environ, **(environment or {})}
-        self.http = httpx2.Client(timeout=60, trust_env=False, headers={"Accept": "application/json"})
+        self.http = httpx2.Client(timeout=120, trust_env=False, headers={"Accept": "application/json"})
         self.start()
 
     def start(self) -> None:
@@ -106,7 +106,7 @@ class Stack:
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
-            self.process.wait(90)
+            self.process.wait(180)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -3,44 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from quelea_kit.testing import free_port, wait_until
-from support.prometheus import MISSING, Prometheus, assert_valid, found, pod_metrics, queries, scraping
+from quelea_kit.testing import wait_until
+from support.prometheus import MISSING, PAGE, QUESTION, SHOWN, Prometheus, assert_valid, found, pod_metrics, queries
 from support.stack import Stack
-
-# The worker's number is shown by search; vLLM's own is asked in tests/vllm.
-SHOWN = ("embedder", "retriever", "search", "generator", "gateway")
-PAGE = b"# Acme Corp. Form 10-Q\n\nNet sales of Acme Corp. were $4,812 million in the second quarter of 2023.\n"
-QUESTION = "What were Acme's net sales in the second quarter of 2023?"
-
-
-@pytest.fixture(scope="module")
-def ports() -> dict[str, int]:
-    return {name: free_port() for name in SHOWN}
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int]) -> Iterator[Stack]:
-    if not found():
-        pytest.skip(MISSING)
-    told = {f"QUELEA_{name.upper()}_METRICS_PORT": str(port) for name, port in ports.items()}
-    one = Stack(tmp_path_factory.mktemp("scaling") / "home", environment=told)
-    try:
-        (job,) = one.ingest(("acme.md", PAGE))
-        assert job["state"] == "succeeded", job
-        assert "4,812" in one.ask(QUESTION)["answer"]
-        yield one
-    finally:
-        one.stop()
-
-
-@pytest.fixture(scope="module")
-def prometheus(stack: Stack, ports: dict[str, int], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    with scraping(tmp_path_factory.mktemp("prometheus"), ports) as one:
-        yield one
 
 
 def test_promtool_takes_every_query(tmp_path: Path) -> None:
@@ -53,7 +21,7 @@ def test_promtool_takes_every_query(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("service", [*SHOWN, "worker"])
 def test_a_query_is_one_number_where_its_service_runs(prometheus: Prometheus, service: str) -> None:
-    wait_until(lambda: not prometheus.missing(queries()[service]), seconds=30, what=f"{service} shows its metric")
+    wait_until(lambda: not prometheus.missing(queries()[service]), what=f"{service} shows its metric")
     assert prometheus.number(queries()[service]) >= 0
 
 
@@ -76,7 +44,7 @@ def test_the_gateways_number_is_the_requests_that_are_under_way(stack: Stack, pr
     for one in people:
         one.start()
     try:
-        wait_until(lambda: prometheus.number(query) > max(before, 0.5), seconds=90, what="the number rises")
+        wait_until(lambda: prometheus.number(query) > max(before, 0.5), what="the number rises")
     finally:
         enough.set()
         for one in people:
@@ -86,7 +54,7 @@ def test_the_gateways_number_is_the_requests_that_are_under_way(stack: Stack, pr
 def test_the_workers_number_is_the_jobs_that_wait_or_run(stack: Stack, prometheus: Prometheus) -> None:
     query = queries()["worker"]
     jobs = stack.submit(*((f"{number}.md", PAGE + str(number).encode()) for number in range(60)))
-    wait_until(lambda: prometheus.number(query) >= 5, seconds=30, what="jobs are counted")
+    wait_until(lambda: prometheus.number(query) >= 5, what="jobs are counted")
     for job in jobs:
         assert stack.ended(job)["state"] == "succeeded"
-    wait_until(lambda: prometheus.number(query) == 0, seconds=30, what="none is left")
+    wait_until(lambda: prometheus.number(query) == 0, what="none is left")

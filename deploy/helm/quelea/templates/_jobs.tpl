@@ -104,6 +104,34 @@ template:
   {{- include "quelea.container" (dict "root" $root "name" $step.part "service" $s) | replace "{name: tls," (printf "{name: tls-%s," $step.part) | nindent 2 }}
 {{- end }}
 
+{{/*
+(dict root name schedule kept spec): a CronJob; spec as for quelea.jobs.spec, without root. With no schedule it is
+suspended, and an operator makes a Job of it (`kubectl create job NEW --from=cronjob/NAME`). A Job in the release itself
+could not be changed: an upgrade to another image would fail, and one under another name would run once more.
+*/}}
+{{- define "quelea.jobs.cron" }}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {{ include "quelea.jobs.metadata" (list .root .name "") | nindent 2 }}
+spec:
+  {{- if .schedule }}
+  schedule: {{ .schedule | quote }}
+  startingDeadlineSeconds: 3600
+  {{- else }}
+  suspend: true
+  schedule: "0 0 1 1 *" # never, as it is suspended; the field must be there
+  {{- end }}
+  timeZone: Etc/UTC
+  concurrencyPolicy: Forbid
+  successfulJobsHistoryLimit: {{ .kept }}
+  failedJobsHistoryLimit: 3
+  jobTemplate:
+    metadata:
+      labels: {{ include "quelea.labels" (list .root "maintenance") | nindent 8 }}
+    spec: {{ include "quelea.jobs.spec" (set .spec "root" .root) | nindent 6 }}
+{{- end }}
+
 {{/* (list $ "name" hook): metadata of a Job */}}
 {{- define "quelea.jobs.metadata" -}}
 name: {{ include "quelea.name" (list (index . 0) (index . 1)) }}

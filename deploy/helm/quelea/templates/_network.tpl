@@ -99,7 +99,7 @@ spec:
   from: {{ toYaml . | nindent 8 }}
   {{- end }}
 {{- end }}
-{{- if and $root.Values.monitoring.enabled (int $s.metricsPort) }}
+{{- if include "quelea.scraped" . }}
 - ports:
     - {protocol: TCP, port: {{ int $s.metricsPort }}}
   from:

@@ -191,6 +191,16 @@ volumeMounts:
 {{- with get .service.secretEnv .variable }}{{ if tpl .secret $.root }}true{{ end }}{{ end }}
 {{- end }}
 
+{{/*
+(dict root name service): "true" when Prometheus asks it. Where /metrics is behind a store's own key and port, only the
+namespace that monitoring.namespaceLabels names is let through; none named, none is.
+*/}}
+{{- define "quelea.scraped" -}}
+{{- $monitoring := .root.Values.monitoring }}
+{{- $open := or (not .service.metricsKey.secret) $monitoring.namespaceLabels (not .root.Values.networkPolicy.enabled) }}
+{{- if and $monitoring.enabled (int .service.metricsPort) $open }}true{{ end }}
+{{- end }}
+
 {{/* "true" when metrics have a port of their own */}}
 {{- define "quelea.metricsOwn" -}}
 {{- if and .root.Values.monitoring.enabled (int .service.metricsPort) }}
