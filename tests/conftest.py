@@ -1,9 +1,11 @@
 """What holds for every test, and the S3 that tests of several rooms share."""
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 from hypothesis import settings
 
 if TYPE_CHECKING:
@@ -12,6 +14,19 @@ if TYPE_CHECKING:
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("quelea", deadline=None)
 settings.load_profile("quelea")
+
+# Where no service has set up logs, a traceback with every local drawn in boxes takes seconds.
+_PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLAIN])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patient_checks() -> Iterator[None]:
+    """An answer that is given unchecked after ten seconds is right for its asker and wrong on a slow machine's test."""
+    with pytest.MonkeyPatch.context() as patch:
+        if answering := sys.modules.get("quelea_gateway.core.answering"):  # collected by now, where a test wants it
+            patch.setattr(answering, "CHECK_SECONDS", 120.0)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,8 @@ from quelea_cli.gateway import Json
 QUOTE_SHOWN = 400
 FURTHER_SHOWN = 5
 PROBLEMS_SHOWN = 3
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but tab and newline, and marks that turn the direction of text around."""
 
 
 def consoles() -> tuple[Console, Console]:
@@ -23,9 +26,9 @@ def consoles() -> tuple[Console, Console]:
 
 
 def say(console: Console, text: str = "", style: str = "", end: str = "\n") -> None:
-    """Text as it is: no markup read from it; in a pipe not even a tab is touched."""
+    """Text as it is: no markup is read from it, no terminal steered by it; in a pipe not even a tab is touched."""
     if console.is_terminal:
-        console.print(Text(text, style=style), end=end)
+        console.print(Text(_STEERING.sub("", text), style=style), end=end)
     else:
         console.file.write(text + end)
         console.file.flush()

@@ -124,7 +124,7 @@ async def submit_all(stack: Any, rng: random.Random) -> None:
         async def keep() -> None:
             await asyncio.to_thread(cache.put, read, page, metadata)
             async with stack.line() as stub:
-                await unary(stub.KeepPages(request, timeout=20))
+                await unary(stub.KeepPages(request, timeout=60))
 
         await insist(f"page {number}", keep)
 
@@ -133,7 +133,7 @@ async def submit_all(stack: Any, rng: random.Random) -> None:
 
         async def submit() -> None:
             async with stack.line() as stub:
-                await unary(stub.SubmitUrl(pb.SubmitUrlRequest(url=url_of(number)), timeout=20))
+                await unary(stub.SubmitUrl(pb.SubmitUrlRequest(url=url_of(number)), timeout=60))
 
         await insist(f"address {number}", submit)
 
@@ -168,7 +168,7 @@ async def havoc(stack: Any, rng: random.Random) -> Counter[str]:
 
 async def jobs_of(stack: Any) -> list[pb.Job]:
     async with stack.line() as stub:
-        return list((await unary(stub.ListJobs(pb.ListJobsRequest(limit=1000), timeout=30))).jobs)
+        return list((await unary(stub.ListJobs(pb.ListJobsRequest(limit=1000), timeout=60))).jobs)
 
 
 async def until_all_ended(stack: Any) -> list[pb.Job]:
@@ -195,7 +195,7 @@ async def until_no_failure(stack: Any) -> list[pb.Job]:
         lost = [(job.error_reason, job.error, job.url, job.attempts) for job in failed if not job.replayable]
         assert lost == []
         async with stack.line() as stub:
-            await unary(stub.ReplayJobs(pb.ReplayJobsRequest(), timeout=30))
+            await unary(stub.ReplayJobs(pb.ReplayJobsRequest(), timeout=60))
     raise AssertionError(f"still failing after {REPLAYS} replays: {failed[0]}")
 
 
@@ -241,7 +241,7 @@ async def nothing_is_left(stack: Any, wanted: set[str]) -> None:
         keys = [key for name in LEFTOVERS for key in redis.keys(f"{PREFIX}:{name}*")]
         return files + keys
 
-    await wait_until_async(lambda: not leftovers(), seconds=30, what=f"nothing is left: {leftovers()[:5]}")
+    await wait_until_async(lambda: not leftovers(), what=f"nothing is left: {leftovers()[:5]}")
     folders = {path.name: sorted(file.name for file in path.iterdir()) for path in (blobs / "documents").iterdir()}
     assert set(folders) == wanted
     assert {tuple(files) for files in folders.values()} == {("original", "pages.gz")}

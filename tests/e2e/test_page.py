@@ -49,7 +49,7 @@ async def test_a_citation_opens_its_page_with_the_quote_marked_and_in_view(tab):
 
 
 async def test_the_answer_is_streamed(tab, page_stand):
-    page_stand.world.word_seconds = 0.3
+    page_stand.world.generator_hangs = True  # after its first words
     await tab.fill("#question", QUESTION)
     await tab.press("#question", "Enter")
     await tab.wait_for_selector(".answer p:not(.wait)")
@@ -77,7 +77,7 @@ async def test_a_dead_reader_shows_the_evidence(tab, page_stand):
 
 
 async def test_upload_progress_list_and_delete(tab, page_stand):
-    page_stand.world.page_seconds = 0.15
+    page_stand.world.page_seconds = 2.0
     await tab.click("#tab-documents")
     await tab.wait_for_selector("#documents-count:text('4 in the knowledge base')")
     files = [
@@ -86,6 +86,7 @@ async def test_upload_progress_list_and_delete(tab, page_stand):
     ]
     await tab.set_input_files("#files", files)
     await tab.wait_for_selector(".job .meta:text('of 5 pages')")
+    page_stand.world.page_seconds = 0.0  # the rest at once
     await tab.wait_for_selector(".job.succeeded:has-text('note.txt')")
     await tab.wait_for_selector(".job.failed:has-text('The file is empty.')")
     await tab.wait_for_selector("#documents-count:text('5 in the knowledge base')")
@@ -112,7 +113,7 @@ async def test_nothing_of_a_document_becomes_html(tab):
 async def test_chinese(chromium, page_stand):
     context = await chromium.new_context(locale="zh-CN", color_scheme="dark", viewport={"width": 390, "height": 800})
     page = await context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     await page.goto(page_stand.url)
     await page.wait_for_selector("#reader-line:text('摘录式阅读器：仅逐字引用原文，不使用语言模型。')")
     assert await page.get_attribute("html", "lang") == "zh-CN"
@@ -151,7 +152,7 @@ async def test_a_key_is_asked_for_and_a_citation_link_opens_after_it(chromium, t
     async with standing(auth="keys", keys_file=str(file)) as stand:
         context = await chromium.new_context(locale="en-US")
         page = await context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         await page.goto(f"{stand.url}/v1/documents/{'a1' * 16}/pages/1?start=411&end=456#quote")
         await page.fill("#key", "wrong")
         await page.press("#key", "Enter")

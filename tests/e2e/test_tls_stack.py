@@ -27,9 +27,13 @@ SERVERS = ("embedder", "retriever", "search", "generator")
 
 @pytest.fixture(scope="module")
 def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """With one document in it."""
     stack = Stack(tmp_path_factory.mktemp("tls") / "home", "--tls")
-    yield stack
-    stack.stop()
+    try:
+        assert stack.ingest(("hadada.txt", TEXT))[0]["state"] == "succeeded"
+        yield stack
+    finally:
+        stack.stop()
 
 
 def address(stack: Stack, service: str) -> str:
@@ -41,7 +45,7 @@ async def count(stack: Stack, opened: grpc.aio.Channel) -> int:
     try:
         stub = retriever_pb2_grpc.RetrieverServiceStub(opened)
         request = retriever_pb2.ListDocumentsRequest(page_size=10)
-        return len((await unary(stub.ListDocuments(request, timeout=20))).documents)
+        return len((await unary(stub.ListDocuments(request, timeout=60))).documents)
     finally:
         await opened.close()
 
@@ -58,7 +62,6 @@ def cited(stack: Stack) -> None:
 
 
 def test_a_question_is_answered_with_a_citation(secure: Stack) -> None:
-    assert secure.ingest(("hadada.txt", TEXT))[0]["state"] == "succeeded"
     cited(secure)
 
 
@@ -67,7 +70,7 @@ async def test_a_caller_without_tls_gets_nowhere(secure: Stack, service: str) ->
     async with grpc.aio.insecure_channel(address(secure, service)) as plain:
         ask = plain.unary_unary("/grpc.health.v1.Health/Check")
         with pytest.raises(grpc.RpcError) as caught:
-            await ask(b"", timeout=20)
+            await ask(b"", timeout=60)
     assert caught.value.code() == grpc.StatusCode.UNAVAILABLE
 
 
@@ -102,7 +105,7 @@ async def test_new_certificates_of_a_new_ca_are_taken_while_it_runs(secure: Stac
     def back() -> bool:
         return secure.is_back("retriever", before)
 
-    await asyncio.to_thread(secure.wait_until, back, 120, "the retriever is back")
+    await asyncio.to_thread(secure.wait_until, back, 240, "the retriever is back")
     assert await as_service(secure, "operator") == 1
     await asyncio.to_thread(cited, secure)
     with pytest.raises(QueleaError):

@@ -232,7 +232,7 @@ async def test_cells_line_up_and_the_span_stays_where_it_is(web_tab, web_stand, 
 async def test_the_web_parts_fit_a_phone_and_every_control_has_a_name(chromium, web_stand):
     context = await chromium.new_context(locale="zh-CN", viewport={"width": 390, "height": 800})
     page = await context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     await page.goto(web_stand.url)
     await ask(page)
     await page.click(".turn .route summary")

@@ -14,7 +14,7 @@ from support.stack import SAMPLES, Stack
 
 EARNINGS = "九阳股份2023年第一季度的收入是多少？"
 STAKE = "Stellantis集团计划投资多少欧元获取零跑汽车的股权？"
-REFRESH_SECONDS = 120.0
+REFRESH_SECONDS = 300.0
 
 
 @pytest.fixture(scope="module")

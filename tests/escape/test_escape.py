@@ -108,10 +108,10 @@ async def test_holds(ground: Ground, attack: Attack) -> None:
     # From outside: its container is gone, and every process in it; the host is as it was.
     used = before - ground.containers.ids()
     if not used:
-        await wait_until_async(lambda: bool(before - ground.containers.ids()), seconds=60, what="its container is gone")
+        await wait_until_async(lambda: bool(before - ground.containers.ids()), what="its container is gone")
         used = before - ground.containers.ids()
     for container in used:
-        await wait_until_async(lambda one=container: not processes_of(one), seconds=60, what="its processes are gone")
+        await wait_until_async(lambda one=container: not processes_of(one), what="its processes are gone")
     assert host_facts() == facts
     still_works()
     assert available_bytes() > 1 << 30, "the host still has memory"

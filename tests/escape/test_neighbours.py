@@ -39,7 +39,7 @@ print(found)
 async def test_a_session_sees_nothing_of_its_neighbour() -> None:
     async with docker_sandbox(preload="", max_containers=4, max_sessions=2) as client:
         one, two = [
-            (await client.stub.CreateSession(pb.CreateSessionRequest(tenant=tenant), timeout=30)).session_id
+            (await client.stub.CreateSession(pb.CreateSessionRequest(tenant=tenant), timeout=60)).session_id
             for tenant in ("a", "b")
         ]
         assert (await client.run(HIDE, session_id=one, tenant="a")).reason == "OK"
@@ -50,7 +50,7 @@ async def test_a_session_sees_nothing_of_its_neighbour() -> None:
             with pytest.raises(QueleaError):
                 await client.run("print(mine)", session_id=session, tenant=tenant)
         for session in (one, two):
-            await client.stub.CloseSession(pb.CloseSessionRequest(session_id=session), timeout=30)
+            await client.stub.CloseSession(pb.CloseSessionRequest(session_id=session), timeout=60)
 
 
 async def test_bombs_are_cancelled_and_a_caller_that_leaves_ends_its_run() -> None:
@@ -59,15 +59,15 @@ async def test_bombs_are_cancelled_and_a_caller_that_leaves_ends_its_run() -> No
     async with docker_sandbox(owner=owner, preload="", max_containers=2, max_warm=1) as client:
         code = PRELUDE + BY_NAME["fork-bomb"].code
         bomb = asyncio.create_task(client.run(code, execution_id="bomb", limits=pb.Limits(wall_seconds=60)))
-        await wait_until_async(lambda: client.service.pool.counts.running == 1, seconds=20, what="the bomb runs")
-        assert (await client.stub.Cancel(pb.CancelRequest(execution_id="bomb"), timeout=10)).found
+        await wait_until_async(lambda: client.service.pool.counts.running == 1, what="the bomb runs")
+        assert (await client.stub.Cancel(pb.CancelRequest(execution_id="bomb"), timeout=60)).found
         assert (await bomb).reason == "CANCELLED"
         used = containers.ids()
         left = asyncio.create_task(client.run(code, limits=pb.Limits(wall_seconds=60)))
-        await wait_until_async(lambda: client.service.pool.counts.running == 1, seconds=20, what="the next one runs")
+        await wait_until_async(lambda: client.service.pool.counts.running == 1, what="the next one runs")
         left.cancel()
-        await wait_until_async(lambda: client.service.pool.counts.running == 0, seconds=20, what="it is ended")
-        await wait_until_async(lambda: not used & containers.ids(), seconds=20, what="their containers are gone")
+        await wait_until_async(lambda: client.service.pool.counts.running == 0, what="it is ended")
+        await wait_until_async(lambda: not used & containers.ids(), what="their containers are gone")
         assert (await client.run("print(1)")).text == "1\n"
     containers.close()
 
@@ -122,12 +122,12 @@ async def test_who_hoards_what_is_counted_for_their_common_user_keeps_no_neighbo
     async with docker_sandbox(preload="", max_containers=4, max_warm=2) as client:
         limits = pb.Limits(wall_seconds=300)
         hoards = [asyncio.create_task(client.run(PRELUDE + HOARD, execution_id=f"h{n}", limits=limits)) for n in (1, 2)]
-        await wait_until_async(lambda: client.service.pool.counts.running == 2, seconds=90, what="both hoard")
+        await wait_until_async(lambda: client.service.pool.counts.running == 2, what="both hoard")
         await asyncio.sleep(3)
         ran = await client.run(HONEST)
         assert client.service.pool.counts.running == 2, "they hoarded all the while"
         for number in (1, 2):
-            await client.stub.Cancel(pb.CancelRequest(execution_id=f"h{number}"), timeout=10)
+            await client.stub.Cancel(pb.CancelRequest(execution_id=f"h{number}"), timeout=60)
         ended = await asyncio.gather(*hoards)
     assert ran.reason == "OK", ran.finished.error
     assert ran.text == f"[1, 2]\n300001\n{'y' * 300_000}\n"

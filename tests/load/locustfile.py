@@ -3,6 +3,7 @@
 QUELEA_LOAD_URLS   gateways, separated by commas; a user keeps to one
 QUELEA_LOAD_IDEAL  milliseconds that an answer takes when nothing but the set delays is in the way
 QUELEA_LOAD_PACE   questions a second that a user asks, whatever becomes of them; 0: the next when one is answered
+QUELEA_LOAD_THINK  milliseconds that a user waits behind an answer, on average (exponential); 0: asks again at once
 QUELEA_LOAD_USED   file for what the callers themselves used: seconds of processor time
 QUELEA_LOAD_ASK    the question, or several with a line each, in turn
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import random
 import time
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from locust.env import Environment
 URLS = itertools.cycle(os.environ["QUELEA_LOAD_URLS"].split(","))
 IDEAL = float(os.environ["QUELEA_LOAD_IDEAL"])
 PACE = float(os.environ["QUELEA_LOAD_PACE"])
+THINK = float(os.environ["QUELEA_LOAD_THINK"])
 QUESTIONS = itertools.cycle(
     json.dumps({"question": line, "stream": True}) for line in os.environ["QUELEA_LOAD_ASK"].splitlines()
 )
@@ -34,16 +37,23 @@ def record(environment: Environment, name: str, milliseconds: float, error: Exce
     )
 
 
+def thinking(_user: object) -> float:
+    """Seconds until the next question of one who does not ask by the clock."""
+    return random.expovariate(1000 / THINK)
+
+
 class Reader(FastHttpUser):
     """Asks, reads the stream to its end, asks again."""
 
-    wait_time = constant_throughput(PACE) if PACE else constant(0)
+    wait_time = constant_throughput(PACE) if PACE else thinking if THINK else constant(0)
     network_timeout = connection_timeout = 60.0
     host = "http://127.0.0.1"
 
     def on_start(self) -> None:
-        """Keep to one gateway, as a front-end's connection does."""
+        """Keep to one gateway, as a front-end's connection does; those who think do not begin together either."""
         self._url = next(URLS) + "/v1/ask"
+        if THINK:
+            time.sleep(random.uniform(0, IDEAL + THINK) / 1000)
 
     @task
     def ask(self) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import os
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+from direct import Direct
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from quelea.common.v1 import common_pb2
 from quelea.generator.v1 import generator_pb2
@@ -26,6 +26,8 @@ from quelea.retriever.v1 import retriever_pb2
 from quelea.search.v1 import search_pb2
 
 NAMES = {name: f"quelea.{name.lower()}.v1.{name}Service" for name in ("Retriever", "Search", "Generator")}
+GATHERED = (0.02, 0.03, 0.04, 0.05)
+"""Seconds that gateways ask for."""
 REGIONS = ("Americas", "Europe", "Greater China", "Japan", "Rest of Asia Pacific")
 
 
@@ -122,15 +124,22 @@ class Mocks:
         tokens: Pieces of an answer.
         filings: Searches come upon so many filings, one after another: few are kept in the gateway's memory of
             passages, with many every check reads its passages anew.
-        gather: Seconds within which pieces are sent in one message, as our generator does; 0: each by itself.
+        gather: Seconds within which pieces are sent in one message, or those that the caller asks for when these are
+            more, as our generator does; 0: each by itself.
     """
 
     def __init__(
         self, seconds: tuple[float, float, float], tokens: int, reader: str, filings: int, gather: float
     ) -> None:
         self._retrieve, self._first, token = seconds
-        self._answers = [answer(filing, tokens, reader, token, gather) for filing in range(filings)]
+        self._gather = gather
+        steps = {gather, *(max(gather, step) for step in GATHERED)} if gather else {gather}
+        self._answers = {
+            step: [answer(filing, tokens, reader, token, step) for filing in range(filings)] for step in steps
+        }
         self._found: Iterator[bytes] = itertools.cycle([passages(20, n).SerializeToString() for n in range(filings)])
+        first = [self._first + due for due, _ in self._answers[gather][0]]
+        self.direct = Direct(self._retrieve, first[: -2 if reader == "extractive" else -1])
         self._filings = {line(filing): filing for filing in range(filings)}
         info = generator_pb2.GetInfoResponse(version="mock", reader=reader, model="mock", evidence_tokens=3000)
         self._info = info.SerializeToString()
@@ -143,7 +152,8 @@ class Mocks:
     async def generate(self, request: generator_pb2.GenerateRequest, context: Any) -> AsyncIterator[bytes]:
         """The answer from the filing that the request's evidence is from."""
         started = time.perf_counter()
-        for due, event in self._answers[self._filings[request.evidence[0].text.partition("\n")[0]]]:
+        gather = max(self._gather, request.gather_ms / 1000) if self._gather else 0.0
+        for due, event in self._answers[gather][self._filings[request.evidence[0].text.partition("\n")[0]]]:
             wait = started + self._first + due - time.perf_counter()
             if wait > 0:
                 await asyncio.sleep(wait)
@@ -182,7 +192,7 @@ async def serve(port_file: Path, mocks: Mocks) -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     fresh = port_file.with_suffix(".new")
-    fresh.write_text(json.dumps({"port": port, "pid": os.getpid()}), encoding="utf-8")
+    fresh.write_text(json.dumps({"port": port, "direct": await mocks.direct.serve()}), encoding="utf-8")
     fresh.replace(port_file)
     await asyncio.Event().wait()
 

@@ -1,8 +1,14 @@
 """`make load`: the gateway alone under load, its services replaced by mocks with set delays (mocks.py).
 
+Each step is run twice (`--traffic`): in `lockstep`, users begin together and ask again as soon as they are answered, so
+that their answers' pieces fall due in the same moments and wait for one another; `spread`, twice as many users wait
+between an answer and the next question, a random time as long as an answer on average: about as many questions a
+second, at times of their own, as from people at front-ends.
+
 Prints one JSON line per step: answers a second as served, milliseconds added to the ideal, refusals, and what each part
-used of the processor. Gateway, mocks and callers share the machine. `two_cores_could` is no measurement of served
-answers: it is 2,000 ms divided by the gateway's processor time per answer.
+used of the processor. `floor` is what the same users see added where the mocks answer them (direct.py), in a step of
+its own before; `gateway_added` is the difference. Gateway, mocks and callers share the machine. `two_cores_could` is
+no measurement of served answers: it is 2,000 ms divided by the gateway's processor time per answer.
 """
 
 from __future__ import annotations
@@ -24,6 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from direct import copied
 from processes import HERE, busy, get, memory, process, until
 from quelea_kit.testing import free_port
 from whole import QUESTIONS
@@ -40,6 +47,7 @@ class Under:
 
     Attributes:
         ideal: Milliseconds of an answer when nothing but the set delays is in the way.
+        direct: Where the mocks answer callers themselves.
         pids: By the part's name; a replica's name is its part's and a number.
     """
 
@@ -48,6 +56,7 @@ class Under:
     pids: dict[str, int]
     folder: Path
     questions: str = QUESTION
+    direct: str = ""
     memory: list[tuple[float, float]] = field(default_factory=list)
 
     def used(self) -> dict[str, float]:
@@ -75,17 +84,34 @@ def answers(url: str) -> float:
     return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith("quelea_answers_total{"))
 
 
-def step(under: Under, users: int, seconds: float, *, rate: float = 0.0) -> dict[str, Any]:
-    """So many users for so long; what Locust and the kernel say of it. With a rate: so many questions a second."""
+def compared(under: Under, users: int, seconds: float, *, think: float = 0.0) -> dict[str, Any]:
+    """A step, beside what the same users see of the mocks directly, for half as long."""
+    alone = step(under, users, max(4.0, seconds / 2), think=think, urls=[under.direct]) if under.direct else {}
+    row = step(under, users, seconds, think=think)
+    for name in ("p50_ms", "p95_ms") if alone else ():
+        floor = alone[f"added_{name}"]
+        row |= {f"floor_{name}": floor, f"gateway_added_{name}": row[f"added_{name}"] - floor}
+    return row
+
+
+def step(
+    under: Under, users: int, seconds: float, *, rate: float = 0.0, think: float = 0.0, urls: list[str] | None = None
+) -> dict[str, Any]:
+    """So many users for so long; what Locust and the kernel say of it.
+
+    With a rate: so many questions a second. With `think`: milliseconds between an answer and the next question, on
+    average. They ask the gateways, or `urls`.
+    """
     prefix = under.folder / f"users-{users}-{time.monotonic_ns()}"
     command = [sys.executable, "-m", "locust", "-f", str(HERE / "locustfile.py"), "--headless", "--only-summary"]
     command += ["-u", str(users), "-r", str(users), "-t", f"{seconds:.0f}s", "--csv", str(prefix), "--reset-stats"]
     before, held, apart = under.used(), under.held(), under.each()
     used = under.folder / "callers"
     environment = {
-        "QUELEA_LOAD_URLS": ",".join(under.urls),
+        "QUELEA_LOAD_URLS": ",".join(urls or under.urls),
         "QUELEA_LOAD_IDEAL": str(under.ideal),
         "QUELEA_LOAD_PACE": str(rate / users),
+        "QUELEA_LOAD_THINK": str(think),
         "QUELEA_LOAD_USED": str(used),
         "QUELEA_LOAD_ASK": under.questions,
     }
@@ -111,6 +137,7 @@ def step(under: Under, users: int, seconds: float, *, rate: float = 0.0) -> dict
     whole = sum(spent.values()) or 1.0
     return {
         "users": users,
+        "traffic": "paced" if rate else "spread" if think else "lockstep",
         **({"asked_per_second": round(rate, 1)} if rate else {}),
         "answers_per_second": round(of("answer", "Requests/s"), 1),
         "added_p50_ms": of("added", "50%"),
@@ -182,9 +209,10 @@ def on_mocks(stack: contextlib.ExitStack, given: argparse.Namespace, folder: Pat
     told = (given.retrieve_ms, given.first_token_ms, given.token_ms, given.tokens, given.reader, given.filings)
     command = [sys.executable, str(HERE / "mocks.py"), str(port_file), *map(str, told), str(given.gather_ms)]
     mocks = stack.enter_context(process(command, log))
-    at = f"127.0.0.1:{until(lambda: json.loads(port_file.read_text())['port'], 'mocks.py', log)}"
+    ports = until(lambda: json.loads(port_file.read_text()), "mocks.py", log)
+    at = f"127.0.0.1:{ports['port']}"
     ideal = given.retrieve_ms + given.first_token_ms + (given.tokens - 1) * given.token_ms
-    under = Under([], ideal, {"mocks": mocks.pid}, folder)
+    under = Under([], ideal, {"mocks": mocks.pid}, folder, direct=f"http://127.0.0.1:{ports['direct']}")
     for number in range(given.gateways + bool(given.beside)):
         old = number == given.gateways
         port = free_port()
@@ -205,6 +233,7 @@ def options() -> argparse.Namespace:
     """What is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", default="20,60,120", help="steps, separated by commas")
+    parser.add_argument("--traffic", default="lockstep,spread", help="how users ask; the steps have both in turn")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each step")
     parser.add_argument("--gateways", type=int, default=1, help="replicas; users are spread over them")
     parser.add_argument("--calls", type=int, default=0, help="calls at once that a gateway takes; gives the 429 curve")
@@ -238,12 +267,21 @@ def main() -> None:
             under = on_mocks(stack, given, folder)
         users = [int(part) for part in given.users.split(",")]
         step(under, 4, 3)  # warm
+        if under.direct:
+            copied(under.urls[0], under.questions, under.direct)
         if given.minutes:
             rows = endurance(under, users[0], given.minutes)
         elif given.calls:
             rows = curve(under, given.calls * given.gateways, given.seconds)
         else:
-            rows = (step(under, count, given.seconds) for count in users)
+            kinds = given.traffic.split(",") if under.ideal else ["lockstep"]
+            rows = (
+                compared(under, 2 * count, given.seconds, think=under.ideal)
+                if kind == "spread"
+                else compared(under, count, given.seconds)
+                for count in users
+                for kind in kinds
+            )
         for row in rows:
             print(json.dumps(row), flush=True)
 

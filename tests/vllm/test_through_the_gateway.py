@@ -79,6 +79,31 @@ def test_the_adapter_is_chosen_per_request(product: Any) -> None:
     assert said[MODEL] != said[ADAPTER]
 
 
+def test_the_openai_route_lists_and_takes_the_adapter(product: Any) -> None:
+    def names() -> list[str]:
+        return [one["id"] for one in product.http.get("/v1/models").json()["data"]]
+
+    wait_until(lambda: ADAPTER in names(), seconds=90, what="the gateway has heard of the adapter")
+    assert names() == ["quelea", MODEL, ADAPTER]
+    asked = {"messages": [{"role": "user", "content": QUESTION}], "max_tokens": 16}
+    for name in ("quelea", ADAPTER):
+        reply = product.http.post("/v1/chat/completions", json={**asked, "model": name}, timeout=180)
+        assert reply.status_code == 200, reply.text
+        assert reply.json()["quelea"]["model"] == (ADAPTER if name == ADAPTER else MODEL)
+        assert 0 < reply.json()["usage"]["completion_tokens"] <= 16
+    reply = product.http.post("/v1/chat/completions", json={**asked, "model": "no-such-model"})
+    assert reply.status_code == 404
+    assert ADAPTER in reply.json()["error"]["message"]
+
+
+def test_a_question_longer_than_the_models_context_is_refused(product: Any) -> None:
+    question = "三星的智能手机出货量、市场份额、营业费用与现金流量分别是多少，并与其他公司相比较？" * 80
+    reply = product.http.post("/v1/ask", json={"question": question}, timeout=180)
+    assert reply.status_code == 413, reply.text
+    details = reply.json()["error"]["details"]
+    assert int(details["prompt_tokens"]) > int(details["context_tokens"]) == 2048
+
+
 def test_a_model_that_is_not_served_is_named(product: Any) -> None:
     reply = product.http.post("/v1/ask", json={"question": QUESTION, "model": "no-such-model"})
     assert reply.status_code == 404

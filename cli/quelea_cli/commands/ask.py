@@ -63,6 +63,7 @@ def ask(
     document_type: Types = None,
     period: Periods = None,
     language: Languages = None,
+    model: Annotated[str, typer.Option(help="One of the reader's models, an adapter for example.")] = "",
     strict: Annotated[
         bool, typer.Option("--strict", help="Leave out sentences with a figure that the evidence does not support.")
     ] = False,
@@ -78,7 +79,8 @@ def ask(
         raise CliError("Choose one of --markdown and --json.", EXIT_USAGE)
     body: Json = {"question": sys.stdin.read() if question == "-" else question}
     wanted = filters(company, ticker, document_type, period, language)
-    body |= {name: value for name, value in (("as_of", as_of), ("k", k), ("j", j), ("filters", wanted)) if value}
+    given = (("as_of", as_of), ("k", k), ("j", j), ("filters", wanted), ("model", model))
+    body |= {name: value for name, value in given if value}
     if route is not Route.auto:
         body["route"] = route.value
     if strict:

@@ -8,6 +8,7 @@ import logging.handlers
 import os
 import sys
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -74,6 +75,18 @@ class Logs:
             if level >= _LEVELS["error"]:
                 text = f"\x1b[31m{text}\x1b[0m"
         print(prefix + text, file=self._terminal or sys.stderr, flush=True)
+
+
+def last_value(lines: Sequence[str], event: str, name: str) -> str:
+    """A value of the newest of these lines that tells of an event; empty where none does."""
+    for line in reversed(lines):
+        try:
+            told = json.loads(line) if line.startswith("{") else None
+        except ValueError:
+            continue
+        if isinstance(told, dict) and told.get("event") == event:
+            return str(told.get(name) or "")
+    return ""
 
 
 def readable(line: str) -> tuple[int, str]:

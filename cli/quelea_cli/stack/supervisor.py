@@ -17,7 +17,7 @@ from typing import Any
 from quelea_cli.errors import CliError
 from quelea_cli.stack.guard import Guard
 from quelea_cli.stack.home import Home, ProcessRecord, StackRecord, start_time
-from quelea_cli.stack.logs import Logs, readable
+from quelea_cli.stack.logs import Logs, last_value, readable
 from quelea_cli.stack.model import Policy, Service
 
 _HERE = Path(__file__).parent
@@ -196,8 +196,7 @@ class Supervisor:
         end = time.monotonic() + patience
         while not await self._is_ready(child):
             if time.monotonic() > end:
-                seconds = f"{patience:.0f} s"
-                self._give_up(CliError(f"{name} was not ready within {seconds}. Its log: {self._logs.path(name)}"))
+                self._give_up(self._late(child, patience))
                 return
             await asyncio.sleep(self._policy.probe_seconds)
         child.was_ready = True
@@ -211,6 +210,17 @@ class Supervisor:
             return await child.service.probe() if child.service.probe else child.said_ready
         except Exception:  # noqa: BLE001  # whatever it is, the process is not ready yet; its log says why
             return False
+
+    def _late(self, child: _Child, patience: float) -> CliError:
+        """The error for a start that takes too long; it names the first process that says what it waits for.
+
+        The gateway waits for all others, so that its own reason is seldom the reason.
+        """
+        unready = [one.service.name for one in self._children.values() if not one.was_ready]
+        reasons = ((name, last_value(self._logs.tail(name), "not_serving", "why")) for name in unready)
+        name, why = next((told for told in reasons if told[1]), (child.service.name, ""))
+        because = f": {why[:300]}" if why else "."
+        return CliError(f"{name} was not ready within {patience:.0f} s{because} Its log: {self._logs.path(name)}")
 
     def _fail(self, child: _Child, how: str) -> None:
         name = child.service.name

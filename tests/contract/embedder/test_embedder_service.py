@@ -175,7 +175,7 @@ async def test_strange_but_valid_text_is_text() -> None:
 
 async def test_get_model_tells_the_limits() -> None:
     async with served(FakeEncoder(dimension=12, max_tokens=99)) as (stub, _):
-        model = await unary(stub.GetModel(pb.GetModelRequest(), timeout=30))
+        model = await unary(stub.GetModel(pb.GetModelRequest(), timeout=60))
     assert (model.model, model.dimension, model.max_tokens, model.max_texts) == ("fake@0", 12, 99, 8)
     assert (model.query_prefix, model.passage_prefix) == ("query: ", "passage: ")
     assert (model.device, model.two_towers) == ("cpu", False)

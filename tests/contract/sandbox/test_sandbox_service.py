@@ -132,17 +132,17 @@ async def test_forged_files_follow_the_same_rules(any_client: SandboxClient) -> 
 async def test_cancel_ends_a_run_by_its_id(any_client: SandboxClient) -> None:
     task = asyncio.create_task(any_client.run("print('begun')\n" + FOREVER, execution_id="one"))
     await wait_until_async(lambda: any_client.service.pool.counts.running == 1)
-    assert (await unary(any_client.stub.Cancel(pb.CancelRequest(execution_id="one"), timeout=5))).found
+    assert (await unary(any_client.stub.Cancel(pb.CancelRequest(execution_id="one"), timeout=60))).found
     ran = await task
     assert ran.reason == "CANCELLED"
-    assert not (await unary(any_client.stub.Cancel(pb.CancelRequest(execution_id="one"), timeout=5))).found
+    assert not (await unary(any_client.stub.Cancel(pb.CancelRequest(execution_id="one"), timeout=60))).found
 
 
 async def test_a_caller_that_leaves_kills_the_run(client: SandboxClient, backend: FakeBackend) -> None:
-    call = client.stub.Execute(pb.ExecuteRequest(code=FOREVER), timeout=60)
+    call = client.stub.Execute(pb.ExecuteRequest(code=FOREVER), timeout=600)
     assert (await call.read()).HasField("started")
     call.cancel()
-    await wait_until_async(lambda: client.service.pool.counts.running == 0)
+    await wait_until_async(lambda: client.service.pool.counts.running == 0, seconds=25)  # before its own 60 s
     await wait_until_async(lambda: any(one.removed for one in backend.containers))
 
 
@@ -157,7 +157,7 @@ async def test_an_id_in_use_is_refused(client: SandboxClient) -> None:
     await wait_until_async(lambda: client.service.pool.counts.running == 1)
     with pytest.raises(Conflict):
         await client.run("1", execution_id="one")
-    await unary(client.stub.Cancel(pb.CancelRequest(execution_id="one"), timeout=5))
+    await unary(client.stub.Cancel(pb.CancelRequest(execution_id="one"), timeout=60))
     await task
 
 

@@ -37,7 +37,7 @@ async def gateway(addresses, folder):
         stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as web:
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as web:
             async with asyncio.timeout(SECONDS):
                 while True:
                     with contextlib.suppress(httpx2.TransportError):

@@ -36,19 +36,16 @@ def test_what_is_ready_is_alive(release: Release) -> None:
 
 def test_the_charts_own_tests_pass(release: Release) -> None:
     for name in ("test-ingest", "test-ask"):
-        code, output = release.hook(name)
-        assert code == 0, f"{output}\n{release.logs()}"
+        release.must_pass(name)
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_killed_it_comes_back_with_what_was_in_it(release: Release, component: str) -> None:
-    code, output = release.hook("test-ingest")
-    assert code == 0, f"{output}\n{release.logs()}"
+    release.must_pass("test-ingest")
     pods = release.pods[component]
     for pod in pods:
         release.kill(pod)
     for pod in pods:
         release.revive(pod)
     release.settle(READY_SECONDS)
-    code, output = release.hook("test-ask")
-    assert code == 0, f"{output}\n{release.logs()}"
+    release.must_pass("test-ask")

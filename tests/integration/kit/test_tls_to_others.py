@@ -97,7 +97,7 @@ async def test_search_and_its_workers_reach_redis_over_tls(tmp_path: Path) -> No
             with app.connection_for_write() as connection:
                 queue = connection.SimpleQueue("tls-test")
                 queue.put("through TLS")
-                message = queue.get(timeout=10)
+                message = queue.get(timeout=60)
                 message.ack()
                 queue.close()
                 return [message.payload]

@@ -27,7 +27,7 @@ from support.rolling import DRAIN_SECONDS, Pod, Service, SlowEngine, answers
 QUESTION = "What were Apple's total net sales in the third quarter of fiscal 2023?"
 GATEWAY, GENERATOR = "quelea.gateway.v1.GatewayService", "quelea.generator.v1.GeneratorService"
 HTTP_CLIENTS, KEPT, GRPC_CLIENTS = 40, 20, 10
-SETTLE_SECONDS = 120.0
+SETTLE_SECONDS = 300.0
 PIECES = ["Total ", "net ", "sales ", "were ", "in ", "the ", "first ", "passage ", "of ", "all ", "[1].\n"] * 2
 TEXT = "".join(PIECES)
 

@@ -141,7 +141,7 @@ async def test_sigterm_drains_and_leaves_nothing() -> None:
     owner = f"test-{secrets.token_hex(4)}"
     service = Process(owner)
     try:
-        wait_until(lambda: len(owned(owner)) >= 2, seconds=60)
+        wait_until(lambda: len(owned(owner)) >= 2)
         async with channel(f"127.0.0.1:{service.port}", NAME) as open_channel:
             stub = pb_grpc.SandboxServiceStub(open_channel)
             call = stub.Execute(pb.ExecuteRequest(code="while True: pass"), timeout=60, wait_for_ready=True)
@@ -155,13 +155,13 @@ async def test_sigterm_drains_and_leaves_nothing() -> None:
 async def test_what_a_killed_service_left_is_removed_by_the_next() -> None:
     owner = f"test-{secrets.token_hex(4)}"
     first = Process(owner)
-    wait_until(lambda: len(owned(owner)) >= 2, seconds=60)
+    wait_until(lambda: len(owned(owner)) >= 2)
     first.end(signal.SIGKILL)
     left = set(owned(owner))
     assert left
     second = Process(owner)
     try:
-        wait_until(lambda: not left & set(owned(owner)), seconds=60)
+        wait_until(lambda: not left & set(owned(owner)))
     finally:
         second.end(signal.SIGTERM)
     assert owned(owner) == []
@@ -184,7 +184,7 @@ async def test_leftovers_of_a_dead_process_are_removed_without_a_name_and_the_li
         child.kill()
         child.wait()
         client.service.pool._stock._engine.sweep_soon()
-        await wait_until_async(lambda: not owned(theirs), seconds=30)
+        await wait_until_async(lambda: not owned(theirs))
         assert owned(mine)
     finally:
         child.kill()

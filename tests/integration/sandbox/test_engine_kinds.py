@@ -47,7 +47,7 @@ async def test_an_engine_that_cannot_enforce_limits_serves_nothing(rootless: str
     if able:
         pytest.skip("NOT TESTED: this machine's rootless engine enforces limits (cgroup v2)")
     async with docker_sandbox(dead=True, docker_host=rootless, check_seconds=0.2) as client:
-        await wait_until_async(lambda: "does not limit memory" in client.service.pool.down, seconds=30)
+        await wait_until_async(lambda: "does not limit memory" in client.service.pool.down)
         with pytest.raises(Unavailable, match=r"does not limit memory.*cgroup v2"):
             await client.run("print(1)")
         with pytest.raises(Unavailable):

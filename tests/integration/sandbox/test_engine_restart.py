@@ -35,7 +35,7 @@ async def test_runs_end_with_engine_and_the_pool_comes_back(own_engine: OwnEngin
         ended = await asyncio.gather(*running)
         assert [one.reason for one in ended] == ["ENGINE"] * 3, [one.finished for one in ended]
         assert all(one.text == "begun\n" for one in ended)
-        await wait_until_async(lambda: bool(client.service.pool.down), seconds=30)
+        await wait_until_async(lambda: bool(client.service.pool.down))
         with pytest.raises(Unavailable) as refused:
             await client.run("print(1)")
         assert refused.value.retry_after
@@ -45,7 +45,7 @@ async def test_runs_end_with_engine_and_the_pool_comes_back(own_engine: OwnEngin
         results = await asyncio.gather(*waiting, return_exceptions=True)
         assert all(clean(one) for one in results), results
         assert (await client.run("print('again')")).text == "again\n"
-        await wait_until_async(lambda: containers(own_engine) <= 4, seconds=60, what="no leftovers of the old engine")
+        await wait_until_async(lambda: containers(own_engine) <= 4, what="no leftovers of the old engine")
     assert containers(own_engine) == 0
 
 
@@ -54,14 +54,14 @@ async def test_an_engine_that_hangs_does_not_stop_the_clock(own_engine: OwnEngin
         preload="", docker_host=own_engine.address, engine_seconds=3, check_seconds=0.5, min_warm=1
     ) as client:
         run = asyncio.create_task(client.run(FOREVER, timeout=110, limits={"wall_seconds": 4}))
-        await wait_until_async(lambda: client.service.pool.counts.running == 1, seconds=60)
+        await wait_until_async(lambda: client.service.pool.counts.running == 1)
         assert own_engine.process is not None
         os.kill(own_engine.process.pid, signal.SIGSTOP)
         try:
             began = time.monotonic()
             ran = await run
             assert ran.reason == "TIMEOUT" and time.monotonic() - began < 20
-            await wait_until_async(lambda: bool(client.service.pool.down), seconds=30)
+            await wait_until_async(lambda: bool(client.service.pool.down))
         finally:
             os.kill(own_engine.process.pid, signal.SIGCONT)
         await client.until_ready()

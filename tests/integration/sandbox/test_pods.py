@@ -78,7 +78,7 @@ async def test_the_api_server_goes_and_comes_back(cluster: FakeCluster) -> None:
         await cluster.stop()
         ran = await running
         assert ran.reason == "ENGINE" and ran.text == "begun\n", ran.finished
-        await wait_until_async(lambda: bool(client.service.pool.down), seconds=30)
+        await wait_until_async(lambda: bool(client.service.pool.down))
         with pytest.raises(Unavailable):
             await client.run("print(1)")
         left = set(cluster.pods)
@@ -87,7 +87,7 @@ async def test_the_api_server_goes_and_comes_back(cluster: FakeCluster) -> None:
         assert (await client.run("print('again')")).text == "again\n"
         with pytest.raises(NotFound):
             await client.run("1", session_id=one)
-        await wait_until_async(lambda: not left & set(cluster.pods), seconds=60, what="what was lost is removed")
+        await wait_until_async(lambda: not left & set(cluster.pods), what="what was lost is removed")
     assert not cluster.kubelet.alive()
 
 
@@ -191,7 +191,7 @@ async def test_what_a_killed_service_left_is_removed_and_others_pods_are_spared(
         pod["metadata"]["name"], pod["metadata"]["labels"][OWNER] = name, owner
         cluster._create(pod)
     async with pod_sandbox(cluster, preload="", max_warm=1, must_be_alone=False):
-        await wait_until_async(lambda: "left" not in cluster.pods, seconds=30)
+        await wait_until_async(lambda: "left" not in cluster.pods)
         assert "others" in cluster.pods
     assert set(cluster.pods) == {"others"}
 

@@ -43,7 +43,7 @@ class Ground:
 @contextlib.asynccontextmanager
 async def network(name: str) -> AsyncIterator[tuple[str, str]]:
     """A Docker network without a way out, and this machine's address in it."""
-    api = docker.APIClient(timeout=30)
+    api = docker.APIClient(timeout=60)
     made = api.create_network(name, driver="bridge", internal=True, labels={LABEL: name})["Id"]
     try:
         yield name, api.inspect_network(made)["IPAM"]["Config"][0]["Gateway"]

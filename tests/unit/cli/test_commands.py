@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from quelea_cli.errors import EXIT_KEY, EXIT_NOT_FOUND, EXIT_UNREACHABLE, EXIT_USAGE
+from quelea_cli.output import say
 from quelea_kit.testing import free_port
+from rich.console import Console
 
 ANSWER: dict[str, Any] = {
     "answer": "It is 7 [1].",
@@ -43,6 +46,16 @@ def test_ask_streams_reading_answer_citations_and_times(gateway: FakeGateway, ru
     assert "  · [b]Other · FY2023 Q3 · p. 2 · 2023-08-04" in out
     assert lines[-1] == "reader extractive · route local · as of 2026-11-21 · 130 ms (retrieve 120, generate 3)"
     assert "\x1b" not in out
+
+
+def test_a_model_may_be_named_and_escapes_reach_no_terminal(gateway: FakeGateway, run: Run) -> None:
+    code, _, _ = run("ask", "What were the sales?", "--model", "finance")
+    assert (code, sent(gateway)["model"]) == (0, "finance")
+    written = io.StringIO()
+    terminal = Console(file=written, force_terminal=True, color_system=None, width=80)
+    say(terminal, "a\x1b]0;owned\x07\x1b[2Jb\u202ec\td\n")
+    assert "a]0;owned[2Jbc" in written.getvalue()
+    assert "\x1b" not in written.getvalue()
 
 
 def test_long_lists_and_repeated_notices_are_shortened(gateway: FakeGateway, run: Run) -> None:

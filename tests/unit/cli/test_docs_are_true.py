@@ -75,3 +75,43 @@ def test_every_variable_and_metric_is_known_to_the_code(pages: dict[str, str]) -
         for one in re.findall(r"\bquelea_[a-z0-9_]+_(?:total|seconds|bytes|count|bucket)\b", text):
             unknown += [f"{name}: {one}"] if re.sub(r"_(total|count|bucket)$", "", one) not in code else []
     assert unknown == []
+
+
+def test_every_folder_that_a_stranger_opens_says_what_it_is() -> None:
+    top = {name.split("/")[0] for name in (str(one.relative_to(ROOT)) for one in tracked("*/*"))}
+    rooms = [f"services/{one.name}" for one in (ROOT / "services").iterdir() if one.is_dir()]
+    wanted = (top - {".ci", "docs", "libs", "requirements", "services"}) | {*rooms, "libs/kit"}
+    assert len(wanted) > 10
+    assert {one for one in wanted if not (ROOT / one / "README.md").is_file()} == set()
+
+
+def test_every_link_between_pages_leads_to_a_file() -> None:
+    links = [
+        (page, link)
+        for page in tracked("*.md")
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", CODE.sub("", page.read_text("utf-8")))
+        if "://" not in link and not link.startswith("mailto:")
+    ]
+    assert len(links) > 50
+    assert [f"{page.relative_to(ROOT)}: {link}" for page, link in links if not (page.parent / link).exists()] == []
+
+
+def test_what_the_readme_of_the_tests_names_is_there() -> None:
+    """Both ways: a folder that it does not name is one that a stranger has to guess at."""
+    named = set(re.findall(r"^\| `([a-z0-9]+)/`", (ROOT / "tests/README.md").read_text("utf-8"), re.MULTILINE))
+    assert named == {one.relative_to(ROOT).parts[1] for one in tracked("tests/*/*")}
+
+
+EVERYWHERE = {"__init__", "__main__", "service", "settings", "metrics", "wire", "testing", "bench", "version"}
+"""docs/architecture.md says what these are, once for all services."""
+
+
+@pytest.mark.parametrize("room", sorted(one.name for one in (ROOT / "services").iterdir() if one.is_dir()))
+def test_every_module_of_a_service_has_its_place_in_the_readme(room: str) -> None:
+    readme = (ROOT / "services" / room / "README.md").read_text("utf-8")
+    named = set(re.findall(r"`([a-z_*]+)(?:\.py)?`", readme)) | set(re.findall(r"-m quelea_\w+\.(\w+)", readme))
+    patterns = [re.escape(one).replace(r"\*", ".*") for one in named]
+    modules = {one.stem for one in tracked(f"services/{room}/quelea_*/*.py") if len(one.relative_to(ROOT).parts) == 4}
+    assert modules > {"__init__", "__main__"}
+    lost = {one for one in modules - EVERYWHERE if not any(re.fullmatch(pattern, one) for pattern in patterns)}
+    assert lost == set(), f"services/{room}/README.md, Where things are"

@@ -20,7 +20,7 @@ from quelea_cli.stack.model import Policy, Service
 from quelea_cli.stack.supervisor import Supervisor
 from quelea_kit.testing import wait_until, wait_until_async
 
-QUICK = Policy(start_seconds=10, restarts=2, back_off=(0.05,), probe_seconds=0.02)
+QUICK = Policy(start_seconds=120, restarts=2, back_off=(0.05,), probe_seconds=0.02)
 SLEEPER = """
 import signal, sys, time, pathlib
 def bye(*_):
@@ -29,7 +29,7 @@ def bye(*_):
 signal.signal(signal.SIGTERM, bye)
 print("hello from", {name!r}, flush=True)
 pathlib.Path({ready!r}).write_text("x")
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -90,7 +90,7 @@ async def test_a_later_group_waits_for_the_earlier(tmp_path: Path) -> None:
     late = script(
         tmp_path, "late",
         f"import pathlib,sys,time\nif not pathlib.Path({str(tmp_path / 'first.ready')!r}).exists(): sys.exit(3)\n"
-        f"pathlib.Path({str(tmp_path / 'late.ready')!r}).touch(); time.sleep(60)",
+        f"pathlib.Path({str(tmp_path / 'late.ready')!r}).touch(); time.sleep(600)",
         start_group=2,
     )  # fmt: skip
     async with supervised(tmp_path, [late, sleeper(tmp_path, "first", start_group=1)]) as supervisor:
@@ -98,7 +98,7 @@ async def test_a_later_group_waits_for_the_earlier(tmp_path: Path) -> None:
 
 
 async def test_one_that_nobody_can_ask_is_ready_when_it_says_so(tmp_path: Path) -> None:
-    body = "import time\nprint('loading', flush=True)\nprint('now ready_to_work', flush=True)\ntime.sleep(60)"
+    body = "import time\nprint('loading', flush=True)\nprint('now ready_to_work', flush=True)\ntime.sleep(600)"
     service = Service("mute", (sys.executable, "-I", "-S", "-c", body), dict(os.environ), ready_line="ready_to_work")
     async with supervised(tmp_path, [service]) as supervisor:
         await supervisor.start()
@@ -123,13 +123,14 @@ async def test_one_that_keeps_dying_ends_the_run_and_names_its_log(tmp_path: Pat
 
         async def killer() -> None:
             while True:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid_of(tmp_path, "one"), signal.SIGKILL)
+                if pid := pid_of(tmp_path, "one"):  # 0 is this process and all of its group
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
                 await asyncio.sleep(0.02)
 
         task = asyncio.create_task(killer())
         with pytest.raises(CliError, match=r"one keeps ending .*one\.log"):
-            await asyncio.wait_for(supervisor.run(), 20)
+            await asyncio.wait_for(supervisor.run(), 60)
         task.cancel()
 
 
@@ -141,16 +142,26 @@ async def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 
 async def test_one_that_is_never_ready_ends_the_start(tmp_path: Path) -> None:
-    never = script(tmp_path, "never", "import time; time.sleep(60)")
+    never = script(tmp_path, "never", "import time; time.sleep(600)")
     async with supervised(tmp_path, [never], Policy(start_seconds=0.3, probe_seconds=0.02)) as supervisor:
         with pytest.raises(CliError, match=r"never was not ready within 0 s"):
+            await supervisor.start()
+
+
+async def test_a_start_that_takes_too_long_names_who_says_why(tmp_path: Path) -> None:
+    both = [script(tmp_path, name, "import time; time.sleep(600)") for name in ("waits", "cause")]
+    async with supervised(tmp_path, both, Policy(start_seconds=0.3, probe_seconds=0.02)) as supervisor:
+        supervisor._logs.line("cause", '{"event": "not_serving", "why": "the endpoint refuses our key."}')
+        with pytest.raises(
+            CliError, match=r"cause was not ready within 0 s: the endpoint refuses our key\. .*cause\.log"
+        ):
             await supervisor.start()
 
 
 async def test_one_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     body = (
         "import signal,time,pathlib\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        f"pathlib.Path({str(tmp_path / 'deaf.ready')!r}).touch()\ntime.sleep(60)"
+        f"pathlib.Path({str(tmp_path / 'deaf.ready')!r}).touch()\ntime.sleep(600)"
     )
     async with supervised(tmp_path, [script(tmp_path, "deaf", body, grace_seconds=0.2)]) as supervisor:
         await supervisor.start()
@@ -162,8 +173,9 @@ async def test_one_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
 async def test_children_of_a_dead_process_die_too(tmp_path: Path) -> None:
     body = (
         "import subprocess,sys,time,pathlib\n"
-        "p = subprocess.Popen([sys.executable, '-I', '-S', '-c', 'import time; time.sleep(60)'])\n"
-        f"pathlib.Path({str(tmp_path / 'parent.ready')!r}).write_text(str(p.pid))\ntime.sleep(60)"
+        "p = subprocess.Popen([sys.executable, '-I', '-S', '-c', 'import time; time.sleep(600)'])\n"
+        f"pathlib.Path({str(tmp_path / 'new')!r}).write_text(str(p.pid))\n"
+        f"pathlib.Path({str(tmp_path / 'new')!r}).rename({str(tmp_path / 'parent.ready')!r})\ntime.sleep(600)"
     )
     async with supervised(tmp_path, [script(tmp_path, "parent", body)]) as supervisor:
         await supervisor.start()
@@ -177,7 +189,7 @@ async def test_long_lines_and_bytes_that_are_no_text_reach_the_log(tmp_path: Pat
     body = (
         "import sys,time,pathlib\nout = sys.stdout.buffer\n"
         "out.write(b'x' * 300_000 + b'\\n\\xff\\xfe end\\n'); out.flush()\n"
-        f"pathlib.Path({str(tmp_path / 'loud.ready')!r}).touch()\ntime.sleep(60)"
+        f"pathlib.Path({str(tmp_path / 'loud.ready')!r}).touch()\ntime.sleep(600)"
     )
     async with supervised(tmp_path, [script(tmp_path, "loud", body)]) as supervisor:
         await supervisor.start()
@@ -200,13 +212,14 @@ async def main():
     async def probe(): return (folder / "ready").exists()
     body = (
         "import subprocess,sys,time,pathlib\\n"
-        "p = subprocess.Popen([sys.executable, '-I', '-S', '-c', 'import time; time.sleep(60)'])\\n"
-        f"pathlib.Path({str(folder / 'ready')!r}).write_text(str(p.pid))\\ntime.sleep(60)"
+        "p = subprocess.Popen([sys.executable, '-I', '-S', '-c', 'import time; time.sleep(600)'])\\n"
+        f"pathlib.Path({str(folder / 'new')!r}).write_text(str(p.pid))\\n"
+        f"pathlib.Path({str(folder / 'new')!r}).rename({str(folder / 'ready')!r})\\ntime.sleep(600)"
     )
     with home.locked():
         one = Service("one", (sys.executable, "-I", "-S", "-c", body), dict(os.environ), probe)
         await Supervisor([one], home, Logs(home.logs)).start()
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
 
 asyncio.run(main())
 """
@@ -226,7 +239,7 @@ def test_nothing_outlives_a_killed_supervisor(tmp_path: Path) -> None:
     finally:
         supervisor.kill()
         supervisor.wait()
-    wait_until(lambda: not any(start_time(pid) for pid in pids), seconds=10)
+    wait_until(lambda: not any(start_time(pid) for pid in pids))
     assert not home.is_locked()
 
 
@@ -241,7 +254,7 @@ def test_a_second_stack_in_one_home_is_refused(tmp_path: Path) -> None:
 def test_stale_processes_are_ended_and_strangers_are_not(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.create()
-    sleep = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"]
+    sleep = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)"]
     mine = subprocess.Popen(sleep, start_new_session=True)
     stranger = subprocess.Popen(sleep, start_new_session=True)
     try:

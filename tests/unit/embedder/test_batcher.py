@@ -278,7 +278,7 @@ async def test_stopping_fails_what_waits_and_what_comes_later() -> None:
 
 
 async def test_workers_encode_at_the_same_time_each_in_its_own_prepared_thread() -> None:
-    together = threading.Barrier(2, timeout=30)
+    together = threading.Barrier(2, timeout=60)
     encoder = FakeEncoder(before=lambda texts: together.wait() if "pair" in texts[0] else None)
     async with running_batcher(encoder, Limits(workers=2, query_batch_tokens=1)) as batcher:
         await asyncio.gather(ask(batcher, ["pair"]), ask(batcher, ["pair"]))

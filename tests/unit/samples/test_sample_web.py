@@ -36,12 +36,12 @@ def web(whole: Site) -> Iterator[SampleWeb]:
 
 def get(web: SampleWeb, host: str, path: str, **headers: str) -> httpx2.Response:
     named = {"Host": f"{host}:{web.server_port}", **{name.replace("_", "-"): value for name, value in headers.items()}}
-    with httpx2.Client(trust_env=False, timeout=10) as client:
+    with httpx2.Client(trust_env=False, timeout=60) as client:
         return client.get(f"http://{web.address}{path}", headers=named)
 
 
 def results(web: SampleWeb, query: str, **more: Any) -> Any:
-    with httpx2.Client(trust_env=False, timeout=10) as client:
+    with httpx2.Client(trust_env=False, timeout=60) as client:
         found = client.get(f"{web.search_url}/search", params={"q": query, "format": "json", **more})
     assert found.status_code == 200
     return found.json()
@@ -161,7 +161,7 @@ def test_the_search_answers_in_the_shape_of_searxng(web: SampleWeb) -> None:
     assert results(web, "zzxqy unheard")["results"] == []
     filing = results(web, "NVIDIA 10-Q")["results"][0]
     assert filing["publishedDate"] == "2023-08-28T00:00:00"
-    with httpx2.Client(trust_env=False) as client:
+    with httpx2.Client(trust_env=False, timeout=60) as client:
         assert client.get(f"{web.search_url}/search", params={"q": "x"}).status_code == 403
         assert client.get(f"{web.search_url}/search", params={"q": " ", "format": "json"}).status_code == 400
 
@@ -188,7 +188,7 @@ def test_it_runs_as_a_process_and_ends_on_sigterm() -> None:
         assert line.startswith("sample web ready: http://news.localhost:")
         search = re.search(r"search at (http://127\.0\.0\.1:\d+)/search", line)
         assert search
-        with httpx2.Client(trust_env=False, timeout=10) as client:
+        with httpx2.Client(trust_env=False, timeout=60) as client:
             assert client.get(f"{search[1]}/healthz").status_code == 200
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0

@@ -39,5 +39,5 @@ async def test_a_reader_waits_for_what_comes() -> None:
     mailbox.put(Output(False, b"x"))
     await asyncio.sleep(0)
     mailbox.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert await reading == [Output(False, b"x")]
