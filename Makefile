@@ -108,8 +108,9 @@ test: lint types arch tools ## Everything: lint, types, architecture, unit, cont
 	$(BIN)/pytest tests/integration tests/e2e
 
 .PHONY: chart
-chart: setup ## The Helm chart: lint, render, its tests; writes the table in its README anew.
+chart: setup ## The Helm chart: lint, render, its tests; writes the table in its README and the dashboards anew.
 	$(BIN)/python deploy/helm/values_table.py
+	$(BIN)/python deploy/helm/dashboards.py
 	$(BIN)/pytest tests/chart
 
 .PHONY: chaos
