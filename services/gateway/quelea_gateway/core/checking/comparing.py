@@ -7,16 +7,10 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
+from quelea_gateway.core.checking import opposites
 from quelea_gateway.core.checking.model import Figure
 
-_MORE = (
-    r"(?:more|higher|greater|larger|bigger|better) than|in excess of|exceed(?:ing|ed|s)|surpass(?:ing|ed|es)|above"
-    r"|ahead of|outpac(?:ing|ed)|outs(?:old|elling)|topp(?:ing|ed)|高于|多于|大于|超过|超出|高过|领先于"
-)
-_LESS = (
-    r"(?:less|lower|fewer|smaller) than|below|short of|trail(?:ing|ed)|behind|under"
-    r"|低于|少于|小于|不及|不足|不如|落后于"
-)
+_MORE, _LESS = opposites.ends("than")
 _COMPARED = re.compile(
     r"\s*(?:\([^()]*\))?\s*[,，]?\s*(?:which )?(?:(?:is|was|are|were|and|but|being|also|slightly|well|far|much|somewhat"
     r"|significantly|considerably|just|only|still|already|a little)\s+){0,4}"

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import Figure
 from quelea_gateway.core.checking.passage_facts import Fact
+from quelea_gateway.core.checking.superlatives import LEAST, MOST
 
 _WORDS = re.compile(
     r"(?:(?:[涨跌增降]幅|增速|[增下][长降跌滑])[^,，;。\d]{0,3}"
-    r"(?:(?P<most>最[大高多快]|居首|居前|第一)|(?P<least>最[小低少慢]|垫底|居末)))"
-    r"|(?:\b(?:(?P<most2>largest|biggest|steepest|sharpest|greatest|strongest)"
-    r"|(?P<least2>smallest|mildest|slightest|weakest))"
+    rf"(?:(?P<most>{MOST}|居首|居前|第一)|(?P<least>{LEAST}|垫底|居末)))"
+    rf"|(?:(?:(?P<most2>{MOST})|(?P<least2>{LEAST}))"
     r" (?:percentage )?(?:increase|decrease|decline|drop|fall|rise|gain|growth|loss)\b)"
     r"|(?:\b(?:rose|grew|gained|fell|declined|dropped|lost) (?:the )?(?:(?P<most3>most)|(?P<least3>least))\b)",
     re.IGNORECASE,

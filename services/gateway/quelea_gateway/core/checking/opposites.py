@@ -51,26 +51,55 @@ class Sign:
     end: int
 
 
-def _read() -> tuple[dict[str, tuple[tuple[str, int], ...]], dict[str, tuple[tuple[str, int], ...]]]:
-    english: dict[str, list[tuple[str, int]]] = {}
-    chinese: dict[str, list[tuple[str, int]]] = {}
+_Ways = dict[str, list[tuple[str, int]]]
+_Ends = tuple[list[str], list[str]]
+
+
+def _read() -> tuple[_Ways, _Ways, dict[str, _Ends]]:
+    """English stems and Chinese words, each with its axes' ends; of each axis the patterns of its two ends."""
+    english: _Ways = {}
+    chinese: _Ways = {}
+    patterns: dict[str, _Ends] = {}
     listed = resources.files(__package__).joinpath("opposites.txt").read_text("utf-8")
     for line in listed.splitlines():
         if line.startswith("#"):
             continue
         axis, _, ends = line.partition(":")
         for sign, side in zip((1, -1), ends.split(" / "), strict=True):
-            for word in side.split():
-                table, key = (chinese, word) if CJK.match(word) else (english, stem(word))
-                table.setdefault(key, []).append((axis, sign))
-    return (
-        {key: tuple(dict.fromkeys(ways)) for key, ways in english.items()},
-        {key: tuple(dict.fromkeys(ways)) for key, ways in chinese.items()},
-    )
+            for entry in side.split():
+                word = entry.lstrip("+=")
+                if entry[0] != "=":
+                    patterns.setdefault(axis, ([], []))[sign < 0].append(_pattern(word))
+                if entry[0] != "+":
+                    table, key = (chinese, word) if CJK.match(word) else (english, stem(word.rstrip("*")))
+                    if (axis, sign) not in table.setdefault(key, []):
+                        table[key].append((axis, sign))
+    return english, chinese, patterns
 
 
-_ENGLISH, _CHINESE = _read()
+def _pattern(word: str) -> str:
+    """A word of the list as a regular expression: with its endings, or with any after its stem."""
+    if CJK.search(word):
+        return word
+    if word.endswith("*"):
+        return rf"\b{stem(word[:-1])}\w*"
+    return rf"\b{word}(?:e?[sd]|ing)?\b" if word.isalpha() else rf"\b{word.replace('_', ' ')}\b"
+
+
+_ENGLISH, _CHINESE, _PATTERNS = _read()
 _ANY_CHINESE = re.compile("|".join(sorted(map(re.escape, _CHINESE), key=len, reverse=True)))
+
+
+def ends(*axes: str) -> tuple[str, str]:
+    """The two ends of axes, as regular expressions without groups that capture."""
+    up, down = ("|".join(way for axis in axes for way in _PATTERNS[axis][end]) for end in (0, 1))
+    return up, down
+
+
+def pattern(*axes: str) -> re.Pattern[str]:
+    """The words of axes beside figures: groups "up" and "down", of which one is found."""
+    up, down = ends(*axes)
+    return re.compile(rf"(?P<up>{up})|(?P<down>{down})", re.IGNORECASE)
 
 
 def plainly(text: str) -> str:

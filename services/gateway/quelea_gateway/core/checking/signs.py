@@ -4,32 +4,14 @@ from __future__ import annotations
 
 import re
 
-from quelea_gateway.core.checking import wording
+from quelea_gateway.core.checking import opposites, wording
 from quelea_gateway.core.checking.model import Figure
 from quelea_gateway.core.checking.passage_facts import Fact
 
 _SIDES = 60
-_AXES = {
-    "result": (
-        r"\b(?:profits?|income|earnings|gain(?:s|ed)?|earned)\b|盈利|净?利润|收益",
-        r"\b(?:loss(?:es)?|lost)\b|亏损|净?亏|损失",
-    ),
-    "flow": (
-        r"\b(?:inflows?|provided)\b|流入",
-        r"\b(?:outflows?|used)\b|流出|(?:使用|所用|耗用)的?现金",
-    ),
-    "balance": (r"\bsurplus(?:es)?\b|盈余|顺差", r"\bdeficits?\b|赤字|逆差"),
-}
-"""One end, and the other, of each axis: the first is printed without brackets where a row may be either."""
-_POLAR = re.compile(
-    rf"(?P<bad>{'|'.join(bad for _, bad in _AXES.values())})|(?P<good>{'|'.join(good for good, _ in _AXES.values())})",
-    re.IGNORECASE,
-)
-_FAVOUR = re.compile(
-    r"(?P<bad>\b(?:unfavou?rabl[ey]|negative(?:ly)?|adverse(?:ly)?)\b|不利|负面)"
-    r"|(?P<good>\b(?:favou?rabl[ey]|positive(?:ly)?)\b|有利|正面)",
-    re.IGNORECASE,
-)
+_POLAR = opposites.pattern("gain", "flow", "balance")
+"""One end is printed without brackets where a row may be either."""
+_FAVOUR = opposites.pattern("favorable")
 _GOOD = r"(?:income|profits?|earnings|gains?|surplus|benefit)"
 _BAD = r"(?:loss(?:es)?|deficit)"
 _EITHER = re.compile(
@@ -58,7 +40,7 @@ _TAX = re.compile(
     re.IGNORECASE,
 )
 _BALANCE = re.compile(r"(?P<more>\bsurplus\b|顺差|净出口)|\bdeficit\b|逆差|净进口", re.IGNORECASE)
-_TRADE = re.compile(r"(?P<out>\bexport\w*|(?<!进)出口)|\bimport\w*\b(?<!important)|进口(?!出)", re.IGNORECASE)
+_TRADE = opposites.pattern("trade")
 _AMOUNT = re.compile(r"[$€£¥]\s?\d|illion|\d[亿万]")
 
 
@@ -83,7 +65,7 @@ def _polarity_fits(sentence: str, figure: Figure, fact: Fact, label: str, sectio
         return said != -polarity(fact.words, fact.figure.start, fact.figure.end)
     if is_either(label):
         return said == printed
-    signs = {-1 if match["bad"] else 1 for match in _POLAR.finditer(_OTHER.sub(_blank, label))}
+    signs = {-1 if match["down"] else 1 for match in _POLAR.finditer(_OTHER.sub(_blank, label))}
     if not signs and (is_either(section) or _NET_OF_BOTH.search(label)):
         return said == printed
     return signs != {-said} or (said == -1 and fact.figure.negative)
@@ -127,7 +109,7 @@ def balance_fits(sentence: str, figure: Figure, one: Fact, other: Fact) -> bool:
 def _way(fact: Fact) -> int:
     """1 of what is exported, -1 of what is imported, 0 of neither: by the last word before the figure, or the row's."""
     text = fact.words if fact.table >= 0 else fact.words[: fact.figure.start]
-    ways = [1 if match["out"] else -1 for match in _TRADE.finditer(text)]
+    ways = [1 if match["up"] else -1 for match in _TRADE.finditer(text)]
     return ways[-1] if ways and (fact.table < 0 or len(set(ways)) == 1) else 0
 
 
@@ -146,7 +128,7 @@ def polarity(text: str, start: int, end: int, axis: re.Pattern[str] = _POLAR) ->
     part = _OTHER.sub(_blank, _EITHER.sub(_blank, text[first:last]))
     before = after = 0
     for match in axis.finditer(part):
-        sign = -1 if match["bad"] else 1
+        sign = -1 if match["down"] else 1
         if match.end() + first <= start:
             before = sign
         elif match.start() + first >= end and match.start() + first - end < _SIDES:

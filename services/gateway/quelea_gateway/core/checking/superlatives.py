@@ -10,18 +10,19 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+from quelea_gateway.core.checking import opposites
 from quelea_gateway.core.checking.facts import TOTAL, Evidence
 from quelea_gateway.core.checking.matching import Claim, same_currency, same_kind, sizes
 from quelea_gateway.core.checking.model import Figure, Period
 from quelea_gateway.core.checking.passage_facts import Fact, Group, content
 from quelea_gateway.core.checking.times import fits
 
+MOST, LEAST = opposites.ends("extreme")
 _WORDS = re.compile(
     r"(?P<rank>\b(?:second|third)[- ]|第[二三])?"
     r"(?:(?P<most>\bthe most\b(?! (?:recent|significant|important|of)\b)"
-    r"|\b(?:largest|biggest|highest|greatest|strongest|best)\b|最[高大多强]|(?<=[二三])大"
-    r"|(?:居|列|为)(?:首位?|第一)|排名?(?:首位|第一)|第一大|榜首)"
-    r"|(?P<least>\b(?:smallest|lowest|weakest|fewest)\b|最[低小少弱]|垫底))",
+    rf"|{MOST}|(?<=[二三])大|(?:居|列|为)(?:首位?|第一)|排名?(?:首位|第一)|第一大|榜首)"
+    rf"|(?P<least>{LEAST}|垫底))",
     re.IGNORECASE,
 )
 _MAY = re.compile(r"(?:[ghk]|at|ll|ow|ew|\bb)est\b|the most|最|首|第一|第[二三]大|垫底")

@@ -6,28 +6,12 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from quelea_gateway.core.checking import opposites
+
 Operation = Literal["change", "growth", "sum", "average", "ratio", "share"]
 
-_UP = (
-    r"\bincreas\w*|\brose\b|\brisen\b|\brise[sn]?\b|\brising\b|\bgrew\b|\bgrow(?:n|s|ing|th)?\b"
-    r"|\bgain(?:ed|s)?\b|\bclimb\w*|\bjump\w*|\bsoar\w*|\brebound\w*|\bstrengthen\w*|\braised(?= (?:by|from|to|a))"
-    r"|\bsurg\w*|\bhigher\b"
-    r"|(?<!made )(?<!make )(?<!makes )(?<!making )\bup(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
-    r"|\bimprov\w*|\bwiden\w*|\bexpan(?:d|s)\w*|\badvanc\w*"
-    r"|\bmore than (?:in|the|that|a year|last)|增长|增加|净增|上升|上涨|提高|提升|攀升|增至|升至|同比增"
-    r"|环比增|涨幅|增幅|回升|扩大"
-)
-_DOWN = (
-    r"\bdecreas\w*|\bdeclin\w*|\bfell\b|\bfall(?:s|en|ing)?\b|\bdrop\w*|\breduc\w*"
-    r"|\blower(?:ed)?\b|\bdown(?= (?:by|from|to|\d|[$€£¥]|about|approximately|nearly))"
-    r"|\bnarrowed\b|\bshr[aiu]nk\w*|\bslid\b|\bslip\w*|\bcontract(?:ed|ion)\b|\bdeteriorat\w*|\bplung\w*|\bdiminish\w*"
-    r"|\bcuts?\b(?! off)|\btrimm?\w*"
-    r"|\bslash\w*|\bslump\w*|\btumbl\w*|\bsank\b|\beased\b|\bretreat\w*|\bweaken\w*|\bnarrows\b|\bhalved\b"
-    r"|\bbelow(?= (?:the|that|those|its|their|last|a year))"
-    r"|\b(?:less|fewer) than (?:in|the|that|a year|last|[$€£¥])|下降|减少|净减|下滑|下跌|降低|降至|减至"
-    r"|回落|同比减|同比降|环比降|跌幅|降幅|缩减|缩水|萎缩|收窄|减半|腰斩"
-)
-DIRECTION = re.compile(rf"(?P<up>{_UP})|(?P<down>{_DOWN})", re.IGNORECASE)
+_UP, _DOWN = opposites.ends("change")
+DIRECTION = opposites.pattern("change")
 _BOTH = re.compile(
     r"\bincreases?\s?[/(]+\s?\(?decreases?\)*|\bdecreases?\s?[/(]+\s?\(?increases?\)*"
     r"|\b(?:growth|rise)\s?[/(]+\s?\(?(?:decline|decrease|fall)\)*"
@@ -40,14 +24,14 @@ _CLAUSE = re.compile(
     r"|offset by|partially|compared|versus|primarily|due to|driven by|as a result)\b|而|但"
 )
 _NEGATIVE = re.compile(
-    _DOWN + r"|\b(?:loss(?:es)?|deficit|negative|outflows?|used|expenses?|costs?|charges?|payments?|paid|repay\w*"
-    r"|repurchase\w*|purchases?"
+    opposites.ends("change", "gain", "flow", "balance", "favorable")[1]
+    + r"|\b(?:expenses?|costs?|charges?|payments?|paid|repay\w*|repurchase\w*|purchases?"
     r"|dividends?|provision|allowance|less|impairment|amorti[sz]ation|depreciation|eliminations?"
     r"|write-?offs?|taxes|tax|debit|deductions?"
-    r"|liabilit\w+|acquisition\w*|disposals?|net of|unfavou?rable|treasury|redemptions?"
+    r"|liabilit\w+|acquisition\w*|disposals?|net of|treasury|redemptions?"
     r"|settlements?|restructuring|interest|vested|forfeit\w*|cancel\w*|expired|released|exercised"
     r"|lapse[sd]?|matured)\b"
-    r"|亏损|损失|流出|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|赤字|负数",
+    r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|负数",
     re.IGNORECASE,
 )
 OF_A_TIME = r"(?:[\d零〇一二三四五六七八九十年月日末底初财季度第上下半同期]{2,24}的)?"
