@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import socket
 import stat
 import subprocess
@@ -163,7 +164,7 @@ def test_an_image_hands_over_its_files_but_not_what_the_node_mounts(tmp_path: Pa
 
 
 def test_a_member_of_a_qdrant_cluster_knows_its_place(tmp_path: Path) -> None:
-    text = (FILES / "qdrant.sh").read_text(encoding="utf-8").replace("cd /qdrant", f"cd {tmp_path}")
+    text = (FILES / "qdrant.sh").read_text(encoding="utf-8").replace("cd /qdrant", f"cd {shlex.quote(str(tmp_path))}")
     (tmp_path / "qdrant").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "qdrant").chmod(0o755)
 
@@ -184,9 +185,9 @@ def test_redis_takes_the_configuration_and_keeps_what_it_acknowledged(tmp_path: 
     """On the bundled server, whose version is older than the image's: what it takes, that one does too."""
     command = redis_command(tmp_path, socket=tmp_path / "s.sock")
     text = (FILES / "redis.conf").read_text(encoding="utf-8")
-    own = text.replace("port 6379", "port 0").replace("/data", str(tmp_path)).replace("bind * -::*\n", "")
+    own = text.replace("port 6379", "port 0").replace("/data", f'"{tmp_path}"').replace("bind * -::*\n", "")
     config = tmp_path / "redis.conf"
-    config.write_text(f"{own}\nunixsocket {tmp_path}/s.sock\n")
+    config.write_text(f'{own}\nunixsocket "{tmp_path}/s.sock"\n')
     import redis
 
     for asked in (None, "kept"):
