@@ -11,13 +11,12 @@ from calendar import monthrange
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quelea_kit.dates import MONTHS
-from quelea_kit.numerals import CARDINAL_WORD, HAN_NUMERAL, ORDINAL_WORD, chinese, number
-from quelea_kit.period_words import MONTH, YEAR
+from quelea_kit.numerals import CARDINAL_WORD, HAN_NUMERAL, ORDINAL_WORD, number
+from quelea_kit.period_words import FISCAL, YEAR, written_days
 
 _MOST = {"quarter": 4, "half": 2, "month": 12, "week": 53, "季": 4, "半年": 2, "月": 12, "周": 53, "星期": 53}
 _YEAR = (
-    rf"(?:(?:FY|fiscal(?:\s{{1,3}}year)?|calendar(?:\s{{1,3}}year)?)\s{{0,3}}(?:{YEAR}|'?\d\d)|'\d\d|{YEAR}"
+    rf"(?:(?:{FISCAL})\s{{0,3}}(?:{YEAR}|'?\d\d)|'\d\d|{YEAR}"
     r"|(?:fiscal|financial)\s{1,3}year)"
 )
 _BAD = r"(?:0|[5-9]|[1-9]\d)"
@@ -53,14 +52,6 @@ _LONGER = re.compile(
     rf"\b(?:five|six|seven|eight|nine|ten|[5-9])\s{{1,3}}quarters\s{{1,3}}(?:of|in)\s{{1,3}}{_YEAR}\b", re.IGNORECASE
 )
 _SLASHED = re.compile(rf"(?<![\d/])(?P<a>\d{{1,2}})/(?P<b>\d{{1,2}})/(?P<y>{YEAR})(?!\d)")
-_DAY = re.compile(
-    rf"\b(?P<m1>{MONTH})\.?\s{{1,3}}(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?:\s{{0,3}},?\s{{1,3}}(?P<y1>{YEAR}))?"
-    rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s{{1,3}}(?:of\s{{1,3}})?(?P<m2>{MONTH})\b\.?(?:,?\s{{1,3}}(?P<y2>{YEAR}))?"
-    rf"|(?:(?P<y3>{YEAR})\s{{0,3}}年\s{{0,3}})?(?<!\d)(?P<m3>\d{{1,2}})\s{{0,3}}月\s{{0,3}}(?P<d3>\d{{1,2}})\s{{0,3}}[日号]"
-    rf"|(?<!\d)(?P<y4>{YEAR})[-/.](?P<m4>\d{{1,2}})[-/.](?P<d4>\d{{1,2}})(?!\d)"
-    rf"|(?P<y5>{YEAR})\s{{0,3}}年\s{{0,3}}(?P<m5>十[一二]?|[一二三四五六七八九])月(?P<d5>[一二三四五六七八九十]{{1,3}})[日号]",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +79,14 @@ def no_such_periods(text: str, *, bare: bool = False, seasons: bool = False) -> 
         match for match in _CHINESE.finditer(text) if _is_none_in_chinese(text, match, bare=bare, seasons=seasons)
     ]
     parts += [match for match in _SLASHED.finditer(text) if not _is_day(match)]
-    parts += [match for match in _DAY.finditer(text) if not _exists(match)]
     if bare and not cars:
         parts += [*_BARE.finditer(text)]
-    for match in sorted(parts, key=lambda match: (match.start(), -match.end())):
-        if all(match.end() <= start or match.start() >= end for start, end in found):
-            words = re.sub(r"^的\s*|\s+(?=\s)", "", match.group().strip(" ,\n\t"))
-            found[match.span()] = NoSuch(" ".join(words.split()), *match.span())
+    spans = [match.span() for match in parts]
+    spans += [(day.start, day.end) for day in written_days(text) if day.exists is False]
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if all(end <= first or start >= last for first, last in found):
+            words = re.sub(r"^的\s*|\s+(?=\s)", "", text[start:end].strip(" ,\n\t"))
+            found[start, end] = NoSuch(" ".join(words.split()), start, end)
     return list(found.values())
 
 
@@ -126,21 +118,6 @@ def _is_none_in_chinese(text: str, match: re.Match[str], *, bare: bool, seasons:
     if not year and not (bare and kind == "月" and not match["count"] and not nth):
         return False
     return nth or (kind == "月" and not match["count"])
-
-
-def _exists(match: re.Match[str]) -> bool:
-    for n in "12345":
-        if match[f"m{n}"]:
-            month, day = _value(match[f"m{n}"]), _value(match[f"d{n}"])
-            year = match[f"y{n}"]
-            most = monthrange(int(year) if year else 2024, month)[1] if 1 <= month <= 12 else 0
-            # "May 40" and such are no dates at all but numbers beside a word; a year makes them one.
-            return 1 <= day <= most or not (1 <= day <= 31 or year)
-    return True
-
-
-def _value(said: str) -> int:
-    return MONTHS.get(said.lower()) or (int(said) if said.isdigit() else int(chinese(said) or 0))
 
 
 def _is_day(match: re.Match[str]) -> bool:

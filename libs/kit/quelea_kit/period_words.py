@@ -6,23 +6,63 @@ What a reader of periods makes of these words is its own business: which filing,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from calendar import monthrange
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from quelea_kit.dates import MONTHS
 from quelea_kit.numerals import chinese
 
 YEAR = r"(?:19|20)\d\d"
 """Pattern of a year that a report may be about."""
+FISCAL = r"FY|fiscal(?:\s{1,3}year)?|calendar(?:\s{1,3}year)?"
+"""Pattern of what stands before a year and says whose it is."""
+HAN_YEAR = "财年|财政年度|年度?"
+"""Pattern of what stands after the digits of a year in Chinese."""
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 """Pattern of a month's name or short form; lower case."""
 HAN_MONTH = "十[一二]?|[一二三四五六七八九]"
 """Pattern of a month's number in Chinese."""
+NTH = "first|second|third|fourth"
+"""Pattern of the quarter of four, in English words; `QUARTERS` knows which."""
+NTH_OR_DIGIT = f"{NTH}|1st|2nd|3rd|4th"
+"""The same with short forms."""
+HAN_NTH = "[一二三四1-4]"
+"""Pattern of the same in Chinese."""
 _NTH = ("first 1st 一 1", "second 2nd 二 2", "third 3rd 三 3", "fourth 4th final 四 4")
 QUARTERS = {word: n for n, words in enumerate(_NTH, start=1) for word in words.split()}
 """Which quarter of four a word or digit means."""
 MONTHS_LONG = {word: n for n, words in ((3, "three 三 3"), (6, "six 六 6"), (9, "nine 九 9"), (12, "twelve 十二 12"))
                for word in words.split()}  # fmt: skip
 """The spans, in months, that reports have columns of."""
+UNITS = {"day": "day", "week": "week", "month": "month", "quarter": "quarter", "year": "year", "天": "day", "日": "day",
+         "周": "week", "星期": "week", "月": "month", "个月": "month", "季度": "quarter", "个季度": "quarter",
+         "年": "year"}  # fmt: skip
+"""What periods are counted in."""
+RELATIVE = {
+    "yesterday": r"\byesterday\b|昨[天日]",
+    "last week": r"\blast\s+week\b|上个?(?:周|星期)",
+    "last month": r"\blast\s+month\b|上个?月(?!底|末)",
+    "this month": r"\bthis\s+month\b|(?:本|这个)月",
+    "last quarter": r"\b(?:last|past)\s+quarter\b|上(?:一?个)?季度|上季(?!度)",
+    "quarter before last": r"\b(?:the\s+)?quarter\s+before\s+last\b|上上个?季度?",
+    "last fiscal year": r"\blast\s+(?:fiscal|financial)\s+year\b|上个?财年|上一个?财年",
+    "last year": r"\blast\s+year\b|去年",
+    "this year": r"\bthis\s+year\b|今年",
+    "year before last": r"\b(?:the\s+)?year\s+before\s+last\b|(?<!大)(?<!\d)前年",
+}
+"""Patterns of what names a period by its distance from the day of the text."""
+FLOWS = r"revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|EPS|results|loss(?:es)?"
+HAN_FLOWS = "营收|收入|利润|净利|业绩|毛利|亏损|盈利|每股|销售|销量|费用|成本"
+"""Patterns of what every report counts over a span of time, and not on a day; who asks for them asks for a period."""
+ENDS = r"ended|ending|as\s+of|as\s+at|at|end\s+of|through|quarter\s+of"
+HAN_ENDS = "截至|截止"
+"""Patterns of words before a day or month that ends a period."""
+SPANS = r"from|between|since|until|till|through|by|after|before|to|and|due|maturing"
+HAN_SPANS = "自|从|至|到|和|与|[-–—~～]"
+"""Patterns of words before a day or month that begins, ends or bounds a longer time."""
+HAN_GOES_ON = "[-–—~～至到和与]|以[来后前]|之[后前]|[初底末]"
+"""Pattern of what makes the month before it a bound of a longer time."""
 TO_DATE = -1
 """Months of a question for the year to date: the longest span that a table has."""
 
@@ -35,7 +75,6 @@ _MONTHS_ASKED = re.compile(
     r"|年初(?:至今|到现在|以来)|今年(?:以来|至今|迄今)|本年累计)"
 )
 _MONTH_NAMES = MONTH + "|holiday"
-_FISCAL = r"FY|fiscal(?:\s{1,3}year)?|calendar(?:\s{1,3}year)?"
 _FULL = {name[:3]: name.capitalize() for name in MONTHS if len(name) > 4 or name in ("june", "july")}
 _HAN_DAY = rf"(?P<m>{HAN_MONTH})月(?P<d>[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])(?=[日号])"
 _QUARTER_OF_MONTHS = {("1", "3"): "第一季度", ("4", "6"): "第二季度", ("7", "9"): "第三季度", ("10", "12"): "第四季度",
@@ -65,14 +104,14 @@ _USUAL: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(pattern, re.IGNORECASE), usual)
     for pattern, usual in (
         # 3QFY23, 1H FY23; 9M23
-        (rf"\b([1-4])Q[\s-]*(?={_FISCAL})", r"Q\1 "),
-        (rf"\b([12])H[\s-]*(?={_FISCAL})", r"H\1 "),
-        (rf"\b9M\s{{0,3}}'?((?:{_FISCAL})?\s{{0,3}}(?:20)?\d\d)\b", r"first nine months of \1"),
-        (rf"\b6M\s{{0,3}}'?((?:{_FISCAL})?\s{{0,3}}(?:20)?\d\d)\b", r"first half of \1"),
+        (rf"\b([1-4])Q[\s-]*(?={FISCAL})", r"Q\1 "),
+        (rf"\b([12])H[\s-]*(?={FISCAL})", r"H\1 "),
+        (rf"\b9M\s{{0,3}}'?((?:{FISCAL})?\s{{0,3}}(?:20)?\d\d)\b", r"first nine months of \1"),
+        (rf"\b6M\s{{0,3}}'?((?:{FISCAL})?\s{{0,3}}(?:20)?\d\d)\b", r"first half of \1"),
         (r"\b(?:opening|initial)(\s{1,3}(?:fiscal\s{1,3})?quarter)\b", r"first\1"),
         (
             r"\b(?:closing|last)(\s{1,3}(?:fiscal\s{1,3})?quarter\s{1,3}of\s{1,3}(?:the\s{1,3})?"
-            rf"(?:(?:{_FISCAL})\s{{0,3}})?(?:{YEAR}|'?\d\d\b))",
+            rf"(?:(?:{FISCAL})\s{{0,3}})?(?:{YEAR}|'?\d\d\b))",
             r"fourth\1",
         ),
         (r"\bfirst\s{1,3}(?:three|3)\s{1,3}months\s{1,3}of\b", "first quarter of"),
@@ -124,6 +163,78 @@ def month_number(word: str) -> int:
     if value is None:
         raise ValueError(f"no month: {word}")
     return int(value)
+
+
+_MONTH_OF_YEAR = re.compile(
+    rf"\b(?P<m1>{MONTH})\.?\s*,?\s*(?P<quarter>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y1>{YEAR})\b"
+    rf"|(?<!\d)(?P<y2>{YEAR})\s*年的?\s*(?P<m2>\d{{1,2}}|{HAN_MONTH})\s*月(?!\s*\d)"
+    rf"|(?<![\d.,/-])(?P<y3>{YEAR})-(?P<m3>0[1-9]|1[0-2])(?![\d/-])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MonthOfYear:
+    """A month and its year as a text names them; the span in code points."""
+
+    year: int
+    month: int
+    start: int
+    end: int
+    ends_quarter: bool = False
+    """It is called a quarter: the June quarter of 2023."""
+
+
+def find_months(text: str) -> Iterator[MonthOfYear]:
+    """Every month with its year: March 2023 · Dec. of 2022 · 2023年3月 · 2023年的十一月 · 2023-03.
+
+    "2011-12" is none: it may well be a fiscal year.
+    """
+    for match in _MONTH_OF_YEAR.finditer(text):
+        n = next(n for n in "123" if match[f"y{n}"])
+        year, month = int(match[f"y{n}"]), month_number(match[f"m{n}"])
+        if 1 <= month <= 12 and not (n == "3" and month == year % 100 + 1):
+            yield MonthOfYear(year, month, *match.span(), ends_quarter=bool(match["quarter"]))
+
+
+_DAY_OF_YEAR = re.compile(
+    rf"\b(?P<m1>{MONTH})\.?\s{{1,3}}(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?:\s{{0,3}},?\s{{1,3}}(?P<y1>{YEAR}))?"
+    rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s{{1,3}}(?:of\s{{1,3}})?(?P<m2>{MONTH})\b\.?(?:,?\s{{1,3}}(?P<y2>{YEAR}))?"
+    rf"|(?:(?P<y3>{YEAR})\s{{0,3}}年\s{{0,3}})?(?<!\d)(?P<m3>\d{{1,2}})\s{{0,3}}月\s{{0,3}}(?P<d3>\d{{1,2}})\s{{0,3}}[日号]"
+    rf"|(?<!\d)(?P<y4>{YEAR})[-/.](?P<m4>\d{{1,2}})[-/.](?P<d4>\d{{1,2}})(?!\d)"
+    rf"|(?P<y5>{YEAR})\s{{0,3}}年\s{{0,3}}(?P<m5>{HAN_MONTH})月(?P<d5>[一二三四五六七八九十]{{1,3}})[日号]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDay:
+    """A day as a text writes it, whether there is one or not; year 0: it says none. The span in code points."""
+
+    year: int
+    month: int
+    day: int
+    start: int
+    end: int
+
+    @property
+    def exists(self) -> bool | None:
+        """Whether a calendar has it; None of "May 40", which is no date at all but a number beside a word."""
+        if not self.year and not 1 <= self.day <= 31:
+            return None
+        return 1 <= self.month <= 12 and 1 <= self.day <= monthrange(self.year or 2024, self.month)[1]
+
+
+def written_days(text: str) -> Iterator[WrittenDay]:
+    """Every day, with its year or without: March 5th · 5 of March 2023 · 2月30日 · 2023-13-01 · 2023年三月五号.
+
+    `quelea_kit.dates.find_dates` has those of documents: complete, and such as exist.
+    """
+    for match in _DAY_OF_YEAR.finditer(text):
+        n = next(n for n in "12345" if match[f"m{n}"])
+        said = match[f"d{n}"]
+        day = int(said) if said.isdigit() else int(chinese(said) or 0)
+        yield WrittenDay(int(match[f"y{n}"] or 0), month_number(match[f"m{n}"]), day, *match.span())
 
 
 def months_asked(text: str) -> int:

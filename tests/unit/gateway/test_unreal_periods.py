@@ -37,6 +37,7 @@ def test_what_does_not_exist_is_named(question: str, said: str) -> None:
         ("What was Apple's revenue in fiscal 2031?", "fiscal 2031"),
         ("What was Apple's net income for Q3 2031?", "Q3 2031"),
         ("What was revenue in 2031?", "2031"),
+        ("2024年十二月的销量是多少？", "2024年十二月"),
         ("苹果2031财年的营收是多少？", "2031财年"),
         ("苹果2031年第三季度的营收是多少？", "2031年第三季度"),
         ("苹果2031年的营收是多少？", "2031年"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from quelea_kit.period_words import TO_DATE, month_number, months_asked, usual
+from quelea_kit.period_words import RELATIVE, TO_DATE, find_months, month_number, months_asked, usual, written_days
 from quelea_kit.text import normalise
 
 
@@ -101,3 +103,49 @@ def test_what_is_put_unusually_is_said_in_the_usual_way(said: str, plain: str) -
 )
 def test_what_is_usual_stays_as_it_is(question: str) -> None:
     assert usual(question) == question
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("sales in March 2023 and Dec. of 2022", [(2023, 3, False), (2022, 12, False)]),
+        ("the June quarter of 2023", [(2023, 6, True)]),
+        ("2023年3月与2022年的十一月", [(2023, 3, False), (2022, 11, False)]),
+        ("sales 2023-03", [(2023, 3, False)]),
+        ("in 2011-12, 2023-13, 2023年13月", []),
+        ("March 5, 2023, 2023年3月5日, 2023-03-05", []),
+        ("March", []),
+    ],
+)
+def test_months_with_their_years(text: str, found: list[tuple[int, int, bool]]) -> None:
+    assert [(one.year, one.month, one.ends_quarter) for one in find_months(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("March 5th and 30 February", [(0, 3, 5, True), (0, 2, 30, False)]),
+        ("the 29th of February 2023", [(2023, 2, 29, False)]),
+        ("Feb. 29, 2024", [(2024, 2, 29, True)]),
+        ("2月30号, 2023年三月三十一日, 2023-13-05", [(0, 2, 30, False), (2023, 3, 31, True), (2023, 13, 5, False)]),
+        ("it may 40", [(0, 5, 40, None)]),
+        ("May 2023", []),
+    ],
+)
+def test_days_as_they_are_written(text: str, found: list[tuple[int, int, int, bool | None]]) -> None:
+    assert [(one.year, one.month, one.day, one.exists) for one in written_days(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("name", "english", "chinese"),
+    [
+        ("last month", "last month", "上个月"),
+        ("last quarter", "the past quarter", "上一个季度"),
+        ("year before last", "the year before last", "前年"),
+        ("last year", "last year", "去年"),
+    ],
+)
+def test_periods_by_their_distance_in_both_languages(name: str, english: str, chinese: str) -> None:
+    for text, others in ((english, {name}), (chinese, {name})):
+        assert {one for one, pattern in RELATIVE.items() if re.search(pattern, text)} == others
+    assert not any(re.search(pattern, "大前年") for pattern in RELATIVE.values())

@@ -12,45 +12,59 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from quelea_kit.dates import MONTHS, find_dates, parse_iso
-from quelea_kit.period_words import HAN_MONTH, MONTH, YEAR, month_number, usual
+from quelea_kit.period_words import (
+    ENDS,
+    FISCAL,
+    FLOWS,
+    HAN_ENDS,
+    HAN_FLOWS,
+    HAN_GOES_ON,
+    HAN_NTH,
+    HAN_SPANS,
+    NTH,
+    RELATIVE,
+    SPANS,
+    YEAR,
+    MonthOfYear,
+    find_months,
+    usual,
+)
 from quelea_kit.text import normalise
 
 from quelea_gateway.core.model import Passage
 
 _FLOW = re.compile(
-    r"\b(?:revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|EPS|results|loss(?:es)?|spent|spend(?:ing)?|cash\s+flows?"
-    r"|expenses?|costs?|shipments?|deliver(?:ies|ed))\b"
-    r"|营收|收入|利润|净利|现金流|业绩|毛利|亏损|盈利|每股|销量|销售|出货|交付|成本|费用",
+    rf"\b(?:{FLOWS}|spent|spend(?:ing)?|cash\s+flows?|expenses?|costs?|shipments?|deliver(?:ies|ed))\b"
+    rf"|{HAN_FLOWS}|现金流|出货|交付",
     re.IGNORECASE,
 )
 """What is counted over a span of time. Cash and debt are of a day."""
 _ENDS = re.compile(
-    r"(?:\b(?:ended|ending|as\s+of|as\s+at|at|end\s+of|through|until|till|by|since|after|before|from|between|to|and|quarter\s+of|due"
-    r"|maturing)(?:\s+the)?|截至|截止|自|从|至|到|和|与|[-–—~～])[\s:：]*$",
+    rf"(?:\b(?:{ENDS}|{SPANS})(?:\s+the)?|{HAN_ENDS}|{HAN_SPANS})[\s:：]*$",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
-    r"^(?:\s*(?:fiscal\s+)?(?:quarter|period|10-?[QK])\b|份?\s*(?:to|through|until|and)\b|份?\s*(?:[-–—~～至到和与止]|以[来后前]|之[后前]|[初底末]|季|财季))",
+    r"^(?:\s*(?:fiscal\s+)?(?:quarter|period|10-?[QK])\b|份?\s*(?:to|through|until|and)\b"
+    rf"|份?\s*(?:{HAN_GOES_ON}|止|季|财季))",
     re.IGNORECASE,
 )
 """It is the end of a period, or of a span of several months."""
-_MONTH_ALONE = re.compile(
-    rf"(?<!\d )(?<!\d[a-z]{{2}} )\b(?P<m>{MONTH})\.?\s*,?\s*(?:of\s+)?(?P<y>{YEAR})\b"
-    rf"|(?<!\d)(?P<y2>{YEAR})\s*年的?\s*(?P<m2>\d{{1,2}}|{HAN_MONTH})\s*月(?!\s*\d)"
-    rf"|(?<![\d.,/-])(?P<y3>{YEAR})-(?P<m3>0[1-9]|1[0-2])(?![\d/-])"
-    r"|(?P<day>\byesterday\b|昨[天日])|(?P<last>\blast\s+month\b|上个?月(?!底|末))|(?P<this>\bthis\s+month\b|(?:本|这个)月(?!底|末))",
+_AFTER_A_DAY = re.compile(r"\d(?:[a-z]{2})? $", re.IGNORECASE)
+_NEAR_TODAY = re.compile(
+    rf"(?P<day>{RELATIVE['yesterday']})|(?P<last>{RELATIVE['last month']})"
+    rf"|(?:{RELATIVE['this month']})(?!底|末)",
     re.IGNORECASE,
 )
 _WEEK = re.compile(
     rf"\bweek\s+(?P<w>\d{{1,2}})\s+(?:of|in)\s+(?P<y>{YEAR})\b|\b(?P<w2>\d{{1,2}})(?:st|nd|rd|th)\s+week\s+(?:of|in)\s+(?P<y2>{YEAR})\b"
-    rf"|(?<!\d)(?P<y3>{YEAR})\s*年?\s*第\s*(?P<w3>\d{{1,2}})\s*(?:周|个?星期)|(?P<last>\blast\s+week\b|上个?(?:周|星期))",
+    rf"|(?<!\d)(?P<y3>{YEAR})\s*年?\s*第\s*(?P<w3>\d{{1,2}})\s*(?:周|个?星期)|(?P<last>{RELATIVE['last week']})",
     re.IGNORECASE,
 )
 _NAMED_ALONE = re.compile(
     rf"\b(?:spring|summer|autumn|winter|fall(?=\s+(?:of\s+)?{YEAR}))\s+(?:of\s+)?{YEAR}\b|(?<!\d){YEAR}\s*年?\s*的?[春夏秋冬][季天]"
     rf"|(?:农历|阴历|旧历)[^，。？?的]{{0,12}}|(?:正|腊|冬)月(?!饼)|闰[一二三四五六七八九十正冬腊]+月|\blunar\s+(?:month|year)\w*"
-    r"|\b(?:first|second)\s+half\s+of\s+(?:the\s+)?(?:Q[1-4]|(?:first|second|third|fourth)\s+quarter)\b[^?.]{0,12}"
-    rf"|(?:{YEAR}\s*年?)?\s*第?[一二三四1-4]季度的?[前后上下]半(?:段|期|部分)?"
+    rf"|\b(?:first|second)\s+half\s+of\s+(?:the\s+)?(?:Q[1-4]|(?:{NTH})\s+quarter)\b[^?.]{{0,12}}"
+    rf"|(?:{YEAR}\s*年?)?\s*第?{HAN_NTH}季度的?[前后上下]半(?:段|期|部分)?"
     r"|[上中下]旬|\b(?:\w+\s+)?trimester\b"
     rf"|\b(?:early|mid|late)[\s-]{YEAR}\b|(?<!\d){YEAR}\s*年[初末底]"
     r"|\b(?:Black\s+Friday|Cyber\s+Monday|Christmas|Thanksgiving|Easter|Halloween|Singles['’]?\s+Day|Prime\s+Day|Diwali)\b"
@@ -60,7 +74,7 @@ _NAMED_ALONE = re.compile(
 """Kinds of periods that reports do not have; no dates are made of them."""
 _VAGUE = re.compile(r"^(?:early|mid|late)|年[初末底]$", re.IGNORECASE)
 _WHOLE_YEAR = re.compile(
-    rf"\b(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?|(?:in|for|during|of)(?:\s+the)?(?:\s+year)?)\s*{YEAR}\b(?!\s*(?:[-–—]|to\b|through\b))"
+    rf"\b(?:{FISCAL}|(?:in|for|during|of)(?:\s+the)?(?:\s+year)?)\s*{YEAR}\b(?!\s*(?:[-–—]|to\b|through\b))"
     rf"|\b(?:annual|full[- ]year)\b|\blast\s+(?:fiscal\s+)?year\b(?!['’-])"
     rf"|(?<!\d){YEAR}\s*(?:财年|年度?)(?![\s的]*(?:第|[上下]半|初|底|末|以|前|至|到|\d))|(?:去年|前年)(?!同期|底|末|初)|全年",
     re.IGNORECASE,
@@ -110,7 +124,7 @@ def _found(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
     found = [ShortPeriod(" ".join(match.group().split())) for match in _NAMED_ALONE.finditer(question)]
     today = parse_iso(as_of)
     if not found:
-        found += [one for match in _MONTH_ALONE.finditer(question) if (one := _month(question, match, today))]
+        found += _months(question, today)
         found += [one for match in _WEEK.finditer(question) if (one := _week(match, today))]
         found += [
             ShortPeriod(question[day.start : day.end], day.day, day.day)
@@ -120,23 +134,32 @@ def _found(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _month(question: str, match: re.Match[str], today: date | None) -> ShortPeriod | None:
+def _months(question: str, today: date | None) -> list[ShortPeriod]:
+    """Months and days that the question names by themselves or from its own day, in order."""
     if today is None:
-        return None
-    if match["day"]:
-        return ShortPeriod(match.group(), today - timedelta(days=1), today - timedelta(days=1))
-    if match["last"] or match["this"]:
-        first = (today.replace(day=1) - timedelta(days=1 if match["last"] else 0)).replace(day=1)
-    else:
-        if _ENDS.search(question[: match.start()]) or _GOES_ON.search(question[match.end() :]):
-            return None
-        said = match["m"] or match["m2"] or match["m3"]
-        year = int(match["y"] or match["y2"] or match["y3"])
-        month = month_number(said)
-        if not 1 <= month <= 12 or (match["m3"] and month == year % 100 + 1):
-            return None  # "2011-12" may well be a fiscal year
-        first = date(year, month, 1)
-    return ShortPeriod(match.group(), first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1))
+        return []
+    found = [
+        (month.start, _month_of(question[month.start : month.end], date(month.year, month.month, 1)))
+        for month in find_months(question)
+        if not month.ends_quarter and _is_alone(question, month)
+    ]
+    for match in _NEAR_TODAY.finditer(question):
+        first = today.replace(day=1)
+        before = today - timedelta(days=1) if match["day"] else first - timedelta(days=1)
+        if match["day"]:
+            found.append((match.start(), ShortPeriod(match.group(), before, before)))
+        else:
+            found.append((match.start(), _month_of(match.group(), before.replace(day=1) if match["last"] else first)))
+    return [one for _, one in sorted(found, key=lambda item: item[0])]
+
+
+def _is_alone(question: str, month: MonthOfYear) -> bool:
+    before, after = question[: month.start], question[month.end :]
+    return not (_AFTER_A_DAY.search(before) or _ENDS.search(before) or _GOES_ON.search(after))
+
+
+def _month_of(words: str, first: date) -> ShortPeriod:
+    return ShortPeriod(words, first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1))
 
 
 def _week(match: re.Match[str], today: date | None) -> ShortPeriod | None:

@@ -10,43 +10,43 @@ from datetime import date
 from quelea_kit.dates import parse_iso
 from quelea_kit.no_such_periods import no_such_periods
 from quelea_kit.numerals import chinese
-from quelea_kit.period_words import MONTH, QUARTERS, month_number
+from quelea_kit.period_words import (
+    FISCAL,
+    FLOWS,
+    HAN_FLOWS,
+    HAN_NTH,
+    HAN_YEAR,
+    NTH,
+    QUARTERS,
+    find_months,
+    written_days,
+)
 
+_FAR = r"1[0-8]\d\d|2[1-9]\d\d|[3-9]\d{3}"
 _FAR_YEAR = re.compile(
-    r"\b(?:FY|fiscal(?:\s+year)?|calendar(?:\s+year)?|(?:in|of|for|during)(?:\s+the)?(?:\s+year)?|year)\s*(?P<y>1[0-8]\d\d|2[1-9]\d\d|[3-9]\d{3})\b"
+    rf"\b(?:{FISCAL}|(?:in|of|for|during)(?:\s+the)?(?:\s+year)?|year)\s*(?P<y>{_FAR})\b"
     r"(?!\s*(?:[,.]\d|%|million|billion|thousand|shares|people|employees|customers|units|stores))"
     r"|(?<!\w)Q[1-4]\s*,?\s*(?P<q>1[0-8]\d\d)\b|\bthe\s+year\s+\d{1,3}\b(?!\s*(?:of|in)\b)"
     r"|\b\d{1,4}\s*(?:BCE?|B\.C\.)(?!\w)|公元前[\d一二三四五六七八九十百千]*年?|(?:三国|[清明唐宋汉秦隋]朝|民国)(?:时期?|年间)?"
-    r"|(?<![\d.,])(?P<z>1[0-8]\d\d|2[1-9]\d\d|[3-9]\d{3})\s*(?:财年|财政年度|年度?)",
+    rf"|(?<![\d.,])(?P<z>{_FAR})\s*(?:{HAN_YEAR})",
     re.IGNORECASE,
 )
 """Years of which no report can be: of three centuries ago, or hence."""
-_FINANCE = re.compile(
-    r"\b(?:revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|cash|EPS|results|loss|dividends?|guidance)\b"
-    r"|营收|收入|利润|净利|现金|业绩|财报|毛利|亏损|盈利|每股|销售|销量|费用|成本",
-    re.IGNORECASE,
-)
+_FINANCE = re.compile(rf"\b(?:{FLOWS}|cash|dividends?|guidance)\b|{HAN_FLOWS}|现金|财报", re.IGNORECASE)
 """With it Q5 is meant for a quarter; without, it may be a car or a question's number."""
 _FUTURE_QUARTER = re.compile(
-    r"(?<![\w-])(?:Q(?P<q1>[1-4])|(?P<o>first|second|third|fourth)\s+(?:fiscal\s+)?quarter)[\s,]*(?:of\s+)?(?:the\s+)?"
+    rf"(?<![\w-])(?:Q(?P<q1>[1-4])|(?P<o>{NTH})\s+(?:fiscal\s+)?quarter)[\s,]*(?:of\s+)?(?:the\s+)?"
     r"(?:FY|fiscal(?:\s+year)?\s*)?(?P<y1>20\d\d)\b"
-    r"|(?P<y2>20\d\d)\s*(?:年|财年|年度)?\s*(?:Q(?P<q2>[1-4])(?!\d)|第?\s*(?P<z>[一二三四1-4])\s*个?(?:季度|财季))",
+    rf"|(?P<y2>20\d\d)\s*(?:年|财年|年度)?\s*(?:Q(?P<q2>[1-4])(?!\d)|第?\s*(?P<z>{HAN_NTH})\s*个?(?:季度|财季))",
     re.IGNORECASE,
 )
 _FUTURE_YEAR = re.compile(
     r"(?:\b(?:FY|fiscal(?:\s+year)?)\s*'?(?P<f>20\d\d|\d\d)\b)"
-    r"|\b(?P<m>20\d\d)(?:'s)?\s+(?:(?:annual|gross|operating|net|total|free|capital)\s+)?(?:revenues?|sales|income|earnings|profits?"
-    r"|margins?|EPS|results|cash|expenses|dividends?|loss(?:es)?|capex|R&D)\b"
+    rf"|\b(?P<m>20\d\d)(?:'s)?\s+(?:(?:annual|gross|operating|net|total|free|capital)\s+)?(?:{FLOWS}"
+    r"|cash|expenses|dividends?|capex|R&D)\b"
     r"|(?:\bH[12]|\b(?:first|second)\s+half)\s*(?:of\s+)?(?:the\s+)?(?:FY|fiscal(?:\s+year)?\s*)?(?P<h>20\d\d)\b"
     r"|\b(?:in|for|during|of)\s+(?:the\s+year\s+)?(?P<y>20\d\d)\b(?=\s*[?.!,]|\s*$|\s+(?:compared|and|versus|vs)\b)"
     r"|(?<!\d)(?P<z>20\d\d)\s*(?:财年|财政年度|年度?(?!\d|到期|目标|\s*\d+\s*月))",
-    re.IGNORECASE,
-)
-_FUTURE_DAY = re.compile(
-    rf"\b(?P<m1>{MONTH})\.?\s+(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+|of\s+)?(?P<y1>20\d\d)\b"
-    rf"|\b(?P<d2>\d{{1,2}})\s+(?P<m2>{MONTH})\.?,?\s+(?P<y2>20\d\d)\b"
-    r"|(?<!\d)(?P<y3>20\d\d)\s*年\s*(?P<m3>\d{1,2})\s*月(?:\s*(?P<d3>\d{1,2})\s*[日号])?"
-    r"|(?<!\d)(?P<y4>20\d\d)-(?P<m4>\d{1,2})-(?P<d4>\d{1,2})(?!\d)",
     re.IGNORECASE,
 )
 _NEXT = re.compile(
@@ -104,20 +104,18 @@ def unreal_periods(question: str, as_of: str) -> Unreal:
 
 
 def _days_ahead(question: str, today: date) -> list[str]:
-    """Months and days by the calendar, and next year: unless it is asked for what lies ahead."""
+    """Next year, and months and days by the calendar: unless it is asked for what lies ahead."""
     if _AHEAD.search(question):
         return []
     found = [match.group() for match in _NEXT.finditer(question)]
-    for match in _FUTURE_DAY.finditer(question):
-        n = next(n for n in "1234" if match[f"y{n}"])
-        month = month_number(match[f"m{n}"])
-        if 1 <= month <= 12 and (int(match[f"y{n}"]), month, int(match[f"d{n}"] or 1)) > (
-            today.year,
-            today.month,
-            today.day,
-        ):
-            found.append(match.group())
-    return found
+    days = [(day.start, day.end, (day.year, day.month, day.day)) for day in written_days(question) if day.month <= 12]
+    days += [
+        (month.start, month.end, (month.year, month.month, 1))
+        for month in find_months(question)
+        if not month.ends_quarter and all(month.end <= start or month.start >= end for start, end, _ in days)
+    ]
+    now = (today.year, today.month, today.day)
+    return found + [question[start:end] for start, end, day in sorted(days) if day > now]
 
 
 def _future(question: str, today: date) -> list[str]:
