@@ -14,6 +14,7 @@ from support.filings import CATALOGUE, TODAY
         ("What was Zebra's revenue in May 2023?", 2023, 5),
         ("Zebra net income for the month of Nov. 2022", 2022, 11),
         ("Zebra sales 2022-12", 2022, 12),
+        ("How did Zebra's sales do in that May 2023?", 2023, 5),
         ("Zebra2022年5月的营收", 2022, 5),
         ("Zebra2022年十二月份的净利润", 2022, 12),
     ],

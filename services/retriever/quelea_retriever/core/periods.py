@@ -8,7 +8,24 @@ from datetime import date
 from typing import Literal
 
 from quelea_kit.dates import FoundDate, find_dates
-from quelea_kit.period_words import HAN_MONTH, MONTH, QUARTERS, month_number, usual
+from quelea_kit.period_words import (
+    ENDS,
+    FISCAL,
+    FLOWS,
+    HAN_ENDS,
+    HAN_FLOWS,
+    HAN_GOES_ON,
+    HAN_NTH,
+    HAN_SPANS,
+    HAN_YEAR,
+    NTH_OR_DIGIT,
+    QUARTERS,
+    SPANS,
+    YEAR,
+    MonthOfYear,
+    find_months,
+    usual,
+)
 
 Kind = Literal["quarter", "year", "date", "month"]
 
@@ -52,13 +69,13 @@ class Ask:
         return " ".join(part for part in parts if part)
 
 
-_FISCAL = r"fiscal(?:\s+year)?|FY|calendar(?:\s+year)?|财年|财政年度"
+_FISCAL = rf"{FISCAL}|财年|财政年度"
 _LINK = r"[\s,'\-]*(?:(?:of|in|for|the|year|ended|ending)\s+)*(?:the\s+)?"
 
 _QUARTER = re.compile(
     r"(?<![A-Za-z])(?P<q>[Qq])(?P<n>[1-4])(?=\D|20\d\d|$)|\b(?P<n2>[1-4])Q(?=\W|\d\d|FY|$)"
-    r"|\b(?P<o>first|second|third|fourth|1st|2nd|3rd|4th|final)[\s-]+(?:fiscal[\s-]+|calendar[\s-]+)?quarters?\b"
-    r"|(?:第\s*)?(?P<z>[一二三四1-4])\s*(?:季度|季报|财季)|前三季度|前(?P<z3>三)季"
+    rf"|\b(?P<o>{NTH_OR_DIGIT}|final)[\s-]+(?:fiscal[\s-]+|calendar[\s-]+)?quarters?\b"
+    rf"|(?:第\s*)?(?P<z>{HAN_NTH})\s*(?:季度|季报|财季)|前三季度|前(?P<z3>三)季"
     r"|\b(?:first|1st)\s+(?P<nine>nine|9|six|6)\s+months\b|\b(?P<nine2>nine|six)\s+months\s+(?:of|ended|ending)\b"
     r"|\b(?P<half>first|second|1st|2nd)[\s-]+half\b|(?<![A-Za-z])H(?P<h>[12])(?=\W|\d\d|$)|\b(?P<h2>[12])H(?=\W"
     r"|\d\d|$)"
@@ -66,23 +83,16 @@ _QUARTER = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(
-    rf"(?P<pre>(?:{_FISCAL})[\s']*)(?P<y>(?:19|20)\d\d|\d\d)(?![\d%])"
-    r"|(?<![\d.,\-$£€¥/])(?P<y2>(?:19|20)\d\d)(?![\d%]|[.,]\d|-\d\d\b(?!\d))(?P<post>\s*(?:财年|财政年度|年度?))?"
+    rf"(?P<pre>(?:{_FISCAL})[\s']*)(?P<y>{YEAR}|\d\d)(?![\d%])"
+    rf"|(?<![\d.,\-$£€¥/])(?P<y2>{YEAR})(?![\d%]|[.,]\d|-\d\d\b(?!\d))(?P<post>\s*(?:{HAN_YEAR}))?"
     r"|(?<=[QqHh][1-4])[\s'-]*(?P<y3>(?:20)?\d\d)(?![\d%])"
     r"|(?<=[1-4][QqHh])[\s'-]*(?:FY)?(?P<y4>(?:20)?\d\d)(?![\d%])"
     r"|(?<!\d)(?P<y5>\d\d)(?=年[第前一二三四上下度]?)年",
     re.IGNORECASE,
 )
-_MONTH_YEAR = re.compile(
-    rf"\b(?P<m>{MONTH})\.?\s*,?\s*(?P<mq>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y>(?:19|20)\d\d)\b"
-    rf"|(?P<y2>(?:19|20)\d\d)\s*年的?\s*(?P<m2>\d{{1,2}}|{HAN_MONTH})\s*月(?!\s*\d)"
-    r"|(?<![\d.,/-])(?P<y3>(?:19|20)\d\d)-(?P<m3>0[1-9]|1[0-2])(?![\d/-])",
-    re.IGNORECASE,
-)
 COUNTED = re.compile(
-    r"\b(?:revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|expen(?:ses?|ditures?)|costs?|cash\s+flows?|EPS|loss(?:es)?"
-    r"|results|spend(?:ing)?|spent|made?|shipments?|deliver(?:y|ies|ed)|bookings?|dividends?)\b"
-    r"|营收|收入|利润|净利|销售|销量|出货|交付|成本|费用|支出|现金流|业绩|毛利|亏损|盈利|每股",
+    rf"\b(?:{FLOWS}|expen(?:ses?|ditures?)|costs?|cash\s+flows?|spend(?:ing)?|spent|made?|shipments?|deliver(?:y|ies|ed)"
+    rf"|bookings?|dividends?)\b|{HAN_FLOWS}|出货|交付|支出|现金流",
     re.IGNORECASE,
 )
 """What is counted over a span of time, as against what happened on some day of it."""
@@ -90,15 +100,11 @@ OF_MARKETS = re.compile(
     r"\bshipments?\b|\bmarket\s+shares?\b|\bunits?\s+sold\b|出货|销量|市场份额|市占率|排名", re.IGNORECASE
 )
 """What is counted of a whole market: news and research have it, and no filing."""
-_RANGE_BEFORE = re.compile(
-    r"(?:\b(?:from|between|since|until|till|through|by|after|before|to|and|due|maturing)|自|从|至|到|和|与|[-–—~～])\s*$",
-    re.IGNORECASE,
-)
+_RANGE_BEFORE = re.compile(rf"(?:\b(?:{SPANS})|{HAN_SPANS})\s*$", re.IGNORECASE)
 _RANGE_AFTER = re.compile(
-    r"^份?\s*(?:(?:to|through|until|till|and|onwards?)\b|[-–—~～至到和与]|以[来后前]|之[后前]|[初底末]|到期|notes?\b|bonds?\b)",
-    re.IGNORECASE,
+    rf"^份?\s*(?:(?:to|through|until|till|and|onwards?)\b|{HAN_GOES_ON}|到期|notes?\b|bonds?\b)", re.IGNORECASE
 )
-_ENDED = re.compile(r"(?:ended|ending|as of|as at|at|end of|through|quarter of|截至|截止|止)[\s:]*$", re.IGNORECASE)
+_ENDED = re.compile(rf"(?:\b(?:{ENDS})|{HAN_ENDS}|止)[\s:]*$", re.IGNORECASE)
 _QUARTER_AFTER = re.compile(
     r"^\s*(?:fiscal\s+)?(?:quarter|period)|^份?[底末]?(?:结束|截止|为止|止)?的?(?:那个?|一个)?(?:财季|季)",
     re.IGNORECASE,
@@ -141,10 +147,10 @@ def find_asks(query: str) -> list[Ask]:
     for day in find_dates(query):
         taken.append((day.start, day.end))
         found.append((day.start, _date_ask(query, day)))
-    for match in _MONTH_YEAR.finditer(query):
-        if _free(match.span(), taken) and (month := _month_ask(query, match)):
-            taken.append(match.span())
-            found.append((match.start(), month))
+    for month in find_months(query):
+        if _free((month.start, month.end), taken) and (ask := _month_ask(query, month)):
+            taken.append((month.start, month.end))
+            found.append((month.start, ask))
     years = [match for match in _YEAR.finditer(query) if _free(match.span(), taken)]
     quarters = [match for match in _QUARTER.finditer(query) if _free(match.span(), taken)]
     used: set[int] = set()
@@ -177,19 +183,13 @@ def _date_ask(query: str, day: FoundDate) -> Ask:
     return Ask("date", year=day.day.year, end=day.day, weak=weak)
 
 
-def _month_ask(query: str, match: re.Match[str]) -> Ask | None:
+def _month_ask(query: str, month: MonthOfYear) -> Ask | None:
     """The period that ends in the month, where the question says so; else the month alone, where it is counted by."""
-    before, after = query[: match.start()], query[match.end() :]
-    ends = match["mq"] or _ENDED.search(before) or _QUARTER_AFTER.search(after)
+    before, after = query[: month.start], query[month.end :]
+    ends = month.ends_quarter or _ENDED.search(before) or _QUARTER_AFTER.search(after)
     if not ends and (_RANGE_BEFORE.search(before) or _RANGE_AFTER.search(after) or not COUNTED.search(query)):
         return None
-    month = month_number(match["m"] or match["m2"] or match["m3"])
-    if not 1 <= month <= 12:
-        return None
-    year = match["y"] or match["y2"] or match["y3"]
-    if match["m3"] and month == int(year[2:]) + 1:
-        return None  # "2011-12" may well be a fiscal year
-    return Ask("month", year=int(year), month=month, alone=not ends)
+    return Ask("month", year=month.year, month=month.month, alone=not ends)
 
 
 def _full_year(match: re.Match[str]) -> int:

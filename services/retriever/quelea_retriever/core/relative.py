@@ -7,8 +7,9 @@ from contextlib import suppress
 from datetime import date, timedelta
 
 from quelea_kit import numerals
+from quelea_kit.period_words import UNITS
 
-_DAYS = {"day": 1, "week": 7, "month": 30, "天": 1, "日": 1, "周": 7, "月": 30}
+_DAYS = {"day": 1, "week": 7, "month": 30}
 
 _SPAN = re.compile(
     r"\b(?:(?P<en>last|this|current|past)\s+(?P<unit>week|month|quarter|year)|(?P<day>today|yesterday)"
@@ -40,12 +41,10 @@ def _span(match: re.Match[str], as_of: date) -> tuple[date, date]:
         return day, day
     if match["n"] or match["zn"]:
         count = number((match["n"] or match["zn"]).lower())
-        return as_of - timedelta(days=count * _DAYS[(match["many"] or match["zmany"]).lower()]), as_of
+        return as_of - timedelta(days=count * _DAYS[UNITS[(match["many"] or match["zmany"]).lower()]]), as_of
     if match["zyear"]:
         return _calendar("year", as_of, match["zyear"] == "去年")
-    unit = (match["unit"] or "").lower() or {"周": "week", "星期": "week", "月": "month", "季度": "quarter"}[
-        match["zunit"]
-    ]
+    unit = UNITS[(match["unit"] or match["zunit"]).lower()]
     return _calendar(unit, as_of, (match["en"] or match["zh"]).lower()[0] in "lp上")
 
 

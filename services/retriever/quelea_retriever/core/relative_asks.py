@@ -16,7 +16,7 @@ from datetime import date, timedelta
 from typing import Literal
 
 from quelea_kit.dates import parse_iso
-from quelea_kit.period_words import MONTH, MONTHS_LONG, YEAR, month_number, usual
+from quelea_kit.period_words import MONTH, MONTHS_LONG, RELATIVE, UNITS, YEAR, month_number, usual
 
 from .model import DocumentFacts
 from .periods import COUNTED, OF_MARKETS, Ask, find_asks
@@ -26,16 +26,26 @@ Unit = Literal["quarter", "year", "fiscal year", "to date", "months", "month", "
 
 _COUNT = r"\d{1,2}|two|three|four|five|six|seven|eight"
 _HAN = r"\d{1,2}|[一两二三四五六七八九十]"
+_NOT_AFTER = {"last quarter": r"(?!\s+of\b)"}
+"""The last quarter of a year is its fourth."""
+_KINDS: dict[str, tuple[Unit, int]] = {
+    "quarter before last": ("quarter", 2),
+    "last quarter": ("quarter", 1),
+    "last fiscal year": ("fiscal year", 1),
+    "last month": ("month", 1),
+    "this month": ("month", 0),
+    "year before last": ("year", 2),
+    "last year": ("year", 1),
+    "this year": ("year", 0),
+}
+"""What is counted back, and how many, of what the kit's table calls so."""
 _SAID = re.compile(
-    r"\b(?P<qbl>(?:the\s+)?quarter\s+before\s+last)\b|\b(?P<ybl>(?:the\s+)?year\s+before\s+last)\b"
-    r"|\b(?P<lq>(?:last|past)\s+quarter)\b(?!\s+of\b)|\b(?P<lfy>last\s+(?:fiscal|financial)\s+year)\b"
-    r"|\b(?P<ytd>year[\s-]to[\s-]date|YTD|(?:so\s+far\s+)?this\s+year\s+so\s+far|so\s+far\s+this\s+year)\b"
-    r"|\b(?P<pm>(?:past|last|previous|trailing)\s+(?P<pn>3|6|9|12|three|six|nine|twelve)\s+months)\b(?!\s+ended)|\b(?P<lm>last\s+month)\b|\b(?P<tm>this\s+month)\b"
-    r"|(?P<zpm>(?:过去|最近|近)(?:的)?(?:(?P<zpn>十二|12|[三六九369])个?月|半年))|(?P<zlm>上个?月(?!底|末))|(?P<ztm>(?:本|这个)月)"
-    r"|\b(?P<ly>last\s+year)\b|\b(?P<ty>this\s+year)\b"
-    rf"|\b(?P<n>{_COUNT}|one|a)\s+(?P<unit>month|quarter)s?\s+ago\b|\b(?P<ny>{_COUNT})\s+years\s+ago\b"
-    r"|(?P<zqbl>上上个?季度?)|(?P<zlq>上(?:一?个)?季度|上季(?!度))|(?P<zlfy>上个?财年|上一个?财年)"
-    r"|(?P<zytd>年初至今|年初以来|今年以来|今年至今)|(?P<zybl>(?<!大)(?<!\d)前年)|(?P<zly>去年)|(?P<zty>今年)"
+    r"\b(?P<to_date>year[\s-]to[\s-]date|YTD|(?:so\s+far\s+)?this\s+year\s+so\s+far|so\s+far\s+this\s+year)\b"
+    r"|(?P<zto_date>年初至今|年初以来|今年以来|今年至今)"
+    r"|\b(?P<pm>(?:past|last|previous|trailing)\s+(?P<pn>3|6|9|12|three|six|nine|twelve)\s+months)\b(?!\s+ended)"
+    r"|(?P<zpm>(?:过去|最近|近)(?:的)?(?:(?P<zpn>十二|12|[三六九369])个?月|半年))|"
+    + "|".join(rf"(?P<{name.replace(' ', '_')}>{RELATIVE[name]}){_NOT_AFTER.get(name, '')}" for name in _KINDS)
+    + rf"|\b(?P<n>{_COUNT}|one|a)\s+(?P<unit>month|quarter)s?\s+ago\b|\b(?P<ny>{_COUNT})\s+years\s+ago\b"
     rf"|(?P<day>\b(?:ended|ending|as\s+of|as\s+at)\s+(?:on\s+)?(?P<dm>{MONTH})\s+(?P<dd>\d{{1,2}})(?:st|nd|rd|th)?\b"
     rf"(?!\s*,?\s*(?:of\s+)?{YEAR}))"
     r"|(?P<zday>截[至止]到?\s*(?P<zdm>\d{1,2})\s*月\s*(?P<zdd>\d{1,2})\s*日)"
@@ -112,7 +122,7 @@ def find_relatives(text: str) -> list[Relative]:
     plain = SAME_PERIOD.sub(lambda match: " " * len(match.group()), text)
     found = []
     for match in _SAID.finditer(plain):
-        quarters = match.lastgroup in ("lq", "qbl", "zlq", "zqbl", "pm", "zpm")
+        quarters = match.lastgroup in ("last_quarter", "quarter_before_last", "pm", "zpm")
         before = plain[: match.start()]
         if _COMPARED.search(re.sub(r"\b(?:in|during|within|over)\s+the\s*$", "", before) if quarters else before):
             continue
@@ -149,21 +159,12 @@ def _relative(match: re.Match[str], words: str) -> Relative:
     count, unit = match["n"] or match["zn"], match["unit"] or match["zunit"]
     if count:
         back = number(count.lower())
-        return Relative(words, "months" if unit.lower() in ("month", "月") else "quarter", back)
+        return Relative(words, "months" if UNITS[unit.lower()] == "month" else "quarter", back)
     if years := match["ny"] or match["zny"]:
         return Relative(words, "year", number(years.lower()))
-    kinds: dict[str, tuple[Unit, int]] = {
-        "qbl": ("quarter", 2),
-        "lq": ("quarter", 1),
-        "lfy": ("fiscal year", 1),
-        "ytd": ("to date", 0),
-        "lm": ("month", 1),
-        "tm": ("month", 0),
-        "ybl": ("year", 2),
-        "ly": ("year", 1),
-        "ty": ("year", 0),
-    }
-    unit_, back = kinds[next(name for name in kinds if match[name] or match[f"z{name}"])]
+    if match["to_date"] or match["zto_date"]:
+        return Relative(words, "to date", 0)
+    unit_, back = next(kind for name, kind in _KINDS.items() if match[name.replace(" ", "_")])
     return Relative(words, unit_, back)
 
 
