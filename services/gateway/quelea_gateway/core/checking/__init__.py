@@ -18,7 +18,8 @@ a figure computed   resolving, where the words state the computation outright (a
 a whole sentence    against (superlatives, extremes, comparing, listed, fiscal_names), exchanged subjects, chained
                     (what follows from its own figures)
 prose               against_prose: contrary ("not", who did it to whom), clauses (the opposite, by opposites),
-                    overstated ("all" of "some"), invented (another name, thing or cause); across (another language)
+                    overstated ("all" of "some"), numbered ("six" for five), ranking (which of two is more, which of
+                    all is most), invented (another name, thing or cause); across (another language)
 verdicts            support (sentences and markers), checker puts all together
 """
 

@@ -12,8 +12,10 @@ from quelea_gateway.core.checking import invented
 from quelea_gateway.core.checking.clauses import is_opposed
 from quelea_gateway.core.checking.contrary import is_contrary
 from quelea_gateway.core.checking.facts import Evidence
+from quelea_gateway.core.checking.numbered import is_miscounted
 from quelea_gateway.core.checking.overstated import is_overstated
 from quelea_gateway.core.checking.passage_facts import content
+from quelea_gateway.core.checking.ranking import is_misranked
 
 _MOST_SENTENCES = 600
 """Sentences of the passages that are looked at, and of those the ones that share most words with the sentence."""
@@ -45,6 +47,8 @@ class Prose:
             is_contrary(sentence, near)
             or is_opposed(sentence, near, named=not figures)
             or is_overstated(sentence, near)
+            or is_miscounted(sentence, near)
+            or is_misranked(sentence, self._evidence)
         ):
             return True
         if figures:

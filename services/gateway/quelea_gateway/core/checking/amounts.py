@@ -68,7 +68,7 @@ def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list
     """
     if cell and (plainly := _CELL.fullmatch(text)):
         return [_of_cell(plainly)]
-    if not _SOME.search(text):
+    if not _SOME.search(text) and not (words and counted(text)):
         return []
     flat = plain(text)
     mask = bytearray(len(flat)) if cell else hidden(flat)

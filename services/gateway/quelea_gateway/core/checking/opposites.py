@@ -13,6 +13,8 @@ from quelea_kit.text import CJK, stem
 
 _PHRASES = (
     (re.compile(r"\b(?:years?|quarters?|months?|period) (?:earlier|before|later|after)\b", re.IGNORECASE), "year"),
+    (re.compile(r"\b(?:more than|over|at least) (?:a |one )?half\b", re.IGNORECASE), "overhalf"),
+    (re.compile(r"\b(?:less than|under|fewer than|not even) (?:a |one )?half\b", re.IGNORECASE), "underhalf"),
     (re.compile(r"\b(?:less|least) likely\b", re.IGNORECASE), "unlikely"),
     (re.compile(r"\b(?:more|most) likely\b", re.IGNORECASE), "likely"),
     (re.compile(r"\bas follows\b|\bthe following\b(?= [a-z]+ (?:table|show|present|summari|set))", re.IGNORECASE), ""),

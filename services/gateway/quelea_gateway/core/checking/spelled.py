@@ -65,7 +65,8 @@ _PART = re.compile(
 """ "Two thirds of", 三分之一: a part of a whole."""
 _NAMES = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _COUNTED = re.compile(
-    r"\b(?P<num>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty)\b",
+    r"\b(?P<num>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty)\b"
+    r"|(?<![第\d.,零〇一二两三四五六七八九十百千万])(?P<zh>[二两三四五六七八九])(?=[家座名位艘项款间处台辆架套笔起件种所栋])",
     re.IGNORECASE,
 )
 
@@ -184,11 +185,11 @@ def _zh_times(match: re.Match[str]) -> str:
 
 
 def counted(text: str) -> list[Figure]:
-    """Number words without a unit, as evidence has them: "five days". In an answer they are no figures."""
+    """Number words without a unit, as evidence has them: "five days", 五家. In an answer they are no figures."""
     return [
         Figure("", *match.span(), "number", Decimal(value))
         for match in _COUNTED.finditer(text)
-        if (value := english(match["num"])) is not None
+        if (value := english(match["num"]) if match["num"] else chinese(match["zh"])) is not None
     ]
 
 

@@ -63,7 +63,7 @@ _OF_PARTS = re.compile(
     r"|(?P<zh>[两二三四五六八])(?:大|个|项|类|家)(?!季|月)",
     re.IGNORECASE,
 )
-_LINE_ITEM = re.compile(
+LINE_ITEM = re.compile(
     r"\b(?:revenues?|sales|income|profit|loss(?:es)?|earnings|costs?|expenses?|margin|tax(?:es)?|assets?|liabilit\w+"
     r"|equity|cash|debt|dividends?|shares?|provision|EBITDA?|per|rate|ratio|change|growth|depreciation|amorti[sz]ation"
     r"|activities|backlog|employees|net|gross|other|all|less)\b|%"
@@ -118,8 +118,7 @@ def _holds(own: Fact, rest: Sequence[Fact], word: re.Match[str]) -> bool:
 
 def _sets(claim: Claim, evidence: Evidence, sentence: str) -> Iterator[tuple[Fact, list[Fact]]]:
     """The places where the figure stands, each with the others of its set; sets that are not known are left out."""
-    counted = _OF_PARTS.search(sentence)
-    wanted = _COUNTS[(counted["en"] or counted["zh"]).lower()] if counted else 0
+    wanted = parts(sentence)
     timely = _TIMES.search(sentence)
     for fact in _standing(claim, evidence):
         group = evidence.groups[fact.group]
@@ -131,6 +130,12 @@ def _sets(claim: Claim, evidence: Evidence, sentence: str) -> Iterator[tuple[Fac
             rest = _listed(fact, group)
         if rest and (not wanted or len(rest) + 1 == wanted):
             yield fact, rest
+
+
+def parts(sentence: str) -> int:
+    """Of how many things it speaks: 3 of "of the three segments"; 0 where it does not say."""
+    counted = _OF_PARTS.search(sentence)
+    return _COUNTS[(counted["en"] or counted["zh"]).lower()] if counted else 0
 
 
 def _standing(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
@@ -161,7 +166,7 @@ def _rows(fact: Fact, group: Group, evidence: Evidence, terms: frozenset[str]) -
     rows = evidence.rows.get(fact.table, [])
     if TOTAL.search(group.label):
         return []
-    if _LINE_ITEM.search(group.label) and _is_named(group, terms):  # "Americas: net sales; Europe: net sales"
+    if LINE_ITEM.search(group.label) and _is_named(group, terms):  # "Americas: net sales; Europe: net sales"
         alike = [g for g in rows if g.label == group.label and g.section]
         if len(alike) > 1 and len({g.section for g in alike}) == len(alike):
             return _others(fact, alike)
@@ -173,10 +178,10 @@ def _rows(fact: Fact, group: Group, evidence: Evidence, terms: frozenset[str]) -
     if whole := _whole(fact, [g for g in rows if g.block == group.block]):
         return whole
     block = [g for g in rows if g.block == group.block and g.label and not TOTAL.search(g.label)]
-    if any(_LINE_ITEM.search(g.label) for g in block):
+    if any(LINE_ITEM.search(g.label) for g in block):
         return []
     found = _others(fact, block)
-    return [] if _has_sum([fact.value, *(f.value for f in found)]) else found
+    return [] if has_sum([fact.value, *(f.value for f in found)]) else found
 
 
 def _whole(fact: Fact, block: Sequence[Group]) -> list[Fact]:
@@ -192,7 +197,7 @@ def _whole(fact: Fact, block: Sequence[Group]) -> list[Fact]:
 def _is_named(group: Group, terms: frozenset[str]) -> bool:
     """The words name its section, which is a thing and no line item."""
     own = content(group.section)
-    return bool(own) and own <= terms and not own <= group.name and not _LINE_ITEM.search(group.section)
+    return bool(own) and own <= terms and not own <= group.name and not LINE_ITEM.search(group.section)
 
 
 def _run(rows: Sequence[Group], group: Group) -> tuple[list[Group], Group | None]:
@@ -223,7 +228,7 @@ def _slack(parts: Sequence[Fact], total: Fact) -> Decimal:
     return max(total.figure.step, *(f.figure.step for f in parts)) * (1 + len(parts) // 2)
 
 
-def _has_sum(values: Sequence[Decimal]) -> bool:
+def has_sum(values: Sequence[Decimal]) -> bool:
     """One of them is the sum of those before it or behind it: a total by another name."""
     for at, value in enumerate(values):
         for run in (values[:at], values[at + 1 :]):
