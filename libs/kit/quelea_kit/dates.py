@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -57,3 +58,14 @@ def parse_iso(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
+
+
+def months_later(day: date, months: int) -> date | None:
+    """The day so many months later; the last of a month stays the last. None beyond what a date can be."""
+    index = day.year * 12 + day.month - 1 + months
+    year, month = index // 12, index % 12 + 1
+    if not date.min.year <= year <= date.max.year:
+        return None
+    longest = monthrange(year, month)[1]
+    is_last = day.day == monthrange(day.year, day.month)[1]
+    return date(year, month, longest if is_last else min(day.day, longest))

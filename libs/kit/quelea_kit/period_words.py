@@ -55,12 +55,12 @@ RELATIVE = {
 FLOWS = r"revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|EPS|results|loss(?:es)?"
 HAN_FLOWS = "营收|收入|利润|净利|业绩|毛利|亏损|盈利|每股|销售|销量|费用|成本"
 """Patterns of what every report counts over a span of time, and not on a day; who asks for them asks for a period."""
-ENDS = r"ended|ending|as\s+of|as\s+at|at|end\s+of|through|quarter\s+of"
-HAN_ENDS = "截至|截止"
-"""Patterns of words before a day or month that ends a period."""
-SPANS = r"from|between|since|until|till|through|by|after|before|to|and|due|maturing"
-HAN_SPANS = "自|从|至|到|和|与|[-–—~～]"
-"""Patterns of words before a day or month that begins, ends or bounds a longer time."""
+ENDS = r"(?:\b(?:ended|ending|as\s+of|as\s+at|at|end\s+of|through|quarter\s+of)|截至|截止)"
+"""Pattern of words before a day or month that ends a period."""
+SPANS = (
+    r"(?:\b(?:from|between|since|until|till|through|by|after|before|to|and|due|maturing)|自|从|至|到|和|与|[-–—~～])"
+)
+"""Pattern of words before a day or month that begins, ends or bounds a longer time."""
 HAN_GOES_ON = "[-–—~～至到和与]|以[来后前]|之[后前]|[初底末]"
 """Pattern of what makes the month before it a bound of a longer time."""
 TO_DATE = -1

@@ -16,11 +16,9 @@ from quelea_kit.period_words import (
     ENDS,
     FISCAL,
     FLOWS,
-    HAN_ENDS,
     HAN_FLOWS,
     HAN_GOES_ON,
     HAN_NTH,
-    HAN_SPANS,
     NTH,
     RELATIVE,
     SPANS,
@@ -39,10 +37,7 @@ _FLOW = re.compile(
     re.IGNORECASE,
 )
 """What is counted over a span of time. Cash and debt are of a day."""
-_ENDS = re.compile(
-    rf"(?:\b(?:{ENDS}|{SPANS})(?:\s+the)?|{HAN_ENDS}|{HAN_SPANS})[\s:：]*$",
-    re.IGNORECASE,
-)
+_ENDS = re.compile(rf"(?:{ENDS}|{SPANS})(?:\s+the)?[\s:：]*$", re.IGNORECASE)
 _GOES_ON = re.compile(
     r"^(?:\s*(?:fiscal\s+)?(?:quarter|period|10-?[QK])\b|份?\s*(?:to|through|until|and)\b"
     rf"|份?\s*(?:{HAN_GOES_ON}|止|季|财季))",

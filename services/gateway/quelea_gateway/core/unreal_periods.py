@@ -132,7 +132,8 @@ def _future(question: str, today: date) -> list[str]:
         year = year if len(year) == 4 else f"20{year}"
         if int(year) > today.year + 1 and not any(year in one for one in found):
             found.append(match.group())
-    return found + [one for one in _days_ahead(question, today) if not any(one in other for other in found)]
+    found += _days_ahead(question, today)
+    return [one for one in found if not any(one in other and one != other for other in found)]
 
 
 def _tidy(text: str) -> str:

@@ -12,11 +12,9 @@ from quelea_kit.period_words import (
     ENDS,
     FISCAL,
     FLOWS,
-    HAN_ENDS,
     HAN_FLOWS,
     HAN_GOES_ON,
     HAN_NTH,
-    HAN_SPANS,
     HAN_YEAR,
     NTH_OR_DIGIT,
     QUARTERS,
@@ -100,11 +98,11 @@ OF_MARKETS = re.compile(
     r"\bshipments?\b|\bmarket\s+shares?\b|\bunits?\s+sold\b|出货|销量|市场份额|市占率|排名", re.IGNORECASE
 )
 """What is counted of a whole market: news and research have it, and no filing."""
-_RANGE_BEFORE = re.compile(rf"(?:\b(?:{SPANS})|{HAN_SPANS})\s*$", re.IGNORECASE)
+_RANGE_BEFORE = re.compile(rf"{SPANS}\s*$", re.IGNORECASE)
 _RANGE_AFTER = re.compile(
     rf"^份?\s*(?:(?:to|through|until|till|and|onwards?)\b|{HAN_GOES_ON}|到期|notes?\b|bonds?\b)", re.IGNORECASE
 )
-_ENDED = re.compile(rf"(?:\b(?:{ENDS})|{HAN_ENDS}|止)[\s:]*$", re.IGNORECASE)
+_ENDED = re.compile(rf"(?:{ENDS}|止)[\s:]*$", re.IGNORECASE)
 _QUARTER_AFTER = re.compile(
     r"^\s*(?:fiscal\s+)?(?:quarter|period)|^份?[底末]?(?:结束|截止|为止|止)?的?(?:那个?|一个)?(?:财季|季)",
     re.IGNORECASE,

@@ -8,14 +8,13 @@ period that the question names outright.
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
-from quelea_kit.dates import parse_iso
+from quelea_kit.dates import months_later, parse_iso
 from quelea_kit.period_words import MONTH, MONTHS_LONG, RELATIVE, UNITS, YEAR, month_number, usual
 
 from .model import DocumentFacts
@@ -203,10 +202,10 @@ def _ask(one: Relative, as_of: date, filings: Sequence[DocumentFacts]) -> Ask | 
         return _ended_on(one.day, as_of, filings)
     if one.unit == "fiscal year":
         return _fiscal_year(as_of, filings) or Ask("year", as_of.year - one.back, calendar=True)
-    if one.unit == "month" and (not _ends(filings) or _published_in(filings, _shifted(as_of, -one.back))):
+    if one.unit == "month" and (not _ends(filings) or _published_in(filings, months_later(as_of, -one.back))):
         return None  # news have days, no quarters; and what came out in the month is what is known of it
     months = one.back if one.unit in ("months", "month") else 0
-    day = _shifted(as_of, -months)
+    day = months_later(as_of, -months)
     if day is None:
         return None
     ends = _quarter_ends(day, filings, one.back)
@@ -249,7 +248,7 @@ def _ends(filings: Sequence[DocumentFacts]) -> list[date]:
 def _quarter_ends(day: date, filings: Sequence[DocumentFacts], back: int) -> list[date]:
     """Last days of quarters around the day, oldest first: as filed, else as in other years, else three months on."""
     known = sorted(_ends(filings), reverse=True) or [date(2000, 12, 31)]
-    first, last = _shifted(day, -3 * (back + 3)) or date.min, _shifted(day, 9) or date.max
+    first, last = months_later(day, -3 * (back + 3)) or date.min, months_later(day, 9) or date.max
     found: list[date] = []
     for months in (0, 12, 3):
         for end in known:
@@ -263,7 +262,7 @@ def _every(end: date, months: int, first: date, last: date) -> list[date]:
     """The day in every so many months between first and last."""
     low = (first.year - end.year) * 12 // months - 1
     high = (last.year - end.year + 1) * 12 // months + 1
-    shifted = (_shifted(end, months * turn) for turn in range(low, high + 1))
+    shifted = (months_later(end, months * turn) for turn in range(low, high + 1))
     return [day for day in shifted if day is not None]
 
 
@@ -273,21 +272,10 @@ def _fiscal_year(as_of: date, filings: Sequence[DocumentFacts]) -> Ask | None:
     for filing in filings:
         period = filing.period
         end = parse_iso(period.end_date)
-        over = end and _shifted(end, 3 * (4 - period.fiscal_quarter) if period.fiscal_quarter else 0)
+        over = end and months_later(end, 3 * (4 - period.fiscal_quarter) if period.fiscal_quarter else 0)
         if over and period.fiscal_year:
             years = as_of.year - over.year
-            same = _shifted(over, 12 * years)
+            same = months_later(over, 12 * years)
             ahead = years if same and same <= as_of else years - 1
             found.append((abs(ahead), period.fiscal_year + ahead))
     return Ask("year", min(found)[1], fiscal=True) if found else None
-
-
-def _shifted(day: date, months: int) -> date | None:
-    """The day so many months later; the last of a month stays the last. None beyond what a date can be."""
-    index = day.year * 12 + day.month - 1 + months
-    year, month = index // 12, index % 12 + 1
-    if not date.min.year <= year <= date.max.year:
-        return None
-    longest = monthrange(year, month)[1]
-    is_last = day.day == monthrange(day.year, day.month)[1]
-    return date(year, month, longest if is_last else min(day.day, longest))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from quelea_kit.period_words import HAN_NTH, NTH, QUARTERS, YEAR
 from quelea_kit.text import normalise
 
 from quelea_generator.core.question import Asked
 
-_QUARTER = {"first": 1, "second": 2, "third": 3, "fourth": 4, "一": 1, "二": 2, "三": 3, "四": 4}
 _PERIOD = re.compile(
-    r"\bq(?P<q1>[1-4])\W{0,3}(?:of )?(?:fy ?|fiscal )?(?:year )?(?P<y1>(?:19|20)\d\d)"
-    r"|\b(?:fy ?)?(?P<y2>(?:19|20)\d\d)[ -]?q(?P<q2>[1-4])"
-    r"|\b(?P<q3>first|second|third|fourth)(?: fiscal)? quarter (?:of |in )?(?:fiscal )?(?:year )?(?P<y3>(?:19|20)\d\d)"
-    r"|(?P<y4>(?:19|20)\d\d)(?:财年|年度?)?第?(?P<q4>[一二三四1-4])季度?"
+    rf"\bq(?P<q1>[1-4])\W{{0,3}}(?:of )?(?:fy ?|fiscal )?(?:year )?(?P<y1>{YEAR})"
+    rf"|\b(?:fy ?)?(?P<y2>{YEAR})[ -]?q(?P<q2>[1-4])"
+    rf"|\b(?P<q3>{NTH})(?: fiscal)? quarter (?:of |in )?(?:fiscal )?(?:year )?(?P<y3>{YEAR})"
+    rf"|(?P<y4>{YEAR})(?:财年|年度?)?第?(?P<q4>{HAN_NTH})季度?"
 )
 _MONTHS_APART = 60
 
@@ -32,7 +32,7 @@ def later_and_months(asked: Asked, question: str, months: int) -> tuple[Asked, i
     for match in _PERIOD.finditer(text):
         quarter = next(match[name] for name in ("q1", "q2", "q3", "q4") if match[name])
         year = next(match[name] for name in ("y1", "y2", "y3", "y4") if match[name])
-        said.add((int(year), _QUARTER.get(quarter) or int(quarter)))
+        said.add((int(year), QUARTERS[quarter]))
     if len(asked.days) > 1:
         first, last = min(asked.days), max(asked.days)
         apart = round((last - first).days / 365.25 * 12)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from quelea_kit.numerals import number
+from quelea_kit.period_words import UNITS
 
 from quelea_generator.core.dialogue.times import Kind
 
@@ -58,7 +59,8 @@ def _read_shift(match: re.Match[str]) -> Shift:
         return Shift(start, end, years=-2)
     if "same" in said or match["zsame"]:
         return Shift(start, end, years=-1, same=True)
-    unit = (match["u1"] or match["u2"] or match["u3"] or match["u4"] or "").lower()
+    named = (match["u1"] or match["u2"] or match["u3"] or match["u4"] or match["zu3"] or "").lower()
+    unit = UNITS.get(named, "")
     if not unit:
         unit = "quarter" if "季" in said else "month" if "月" in said else "year"
     if match["this"] or match["zthis"]:

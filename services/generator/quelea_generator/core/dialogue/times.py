@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from quelea_kit.dates import find_dates
+from quelea_kit.dates import find_dates, months_later
 from quelea_kit.no_such_periods import no_such_periods
-from quelea_kit.period_words import QUARTERS, YEAR
+from quelea_kit.period_words import FISCAL, HAN_NTH, HAN_YEAR, NTH, NTH_OR_DIGIT, QUARTERS, YEAR
 from quelea_kit.text import CJK
 
 Kind = Literal["year", "nine", "half", "quarter", "month", "date", "none"]
 """none: one that no calendar has, such as the fifth quarter: it is asked for as it is written."""
 
 _MONTHS = "January February March April May June July August September October November December".split()
-_ORDINALS = ("first", "second", "third", "fourth")
+_ORDINALS = NTH.split("|")
 _HALVES = {"上": 1, "下": 2}
 _LENGTHS = {"quarter": "季度", "three months": "三个月", "six months": "六个月", "nine months": "九个月"}
 _LENGTH_BEFORE = re.compile(rf"\b(?:the\s+)?(?P<n>{'|'.join(_LENGTHS)})\s+ended\s+(?:on\s+)?$", re.IGNORECASE)
 _LENGTH_AFTER = re.compile(rf"^\s*止的?(?P<n>{'|'.join(_LENGTHS.values())})")
 
 _Y = (
-    r"(?:(?P<f{n}>fiscal(?:\s+year)?|FY|calendar(?:\s+year)?)\s*'?)?"
-    r"(?P<y{n}>(?:19|20)\d\d|(?<=FY)\d\d|(?<=FY')\d\d)(?![\d%])"
+    rf"(?:(?P<f{{n}}>{FISCAL})\s*'?)?"
+    rf"(?P<y{{n}}>{YEAR}|(?<=FY)\d\d|(?<=FY')\d\d)(?![\d%])"
 )
 _Q = (
     r"(?:Q(?P<q{n}>[1-4])|(?P<w{n}>[1-4])Q"
-    r"|(?P<o{n}>first|second|third|fourth|1st|2nd|3rd|4th)[\s-]+(?:fiscal\s+)?quarter)(?!\w)"
+    rf"|(?P<o{{n}}>{NTH_OR_DIGIT})[\s-]+(?:fiscal\s+)?quarter)(?!\w)"
 )
 _H = r"(?:H(?P<h{n}>[12])|(?P<p{n}>first|second|1st|2nd)[\s-]+half)(?!\w)"
 _OF = r"[\s,]*(?:(?:of|in|for)\s+)?(?:the\s+)?"
@@ -37,13 +36,13 @@ _PART = rf"(?:{_Q}|{_H})"
 _ENGLISH = re.compile(
     rf"(?:\bthe\s+)?(?<![\w.,$])(?:{_PART.replace('{n}', '1')}{_OF}{_Y.replace('{n}', '1')}"
     rf"|{_Y.replace('{n}', '2')}(?:'s)?[\s,]*(?:the\s+)?{_PART.replace('{n}', '2')}|{_PART.replace('{n}', '3')}"
-    rf"|(?P<m>{'|'.join(_MONTHS)}),?\s+(?P<my>(?:19|20)\d\d)|{_Y.replace('{n}', '4')}(?![.,]\d))",
+    rf"|(?P<m>{'|'.join(_MONTHS)}),?\s+(?P<my>{YEAR})|{_Y.replace('{n}', '4')}(?![.,]\d))",
     re.IGNORECASE,
 )
 _CHINESE_PERIOD = re.compile(
-    r"(?:(?P<y>(?:19|20)\d\d)\s*(?P<f>财年|财政年度|年度?))?\s*的?(?:(?P<n>前三(?:个)?季度?)|(?<![上前下后每])第?(?P<q>[一二三四1-4])(?:个)?(?:季度|季报|财季)"
+    rf"(?:(?P<y>{YEAR})\s*(?P<f>{HAN_YEAR}))?\s*的?(?:(?P<n>前三(?:个)?季度?)|(?<![上前下后每])第?(?P<q>{HAN_NTH})(?:个)?(?:季度|季报|财季)"
     r"|Q(?P<q2>[1-4])(?!\d)|(?P<h>[上下])半年|(?<!\d)(?P<m>1[0-2]|[1-9])月份?(?!\d|\s*\d+\s*日))"
-    r"|(?P<y2>(?:19|20)\d\d)\s*(?P<f2>财年|财政年度|年度?)"
+    rf"|(?P<y2>{YEAR})\s*(?P<f2>{HAN_YEAR})"
 )
 
 
@@ -79,7 +78,8 @@ class Period:
     def moved(self, years: int = 0, quarters: int = 0, months: int = 0) -> Period | None:
         """So much later; None where it cannot be said (the quarter before a year)."""
         if self.kind == "date" and self.day:
-            return replace(self, day=_moved_day(self.day, 12 * years + 3 * quarters + months))
+            day = months_later(self.day, 12 * years + 3 * quarters + months)
+            return replace(self, day=day) if day else None
         if self.year == 0 or (quarters and self.kind != "quarter") or (months and self.kind != "month"):
             return None
         size = {"quarter": 4, "month": 12}.get(self.kind, 1)
@@ -95,7 +95,7 @@ class Period:
         if other.kind == "year" and self.kind in ("quarter", "half", "month") and self.part:
             return replace(self, year=other.year, fiscal=other.fiscal or self.fiscal)
         if other.kind == "year" and self.kind == "date" and self.day:
-            return replace(self, day=_moved_day(self.day, 12 * (other.year - self.day.year)))
+            return replace(self, day=months_later(self.day, 12 * (other.year - self.day.year)))
         return replace(other, fiscal=other.fiscal or self.fiscal) if other.kind != "date" else other
 
     def text(self, language: str) -> str:
@@ -213,14 +213,6 @@ def _read_chinese(match: re.Match[str]) -> Period:
 
 def _part(word: str) -> int:
     return QUARTERS[word.lower()]
-
-
-def _moved_day(day: date, months: int) -> date:
-    index = 12 * day.year + day.month - 1 + months
-    year, month = index // 12, index % 12 + 1
-    last = monthrange(year, month)[1]
-    at_end = day.day == monthrange(day.year, day.month)[1]
-    return date(year, month, last if at_end else min(day.day, last))
 
 
 def of_day(day: date, kind: Kind) -> Period:
