@@ -40,6 +40,8 @@ UNITS = {"day": "day", "week": "week", "month": "month", "quarter": "quarter", "
          "年": "year"}  # fmt: skip
 """What periods are counted in."""
 RELATIVE = {
+    "year to date": r"\b(?:year[\s-]to[\s-]date|ytd|this\s+year\s+so\s+far|so\s+far\s+this\s+year(?:\s+so\s+far)?)\b"
+    "|年初(?:至今|到现在|以来)|今年(?:以来|至今|迄今)|本年累计",
     "yesterday": r"\byesterday\b|昨[天日]",
     "last week": r"\blast\s+week\b|上个?(?:周|星期)",
     "last month": r"\blast\s+month\b|上个?月(?!底|末)",
@@ -71,8 +73,7 @@ _MONTHS_ASKED = re.compile(
     r"|(?P<half>上半(?:财?年|年度)|(?<!下)半年|\bfirst half\b|\bhalf[ -]year\b"
     r"|\bh1(?=\b|20\d\d|\d\d\b|fy)|\b1h(?=\b|\d\d|fy))"
     r"|(?P<nine>前三个?季度?|\bfirst three quarters\b)"
-    r"|(?P<date>\byear[ -]to[ -]date\b|\bytd\b|\bso far this year\b"
-    r"|年初(?:至今|到现在|以来)|今年(?:以来|至今|迄今)|本年累计)"
+    rf"|(?P<date>{RELATIVE['year to date']})"
 )
 _MONTH_NAMES = MONTH + "|holiday"
 _FULL = {name[:3]: name.capitalize() for name in MONTHS if len(name) > 4 or name in ("june", "july")}

@@ -38,6 +38,7 @@ def test_a_word_that_is_no_month() -> None:
         ("revenue YTD", TO_DATE),
         ("年初至今的收入", TO_DATE),
         ("今年以来的收入", TO_DATE),
+        ("revenue this year so far", TO_DATE),
         ("net sales in Q3 2023", 0),
         ("2023年第三季度", 0),
         ("下半年的收入", 0),

@@ -51,6 +51,8 @@ def read(question: str, as_of: date = NOVEMBER, catalogue: Catalogue = CATALOGUE
         ("Zebra year-to-date revenue", ["2023-09-30"]),
         ("Zebra年初至今的营收", ["2023-09-30"]),
         ("Zebra revenue so far this year", ["2023-09-30"]),
+        ("Zebra今年迄今的营收", ["2023-09-30"]),
+        ("Zebra本年累计营收", ["2023-09-30"]),
         ("Zebra revenue this year", ["2023-09-30", "2023-07-01", "2023-04-01"]),
         ("Zebra今年的营收", ["2023-09-30", "2023-07-01", "2023-04-01"]),
         ("海天味业前年的营收", []),

@@ -28,6 +28,7 @@ _HAN = r"\d{1,2}|[一两二三四五六七八九十]"
 _NOT_AFTER = {"last quarter": r"(?!\s+of\b)"}
 """The last quarter of a year is its fourth."""
 _KINDS: dict[str, tuple[Unit, int]] = {
+    "year to date": ("to date", 0),
     "quarter before last": ("quarter", 2),
     "last quarter": ("quarter", 1),
     "last fiscal year": ("fiscal year", 1),
@@ -39,9 +40,7 @@ _KINDS: dict[str, tuple[Unit, int]] = {
 }
 """What is counted back, and how many, of what the kit's table calls so."""
 _SAID = re.compile(
-    r"\b(?P<to_date>year[\s-]to[\s-]date|YTD|(?:so\s+far\s+)?this\s+year\s+so\s+far|so\s+far\s+this\s+year)\b"
-    r"|(?P<zto_date>年初至今|年初以来|今年以来|今年至今)"
-    r"|\b(?P<pm>(?:past|last|previous|trailing)\s+(?P<pn>3|6|9|12|three|six|nine|twelve)\s+months)\b(?!\s+ended)"
+    r"\b(?P<pm>(?:past|last|previous|trailing)\s+(?P<pn>3|6|9|12|three|six|nine|twelve)\s+months)\b(?!\s+ended)"
     r"|(?P<zpm>(?:过去|最近|近)(?:的)?(?:(?P<zpn>十二|12|[三六九369])个?月|半年))|"
     + "|".join(rf"(?P<{name.replace(' ', '_')}>{RELATIVE[name]}){_NOT_AFTER.get(name, '')}" for name in _KINDS)
     + rf"|\b(?P<n>{_COUNT}|one|a)\s+(?P<unit>month|quarter)s?\s+ago\b|\b(?P<ny>{_COUNT})\s+years\s+ago\b"
@@ -161,8 +160,6 @@ def _relative(match: re.Match[str], words: str) -> Relative:
         return Relative(words, "months" if UNITS[unit.lower()] == "month" else "quarter", back)
     if years := match["ny"] or match["zny"]:
         return Relative(words, "year", number(years.lower()))
-    if match["to_date"] or match["zto_date"]:
-        return Relative(words, "to date", 0)
     unit_, back = next(kind for name, kind in _KINDS.items() if match[name.replace(" ", "_")])
     return Relative(words, unit_, back)
 
