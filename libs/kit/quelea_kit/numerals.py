@@ -106,3 +106,9 @@ def number(text: str) -> Decimal | None:
         if value is not None:
             return Decimal(value)
     return chinese(text)
+
+
+def how_many(text: str) -> int:
+    """A count of whole things as a text says it, "a" being one: a, 3, three, 两; 0 when it says none."""
+    low = text.lower()
+    return 1 if low in ("a", "an") else int(number(low) or 0)

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 import pytest
-from quelea_kit.numerals import CARDINAL_WORD, HAN_NUMERAL, ORDINAL_WORD, chinese, english, number, ordinal
+from quelea_kit.numerals import CARDINAL_WORD, HAN_NUMERAL, ORDINAL_WORD, chinese, english, how_many, number, ordinal
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,10 @@ def test_every_ordinal_up_to_twelve_and_what_patterns_find() -> None:
     assert english("twenty-one") == 21
     assert re.fullmatch(HAN_NUMERAL, "二点五")
     assert chinese("三千五百万") == 35_000_000
+
+
+@pytest.mark.parametrize(
+    ("said", "count"), [("a", 1), ("A", 1), ("3", 3), ("Three", 3), ("两", 2), ("十", 10), ("", 0), ("some", 0)]
+)
+def test_how_many(said: str, count: int) -> None:
+    assert how_many(said) == count

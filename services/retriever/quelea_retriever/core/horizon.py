@@ -12,7 +12,7 @@ from quelea_kit.dates import parse_iso
 from .filings import NEAR, covering, period_name
 from .model import DocumentFacts
 from .periods import Ask
-from .relative import relative_spans
+from .relative_days import relative_spans
 
 _QUARTER = timedelta(days=91)
 _RULES = {

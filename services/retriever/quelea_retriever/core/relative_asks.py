@@ -15,11 +15,12 @@ from datetime import date, timedelta
 from typing import Literal
 
 from quelea_kit.dates import months_later, parse_iso
+from quelea_kit.numerals import how_many
 from quelea_kit.period_words import MONTH, MONTHS_LONG, RELATIVE, UNITS, YEAR, month_number, usual
 
 from .model import DocumentFacts
 from .periods import COUNTED, OF_MARKETS, Ask, find_asks
-from .relative import SAME_PERIOD, number
+from .relative_days import SAME_PERIOD
 
 Unit = Literal["quarter", "year", "fiscal year", "to date", "months", "month", "day"]
 
@@ -156,10 +157,10 @@ def _relatives(match: re.Match[str]) -> list[Relative]:
 def _relative(match: re.Match[str], words: str) -> Relative:
     count, unit = match["n"] or match["zn"], match["unit"] or match["zunit"]
     if count:
-        back = number(count.lower())
+        back = how_many(count)
         return Relative(words, "months" if UNITS[unit.lower()] == "month" else "quarter", back)
     if years := match["ny"] or match["zny"]:
-        return Relative(words, "year", number(years.lower()))
+        return Relative(words, "year", how_many(years))
     unit_, back = next(kind for name, kind in _KINDS.items() if match[name.replace(" ", "_")])
     return Relative(words, unit_, back)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from quelea_kit.numerals import number
+from quelea_kit.numerals import how_many
 from quelea_kit.period_words import UNITS
 
 from quelea_generator.core.dialogue.times import Kind
@@ -69,8 +69,7 @@ def _read_shift(match: re.Match[str]) -> Shift:
         later = {"after", "later", "next", "following", "后"}
         word = (match["d1"] or match["d2"] or match["d3"] or match["zd3"] or "").lower()
         sign = 1 if word in later or match["znext"] else -1
-        said_count = (match["n"] or match["zn"] or "1").lower()
-        count = 1 if said_count == "a" else int(number(said_count) or 0)
+        count = how_many(match["n"] or match["zn"] or "1")
     return Shift(
         start,
         end,

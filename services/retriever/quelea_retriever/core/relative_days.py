@@ -1,4 +1,7 @@
-"""Spans of time that a question names relative to its own day: yesterday, last quarter, 上个月, the past two weeks."""
+"""Spans of days that a question names relative to its own day: yesterday, last quarter, 上个月, the past two weeks.
+
+By the calendar, for whether the stored documents reach that far; which filing is meant is `relative_asks`'.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 from contextlib import suppress
 from datetime import date, timedelta
 
-from quelea_kit import numerals
+from quelea_kit.numerals import how_many
 from quelea_kit.period_words import UNITS
 
 _DAYS = {"day": 1, "week": 7, "month": 30}
@@ -40,17 +43,12 @@ def _span(match: re.Match[str], as_of: date) -> tuple[date, date]:
         day = as_of - timedelta(days=1) if (match["day"] or match["zday"]).lower()[0] in "y昨" else as_of
         return day, day
     if match["n"] or match["zn"]:
-        count = number((match["n"] or match["zn"]).lower())
+        count = how_many(match["n"] or match["zn"])
         return as_of - timedelta(days=count * _DAYS[UNITS[(match["many"] or match["zmany"]).lower()]]), as_of
     if match["zyear"]:
         return _calendar("year", as_of, match["zyear"] == "去年")
     unit = UNITS[(match["unit"] or match["zunit"]).lower()]
     return _calendar(unit, as_of, (match["en"] or match["zh"]).lower()[0] in "lp上")
-
-
-def number(word: str) -> int:
-    """A count as a question says it: digits, an English or a Chinese word."""
-    return 1 if word == "a" else int(numerals.number(word) or 0)
 
 
 def _calendar(unit: str, as_of: date, before: bool) -> tuple[date, date]:
