@@ -19,7 +19,8 @@ a whole sentence    against (superlatives, extremes, comparing, listed, fiscal_n
                     (what follows from its own figures)
 prose               against_prose: contrary ("not", who did it to whom), clauses (the opposite, by opposites),
                     overstated ("all" of "some"), numbered ("six" for five), ranking (which of two is more, which of
-                    all is most), invented (another name, thing or cause); across (another language)
+                    all is most), mingled (what is said of another thing), invented (a name,
+                    a thing, a cause); across (another language)
 verdicts            support (sentences and markers), checker puts all together
 """
 

@@ -12,6 +12,7 @@ from quelea_gateway.core.checking import invented
 from quelea_gateway.core.checking.clauses import is_opposed
 from quelea_gateway.core.checking.contrary import is_contrary
 from quelea_gateway.core.checking.facts import Evidence
+from quelea_gateway.core.checking.mingled import is_mingled
 from quelea_gateway.core.checking.numbered import is_miscounted
 from quelea_gateway.core.checking.overstated import is_overstated
 from quelea_gateway.core.checking.passage_facts import content
@@ -56,6 +57,7 @@ class Prose:
         return (
             invented.has_foreign_name(sentence, self._terms, self._initials)
             or invented.is_substituted(sentence, near, self)
+            or is_mingled(sentence, near, self)
             or invented.has_own_cause(sentence, near)
         )
 

@@ -26,7 +26,7 @@ _ABOUT = 0.6
 """Share of the words around a word of the sentence that stand around its opposite in the evidence."""
 _CLEARLY = 0.25
 """By how much more of them stand around the opposite than around a word that says the same."""
-_GENERIC = frozenset(
+GENERIC = frozenset(
     content(
         "company companies group firm its said says billion million thousand dollars quarter year month week period"
         " first second third fourth fiscal same compared q h fy"
@@ -94,7 +94,7 @@ def _words(text: str, found: Sequence[Sign], span: tuple[int, int], axis: str) -
             if sign.axis != axis:
                 extra.add(f"{sign.axis}{sign.end_of:+d}")
     others = {one for one in extra if not any(s.axis == axis and f"{s.axis}{s.end_of:+d}" == one for s in found)}
-    return frozenset(content("".join(piece)) - _GENERIC) | others
+    return frozenset(content("".join(piece)) - GENERIC) | others
 
 
 def is_opposed(sentence: str, evidence: Iterable[str], *, named: bool = True) -> bool:

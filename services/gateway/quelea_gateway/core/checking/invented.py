@@ -121,12 +121,13 @@ def _stands_for(run: tuple[int, int], said: Sequence[_Token], found: Sequence[_T
         for last in range(first + 1, min(first + _LONGEST, len(found)) + 1):
             if (found[last].term if last < len(found) else "") == after and found[last - 1].thing:
                 new = [token.term for token in found[first:last]]
-                if not terms & set(new) and not _alike(said[end - 1].term, new[-1]):
+                if not terms & set(new) and not is_same(said[end - 1].term, new[-1]):
                     return True
     return False
 
 
-def _alike(one: str, other: str) -> bool:
+def is_same(one: str, other: str) -> bool:
+    """The glossary, or how they are written, says that two terms are one thing's."""
     if CJK.match(one) or CJK.match(other):
         return bool(set(one) & set(other)) or other in _same(one)
     return one[:4] == other[:4] or other in _same(one)
