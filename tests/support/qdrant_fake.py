@@ -27,8 +27,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-_CHUNK = 64 * 1024
-
 
 @dataclass
 class FakeQdrant:

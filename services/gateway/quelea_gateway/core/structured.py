@@ -33,7 +33,8 @@ _LANGUAGES = ("en", "zh")
 _MOST_LEAVES = 400
 """Values of the JSON whose figures are looked for; what has more is a list, and its first ones speak for it."""
 _MARKERS = re.compile(rf"[ \t]*{MARKER.pattern}")
-_CLOSING = re.compile(r"<(?=/(?:answer|question)\b)")
+_CLOSING = re.compile(r"<(?=\s{0,3}/\s{0,3}(?:answer|question)\b)", re.IGNORECASE)
+"""What would end the data in the prompt."""
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
 
 
@@ -197,9 +198,7 @@ def _read(language: str) -> str:
 
 def _prompt(language: str, **values: str) -> list[Message]:
     _, system, user = _parts(language)
-    shown = {
-        name: text.replace("</answer", "‹/answer").replace("</question", "‹/question") for name, text in values.items()
-    }
+    shown = {name: _CLOSING.sub("‹", text) for name, text in values.items()}
     return [Message("system", system.substitute(shown)), Message("user", user.substitute(shown))]
 
 
