@@ -72,7 +72,7 @@ def wanted(model: str, messages: Sequence[Message], prompt_tokens: int) -> Wante
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A replica by its name, and how many tokens of the prompt it need not read, as far as known."""
+    """A replica by its name, and how many tokens of the prompt it need not read, as far as known and believed."""
 
     name: str
     cached: int = 0
@@ -101,8 +101,9 @@ def ranked(key: bytes, names: Sequence[str]) -> list[str]:
 class ByAffinity:
     """The least of outstanding tokens less `factor` times those of the prompt that the replica has cached.
 
-    So a replica that has more of it cached is taken as long as it has no more to do than that saves. What each replica
-    was sent is remembered by blocks, as the caches themselves do it. Where all is equal the prompt's own order of
+    So a replica that has more of it cached is taken as long as it has no more to do than that saves, which bounds its
+    load by that of the least loaded one, and a prompt that nobody has goes to the least loaded. What each replica was
+    sent is remembered by blocks, as the caches themselves do it. Where all is equal the prompt's own order of
     replicas decides, which is the same in every process.
     """
 
@@ -118,7 +119,8 @@ class ByAffinity:
         cached = {name: self._cached(name, prompt) for name in ranked(prompt.home, list(free))}
         name = min(cached, key=lambda one: free[one].outstanding - self._factor * cached[one])
         self._remember(name, prompt)
-        return Choice(name, cached[name])
+        # Who gives nothing for what is cached has engines that cache nothing: all of the prompt is work then.
+        return Choice(name, round(min(1.0, self._factor) * cached[name]))
 
     def forget(self, name: str) -> None:
         """See Policy."""
