@@ -92,3 +92,24 @@ def test_a_growth_by_the_sentences_own_amounts():
     loans = [CheckPassage("截至2018年末，不良贷款余额为6.3亿元，较年初增长1.62亿元。存款占比由14.65%升至18.36%。")]
     assert not doubted("2018年末不良贷款余额6.3亿元，较年初增加1.62亿元，增幅约35%。", loans)
     assert doubted("2018年末不良贷款余额6.3亿元，较年初增加1.62亿元，增幅约26%。", loans)
+
+
+UP = CheckPassage("In 2019, orders were 14,954 million, up 23.3% from the year before. Backlog was 9,447 million.")
+COUNTED = CheckPassage(
+    "(in thousands)\n\t2019\t2018\nDiluted EPS shares outstanding\t9,159\t8,841\nDiluted EPS\t1.20\t1.10"
+)
+
+
+def test_the_year_of_what_there_was_before_needs_no_other_mention():
+    assert not doubted("In 2018, orders were about 12,128 million.", [UP])
+    assert not doubted("由2019年推算，2018年orders约为12,128百万。", [UP])
+    year, amount = check_answer("In 2017, orders were about 12,128 million.", [UP]).figures
+    assert (year.verdict, amount.verdict) == ("unsupported", "unsupported")
+    year, amount = check_answer("In 2018, orders were about 14,954 million.", [UP]).figures
+    assert (year.verdict, amount.verdict) == ("unsupported", "unsupported")
+
+
+def test_shares_that_are_counted_have_the_tables_scale():
+    assert not doubted("Diluted EPS shares outstanding were 9,159 thousand in 2019.", [COUNTED])
+    assert doubted("Diluted EPS shares outstanding were 9,159 million in 2019.", [COUNTED])
+    assert doubted("Diluted EPS was 1.20 thousand in 2019.", [COUNTED])

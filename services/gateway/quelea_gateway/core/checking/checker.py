@@ -128,6 +128,7 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
     found = []
     stood: dict[int, list[Fact]] = {}
     claims: dict[int, Claim] = {}
+    former: dict[int, tuple[int, ...]] = {}
     for figure in said.figures:
         blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "unsupported", None, "")
         if figure.period is not None:
@@ -164,8 +165,12 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
         cited = {number for number, _, _ in said.marks}
         found.append(
             blank if figure.start in broken or budget.sought < 0
-            else _amount(claim, blank, cited, evidence, budget, stood.setdefault(figure.start, []))
+            else _amount(claim, blank, cited, evidence, budget, stood.setdefault(figure.start, []), former)
         )  # fmt: skip
+    found = [
+        checked if f.start in broken else _of_former(f, checked, former)
+        for f, checked in zip(said.figures, found, strict=True)
+    ]
     torn = {said.start + start for start in _torn(sentence, amounts, stood)}
     if len(stood) > 1:
         torn |= {said.start + start for start in exchanged(claims, stood, evidence)}
@@ -174,6 +179,15 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
         for f in found
     ]
     return _chained(said, sentence, found, broken | {start - said.start for start in torn})
+
+
+def _of_former(figure: Figure, checked: CheckedFigure, former: Mapping[int, tuple[int, ...]]) -> CheckedFigure:
+    """A year named nowhere, which an amount of its sentence is of: the one before the year that it follows from."""
+    period = figure.period
+    if period is None or checked.verdict == "supported" or (period.quarter or period.half or period.month):
+        return checked
+    numbers = former.get(period.year, ())
+    return replace(checked, verdict="supported", passage=numbers[0], passages=numbers) if numbers else checked
 
 
 def _headed(head: str, figure: Figure) -> int:
@@ -224,9 +238,17 @@ def _is_between(sentence: str, one: Figure, joined: str) -> bool:
 
 
 def _amount(
-    claim: Claim, blank: CheckedFigure, cited: set[int], evidence: Evidence, budget: Budget, stood: list[Fact]
+    claim: Claim,
+    blank: CheckedFigure,
+    cited: set[int],
+    evidence: Evidence,
+    budget: Budget,
+    stood: list[Fact],
+    former: dict[int, tuple[int, ...]],
 ) -> CheckedFigure:
-    """The verdict; `stood` takes the facts that the figure is."""
+    """The verdict; `stood` takes the facts that the figure is, `former` the year that it is of where that is said only
+    as the one before another, with the passages.
+    """
     best: dict[int, int] = {}
     for fact in supporting(claim, evidence):
         stood.append(fact)
@@ -240,6 +262,8 @@ def _amount(
         stood += _of_one_row(derived.operands)
         numbers = tuple(sorted({fact.passage + 1 for fact in derived.operands}))
         first = derived.operands[0].passage + 1
+        if derived.before:
+            former[derived.before] = numbers
         return replace(blank, verdict="derived", passage=first, formula=derived.formula, passages=numbers)
     return blank
 

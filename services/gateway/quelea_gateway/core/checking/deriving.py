@@ -10,7 +10,7 @@ from itertools import combinations
 from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.columns import blocks, columns_of, years
 from quelea_gateway.core.checking.computing import Try, formula, is_later, is_ordered, many, parts_of, two, when
-from quelea_gateway.core.checking.earlier import earlier, is_moved
+from quelea_gateway.core.checking.earlier import earlier, is_moved, year_before
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.following import follows
 from quelea_gateway.core.checking.matching import Claim, same_currency
@@ -51,10 +51,11 @@ _UNSAID: tuple[Operation, ...] = ("growth", "change", "sum", "share")
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """How a figure follows: the formula as shown, and its operands."""
+    """How a figure follows: the formula, its operands; the year that it is of, where they tell only of the next."""
 
     formula: str
     operands: tuple[Fact, ...]
+    before: int = 0
 
 
 class Budget:
@@ -84,11 +85,11 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
         return None
     if named := resolved(claim, evidence):
         budget.take(len(named))
-        return next((_derived(one) for one in named if follows(claim, one, evidence, named=True)), None)
+        return next((_derived(claim, one) for one in named if follows(claim, one, evidence, named=True)), None)
     groups = relevant(claim, evidence)
     for before in earlier(claim, groups, evidence):
         if follows(claim, before, evidence):
-            return _derived(before)
+            return _derived(claim, before)
     if not asked and (claim.figure.digits <= LEAST or claim.figure.negative):
         return None
     asked = asked or _UNSAID
@@ -98,12 +99,12 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
         if not budget.take(one if isinstance(one, int) else 1):
             return None
         if not isinstance(one, int) and follows(claim, one, evidence) and not is_turned(claim, one, evidence):
-            return _derived(one)
+            return _derived(claim, one)
     return None
 
 
-def _derived(attempt: Try) -> Derived:
-    return Derived(formula(attempt), attempt.operands)
+def _derived(claim: Claim, attempt: Try) -> Derived:
+    return Derived(formula(attempt), attempt.operands, year_before(claim, attempt) if attempt.former else 0)
 
 
 def _is_of_years(claim: Claim) -> bool:

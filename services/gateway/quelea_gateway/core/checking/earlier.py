@@ -117,14 +117,21 @@ def before_move(amount: Fact, move: Fact) -> Iterator[Try]:
     if times > 0:
         shown = f"{show(amount)} ÷ (1 {'+' if way > 0 else '−'} {show(move)})"
         base = amount.value / times
-        yield Try(base, (amount, move), "steps", False, None, f"= {shown}")
+        yield Try(base, (amount, move), "steps", False, None, f"= {shown}", former=True)
         yield Try(amount.value - base, (amount, move), "steps", False, True, f"= {show(amount)} − {shown}")
+
+
+def year_before(claim: Claim, attempt: Try) -> int:
+    """The year that the claim names, where what it follows from is of the year behind it: 2018 of "in 2019, up 7%"."""
+    years = {p.year for p in claim.every if p.year}
+    own = max(when(fact)[0] for fact in attempt.operands)
+    return own - 1 if own - 1 in years and years <= {own - 1, own} else 0
 
 
 def _less(amount: Fact, move: Fact, *, percent: bool) -> Try:
     base = amount.value - move.direction * move.figure.size
     sign = "−" if move.direction > 0 else "+"
-    return Try(base, (amount, move), "steps", percent, None, f"= {show(amount)} {sign} {show(move)}")
+    return Try(base, (amount, move), "steps", percent, None, f"= {show(amount)} {sign} {show(move)}", former=True)
 
 
 def _is_one_money(amount: Fact, move: Fact) -> bool:

@@ -55,6 +55,8 @@ _PER_SHARE = re.compile(
     r"|\bEPS\b|每股",
     re.IGNORECASE,
 )
+_OF_SHARES = re.compile(r"\bshares (?:outstanding|used|issued)\b|\bnumber of (?:\w+ )*shares\b|股数", re.IGNORECASE)
+"""Of "diluted EPS shares outstanding": shares are counted, though the label speaks of what is earned by each."""
 _MAY_BE_PER = re.compile(
     r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b",
     re.IGNORECASE,
@@ -124,7 +126,7 @@ def _words(text: str) -> _Words:
     return _Words(
         bool(_PERCENT.search(text)),
         bool(_RATE.search(text)),
-        bool(_PER.search(text)),
+        bool(_PER.search(text) and not _OF_SHARES.search(text)),
         bool(_SHARES.search(text) or _COUNTS.search(text)),
     )
 
@@ -142,7 +144,7 @@ def unit_of(label: str, column: str, table: str) -> Unit:
     percent = None if row.rate or over.rate or above.percent else False
     if own or head:
         return Unit(own or head, currency, percent)
-    if every and _PER_SHARE.search(label):
+    if every and row.per and _PER_SHARE.search(label):
         return Unit((ONE,), currency, percent)  # "in millions, except per share data"
     if row.per or over.per:
         return Unit((ONE, *every), currency, percent)
