@@ -7,10 +7,10 @@ from collections import Counter
 from datetime import date, timedelta
 
 from quelea_kit.dates import find_dates
+from quelea_kit.period_words import NTH_OR_DIGIT, QUARTERS
 
 from quelea_search.core.model import Period
 
-_QUARTER_WORDS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _ENDED = re.compile(
     r"(?P<what>quarter(?:ly\s+period)?|three\s+months|thirteen\s+weeks|13\s+weeks|six\s+months|half[\s-]year"
     r"|(?:fiscal\s+|financial\s+)?year|twelve\s+months|52\s+weeks|53\s+weeks|transition\s+period|period)\s+end(?:ed|ing)\s*:?\s+",
@@ -21,7 +21,7 @@ _YEAR_END = re.compile(
     re.I | re.S,
 )
 _OWN_QUARTER = re.compile(
-    r"(?:(first|second|third|fourth|1st|2nd|3rd|4th)\s+(?:fiscal\s+)?quarters?\s+(?:of\s+|of\s+the\s+)?(?:fiscal\s+(?:years?\s+)?|FY\s?)?(20\d\d))"
+    rf"(?:({NTH_OR_DIGIT})\s+(?:fiscal\s+)?quarters?\s+(?:of\s+|of\s+the\s+)?(?:fiscal\s+(?:years?\s+)?|FY\s?)?(20\d\d))"
     r"|\bQ([1-4])\s*(?:FY|fiscal)?\s*'?(20\d\d|\d\d)\b|\b(?:fiscal|FY)\s*(20\d\d)\s*Q([1-4])\b",
     re.I,
 )
@@ -29,7 +29,6 @@ _OWN_YEAR = re.compile(r"\b(?:fiscal(?:\s+years?)?|FY)\s*'?(20\d\d)\b", re.I)
 _CHINESE = re.compile(
     r"(?P<year>(?:19|20)\d\d)\s*年?\s*(?:度)?\s*(?P<what>(?:第?\s*[一二三四1-4]\s*季度?|[一1]季度|三季度)(?:报告|报)|半年度?(?:报告|报)|中期报告|年度?(?:报告|报)|年年报)"
 )
-_CHINESE_QUARTER = {"一": 1, "二": 2, "三": 3, "四": 4, "1": 1, "2": 2, "3": 3, "4": 4}
 _FILE = (
     re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[\s_.-]*(?:FY|fiscal)?[\s_.-]*Q(?P<q>[1-4])(?!\d)", re.I),
     re.compile(r"(?<![A-Za-z])Q(?P<q>[1-4])[\s_.-]*(?:FY|fiscal)?[\s_.-]*'?(?P<y>(?:19|20)\d\d)(?!\d)", re.I),
@@ -50,7 +49,7 @@ def file_label(filename: str) -> str:
             year = groups.get("y") or groups.get("y2") or ""
             year = f"20{year}" if len(year) == 2 else year
             quarter = groups.get("q") or ""
-            return f"{year} Q{_CHINESE_QUARTER.get(quarter, quarter)}" if quarter else year
+            return f"{year} Q{QUARTERS.get(quarter, quarter)}" if quarter else year
     return ""
 
 
@@ -104,7 +103,7 @@ def _quarter(body: str, end: date) -> tuple[int, int]:
     own = Counter[tuple[int, int]]()
     for match in _OWN_QUARTER.finditer(body):
         if match[1]:
-            own[(int(match[2]), _QUARTER_WORDS[match[1].lower()])] += 1
+            own[(int(match[2]), QUARTERS[match[1].lower()])] += 1
         elif match[3]:
             own[(int(match[4]) if len(match[4]) == 4 else 2000 + int(match[4]), int(match[3]))] += 1
         else:
@@ -151,7 +150,7 @@ def chinese_period(cover: str) -> Period:
         return Period()
     year, what = int(match["year"]), match["what"]
     if "季" in what:
-        quarter = next(_CHINESE_QUARTER[c] for c in what if c in _CHINESE_QUARTER)
+        quarter = next(QUARTERS[c] for c in what if c in QUARTERS)
         end = {1: "03-31", 2: "06-30", 3: "09-30", 4: "12-31"}[quarter]
         return Period(f"FY{year} Q{quarter}", year, quarter, f"{year}-{end}")
     if "半年" in what or "中期" in what:
