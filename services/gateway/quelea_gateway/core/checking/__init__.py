@@ -17,10 +17,10 @@ a figure computed   resolving, where the words state the computation outright (a
                     is what was said; wording which computation the words ask for
 a whole sentence    against (superlatives, extremes, comparing, listed, fiscal_names), exchanged subjects, chained
                     (what follows from its own figures)
-prose               against_prose: contrary ("not", who did it to whom), clauses (the opposite, by opposites),
-                    overstated ("all" of "some"), numbered ("six" for five), ranking (which of two is more, which of
-                    all is most), mingled (what is said of another thing), invented (a name,
-                    a thing, a cause); across (another language)
+prose               against_prose: contrary ("not", who did it to whom), clauses (the opposite, by opposites), prefixed
+                    ("un-"), overstated ("all" of "some"), numbered ("six" for five), ranking (which of two is more, of
+                    all most), mingled (what is said of another thing), invented (a name, a thing, a cause); across
+                    (another language)
 verdicts            support (sentences and markers), checker puts all together
 """
 

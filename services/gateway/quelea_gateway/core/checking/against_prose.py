@@ -16,6 +16,7 @@ from quelea_gateway.core.checking.mingled import is_mingled
 from quelea_gateway.core.checking.numbered import is_miscounted
 from quelea_gateway.core.checking.overstated import is_overstated
 from quelea_gateway.core.checking.passage_facts import content
+from quelea_gateway.core.checking.prefixed import is_prefixed
 from quelea_gateway.core.checking.ranking import is_misranked
 
 _MOST_SENTENCES = 600
@@ -48,6 +49,7 @@ class Prose:
             is_contrary(sentence, near)
             or is_opposed(sentence, near, named=not figures)
             or is_overstated(sentence, near)
+            or is_prefixed(sentence, near)
             or is_miscounted(sentence, near)
             or is_misranked(sentence, self._evidence)
         ):

@@ -30,7 +30,8 @@ GENERIC = frozenset(
     content(
         "company companies group firm its said says billion million thousand dollars quarter year month week period"
         " first second third fourth fiscal same compared q h fy"
-        " 公司 企业 报告期 表示 亿元 万元 季度 本期 上年 同期 年度"
+        " basis point percentage percent per cent"
+        " 公司 企业 报告期 表示 亿元 万元 季度 本期 上年 同期 年度 百分点 基点"
     )
 )
 """Words that say nothing of what went up or down."""

@@ -31,6 +31,8 @@ _COUNTED = re.compile(
 _OF_THINGS = re.compile(
     r"\bshares (?:used|outstanding|issued|repurchased)|\bnumber of|\bRSUs\b|\bheadcount\b|股数|人数", re.IGNORECASE
 )
+_BY = re.compile(r"\bby (?:about |around |roughly |nearly |almost |over |some )?\S{0,2}$", re.IGNORECASE)
+_SHARE = re.compile(r"\s?(?:%|per ?cent)?\s?of (?:net |total |our |its |the )?(?:sales|revenues?)\b", re.IGNORECASE)
 _FEW = 2
 """Digits of a number that stands in two places by luck."""
 _NEAR = 40
@@ -46,7 +48,9 @@ def item_fits(sentence: str, figure: Figure, fact: Fact) -> bool:
 
 
 def things_fit(sentence: str, figure: Figure, fact: Fact) -> bool:
-    """A number of shares is no amount of money."""
+    """A number of shares is no amount of money, and a change no share."""
+    if figure.kind == fact.figure.kind == "percent":  # by how much something fell is no share of another
+        return not (_BY.search(sentence[: figure.start + 3]) and _SHARE.match(fact.words, fact.figure.end))
     if figure.kind != "number" or fact.figure.kind != "number":
         return True
     if not figure.currency:
