@@ -59,3 +59,24 @@ def test_what_is_taken_off_may_stand_in_brackets():
     )
     assert verdict(said.format("55,862"), cash) == ["derived"]
     assert verdict(said.format("69,268"), cash) == ["unsupported"]
+
+
+YEARS = "(in millions)\n\t2020\t2019\t2018\n营业收入\t1,581.9\t1,126.8\t1,896.6\n净利润\t406.2\t221.0\t754.5"
+BEATEN = "(in billions)\n\tActual\tConsensus\nRevenue\t5.72\t5.03\nCosts\t4.10\t4.00"
+
+
+@pytest.mark.parametrize(
+    ("passage", "true", "false"),
+    [
+        (YEARS, "2020年营业收入比2018年低16.6%。", "2020年营业收入比2018年低12.6%。"),
+        (YEARS, "2020年净利润比2018年低46.2%。", "2020年净利润比2018年低16.6%。"),
+        (YEARS, "2020年净利润比2018年低46.2%。", "2020年净利润比2018年高46.2%。"),
+        (BEATEN, "Revenue topped the consensus by 13.7%.", "Revenue topped the consensus by 18.7%."),
+    ],
+)
+def test_what_is_set_against_another_time_or_row_is_computed(passage, true, false):
+    def verdict(answer):
+        return check_answer(answer, [CheckPassage(passage)]).figures[-1].verdict
+
+    assert verdict(true) == "derived"
+    assert verdict(false) == "unsupported"

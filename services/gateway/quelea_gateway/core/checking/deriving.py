@@ -17,7 +17,7 @@ from quelea_gateway.core.checking.matching import Claim, same_currency
 from quelea_gateway.core.checking.model import ONE
 from quelea_gateway.core.checking.passage_facts import Fact, Group
 from quelea_gateway.core.checking.relevance import relevant
-from quelea_gateway.core.checking.resolving import is_turned, resolved
+from quelea_gateway.core.checking.resolving import compared, is_turned, resolved
 from quelea_gateway.core.checking.steps import steps
 from quelea_gateway.core.checking.sums import sums
 from quelea_gateway.core.checking.times import contradict, fits
@@ -77,7 +77,7 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     does of the operations that the wording asks for, on rows that share its terms.
     """
     said = f"{claim.sentence} {claim.question}"
-    asked = wording.operations(said)
+    asked = wording.operations(said) or compared(claim)
     if "sum" not in asked and claim.figure.digits >= LEAST and _is_of_years(claim):
         asked = (*asked, "sum")
     budget.figures -= 1

@@ -13,7 +13,9 @@ from quelea_gateway.core.checking.relevance import LOOKED
 
 _TABLES = 12
 _PIECES = 6
-_TIMES = content("quarter quarterly annual fiscal year month half period end ended first second third fourth date")
+TIMES = content(
+    "quarter quarterly annual fiscal year month half period end ended first second third fourth date 年 月 日"
+)
 _AND = re.compile(r"\s*(?:,\s*(?:and|plus)\b|,(?!\d)|\band\b|\bplus\b|、|加上|以及|[和与及])\s*", re.IGNORECASE)
 
 
@@ -68,7 +70,7 @@ def named(claim: Claim, terms: frozenset[str], evidence: Evidence) -> list[Group
 
 def is_name(term: str, evidence: Evidence) -> bool:
     """A row or a section of any table is called so: "AWS operating income" is not that of the whole company."""
-    return term not in _TIMES and any(g.table >= 0 and term in g.terms for g in evidence.by_term.get(term, ())[:LOOKED])
+    return term not in TIMES and any(g.table >= 0 and term in g.terms for g in evidence.by_term.get(term, ())[:LOOKED])
 
 
 def _closest(rows: Sequence[Group], said: frozenset[str]) -> list[Group]:

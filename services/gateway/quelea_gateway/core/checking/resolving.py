@@ -7,6 +7,7 @@ by luck saves it. Where one is not named, nothing is resolved, and deriving sear
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
@@ -15,9 +16,11 @@ from quelea_gateway.core.checking.asking import Asked, asked_of
 from quelea_gateway.core.checking.computing import HUNDRED, Try, many, show, when
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.matching import Claim, same_currency
-from quelea_gateway.core.checking.operands import is_name, listed, named
+from quelea_gateway.core.checking.operands import TIMES, is_name, listed, named
 from quelea_gateway.core.checking.passage_facts import Fact, Group
+from quelea_gateway.core.checking.periods import find_periods
 from quelea_gateway.core.checking.times import fits
+from quelea_gateway.core.checking.wording import Operation
 
 _MOST = 24
 """Figures of one operand, and ways to take the operands together, that are looked at."""
@@ -29,6 +32,14 @@ def resolved(claim: Claim, evidence: Evidence) -> list[Try]:
     asked = asked_of(claim.sentence, claim.figure)
     if asked is None:
         return list(_rest(claim, evidence))
+    if asked.form == "difference" and (alone := _against_a_time(claim, asked)):
+        way = -1 if alone == asked.second else 1
+        moves = _over_times(claim, Asked("growth", alone), evidence)
+        return [
+            replace(move, value=abs(move.value), ordered=None)
+            for move in moves
+            if move.value * way > 0 and _are_of(claim, move)
+        ]
     if asked.form in {"growth", "average", "compound"}:
         return list(_over_times(claim, asked, evidence))
     operands = listed(claim, asked.first, evidence) if asked.form == "sum" else [
@@ -47,6 +58,25 @@ def resolved(claim: Claim, evidence: Evidence) -> list[Try]:
     for facts in _together(claim, operands):
         found += list(_computed(claim, asked, facts))
     return found
+
+
+def _against_a_time(claim: Claim, asked: Asked) -> str:
+    """The words of the one operand where the other is but a time: "收入比2018年低17%", "17% less than in 2018"."""
+    for words, other in ((asked.first, asked.second), (asked.second, asked.first)):
+        if find_periods(other) and not claim.heard(other) - TIMES:
+            return words
+    return ""
+
+
+def _are_of(claim: Claim, move: Try) -> bool:
+    """Each time that is named is that of an operand: of a quarter a year's growth tells nothing."""
+    return all(any(fits((period,), fact.periods, fact.years) for fact in move.operands) for period in claim.every)
+
+
+def compared(claim: Claim) -> tuple[Operation, ...]:
+    """What is tried where one thing is set against another without a verb of growth: "topped B by 14%", "less than"."""
+    asked = asked_of(claim.sentence, claim.figure)
+    return ("growth", "change") if asked is not None and asked.form == "difference" else ()
 
 
 def is_turned(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
