@@ -92,9 +92,10 @@ class Library:
             await self._refresh()
 
     async def _refresh(self) -> None:
+        # Before the alias is asked: one that is moved behind our back must leave a stamp that is no longer true.
+        stamp = await self.store.stamp()
         moved = await self.store.follow()
         store = moved or self.store
-        stamp = await store.stamp()
         records = await store.records()
         before = self.snapshot
         hidden: Iterable[str] = before.hidden | before.by_version.keys()
@@ -102,7 +103,7 @@ class Library:
             hidden = await moved.versions()
             log.info("store_followed", model=moved.profile.model if moved.profile else "", documents=len(records))
         self.store, self.snapshot = store, Snapshot.of(records, store).hiding(hidden)
-        self._stamp, self._unsure = stamp, False
+        self._stamp, self._unsure = stamp if moved is None else "", False
         self._looked = self._refreshed = time.monotonic()
 
     async def look(self) -> None:

@@ -196,3 +196,32 @@ async def test_a_half_written_new_version_is_not_taken_for_a_renewal(edge_librar
     with pytest.raises(Conflict, match="but 1 of this version"):
         await edge_library.commit(half)
     assert edge_library.snapshot.by_document[document_id("a")].facts.title == "x"
+
+
+@pytest.mark.parametrize("moment", ["stamp", "follow", "records"])
+async def test_an_alias_that_is_moved_in_the_middle_of_a_refresh_is_followed_at_the_next_look(monkeypatch, moment):
+    """What a refresh remembers must be older than what it looked at: a stamp read after the move would hide it."""
+    settings = Settings(qdrant_url=":memory:")
+    store = QdrantStore(settings)
+    library = Library(store, catalogue_ttl=0.0)
+    await library.start()
+    await store.ensure(Profile("m", DIMENSION))
+    await add(library, doc("a"), ["one", "two"])
+    restored = QdrantStore(settings, store.client, collection="quelea-restored")
+    await restored.ensure(Profile("m", DIMENSION))
+    asked = getattr(store, moment)
+
+    async def asked_before_the_move(*args):
+        answer = await asked(*args)
+        await store.aliases.name_live("quelea-restored")
+        return answer
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, moment, asked_before_the_move)
+        await library.refresh()
+    async with library.reading():
+        pass
+    assert library.store.collection == "quelea-restored"
+    async with library.reading() as snapshot:
+        assert not snapshot.by_document
+    await library.close()
