@@ -1,14 +1,13 @@
-"""Against which time a growth is stated: the same time a year before (同比), or the quarter before (环比)."""
+"""Against which time the words state a growth: the same time a year before (同比), or the quarter before (环比)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
-from quelea_gateway.core.checking.model import Figure, Period
-from quelea_gateway.core.checking.passage_facts import Fact, Group
+from quelea_gateway.core.checking.periods import find_periods
 
 Basis = Literal["", "year", "quarter"]
 
@@ -25,6 +24,12 @@ _BASES = re.compile(
     r"|环比|上一?个?季度?(?!报))",
     re.IGNORECASE,
 )
+_AGAINST_QUARTER = re.compile(
+    rf"(?:\b{_THAN} (?:the |its )?(?:fiscal |first |second |third |fourth |[1-4]?Q|(?:19|20)\d\d)|[较比](?:19|20)\d\d)",
+    re.IGNORECASE,
+)
+"""A cheap look."""
+_AGAINST = re.compile(rf"(?:\b{_THAN} (?:the |its )?|[较比])$", re.IGNORECASE)
 _MAY = (
     "year ago", "year-ago", "year earlier", "year-earlier", "year before", "year prior", "-over-", "year over", "-on-",
     "year on", "-to-", "year to", "yoy", "y/y", "y-y", "prior", "previous", "last", "preceding", "linked", "same ",
@@ -32,52 +37,14 @@ _MAY = (
     "quarter on", "quarter to", "qoq", "q/q", "q-q", "months ago", "months earlier", "months before", "rst quarter",
     "ond quarter", "ird quarter", "rth quarter", "同", "环比", "上",
 )  # fmt: skip
-"""A cheap look: no text without one of these says it."""
-_SHARE = r"\d\s?(?:%|percent|pct|个?百分点|个?基点|percentage points?|basis points?|points?|bps?\b|pts?\b|ppts?\b)"
-_APART = re.compile(rf"[;；。，、]|,(?!\d)|{_SHARE}", re.IGNORECASE)
+"""A cheap look: no text without one of these says against which time."""
+SHARE = r"\d\s?(?:%|percent|pct|个?百分点|个?基点|percentage points?|basis points?|points?|bps?\b|pts?\b|ppts?\b)"
+_PERCENT = re.compile(SHARE, re.IGNORECASE)
+_APART = re.compile(rf"[;；。，、]|,(?!\d)|{SHARE}", re.IGNORECASE)
 _APART_BEFORE = re.compile(r"[;；。]")
 _LISTED = re.compile(r"\s*(?:and|but|while|or|和|及|与|而|但)\s*", re.IGNORECASE)
-_PERCENT = re.compile(_SHARE, re.IGNORECASE)
-_PRIOR = re.compile(r"(?<!比)(?:上年|去年)同期|\b(?:prior|previous|last)[- ]year\b", re.IGNORECASE)
-"""The head of a column that is of a year before the one beside it."""
-_YEAR_MONTHS, _QUARTER_MONTHS = 12, 3
 _NEAR = 70
 """Characters between a figure and the words that say against what it is."""
-
-
-def fits(sentence: str, question: str, figure: Figure, fact: Fact, group: Group) -> bool:
-    """Whether the evidence's growth is against the time that the sentence says; where either does not say, it is."""
-    if figure.kind not in {"percent", "points"} and not fact.change:
-        return fact.table >= 0 or not _beside(sentence, figure.end, fact.words, fact.figure.end)
-    said = _said(sentence, question, figure)
-    if not said:
-        return True
-    found = _of_cell(fact, group) if fact.table >= 0 else basis(fact.words, fact.figure.start, fact.figure.end)
-    return not found or found == said
-
-
-def _beside(sentence: str, end: int, words: str, behind: int) -> bool:
-    """ "$13.30 billion a quarter ago" is not that of a year ago."""
-    if not _marks(sentence):
-        return False
-    one, other = (
-        next((kind for begin, _, kind in _marks(text) if text[at:begin].strip(" ,(") == "" and begin >= at), "")
-        for text, at in ((sentence, end), (words, behind))
-    )
-    return bool(one and other) and one != other
-
-
-def spans(sentence: str, question: str, figure: Figure, operands: Sequence[Fact]) -> bool:
-    """Whether two figures lie as far apart as the growth computed from them says; where their times are not known, so.
-
-    A growth "from a year ago" needs one a year older, a sequential one that of the quarter before.
-    """
-    if len(operands) != 2 or not (said := _said(sentence, question, figure)):
-        return True
-    if all(f.figure.kind in {"percent", "points"} and (f.change or (f.table < 0 and f.direction)) for f in operands):
-        return False  # growth less growth is none
-    months = _months(*operands)
-    return not months or (months >= _YEAR_MONTHS - 1 if said == "year" else months <= _QUARTER_MONTHS + 1)
 
 
 def basis(text: str, start: int, end: int) -> Basis:
@@ -105,18 +72,34 @@ def _is_behind(text: str, end: int, begin: int) -> bool:
     return len(gap) <= _NEAR and not _APART.search(gap) and not _LISTED.fullmatch(gap)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def _marks(text: str) -> tuple[tuple[int, int, Basis], ...]:
     low = text.lower()
-    if not any(hint in low for hint in _MAY):
-        return ()
-    return tuple((*m.span(), "year" if m["year"] else "quarter") for m in _BASES.finditer(text))
+    found: list[tuple[int, int, Basis]] = []
+    if any(hint in low for hint in _MAY):
+        found = [(*m.span(), "year" if m["year"] else "quarter") for m in _BASES.finditer(text)]
+    if _AGAINST_QUARTER.search(text):
+        found = sorted({*found, *_named(text)})
+    return tuple(found)
 
 
-def _said(sentence: str, question: str, figure: Figure) -> Basis:
-    if _marks(sentence) or not question:
-        return basis(sentence, figure.start, figure.end)
-    return only(question)
+def _named(text: str) -> Iterator[tuple[int, int, Basis]]:
+    """Quarters that a growth is stated against by their names, "from the third quarter of fiscal 2023"."""
+    quarters = [period for period in find_periods(text) if period.quarter]
+    against = [period for period in quarters if period.year and _AGAINST.search(text[: period.start])]
+    own = {(p.year, p.quarter) for p in quarters if not _AGAINST.search(text[: p.start])}
+    if len(own) != 1:
+        return
+    year, quarter = own.pop()
+    for period in against:
+        apart = 4 * (year - period.year) + quarter - period.quarter if year else (quarter - period.quarter) % 4 or 4
+        if apart in {1, 4}:
+            yield period.start, period.end, "year" if apart == 4 else "quarter"
+
+
+def claimed(sentence: str, question: str, own: Basis) -> Basis:
+    """What the sentence says, else the question where the sentence says nothing."""
+    return own if own or _marks(sentence) or not question else only(question)
 
 
 def only(text: str) -> Basis:
@@ -125,36 +108,6 @@ def only(text: str) -> Basis:
     return kinds.pop() if len(kinds) == 1 else ""
 
 
-def _of_cell(fact: Fact, group: Group) -> Basis:
-    """As its column's head says; of a column of changes else as the two columns before it lie apart."""
-    head = fact.words[len(group.label or "total") + len(group.section) + 1 :]
-    if kind := only(head):
-        return kind
-    if not fact.change:
-        return ""
-    before = [f for f in group.facts[: fact.column] if not f.change][-2:]
-    months = _months(*before) if len(before) == 2 else 0
-    return "" if not months else "year" if months == _YEAR_MONTHS else "quarter" if months == _QUARTER_MONTHS else ""
-
-
-def _months(one: Fact, other: Fact) -> int:
-    """How many months lie between two figures' times; 0 where that is not known."""
-    if one.table == other.table >= 0 and bool(_PRIOR.search(one.words)) != bool(_PRIOR.search(other.words)):
-        return _YEAR_MONTHS
-    a, b = _time(one.periods), _time(other.periods)
-    if a is None or b is None or bool(a.month) != bool(b.month) or bool(a.quarter) != bool(b.quarter):
-        return 0
-    if a.months != b.months and a.months and b.months:
-        return 0
-    months = abs(_at(a) - _at(b))
-    return next((whole for whole in (_YEAR_MONTHS, _QUARTER_MONTHS) if abs(months - whole) <= 1), months)
-
-
-def _time(periods: Sequence[Period]) -> Period | None:
-    """The time of a figure, with its month or quarter: of several the last, which stands nearest above it."""
-    known = [p for p in periods if p.year and (p.month or p.quarter)]
-    return known[-1] if known else None
-
-
-def _at(period: Period) -> int:
-    return 12 * period.year + (period.month or 3 * period.quarter)
+def right_behind(text: str, at: int) -> Basis:
+    """What the words directly behind text[:at] say."""
+    return next((kind for begin, _, kind in _marks(text) if begin >= at and not text[at:begin].strip(" ,(")), "")

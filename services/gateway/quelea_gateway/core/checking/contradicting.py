@@ -104,10 +104,3 @@ def _each(text: str, start: int) -> tuple[str, str] | None:
     for match in _EACH.finditer(text[:start]):
         found = (match["n"] or match["n2"] or "1").replace("一", "1").replace("十", "10"), match["of"] or "share"
     return found
-
-
-def is_oldest(fact: Fact, group: Group) -> bool:
-    """Its row has later figures, and none before it."""
-    years = [(p.year, p.month, p.quarter) for f in group.facts if not f.change for p in f.periods[:1] if p.year]
-    own = [(p.year, p.month, p.quarter) for p in fact.periods[:1] if p.year]
-    return bool(own) and len(set(years)) > 1 and own[0] == min(years)

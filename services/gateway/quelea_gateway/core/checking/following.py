@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quelea_gateway.core.checking import bases, naming, rows, signs, spans, together, wording
+from quelea_gateway.core.checking import naming, rows, signs, timing, together, wording
 from quelea_gateway.core.checking.computing import HUNDRED, Try
 from quelea_gateway.core.checking.facts import TOTAL, Evidence
 from quelea_gateway.core.checking.matching import Claim, near, same_currency, same_kind, sizes, unheard
@@ -97,10 +97,7 @@ def follows(claim: Claim, attempt: Try, evidence: Evidence, *, named: bool = Fal
         naming.is_count(figure, claim.sentence, f) for f in near(claim, evidence)
     ):
         return False  # so many yuan of so many shares
-    if attempt.form in {"growth", "difference"} and not (
-        bases.spans(claim.sentence, claim.question, figure, attempt.operands)
-        and spans.operands_fit(claim, attempt.operands)
-    ):
+    if attempt.form in {"growth", "difference"} and not timing.spans_fit(claim, attempt.operands):
         return False
     alike = (f for f in near(claim, evidence) if same_kind(figure, f) and sizes(claim, f) is not None)
     if rows.is_printed(claim, attempt.operands, attempt.form, alike):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quelea_gateway.core.checking import bases, contradicting, wording
+from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import ONE, Figure, Period
 from quelea_gateway.core.checking.passage_facts import Fact, content, glossed_terms
@@ -24,19 +24,8 @@ _IN_FULL = Decimal(10) ** 7
 _CHINESE = frozenset({Decimal(10) ** 4, Decimal(10) ** 8})
 _MOST = 40
 """Facts of the right size that are looked at for one figure and multiplier."""
-_TO = re.compile(rf"(?:\bto|[至到]{wording.OF_A_TIME})\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
-_YEAR_OVER_YEAR = re.compile(
-    r"\byear[- ]over[- ]year|\byear[- ]on[- ]year|\byoy\b|\b(?:prior|previous|last) year|year[- ]ago|同比|上年",
-    re.IGNORECASE,
-)
-_OF_BEFORE = re.compile(
-    r"(?:\bfrom|\bthan|\bversus|\bvs\.?|\bagainst|compared (?:to|with)|[较比从由]|上年|去年|同期"
-    r"|prior|previous|last|ago|earlier)"
-    r"[^,;，；。]{0,24}$",
-    re.IGNORECASE,
-)
+TO_LEVEL = re.compile(rf"(?:\bto|[至到]{wording.OF_A_TIME})\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
 _GROWTH = re.compile(r"\bgrowth\b|增长率|增速|增幅|同比增长", re.IGNORECASE)
-_NARROWED = re.compile(r"\bnarrowed\b|\bwidened\b|收窄|扩大", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +168,7 @@ def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
         return not (negative and not figure.negative) or direction == -1 or wording.is_negative(claim.sentence)
     moves = fact.change or wording.is_both(fact.words)
     if figure.kind == "percent":  # a heading that speaks of growth alone: what it prints without a sign grew
-        level = _TO.search(claim.sentence[: figure.start])  # "growth fell to 3%"
+        level = TO_LEVEL.search(claim.sentence[: figure.start])  # "growth fell to 3%"
         moves = not level and (moves or bool(_GROWTH.search(fact.words)))
     if down and not negative:
         return wording.is_negative(label)
@@ -193,48 +182,11 @@ def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
     return True
 
 
-def level_fits(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
-    """ "Decreased to 81,797" contradicts a row whose earlier figure, which the sentence is about, is smaller."""
-    direction = claim.direction
-    if not direction or fact.table < 0 or fact.change or not _TO.search(claim.sentence[: claim.figure.start]):
-        return True
-    if bases.only(claim.sentence) == "quarter":
-        return True  # what it was a year before is another matter
-    if not claim.every and contradicting.is_oldest(fact, evidence.groups[fact.group]):
-        return False  # what it came to is no figure that later ones follow
-    for other in evidence.groups[fact.group].facts:
-        if other is fact or other.change or not other.periods or not fact.periods or not _is_before(other, fact):
-            continue
-        spoken = re.sub(r"[^\d.,]", "", other.figure.text).strip(",.")
-        named = bool(_YEAR_OVER_YEAR.search(claim.sentence) or _NARROWED.search(claim.sentence)) or (
-            bool(spoken) and spoken in claim.sentence
-        )
-        bracketed = fact.value < 0 and other.value < 0 and not claim.figure.negative  # a loss narrows
-        moved = other.value - fact.value if bracketed else fact.value - other.value
-        if named and moved * direction < 0:
-            return False
-    return True
-
-
-def _is_before(one: Fact, other: Fact) -> bool:
-    a, b = one.periods[0], other.periods[0]
-    return 0 < a.year == b.year - 1 and a.months == b.months and a.quarter == b.quarter and abs(a.month - b.month) <= 1
-
-
 def is_moved(claim: Claim, fact: Fact) -> bool:
     """A change is no level: a percentage of a column of changes, of which the words speak as of a margin or a share."""
     if not fact.change or claim.figure.kind != "percent" or fact.table < 0:
         return False
     return not {"growth", "change"} & set(wording.operations(f"{claim.sentence} {claim.question}"))
-
-
-def is_past(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
-    """The sentence names no time and compares with the year before; the figure is what there was then."""
-    if claim.every or fact.table < 0 or fact.change or not _YEAR_OVER_YEAR.search(claim.sentence[claim.figure.end :]):
-        return False
-    if _OF_BEFORE.search(claim.sentence[: claim.figure.start]):
-        return False
-    return contradicting.is_oldest(fact, evidence.groups[fact.group])
 
 
 def is_luck(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> bool:

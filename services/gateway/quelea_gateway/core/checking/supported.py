@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from quelea_gateway.core.checking import (
-    bases,
     binding,
     contradicting,
     measures,
     naming,
     signs,
-    spans,
+    timing,
     together,
     wording,
 )
@@ -20,8 +19,6 @@ from quelea_gateway.core.checking.matching import (
     Claim,
     is_luck,
     is_moved,
-    is_past,
-    level_fits,
     multipliers,
     near,
     same_currency,
@@ -33,7 +30,6 @@ from quelea_gateway.core.checking.matching import (
 from quelea_gateway.core.checking.model import Figure
 from quelea_gateway.core.checking.passage_facts import Fact
 from quelea_gateway.core.checking.profiles import role, ways
-from quelea_gateway.core.checking.times import fits
 
 _TOLD = 2
 """Digits of a figure that is set against another."""
@@ -59,13 +55,10 @@ def is_comparable(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
         and naming.things_fit(sentence, figure, fact)
         and naming.item_fits(sentence, figure, fact)
         and not unheard(claim, fact, evidence)
-        and fits(claim.periods, fact.periods, fact.years)
-        and not is_past(claim, fact, evidence)
-        and bases.fits(sentence, claim.question, figure, fact, evidence.groups[fact.group])
+        and timing.compare(claim, fact, evidence) != "contradicts"
         and contradicting.ends_fit(sentence, figure, fact)
         and contradicting.words_fit(sentence, figure, fact)
         and contradicting.levels_fit(sentence, figure, fact, evidence.groups[fact.group], claim.terms)
-        and spans.fit(claim, fact)
         and measures.fit(claim, fact, evidence)
         and together.fit(claim, fact, evidence)
         and not is_moved(claim, fact)
@@ -80,7 +73,7 @@ def agrees(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
         times is not None
         and not is_luck(claim, fact, times, group.name)
         and sign_fits(claim, fact, group.label)
-        and level_fits(claim, fact, evidence)
+        and timing.moves_fit(claim, fact, evidence)
         and signs.fit(sentence, figure, fact, group.label, group.section)
     )
 
