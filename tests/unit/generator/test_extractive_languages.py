@@ -143,3 +143,34 @@ Total net sales $ 81,797 $ 82,959"""
 def test_a_region_is_known_by_its_name_in_the_other_language(question: str, figure: str) -> None:
     quotes = ask(question, REGIONS, company="Apple", table=True)
     assert figure in quotes[0].text
+
+
+BUYBACKS = """Period Total Number of Shares Purchased (In millions)
+August 28, 2023 - September 24, 2023 2.6 $ 456.81
+September 25, 2023 - October 29, 2023 3.5 $ 436.44"""
+RICE = "8月我国大米出口12.4万吨，同比增长三成。来自海关的消息，前8个月大米出口延续增长势头。"
+SHEEP = "今年前三季度，内蒙古累计接待游客1.9亿人次，旅游收入达2100多亿元。"
+SALES = """Three Months Ended
+September 24, 2023 September 25, 2022
+Total revenue 5,931 7,103"""
+
+
+def test_the_name_of_a_month_ties_no_passage_of_another_subject_to_a_question() -> None:
+    quotes = ask("How much rice did China export in August 2023?", BUYBACKS, RICE)
+    assert quotes[0].text.startswith("8月我国大米出口12.4万吨")
+    assert {quote.number for quote in quotes} == {2}
+
+
+def test_of_passages_in_two_languages_those_with_the_name_are_quoted() -> None:
+    quotes = ask("What was Inner Mongolia's tourism revenue in the first three quarters?", SALES, SHEEP)
+    assert {quote.number for quote in quotes} == {2}
+    assert "2100多亿元" in quotes[0].text
+
+
+@pytest.mark.parametrize(
+    ("question", "part"), [("诺伯特汽车收入是多少？", "Automotive"), ("诺伯特疫苗收入是多少？", "Vaccines")]
+)
+def test_the_whole_companys_row_is_no_answer_to_what_a_part_earned(question: str, part: str) -> None:
+    assert ask(question, SALES, company="Norbert", table=True) == []
+    quotes = ask(question, f"{SALES}\n{part} 612 540", company="Norbert", table=True)
+    assert [quote.text for quote in quotes][:1] == [f"{part} 612 540"]

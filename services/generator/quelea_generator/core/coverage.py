@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from quelea_kit.text import CJK, normalise, stem, terms, words
 
+from quelea_generator.core.asking_words import ASKING
 from quelea_generator.core.finance_terms import ALIASES
 from quelea_generator.core.glosses import is_foreign, says
 from quelea_generator.core.labels import qualifiers
 from quelea_generator.core.meeting import meets
 from quelea_generator.core.model import Evidence, Task
 from quelea_generator.core.question import Asked, Unit
-from quelea_generator.core.scoring import Candidate
+from quelea_generator.core.scoring import REACHED, Candidate
 
 ENOUGH = 0.5
 """Part of the question that the chosen quotes must meet together."""
@@ -86,6 +87,24 @@ def _of_what_nothing_says(task: Task, asked: Asked) -> bool:
     return any(not meets(asked.units[at], line, False) and "".join(asked.units[at].own) not in bare for at in told)
 
 
+def of_another_part(asked: Asked, chosen: Sequence[Candidate]) -> bool:
+    """All quotes are of the other language and none has the word of the question that says of what its item is, where
+    its gloss is known: the revenue of the whole company is no answer to what its cars brought in."""
+    told = [
+        at
+        for at in qualifiers(asked)
+        if any(not ASKING.issuperset(one) for one in asked.units[at].gloss)
+        and not (_GENERAL | asked.names).intersection(asked.units[at].own)
+    ]
+    abroad = all(is_foreign(asked.language, one.evidence) for one in chosen)
+    return abroad and bool(told) and not any(_has_all(one, told) for one in chosen)
+
+
+def _has_all(one: Candidate, wanted: Sequence[int]) -> bool:
+    """The quote, or what stands above it, has all of these units."""
+    return all(one.reached[at] >= REACHED for at in wanted)
+
+
 def _stands_before(task: Task, asked: Asked, at: int) -> bool:
     """The question has the word in front of the next one as a noun has another: "its vaccine revenue", 疫苗销售收入."""
     text = normalise(task.question)
@@ -118,10 +137,14 @@ def _only_names(asked: Asked, chosen: Sequence[Candidate]) -> bool:
 
 
 def of_the_named(asked: Asked, ranked: Sequence[Candidate]) -> list[Candidate]:
-    """Without the quotes whose passage has not half of a name of several words, where another passage has all of it."""
-    if len(asked.names - asked.known) < _SEVERAL:
-        return list(ranked)
+    """Without the quotes whose passage has not half of a name of several words, where another passage has all of it.
+
+    Where quotes are in two languages a name of one word tells them apart as well: words in common do so less.
+    """
     names = asked.names - asked.known
+    mixed = len({is_foreign(asked.language, one.evidence) for one in ranked}) > 1
+    if len(names) < (1 if mixed else _SEVERAL):
+        return list(ranked)
     had: dict[int, float] = {}
     for one in ranked:
         if one.evidence.number not in had:

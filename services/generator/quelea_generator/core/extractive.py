@@ -13,7 +13,7 @@ from quelea_generator.core.captions import is_caption
 from quelea_generator.core.compose import lines, opening
 from quelea_generator.core.computing.calculating import computed
 from quelea_generator.core.computing.stating import OPENING
-from quelea_generator.core.coverage import declines, of_the_named
+from quelea_generator.core.coverage import declines, of_another_part, of_the_named
 from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Delta, Event, Finished, Quote, Task
 from quelea_generator.core.opinions import opinion_asked
@@ -61,7 +61,11 @@ def _answer(task: Task) -> tuple[list[str], list[Quote]]:
     subjects = subjects_of(task.question, task.evidence)
     if subjects:
         ranked = named_first(subjects, [one for one in ranked if is_about(subjects, one, figure=asked.wants_figure)])
-    chosen = select(asked, of_the_named(asked, ranked), most=MOST_QUOTES)
+    ranked = of_the_named(asked, ranked)
+    chosen = select(asked, ranked, most=MOST_QUOTES)
+    if of_another_part(asked, chosen):
+        chosen = select(asked, [one for one in ranked if not of_another_part(asked, [one])], most=MOST_QUOTES)
+    chosen.sort(key=lambda one: of_another_part(asked, [one]))
     if declines(task, asked, chosen):
         return [], []
     return [opening(asked.language, opinion), *lines(asked, chosen)], [_quote(one) for one in chosen]

@@ -84,6 +84,11 @@ _QUARTER = re.compile(
     r"|([一二三四1-4])\s*(?:季[度报]|财季)|第([一二三四])季"
 )
 _KINDS = frozenset("segment busi divis unit 业务 板块 分部 部门 部".split())
+_TIMES = frozenset(
+    stem(word) for word in (*MONTHS, *"one two four five seven eight ten eleven 一 二 四 五 七 八 十 十一".split())
+)
+"""Words of dates, which the other language writes in figures: where they count, only passages of the question's own
+language have them, whatever those are about."""
 Glosses = list[tuple[Expression, ...]]
 
 
@@ -170,6 +175,7 @@ def read_question(task: Task) -> Asked:
     called: Glosses = [() for _ in kept]
     abroad = [item for item in task.evidence if is_foreign(language, item)]
     if abroad:
+        kept = [word for word in kept if word not in _TIMES]
         called = glosses(kept)
         companies = [item.company for item in abroad if item.company]
         ours = {word for word, gloss in zip(kept, called, strict=True) if names_company(gloss, companies)}
