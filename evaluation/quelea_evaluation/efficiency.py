@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from quelea_evaluation.figure import new_figure
 from quelea_evaluation.gate_asking import Asked
+from quelea_evaluation.plots import new_figure
 
 COARSE = tuple(round(0.5 + 0.05 * n, 2) for n in range(10))
 FINE = tuple(round(0.8 + 0.01 * n, 2) for n in range(1, 15))

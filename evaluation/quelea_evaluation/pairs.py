@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quelea_evaluation.figure import new_figure
+from quelea_evaluation.plots import new_figure
 
 LEAST, FEW = 10, 50
 """Fewer pairs are refused; with fewer than FEW the quantile is little more than the worst pair."""
