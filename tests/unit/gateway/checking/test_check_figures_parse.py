@@ -31,6 +31,21 @@ def test_what_is_formatted_in_english_is_read_back(number, scale, currency, nega
     assert figure.tolerance == Decimal(1).scaleb(number.as_tuple().exponent + EN_SCALES[scale]) / 2
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a proposal to close 17 K express stores", [17]),
+        ("4 T lines were sold", [4]),
+        ("sales of 17 K in 2026", []),  # a scale that nobody writes so
+        ("$17 M worth of goods", []),
+        ("10 b notes", []),
+        ("17K express stores", [17_000]),
+    ],
+)
+def test_a_capital_letter_before_things_that_are_counted_is_of_their_name(text, values):
+    assert [figure.value for figure in parse_amounts(text) if figure.period is None] == values
+
+
 @given(numbers, st.sampled_from(sorted(ZH_SCALES)), st.sampled_from(["元", "美元", "港元"]), st.booleans())
 def test_what_is_formatted_in_chinese_is_read_back(number, scale, currency, full):
     said = f"{number}{scale}{currency}"

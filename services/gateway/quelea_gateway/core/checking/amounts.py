@@ -53,6 +53,10 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_AFTER = re.compile(r"\s?(?:(?P<least>多|余|以上)|左右|or so\b|(?P<most>以下|以内))")
+_NAMED = re.compile(
+    r"[BKMT] (?!(?:in|to|of|from|for|and|or|at|by|on|as|than|with|per|was|were|is|are)\b)[a-z]+ ?[a-z]*s\b"
+)
+"""A capital letter before things that are counted is of their name: "12 T lines", "23 K local shops"."""
 _POINTS = re.compile(r"[ -]points?\b")
 _RANGE = re.compile(r"\s?(?:-|–|—|~|至|到|\bto\b|and)\s?[$€£¥]?\s?", re.IGNORECASE)
 _LIST = re.compile(r"\s?(?:,? and|,? or|,|、|和|及|与|或)\s?[$€£¥]?\s?", re.IGNORECASE)
@@ -144,7 +148,15 @@ def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
     word = (match["scale"] or "").lower()
     scale = SCALES.get(word) or SCALES.get(word.rstrip("s"))
     if word in {"b", "t", "k", "m"} and match["scale"] and text[match.start("scale") - 1] in " -":
-        return None  # "5 k": nobody writes a scale so, "10 b" is a paragraph
+        if (
+            match["cur"]
+            or match["cur2"]
+            or match["after"]
+            or match["unit"]
+            or not _NAMED.match(text, match.start("scale"))
+        ):
+            return None  # "5 k": nobody writes a scale so, "10 b" is a paragraph
+        scale, last = None, match.end("num")  # "12 T lines": a name's letter
     money = (match["cur"] or match["cur2"] or match["after"] or "").lower().rstrip(".")
     number = match["num"].replace(",", "")
     about, bound = _about(text, begin, last)
