@@ -11,7 +11,7 @@ from functools import lru_cache
 from quelea_kit.glossary import glossed
 from quelea_kit.text import CJK, STOP_WORDS, stem, words
 
-from quelea_gateway.core.checking import fiscal, markup, sentences, tables, wording
+from quelea_gateway.core.checking import fiscal, markup, remarked, sentences, tables, wording
 from quelea_gateway.core.checking.amounts import parse_amounts
 from quelea_gateway.core.checking.attaching import attached
 from quelea_gateway.core.checking.attaching import stated as stated_times
@@ -131,7 +131,7 @@ def _read(passage: CheckPassage) -> PassageFacts:
     for row in rows:
         years.setdefault(row.table, set()).update(p.year for c in row.cells for p in c.column.periods if p.year)
     found.tables = len(years) + max(years, default=0) + 1
-    percents = {(r.table, at) for r in rows for at, cell in enumerate(r.cells) if "%" in cell.text}
+    percents = {(r.table, at) for r in rows for at, cell in enumerate(r.cells) if "%" in remarked.first(cell.text)}
     header = plain(passage.header)
     told = fiscal.read(find_periods(header))
     for row in rows:
@@ -198,7 +198,7 @@ def _add_row(
             else parse_amounts(cell.text, cell=True)[:1]
         )
         for figure in figures:
-            if not cell.dash and _WORD.search(cell.text) and wording.leaning(cell.text) == -1:
+            if not cell.dash and _WORD.search(cell.text) and wording.leaning(remarked.first(cell.text)) == -1:
                 figure = replace(figure, negative=True)  # noqa: PLW2901  # 减少0.65个百分点
             unit = unit_of(row.label, cell.column.text, row.above)
             if unit.percent is False and (row.table, at) in percents and not figure.currency:
@@ -216,9 +216,15 @@ def _add_row(
             if cell.dash:
                 found.dashes.add((place, at))
     found.groups.append(group)
+    for cell in row.cells:
+        if remarked.is_more(cell.text) and len(parse_amounts(cell.text)) > 1:
+            said = f"{row.label}: {cell.text}"
+            _add_prose(found, said, said, told, told.labelled(_times(cell, row, told)))
 
 
-def _add_prose(found: PassageFacts, part: str, written: str, told: fiscal.Fiscal) -> None:
+def _add_prose(
+    found: PassageFacts, part: str, written: str, told: fiscal.Fiscal, times: tuple[Period, ...] = ()
+) -> None:  # `times`: those of the cell that it is
     for start, end in sentences.cut(part):
         if found.facts >= MOST_FACTS:
             return
@@ -232,7 +238,7 @@ def _add_prose(found: PassageFacts, part: str, written: str, told: fiscal.Fiscal
         for at, figure in enumerate(figures):
             unit = Unit((ONE, *scales), "", figure.kind in {"percent", "points"})
             fact = Fact(
-                passage=0, figure=figure, unit=unit, periods=told.labelled(allowed[at]),
+                passage=0, figure=figure, unit=unit, periods=told.labelled(allowed[at]) or times,
                 group=len(found.groups), column=-1,
                 table=-1, words=sentence, terms=about,
                 direction=wording.direction(sentence, figure.start, figure.end),
@@ -258,13 +264,9 @@ _ABBREVIATIONS = {
 }  # fmt: skip
 _BRIEFLY = re.compile(r"[A-Z]&[A-Z]|COGS|[Ee]x\b|EPS|FCF|NIM")
 _SHORT = {
-    "产生的现金流量净额": "现金流",
-    "现金流量净额": "现金流",
-    "现金净流量": "现金流",
-    "营收": "营业收入",
-    "归母净利润": "归属于母公司股东的净利润",
-    "扣非净利润": "扣除非经常性损益的净利润",
-}
+    "产生的现金流量净额": "现金流", "现金流量净额": "现金流", "现金净流量": "现金流", "营收": "营业收入",
+    "归母净利润": "归属于母公司股东的净利润", "扣非净利润": "扣除非经常性损益的净利润",
+}  # fmt: skip
 
 
 def content(text: str) -> frozenset[str]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from quelea_gateway.core.checking.heads import Column, columns, dated
 from quelea_gateway.core.checking.model import Period
 from quelea_gateway.core.checking.periods import find_periods
+from quelea_gateway.core.checking.remarked import first as first_of
+from quelea_gateway.core.checking.remarked import is_figure
 
 _NUMERIC = re.compile(
     r"[\s(]*[-–+△▲]?\s*(?:US\$|HK\$|RMB|[$€£¥₹])?\s*\(?\s*[-–]?\s*(?:[$€£¥])?\d[\d,]*(?:\.\d+)?\s*"
@@ -67,7 +69,7 @@ class Prose:
 
 def _parts(line: str) -> list[tuple[str, int]] | None:
     """The parts of a row with their places; empty ones are kept. None: the line has no cells."""
-    if "\t" in line or line.count("|") >= 2:
+    if "\t" in line or line.count("|") >= 2 or (line.count("|") == 1 and is_figure(line.partition("|")[2].strip())):
         separator = r"[\t|]"
     elif re.search(r"\S {2,}\S", line):
         separator = r" {2,}"
@@ -95,6 +97,11 @@ def _parts(line: str) -> list[tuple[str, int]] | None:
 
 def _is_cell(part: str) -> bool:
     return bool(part) and bool(_NUMERIC.fullmatch(part) or _DASH.fullmatch(part))
+
+
+def _is_told(part: str) -> bool:
+    """A number, or an amount with words about it."""
+    return bool(_NUMERIC.fullmatch(part)) or is_figure(part)
 
 
 _OPEN = re.compile(r"[A-Za-z,]\s*$")
@@ -164,14 +171,14 @@ def _data(parts: Sequence[tuple[str, int]], heads: Sequence[Sequence[str]]) -> l
     cells = [i for i in range(begins + 1, len(parts)) if parts[i][0]]
     if _is_cell(label) and not _YEAR.fullmatch(label):
         cells = [begins, *cells]
-    figures = [i for i in cells if _NUMERIC.fullmatch(parts[i][0])]
+    figures = [i for i in cells if _is_told(parts[i][0])]
     if cells and not figures and all(_DASH.fullmatch(parts[i][0]) for i in cells) and re.search(r"\w", label):
         return cells  # nothing in any column
     if not figures:
         return None
     if all(_YEAR.fullmatch(parts[i][0]) for i in figures) and not _counts(label, [parts[i][0] for i in figures], heads):
         return None
-    if len([i for i in cells if not _is_cell(parts[i][0])]) > len(figures):
+    if len([i for i in cells if not (_is_cell(parts[i][0]) or is_figure(parts[i][0]))]) > len(figures):
         return None
     return cells
 
@@ -219,7 +226,7 @@ def _settle(state: _State, pending: list[tuple[str, ...]]) -> None:
 def _row(state: _State, parts: Sequence[tuple[str, int]], cells: list[int], start: int, end: int, above: str) -> Row:
     first = cells[0]
     label = " ".join(part for part, _ in parts[:first] if part)
-    percents = tuple("%" in parts[i][0] for i in cells)
+    percents = tuple("%" in first_of(parts[i][0]) for i in cells)
     over = columns(state.heads, tuple(cells), len(parts), percents)
     found = []
     for i, column in zip(cells, over, strict=True):
