@@ -79,3 +79,47 @@ def test_the_order_of_the_evidence_passes(answer: str, passage: CheckPassage) ->
 )
 def test_another_order_is_caught(answer: str, passage: CheckPassage) -> None:
     assert doubted(answer, passage)
+
+
+CROSSED = CheckPassage(
+    "€ mn\tFY2025\tFY2024\nPump sales\t145\t152\nValve sales\t154\t136\nTotal sales\t299\t288",
+    header="Norvell · annual results 2025",
+)
+OVERTOOK = CheckPassage("In the second year the valve business overtook the pump business, as exports grew.")
+TURNED = CheckPassage("万元\t2025年\t2024年\n水泵收入\t145\t152\n阀门收入\t154\t136", header="诺维尔 2025年年报")
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "passage"),
+    [
+        (
+            "In FY2025 valve sales overtook pump sales.",
+            "In FY2025 pump sales overtook valve sales.",
+            CROSSED,
+        ),
+        (
+            "Pump sales were overtaken by valve sales in FY2025.",
+            "Valve sales were overtaken by pump sales in FY2025.",
+            CROSSED,
+        ),
+        (
+            "Valve sales overtook pump sales between FY2024 and FY2025.",
+            "Pump sales overtook valve sales between FY2024 and FY2025.",
+            CROSSED,
+        ),
+        (
+            "The valve business overtook the pump business in the second year.",
+            "The pump business overtook the valve business in the second year.",
+            OVERTOOK,
+        ),
+        ("2025年阀门收入反超水泵收入。", "2025年水泵收入反超阀门收入。", TURNED),
+    ],
+)
+def test_who_overtakes_is_ahead_at_the_last_time(true: str, false: str, passage: CheckPassage) -> None:
+    assert not doubted(true, passage)
+    assert doubted(false, passage)
+
+
+def test_who_was_overtaken_is_said_either_way() -> None:
+    assert not doubted("The pump business was overtaken by the valve business in the second year.", OVERTOOK)
+    assert not doubted("Valve sales overtook pump sales in FY2025 after trailing them in FY2024.", CROSSED)

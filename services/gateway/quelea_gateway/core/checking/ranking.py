@@ -39,6 +39,9 @@ _RANKED = re.compile(
 _CHANGED = re.compile(
     r"\b(?:increas|decreas|declin|growth|grew|rose|fell|chang|drop|gain)|增[长幅速]|降幅|跌幅|涨幅|变动", re.IGNORECASE
 )
+_OVERTAKES = re.compile(r"\bovert(?:ook|ak)|[赶反]超", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\b.{1,40}\band\b|\bfrom\b.{1,40}\bto\b", re.IGNORECASE)
+"""Who overtakes between two times is ahead at the last one."""
 _NOT = re.compile(
     r"\b(?:not|no|never|nor|if|unless|would|may|might|could)\b|n't\b|[未没]|不(?!及|足|如)|若|可能|预计|如果",
     re.IGNORECASE,
@@ -94,10 +97,13 @@ def _clauses(sentence: str) -> list[str]:
 def _compared(part: str, sentence: str, evidence: Evidence) -> Iterator[bool]:
     """Whether the order of two things is what the clause says, where all that the evidence has of them agrees."""
     over = find_periods(sentence)
+    overtakes = len(over) > 1 and _OVERTAKES.search(part)
+    if overtakes and not _BETWEEN.search(part):
+        return  # at which of the times it was ahead is not said
     moving = bool(_CHANGED.search(part))
     for one, other, more, measure in _pairs(part):
         a, b = _told(one), _told(other)
-        before, behind = find_periods(one) or over, find_periods(other)
+        before, behind = (over[-1:],) * 2 if overtakes else (find_periods(one) or over, find_periods(other))
         found: Iterable[tuple[Decimal, Decimal]] = ()
         if b - a and a - b:
             every = _every(evidence, a | b, moving=moving)
