@@ -80,3 +80,27 @@ def test_what_is_set_against_another_time_or_row_is_computed(passage, true, fals
 
     assert verdict(true) == "derived"
     assert verdict(false) == "unsupported"
+
+
+RATIOS = "项目\t2022年\t2021年\n净利息收益率(%)\t2.10\t2.32\n不良贷款率(%)\t1.05\t1.05"
+GREW = "同期，贷款余额较2021年提升1.12个百分点。"
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("2022年净利息收益率降至2.10%，较上年收窄22个基点，不良贷款率则持平于1.05%。", "supported"),
+        ("2022年净利息收益率降至2.10%，较上年收窄27个基点，不良贷款率则持平于1.05%。", "partly"),
+    ],
+)
+def test_the_clause_behind_a_change_names_the_next_figure_and_not_its_row(answer, verdict):
+    (sentence,) = check_answer(answer, [CheckPassage(RATIOS), CheckPassage(GREW)]).sentences
+    assert sentence.verdict == verdict
+
+
+def test_a_second_change_has_the_subject_of_the_first():
+    def verdict(answer):
+        return check_answer(answer, [CheckPassage(YEARS)]).figures[-1].verdict
+
+    assert verdict("2020年营业收入同比增长40%，但仍比2018年低16.6%。") == "derived"
+    assert verdict("2020年营业收入同比增长40%，但仍比2018年高16.6%。") == "unsupported"

@@ -125,11 +125,14 @@ def asked_of(sentence: str, figure: Figure) -> Asked | None:
     if figure.kind == "multiple" or (figure.kind != "points" and _OTHER.search(clause)):
         return None
     if wording.direction(sentence, figure.start, figure.end) and not _LEVEL.search(before):
-        return Asked("growth", wording.DIRECTION.sub(" ", clause))
+        # What stands behind the clause belongs to the next figure.
+        own = _NEXT_CLAUSE.split(after)[0] if end < len(sentence) else after
+        return Asked("growth", wording.DIRECTION.sub(" ", f"{before} {own}"))
     return None
 
 
 _VERB = re.compile(r"[bt]led\b|\bhalved\b|翻|减半|腰斩", re.IGNORECASE)
+_NEXT_CLAUSE = re.compile(r"[,，、]|\b(?:and|but|while|whereas)\b|而|但")
 _LEVEL = re.compile(r"(?:\bto|\bat|\bof|[至到为])\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
 
 

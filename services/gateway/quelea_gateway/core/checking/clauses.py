@@ -32,6 +32,7 @@ GENERIC = frozenset(
         " first second third fourth fiscal same compared q h fy"
         " basis point percentage percent per cent"
         " 公司 企业 报告期 表示 亿元 万元 季度 本期 上年 同期 年度 百分点 基点"
+        " 较 比 同比 环比 个 年 月 日 至 达 约 仍 则"
     )
 )
 """Words that say nothing of what went up or down."""

@@ -34,6 +34,8 @@ def resolved(claim: Claim, evidence: Evidence) -> list[Try]:
         return list(_rest(claim, evidence))
     if asked.form == "difference" and (alone := _against_a_time(claim, asked)):
         way = -1 if alone == asked.second else 1
+        if not any(is_name(term, evidence) for term in claim.heard(alone) - TIMES):
+            alone = claim.sentence[: claim.figure.start]  # "rose 40%, but was 17% lower": its subject stands before
         moves = _over_times(claim, Asked("growth", alone), evidence)
         return [
             replace(move, value=abs(move.value), ordered=None)
