@@ -28,6 +28,8 @@ _AGAIN = frozenset("the this that these those such its their said".split()) | se
 _PRONOUN = re.compile(r"\s*(?:It|They|He|She|This|These)\b|\s*[其它该]")
 _LEAST = 2
 """Words of a clause that can be laid beside another."""
+_ALIKE = 2
+"""Words that two clauses share at least: with one alone, "services moved", nothing says that they tell the same."""
 _MOST = 4
 """Words of a thing."""
 _SHARE = 0.5
@@ -100,6 +102,8 @@ def _is_mixed(said: _Clause, told: Sequence[tuple[int, _Clause]], known: Contain
         own = {token.term for token in new}
         rest = terms - own
         here = len(rest & {t.term for t in clause})
+        if here < _ALIKE:
+            continue
         if any(own <= (all_ := {t.term for t in other}) and len(rest & all_) > here for _, other in told):
             return False
         found = True
