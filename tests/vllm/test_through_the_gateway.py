@@ -19,7 +19,7 @@ QUESTION = "What were the net sales of Acme Corp. in the second quarter of 2023?
 def _stream(product: Any, **body: Any) -> Iterator[Iterator[tuple[str, Any]]]:
     """The events of a streamed answer; leaving early closes the connection."""
     asked = {"question": QUESTION, "stream": True, **body}
-    with product.http.stream("POST", "/v1/ask", json=asked, timeout=180) as reply:
+    with product.http.stream("POST", "/v1/ask", json=asked, timeout=300) as reply:
         assert reply.status_code == 200, reply.read()
 
         def events() -> Iterator[tuple[str, Any]]:
@@ -87,7 +87,7 @@ def test_the_openai_route_lists_and_takes_the_adapter(product: Any) -> None:
     assert names() == ["quelea", MODEL, ADAPTER]
     asked = {"messages": [{"role": "user", "content": QUESTION}], "max_tokens": 16}
     for name in ("quelea", ADAPTER):
-        reply = product.http.post("/v1/chat/completions", json={**asked, "model": name}, timeout=180)
+        reply = product.http.post("/v1/chat/completions", json={**asked, "model": name}, timeout=300)
         assert reply.status_code == 200, reply.text
         assert reply.json()["quelea"]["model"] == (ADAPTER if name == ADAPTER else MODEL)
         assert 0 < reply.json()["usage"]["completion_tokens"] <= 16
@@ -98,7 +98,7 @@ def test_the_openai_route_lists_and_takes_the_adapter(product: Any) -> None:
 
 def test_a_question_longer_than_the_models_context_is_refused(product: Any) -> None:
     question = "三星的智能手机出货量、市场份额、营业费用与现金流量分别是多少，并与其他公司相比较？" * 80
-    reply = product.http.post("/v1/ask", json={"question": question}, timeout=180)
+    reply = product.http.post("/v1/ask", json={"question": question}, timeout=300)
     assert reply.status_code == 413, reply.text
     details = reply.json()["error"]["details"]
     assert int(details["prompt_tokens"]) > int(details["context_tokens"]) == 2048
@@ -124,7 +124,7 @@ def test_an_engine_that_is_killed_under_load_and_comes_back(product: Any, engine
         ends = [pool.submit(_last, product) for _ in range(8)]
         wait_until(lambda: engine.metric("vllm:num_requests_running") > 0, seconds=60, what="the engine works")
         engine.kill()
-        found = [end.result(timeout=180) for end in ends]
+        found = [end.result(timeout=300) for end in ends]
     assert {name for name, _ in found} <= {"answer", "error"}
     errors = [data["error"] for name, data in found if name == "error"]
     assert errors
