@@ -31,8 +31,6 @@ def product(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "QUELEA_GENERATOR_EVIDENCE_TOKENS": "6000",
         "QUELEA_GENERATOR_HISTORY_TOKENS": "150",
         "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": "16",
-        # The first answer of an adapter compiles: over a minute on a slow machine, before which no word comes.
-        "QUELEA_GENERATOR_STALL_SECONDS": "240",
         "QUELEA_GENERATOR_COMEBACK_SECONDS": "5",
         "QUELEA_GENERATOR_MAX_TOKENS": "250",
         "QUELEA_GENERATOR_ATTEMPTS": "2",

@@ -56,6 +56,7 @@ def pool(settings: GeneratorSettings) -> EnginePool:
             attempts=1,  # the pool has the tries
             connect_seconds=settings.connect_seconds,
             stall_seconds=settings.stall_seconds,
+            first_stall_seconds=settings.first_stall_seconds,
             environment_proxy=settings.environment_proxy,
             ca=settings.endpoint_ca,
         )

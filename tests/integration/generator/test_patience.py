@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
@@ -11,6 +12,7 @@ from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.patience import Patience
 from quelea_generator.core.prompt import Message
+from quelea_kit.errors import DeadlineExceeded, Unavailable
 from quelea_kit.testing import wait_until_async
 
 MESSAGES = [Message("user", "u")]
@@ -37,11 +39,13 @@ async def later() -> AsyncIterator[Callable[[float], Any]]:
 
 @pytest.fixture
 async def waiting() -> AsyncIterator[tuple[Patience, asyncio.Task[None]]]:
-    """An engine's patience, of an hour, and somebody who waits for a first word."""
-    patience = Patience(3600.0)
+    """An engine's patience, of an hour, with a model that is warm, and somebody who waits for a first word."""
+    patience = Patience(3600.0, 10_800.0)
+    async with patience.first_word("tiny", 10):
+        pass
 
     async def wait() -> None:
-        async with patience.first_word():
+        async with patience.first_word("tiny", 10):
             await asyncio.Event().wait()
 
     task = asyncio.create_task(wait())
@@ -75,6 +79,58 @@ async def test_words_for_others_make_it_longer_and_not_endless(later: Any, waiti
     patience.progressed()  # nobody waits: nothing to do
 
 
+async def word(patience: Patience, model: str, tokens: int, after: float, later: Any) -> bool:
+    """Whether a first word that comes after so many seconds is waited for."""
+    comes = asyncio.Event()
+
+    async def wait() -> None:
+        async with patience.first_word(model, tokens):
+            await comes.wait()
+
+    task = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    await later(after)
+    comes.set()
+    return (await asyncio.gather(task, return_exceptions=True))[0] is None
+
+
+async def test_each_model_and_adapter_may_be_late_with_its_first_answer(later: Any) -> None:
+    patience = Patience(60.0, 18_000.0)
+    assert await word(patience, "tiny", 1000, 0.0, later)
+    assert not await word(patience, "tiny", 1000, 900.0, later)
+    assert await word(patience, "finance", 1000, 900.0, later)
+    for _ in range(100):
+        assert await word(patience, "finance", 1000, 0.0, later)
+    assert not await word(patience, "finance", 1000, 900.0, later)
+    patience.forget()
+    assert await word(patience, "tiny", 1000, 900.0, later)
+    assert not await word(Patience(60.0, 18_000.0), "tiny", 1000, 19_000.0, later)
+
+
+async def test_a_model_that_reads_slowly_has_time_for_a_longer_prompt(later: Any) -> None:
+    patience = Patience(600.0, 18_000.0)
+    assert await word(patience, "tiny", 1000, 500.0, later)
+    assert await word(patience, "tiny", 2000, 1500.0, later)
+    assert not await word(patience, "tiny", 100, 1500.0, later)
+    assert not await word(patience, "tiny", 1_000_000, 19_000.0, later)
+
+
+async def test_a_word_for_others_never_shortens_a_wait(later: Any) -> None:
+    patience = Patience(60.0, 18_000.0)
+    comes = asyncio.Event()
+
+    async def wait() -> None:
+        async with patience.first_word("cold", 1000):
+            await comes.wait()
+
+    task = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    patience.progressed()
+    await later(900)
+    comes.set()
+    await task
+
+
 @pytest.fixture
 def release(engines: list[Any]) -> Iterator[list[threading.Event]]:
     """Lets the first engine's streams go on: the first one, one piece after the other; the second one's first piece."""
@@ -99,7 +155,9 @@ def release(engines: list[Any]) -> Iterator[list[threading.Event]]:
 async def test_a_long_batch_is_waited_for_while_it_writes(
     engines: list[Any], release: list[threading.Event], later: Any
 ) -> None:
-    chat = OpenAIEndpoint(engines[0].url, SecretStr(""), "tiny", attempts=1, stall_seconds=3600.0)
+    chat = OpenAIEndpoint(
+        engines[0].url, SecretStr(""), "tiny", attempts=1, stall_seconds=3600.0, first_stall_seconds=10_800.0
+    )
     said: dict[str, list[str]] = {"first": [], "second": []}
 
     async def ask(name: str) -> None:
@@ -125,3 +183,50 @@ async def test_a_long_batch_is_waited_for_while_it_writes(
         with contextlib.suppress(Exception):
             await chat.close()
     assert "".join(said["second"]) == "Sales "
+
+
+async def test_an_adapter_is_waited_for_until_it_has_answered_once(engines: list[Any], later: Any) -> None:
+    only = engines[0]
+    only.listing = json.dumps({"data": [{"id": "tiny"}, {"id": "finance", "parent": "tiny"}]}).encode()
+    gate = threading.Event()
+
+    async def body() -> AsyncIterator[bytes]:
+        while not gate.is_set():  # noqa: ASYNC110  # set by the test's thread
+            await asyncio.sleep(0.01)
+        yield PIECE
+        yield END
+
+    only.answer = body
+    chat = OpenAIEndpoint(
+        only.url, SecretStr(""), "tiny", attempts=1, stall_seconds=3600.0, first_stall_seconds=36_000.0
+    )
+
+    async def ask(model: str, seconds: float) -> str:
+        gate.clear()
+        before = len(only.bodies)
+
+        async def read() -> str:
+            pieces = chat.stream(MESSAGES, model=model, max_tokens=9, temperature=0)
+            return "".join([piece.text async for piece in pieces])
+
+        task = asyncio.create_task(read())
+        await wait_until_async(lambda: len(only.bodies) > before, what="the engine is asked")
+        await later(seconds)
+        gate.set()
+        return await asyncio.wait_for(task, 1e6)
+
+    try:
+        await chat.probe()
+        assert await ask("finance", 30_000) == "Sales "
+        chat._patience.forget()
+        assert await ask("tiny", 0) == "Sales "
+        with pytest.raises(DeadlineExceeded):
+            await ask("tiny", 4000)
+        assert await ask("finance", 30_000) == "Sales "  # each has a first time of its own
+        only.listing = b"oops"
+        with pytest.raises(Unavailable):
+            await chat.check()
+        assert await ask("tiny", 30_000) == "Sales "  # what comes back is cold again
+    finally:
+        gate.set()
+        await chat.close()

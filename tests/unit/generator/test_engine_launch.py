@@ -38,6 +38,7 @@ def test_a_gpu_engine(launch: Any) -> None:
     assert "--enforce-eager" not in made
     assert "--enable-lora" not in made
     assert "--max-model-len" not in made
+    assert "--max-num-batched-tokens" not in made
     assert made[-2:] == ["--x", "a b"]
 
 
@@ -52,6 +53,7 @@ def test_a_cpu_engine_with_adapters(launch: Any) -> None:
     )
     assert _value(made, "--served-model-name") == "tiny"
     assert _value(made, "--max-model-len") == "2048"
+    assert int(_value(made, "--max-num-batched-tokens")) < 2048  # a prompt is read in pieces, others write in between
     assert made[made.index("--lora-modules") + 1 :] == ["finance=/a", "news=/b"]
 
 

@@ -13,7 +13,8 @@ import openai
 from openai.types.chat import ChatCompletionMessageParam
 from prometheus_client import Counter
 from pydantic import SecretStr
-from quelea_kit.errors import DeadlineExceeded, QueleaError
+from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
+from quelea_kit.text import estimate_tokens
 from quelea_kit.tls import trusting
 
 from quelea_generator.adapters.answer_bounds import AnswerBounds
@@ -28,7 +29,7 @@ from quelea_generator.adapters.endpoint_errors import (
     no_garbage,
     not_listed,
 )
-from quelea_generator.adapters.patience import STALLS, Patience
+from quelea_generator.adapters.patience import Patience
 from quelea_generator.adapters.structured import SchemaSupport, response_format, told
 from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
 from quelea_generator.core.model import PLAIN, Sampling
@@ -59,7 +60,8 @@ class OpenAIEndpoint:
         model: Its name at the endpoint.
         attempts: Tries in all.
         connect_seconds: Longest wait for a connection.
-        stall_seconds: Longest silence: before the first token (see Patience), and between two.
+        stall_seconds: Longest silence: before the first token, and between two.
+        first_stall_seconds: Longest wait for the first token where that is longer (see Patience).
         environment_proxy: Go through the proxy that the environment names.
         ca: File of the CA that signed the endpoint's certificate; empty: the usual ones.
     """
@@ -73,6 +75,7 @@ class OpenAIEndpoint:
         attempts: int = 3,
         connect_seconds: float = 5.0,
         stall_seconds: float = 60.0,
+        first_stall_seconds: float = 0.0,
         environment_proxy: bool = False,
         ca: str = "",
     ) -> None:
@@ -80,7 +83,7 @@ class OpenAIEndpoint:
         self.name = str(httpx2.URL(base_url).copy_with(userinfo=b"", query=None, fragment=None))
         self._attempts = attempts
         self._stall_seconds = stall_seconds
-        self._patience = Patience(stall_seconds)
+        self._patience = Patience(stall_seconds, first_stall_seconds)
         self._contexts: dict[str, int] = {}
         self.adapters: tuple[str, ...] = ()
         self._tokenizer = base_url.rstrip("/").removesuffix("/v1") + "/tokenize"
@@ -91,7 +94,7 @@ class OpenAIEndpoint:
             base_url=base_url,
             api_key=api_key.get_secret_value() or "none",
             max_retries=0,
-            timeout=openai.Timeout(STALLS * stall_seconds, connect=connect_seconds),  # whoever asks has a shorter one
+            timeout=openai.Timeout(self._patience.most, connect=connect_seconds),  # whoever asks has a shorter one
             default_headers=HEADERS,
             http_client=openai.DefaultAsyncHttpxClient(
                 trust_env=environment_proxy,
@@ -179,9 +182,12 @@ class OpenAIEndpoint:
 
     async def _open(self, body: list[ChatCompletionMessageParam], asked: Asked) -> _Opened:
         """The response and its first chunk, after as many tries as are allowed."""
+        tokens = sum(estimate_tokens(str(message.get("content") or "")) for message in body)
         for attempt in range(1, self._attempts + 1):
             try:
-                async with self._patience.first_word():  # the client's own begins again with every byte that comes
+                async with self._patience.first_word(
+                    asked.model, tokens
+                ):  # the client's own begins again with every byte that comes
                     return await self._first(asked.body(body))
             except (openai.APIError, httpx2.HTTPError, GarbageError) as error:
                 if attempt == self._attempts or not may_pass(error):
@@ -208,10 +214,14 @@ class OpenAIEndpoint:
 
     async def check(self) -> None:
         """The endpoint answers and lists the model; learns the models' contexts."""
-        with mapped():
-            reply = await self._get("models")
-            with no_garbage():
-                self._contexts, self.adapters = models_of(reply, self.model)
+        try:
+            with mapped():
+                reply = await self._get("models")
+                with no_garbage():
+                    self._contexts, self.adapters = models_of(reply, self.model)
+        except Unavailable:
+            self._patience.forget()
+            raise
         if self.model not in self._contexts:
             raise not_listed(self.model, list(self._contexts))
 
@@ -219,7 +229,7 @@ class OpenAIEndpoint:
         """A completion of one token comes back: the model is loaded and computes."""
         await self.check()
         with mapped(), no_garbage():
-            async with asyncio.timeout(self._stall_seconds):
+            async with asyncio.timeout(self._patience.most):  # the first of a cold engine, as a rule
                 reply = await self._client.chat.completions.create(
                     model=self.model, messages=[{"role": "user", "content": "1"}], max_tokens=1, temperature=0
                 )
