@@ -3,7 +3,8 @@
     .venv/bin/python tests/eval/ask_each.py tests/eval/periods.jsonl http://127.0.0.1:8080
 
 Of kind "real": `first` when the figure is in the first quote (its row as printed does not count where a column was
-chosen), `quoted` when it is in another one or in the row, else `missed` or `declined`. Of others `declined` is right.
+chosen), `quoted` when it is in another one or in the row, else `missed` or `declined`. Of kind "exists", an odd period
+that there is, `right` unless a notice says that there is none. Of others `declined` is right.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from typing import Any
 import httpx2
 
 _ROW = re.compile("from the row|见表格行")
+_NONE = re.compile("There is no such period|No report can be|不存在这样的期间|不可能有该期间")
 
 
 def outcome(expected: dict[str, Any], answer: dict[str, Any]) -> str:
     """How one question ended."""
+    if expected["kind"] == "exists":
+        return "denied" if any(_NONE.match(notice) for notice in answer["notices"]) else "right"
     if answer["declined"]:
         return "declined"
     lines = [line for line in answer["answer"].splitlines()[1:] if line.strip()]
@@ -43,7 +47,7 @@ def main(path: str, url: str) -> None:
             answer = reply.raise_for_status().json()
             end = outcome(expected, answer)
             counts[f"{expected['id'][:2]} {expected['kind']}: {end}"] += 1
-            if end not in ("first", "declined" if expected["kind"] != "real" else ""):
+            if end not in ("first", "right", "declined" if expected["kind"] != "real" else ""):
                 print(expected["id"], end, expected["question"], *answer["notices"], sep=" | ")
     for name, count in sorted(counts.items()):
         print(f"{count:4} {name}")

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import Decimal
 
-DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "壹": 1, "贰": 2, "叁": 3}
-"""What a Chinese digit stands for."""
-_PLACES = {"十": 10, "百": 100, "千": 1000}
+_BANK_DIGITS = "壹贰叁肆伍陆柒捌玖"
+DIGITS = (
+    {c: n for n, c in enumerate("零一二三四五六七八九")}
+    | {"〇": 0, "两": 2}
+    | {c: n for n, c in enumerate(_BANK_DIGITS, start=1)}
+)
+"""What a Chinese digit stands for, as banks write it too."""
+_PLACES = {"十": 10, "百": 100, "千": 1000, "拾": 10, "佰": 100, "仟": 1000}
 _GROUPS = {"万": 10**4, "亿": 10**8}
 
 ENGLISH = {
@@ -33,8 +39,10 @@ CARDINAL_WORD = rf"(?:(?:{_TENS})[- ](?:{_ONES})|{'|'.join(sorted(ENGLISH, key=l
 """Pattern of an English number word up to ninety-nine; lower case."""
 ORDINAL_WORD = rf"(?:(?:(?:{_TENS})[- ])?(?:{_ORDINAL})|\d{{1,4}}(?:st|nd|rd|th))"
 """Pattern of an English ordinal, in words or digits; lower case."""
-HAN_NUMERAL = "[零〇一二两三四五六七八九十百]{1,8}(?:点[零〇一二三四五六七八九]{1,4})?"
+HAN_NUMERAL = rf"[零〇一二两三四五六七八九十百{_BANK_DIGITS}拾佰]{{1,8}}(?:点[零〇一二三四五六七八九]{{1,4}})?"
 """Pattern of a small Chinese numeral: bounded, so that a long run of digits costs no more than its length."""
+ROMAN_NUMERAL = r"(?-i:X{0,3}(?:IX|IV|V?I{1,3}|V|X)|[\u2160-\u216b])"
+"""Pattern of a Roman numeral up to thirty-nine, in capitals or as one sign (Ⅴ)."""
 
 
 def chinese(text: str) -> Decimal | None:
@@ -97,11 +105,20 @@ def ordinal(text: str) -> int | None:
     return tens + ones if tens is not None and tens >= 20 and 0 < ones < 10 else None
 
 
+def roman(text: str) -> int | None:
+    """The value of "IV", "Ⅴ", "XIII"; None when it is none."""
+    plain = unicodedata.normalize("NFKC", text)
+    if not re.fullmatch(ROMAN_NUMERAL, plain):
+        return None
+    values = [{"I": 1, "V": 5, "X": 10}[c] for c in plain]
+    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
+
+
 def number(text: str) -> Decimal | None:
-    """A number however it is said: 4, 2.5, four, fourth, 4th, 四, 二点五; None when it is none."""
+    """A number however it is said: 4, 2.5, four, fourth, 4th, IV, 四, 肆, 二点五; None when it is none."""
     if re.fullmatch(r"\d+(?:\.\d+)?", text, re.ASCII):
         return Decimal(text)
-    for read in (english, ordinal):
+    for read in (english, ordinal, roman):
         value = read(text)
         if value is not None:
             return Decimal(value)

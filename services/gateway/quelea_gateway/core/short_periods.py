@@ -59,6 +59,7 @@ _NAMED_ALONE = re.compile(
     rf"\b(?:spring|summer|autumn|winter|fall(?=\s+(?:of\s+)?{YEAR}))\s+(?:of\s+)?{YEAR}\b|(?<!\d){YEAR}\s*年?\s*的?[春夏秋冬][季天]"
     rf"|(?:农历|阴历|旧历)[^，。？?的]{{0,12}}|(?:正|腊|冬)月(?!饼)|闰[一二三四五六七八九十正冬腊]+月|\blunar\s+(?:month|year)\w*"
     rf"|\b(?:first|second)\s+half\s+of\s+(?:the\s+)?(?:Q[1-4]|(?:{NTH})\s+quarter)\b[^?.]{{0,12}}"
+    r"|\bhalf[- ]quarters?\b|\bquarter[\s-]+and[\s-]+a[\s-]+half\b"
     rf"|(?:{YEAR}\s*年?)?\s*第?{HAN_NTH}季度的?[前后上下]半(?:段|期|部分)?"
     r"|[上中下]旬|\b(?:\w+\s+)?trimester\b"
     rf"|\b(?:early|mid|late)[\s-]{YEAR}\b|(?<!\d){YEAR}\s*年[初末底]"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from quelea_kit.dates import parse_iso
-from quelea_kit.no_such_periods import no_such_periods
+from quelea_kit.no_such_periods import narrow, no_such_periods
 from quelea_kit.numerals import chinese
 from quelea_kit.period_words import (
     FISCAL,
@@ -23,10 +23,15 @@ from quelea_kit.period_words import (
 )
 
 _FAR = r"1[0-8]\d\d|2[1-9]\d\d|[3-9]\d{3}"
+_NO_YEAR = r"0|zero|\d{3}|\d{5,6}"
+"""Digits of none, after "fiscal year", or before 财年."""
 _FAR_YEAR = re.compile(
-    rf"\b(?:{FISCAL}|(?:in|of|for|during)(?:\s+the)?(?:\s+year)?|year)\s*(?P<y>{_FAR})\b"
+    rf"\b(?:{FISCAL}|(?:in|of|for|during)(?:\s+the)?(?:\s+year)?|year)\s*(?P<y>{_FAR})(?:s\b|\b)"
     r"(?!\s*(?:[,.]\d|%|million|billion|thousand|shares|people|employees|customers|units|stores))"
     r"|(?<!\w)Q[1-4]\s*,?\s*(?P<q>1[0-8]\d\d)\b|\bthe\s+year\s+\d{1,3}\b(?!\s*(?:of|in)\b)"
+    rf"|\b(?:FY|(?:fiscal|financial|calendar)(?:\s+year)?)\s*(?:{_NO_YEAR})(?![\w%]|[.,]\d)"
+    rf"|(?<![\d.,])(?:{_NO_YEAR})\s*(?:财年|财政年度)|(?<![\d.,])\d{{5}}\s*年"
+    r"|\b(?!2[01])\d{1,2}(?:st|nd|rd|th)\s+century\b|(?<!\d)(?!2[01])\d{1,2}\s*世纪"
     r"|\b\d{1,4}\s*(?:BCE?|B\.C\.)(?!\w)|公元前[\d一二三四五六七八九十百千]*年?|(?:三国|[清明唐宋汉秦隋]朝|民国)(?:时期?|年间)?"
     rf"|(?<![\d.,])(?P<z>{_FAR})\s*(?:{HAN_YEAR})",
     re.IGNORECASE,
@@ -91,7 +96,7 @@ def unreal_periods(question: str, as_of: str) -> Unreal:
         question: Standing alone.
         as_of: The day of the question, YYYY-MM-DD.
     """
-    question = _HAN_YEAR.sub(lambda match: str(chinese(match.group())), question)
+    question = _HAN_YEAR.sub(lambda match: str(chinese(match.group())), narrow(question))
     question = _HAN_DAY.sub(lambda match: f"{chinese(match[1])}月{chinese(match[2])}", question)
     bare = bool(_FINANCE.search(question))
     seasons = bare and bool(_ANY_YEAR.search(question))
