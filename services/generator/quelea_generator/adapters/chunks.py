@@ -11,6 +11,9 @@ _MOST_TOKENS = 100_000_000
 
 _MOST_ADAPTERS = 100
 """Of one model that are told."""
+_NAME_CHARS = 200
+_BROKEN_OFF = ("abort", "error")
+"""vLLM's reasons for an answer that is none."""
 
 
 def whole(value: object) -> int:
@@ -23,6 +26,7 @@ def piece_of(chunk: Any) -> ChatPiece:
 
     Raises:
         AttributeError, LookupError, TypeError: It has another shape.
+        ValueError: The engine says that it broke the answer off.
     """
     choices = chunk.get("choices")
     usage = chunk.get("usage")
@@ -31,10 +35,13 @@ def piece_of(chunk: Any) -> ChatPiece:
     text = (delta.get("content") if delta else None) or ""
     if not isinstance(text, str):
         raise TypeError("content is no text")
+    finish = str(choice.get("finish_reason") or "")[:32] if choice else ""
+    if finish in _BROKEN_OFF:
+        raise ValueError(finish)
     counts = usage if isinstance(usage, dict) else {}
     return ChatPiece(
         text=text if text.isascii() else _encodable(text),
-        finish=str(choice.get("finish_reason") or "")[:32] if choice else "",
+        finish=finish,
         prompt_tokens=whole(counts.get("prompt_tokens")),
         completion_tokens=whole(counts.get("completion_tokens")),
     )
@@ -54,7 +61,8 @@ def models_of(reply: Any, model: str) -> tuple[dict[str, int], tuple[str, ...]]:
         name: whole(one.get("max_model_len")) or whole(own.get("max_model_len")) for name, one in listed.items()
     }
     base = own.get("parent") or model
-    adapters = [name for name, one in listed.items() if name != model and (name == base or one.get("parent") == base)]
+    others = [name for name in listed if name != model and 0 < len(name) <= _NAME_CHARS and name.isprintable()]
+    adapters = [name for name in others if name == base or listed[name].get("parent") == base]
     return contexts, tuple(adapters[:_MOST_ADAPTERS])
 
 
