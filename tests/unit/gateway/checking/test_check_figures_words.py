@@ -106,7 +106,7 @@ PROSE = (
     [
         ("Stock fell by a quarter to $72 million.", []),
         ("Stock fell by a quarter to $96 million.", ["$96 million"]),
-        ("Stock fell by half to $72 million.", ["by half"]),
+        ("Stock fell by half to $72 million.", ["half"]),
         ("Orders more than doubled to 5.3 million.", []),
         ("Orders quadrupled to 5.3 million.", ["quadrupled"]),
         ("Prices stayed at $14.20 a ton.", []),

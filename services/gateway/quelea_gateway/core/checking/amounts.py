@@ -8,11 +8,12 @@ from decimal import Decimal
 
 from quelea_kit.text import CJK
 
+from quelea_gateway.core.checking.fractions import fractions
 from quelea_gateway.core.checking.model import ONE, Figure
 from quelea_gateway.core.checking.normal import plain
 from quelea_gateway.core.checking.not_figures import hidden
 from quelea_gateway.core.checking.periods import find_periods
-from quelea_gateway.core.checking.spelled import CURRENCIES, SCALES, counted, multiples, spelled, unit_kind
+from quelea_gateway.core.checking.spelled import CURRENCIES, SCALES, counted, spelled, unit_kind
 
 _BEFORE = (
     r"US\$|HK\$|NT\$|AU?\$|CA?\$|S\$|R\$|\$|€|£|¥|₹|₩|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF|CAD|AUD|INR"
@@ -39,8 +40,7 @@ _AMOUNT = re.compile(
 _CELL = re.compile(rf"(?P<cur>[$€£])? {{0,3}}(?:(?P<num>{_NUMBER})|\((?P<num2>{_NUMBER})\))")
 _SOME = re.compile(
     r"\d|[零一二三四五六七八九十百千万亿两半翻斩]|percent|points?\b|illion|thousand|per cent|times|fold\b|[ubtp]led\b"
-    r"|\bhal(?:f|ved)|\b(?:an?|one|two|three|four)[ -](?:third|quarter|fourth|fifth|sixth|eighth|tenth)"
-    r"|\bby (?:\w+ )?(?:an? |one )?(?:half|third|quarter)",
+    r"|\bhal(?:f|ved)|\b(?:third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
@@ -79,8 +79,10 @@ def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list
     for period in [] if cell else find_periods(flat):
         mask[period.start : period.end] = b"\1" * (period.end - period.start)
     found: list[Figure] = []
-    for figure in spelled(flat) + ([] if cell else multiples(flat)):
+    for figure in [] if cell else fractions(flat):
         _add(found, mask, figure)
+    for figure in spelled(flat):
+        _add(found, mask, replace(figure, bound=_about(flat, figure.start, figure.end)[1]))
     for match in _AMOUNT.finditer(flat):
         if not any(mask[match.start("num") : match.end("num")]):
             _add(found, mask, _amount(flat, match, cell=cell))

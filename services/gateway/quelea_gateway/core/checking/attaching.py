@@ -33,7 +33,12 @@ _EARLIER = re.compile(
     re.IGNORECASE,
 )
 """Behind a figure: it is of the year before the sentence's."""
-_BEFORE = re.compile(r"(?:(?<![较比])(?:上年|去年)同期(?:则?[为是]|达到?|约)|(?:上年|去年)同期的)\s*$")
+_BEFORE = re.compile(
+    r"(?:(?<![较比])(?:上年|去年)同期(?:[则却还仅只才为是有约]|不过|达到?)+|(?:上年|去年)同期的)\s*$"
+    r"|\b(?:(?:a|one) year (?:earlier|before|ago)|last year|in the (?:prior|previous) year),? "
+    r"(?:it|they|this|that|the figure) (?:was|were|stood at|came to|had been)(?: (?:just|only|about))? ?$",
+    re.IGNORECASE,
+)
 """Before a figure: the same."""
 _QUARTER_BEFORE = re.compile(
     r"[,\s]{0,2}(?:(?:in|for|during|of|from) )?(?:the |a )?"

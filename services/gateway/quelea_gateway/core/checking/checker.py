@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import pairwise
 from types import MappingProxyType
 
 from quelea_kit.text import language_of
 
-from quelea_gateway.core.checking import against, rows, sentences, support, wording
+from quelea_gateway.core.checking import against, inconsistent, rows, sentences, support, wording
 from quelea_gateway.core.checking.amounts import parse
 from quelea_gateway.core.checking.attaching import attached, is_elsewhere, led
 from quelea_gateway.core.checking.chained import chained, written
+from quelea_gateway.core.checking.computing import formula
 from quelea_gateway.core.checking.deriving import Budget, derive
 from quelea_gateway.core.checking.exchanged import exchanged
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.leading import Lead, Leads
+from quelea_gateway.core.checking.likely import likely
 from quelea_gateway.core.checking.matching import Claim
 from quelea_gateway.core.checking.model import CheckedFigure, CheckPassage, Figure, Near, Report
 from quelea_gateway.core.checking.normal import plain
@@ -26,7 +27,8 @@ from quelea_gateway.core.checking.not_figures import MARKER
 from quelea_gateway.core.checking.owners import Owners
 from quelea_gateway.core.checking.passage_facts import Fact, content, glossed_terms
 from quelea_gateway.core.checking.periods import find_periods, names_document
-from quelea_gateway.core.checking.profiles import Zone, is_another, zones
+from quelea_gateway.core.checking.profiles import Zone, zones
+from quelea_gateway.core.checking.resolving import resolved
 from quelea_gateway.core.checking.shaping import Shaped
 from quelea_gateway.core.checking.supported import supporting
 
@@ -35,10 +37,6 @@ _THINGS = re.compile(r"[ -][A-Za-z]{3,}|\s?[\u3400-\u9fff]")
 _MARGIN = re.compile(r"\bmargins?\b|毛利率|净利率|利润率", re.IGNORECASE)
 _OF_MARGINS = content("profit revenue sales 毛利 利润 营业收入 营业利润 归属于上市公司股东的净利润")
 """What a margin is computed from is not named in it."""
-_RANGED = re.compile(r"\s?(?:-|–|—|~|至|到|to)\s?[$€£¥]?\s?", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween\s?[$€£¥]?\s*$|(?:介于|介乎)\s*$", re.IGNORECASE)
-_FROM = re.compile(rf"(?:\bfrom|[从由自]{wording.OF_A_TIME})\s*$", re.IGNORECASE)
-_TO = re.compile(rf"(?:\bto|[至到]{wording.OF_A_TIME})\s*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
     if _MARGIN.search(f"{said.text} {question}"):
         terms |= _OF_MARGINS
     asked = tuple(find_periods(question)) if not periods else ()
-    broken = _contradicted(sentence, amounts) | against.broken(sentence, said.figures, evidence)
+    broken = inconsistent.contradicted(sentence, amounts) | against.broken(sentence, said.figures, evidence)
     zoned = zones(sentence, amounts)
     found = []
     stood: dict[int, list[Fact]] = {}
@@ -152,7 +150,7 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
             terms=terms | (glossed_terms(over) if across else content(over)) if over else terms,
             periods=own,
             every=every,
-            direction=wording.direction(sentence, figure.start, figure.end) or _headed(head, figure),
+            direction=_direction(sentence, figure, head),
             barred=owners.barred(sentence, f"{over} {question}", figure.start),
             alone=len(amounts) == 1,
             across=across,
@@ -171,7 +169,8 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
         checked if f.start in broken else _of_former(f, checked, former)
         for f, checked in zip(said.figures, found, strict=True)
     ]
-    torn = {said.start + start for start in _torn(sentence, amounts, stood)}
+    found = [_by_likelihood(f, claims.get(f.start - said.start), stood, evidence, budget, broken) for f in found]
+    torn = {said.start + start for start in inconsistent.torn(sentence, amounts, stood)}
     if len(stood) > 1:
         torn |= {said.start + start for start in exchanged(claims, stood, evidence)}
     found = [
@@ -179,6 +178,25 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
         for f in found
     ]
     return _chained(said, sentence, found, broken | {start - said.start for start in torn})
+
+
+def _by_likelihood(
+    checked: CheckedFigure,
+    claim: Claim | None,
+    stood: Mapping[int, Sequence[Fact]],
+    evidence: Evidence,
+    budget: Budget,
+    broken: set[int],
+) -> CheckedFigure:
+    """What no form of words asks for, but the rows that are named give by no luck."""
+    if checked.verdict != "unsupported" or claim is None or claim.figure.start in broken or resolved(claim, evidence):
+        return checked
+    others = [fact for start, facts in stood.items() if start != claim.figure.start for fact in facts]
+    one = likely(claim, others, evidence, budget)
+    if one is None:
+        return checked
+    numbers = tuple(sorted({fact.passage + 1 for fact in one.operands}))
+    return replace(checked, verdict="derived", passage=numbers[0], formula=formula(one), passages=numbers)
 
 
 def _of_former(figure: Figure, checked: CheckedFigure, former: Mapping[int, tuple[int, ...]]) -> CheckedFigure:
@@ -190,9 +208,10 @@ def _of_former(figure: Figure, checked: CheckedFigure, former: Mapping[int, tupl
     return replace(checked, verdict="supported", passage=numbers[0], passages=numbers) if numbers else checked
 
 
-def _headed(head: str, figure: Figure) -> int:
-    """The direction that a column's head, "Decrease", gives its percentages."""
-    return wording.leaning(head) if head and figure.kind in {"percent", "points"} else 0
+def _direction(sentence: str, figure: Figure, head: str) -> int:
+    """What the words about a figure say, else the head over its column, "Decrease", of percentages."""
+    own = wording.direction(sentence, figure.start, figure.end) or wording.set_against(sentence, figure.end)
+    return own or (wording.leaning(head) if head and figure.kind in {"percent", "points"} else 0)
 
 
 def _under(head: str, zone: Zone | None) -> Zone | None:
@@ -219,22 +238,6 @@ def _chained(said: Said, sentence: str, found: list[CheckedFigure], broken: set[
                 found[at], verdict="derived", formula=follows[0], passage=min(numbers, default=None), passages=numbers
             )
     return found
-
-
-def _torn(sentence: str, amounts: Sequence[Figure], stood: Mapping[int, Sequence[Fact]]) -> Iterator[int]:
-    """Starts of the second figures of ranges, "210 to 230", whose two ends stand in no one row or sentence."""
-    for one, other in pairwise(amounts):
-        joined = sentence[one.end : other.start]
-        ranged = (_RANGED.fullmatch(joined) or _is_between(sentence, one, joined)) and one.kind == other.kind
-        moved = _FROM.search(sentence[: one.start]) or wording.direction(sentence, one.start, other.end)
-        ends = tuple({fact.group for fact in stood.get(end.start, ())} for end in (one, other))
-        if ranged and not moved and all(ends) and not ends[0] & ends[1]:
-            yield other.start
-
-
-def _is_between(sentence: str, one: Figure, joined: str) -> bool:
-    """ "between $1.70 and $1.85": the two ends of a range."""
-    return bool(_BETWEEN.search(sentence[: one.start]) and re.fullmatch(r"\s?(?:and|[与和])\s?[$€£¥]?\s?", joined))
 
 
 def _amount(
@@ -271,25 +274,3 @@ def _amount(
 def _of_one_row(operands: Sequence[Fact]) -> list[Fact]:
     """One of the operands, where all are of one row: the figure is that row's."""
     return list(operands[:1]) if len({fact.group for fact in operands}) == 1 and operands[0].table >= 0 else []
-
-
-def _contradicted(sentence: str, amounts: Sequence[Figure]) -> set[int]:
-    """Starts of figures that their own sentence contradicts: "increased from 5 to 4"."""
-    broken = set()
-    for one, other in pairwise(amounts):
-        if one.kind != other.kind or one.size == other.size:
-            continue
-        between = sentence[one.end : other.start]
-        before = sentence[: one.start]
-        if len(between) > 80 or is_another(between):
-            continue
-        if _FROM.search(before) and _TO.search(between):
-            old, new = one, other
-        elif _TO.search(before) and _FROM.search(between):
-            new, old = one, other
-        else:
-            continue
-        direction = wording.direction(sentence, one.start, one.end)
-        if direction and (new.value - old.value) * direction < 0 and (new.scale == old.scale):
-            broken |= {one.start, other.start}
-    return broken

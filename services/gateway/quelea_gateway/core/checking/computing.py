@@ -62,6 +62,11 @@ def when(fact: Fact) -> tuple[int, int, int]:
     return period.year, period.month or 3 * period.quarter, period.day
 
 
+def months(fact: Fact) -> int:
+    """How long its time is; 0 where nothing is said."""
+    return max((period.months for period in fact.periods), default=0)
+
+
 def two(new: Fact, old: Fact, asked: Sequence[Operation], *, percent: bool, ordered: bool | None) -> Iterator[Try]:
     """What two facts give by the operations asked for."""
     a, b = new.value, old.value

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from quelea_gateway.core.checking import naming, rows, signs, timing, together, wording
-from quelea_gateway.core.checking.computing import HUNDRED, Try
+from quelea_gateway.core.checking.computing import HUNDRED, Try, months
 from quelea_gateway.core.checking.facts import TOTAL, Evidence
-from quelea_gateway.core.checking.matching import Claim, near, same_currency, same_kind, sizes, unheard
+from quelea_gateway.core.checking.matching import Claim, is_bounded, near, same_currency, same_kind, sizes, unheard
 from quelea_gateway.core.checking.passage_facts import Fact, content
 
 _TELLING = 2
@@ -71,7 +71,7 @@ def follows(claim: Claim, attempt: Try, evidence: Evidence, *, named: bool = Fal
     if claim.barred and any(fact.passage in claim.barred for fact in attempt.operands):
         return False
     size = abs(attempt.value)
-    few = figure.digits < _TELLING or not any(c.isdigit() for c in figure.text)
+    few = figure.digits < _TELLING or not figure.is_in_digits
     if not named and few and _is_far_fetched(claim, attempt, evidence):
         return False
     if not (named or _parts_fit(claim, attempt, evidence)) or not _form_fits(claim, attempt, evidence, named=named):
@@ -83,7 +83,7 @@ def follows(claim: Claim, attempt: Try, evidence: Evidence, *, named: bool = Fal
             return False
         if figure.kind not in {"percent", "points"} and (figure.currency or figure.scale or figure.kind == "multiple"):
             return False
-        if abs(figure.size - size) > claim.tolerance:
+        if abs(figure.size - size) > claim.tolerance or not (figure.is_in_digits or is_bounded(figure, size)):
             return False
     elif (
         not all(same_currency(figure, fact) for fact in attempt.operands)
@@ -132,11 +132,7 @@ def _form_fits(claim: Claim, attempt: Try, evidence: Evidence, *, named: bool) -
         return True
     if attempt.form == "growth" and not named and all(f.figure.kind == "percent" and f.table < 0 for f in facts):
         return False  # how a share grew is told in points
-    if (
-        attempt.form == "growth"
-        and facts[0].group == facts[1].group
-        and 0 != _length(facts[0]) != _length(facts[1]) != 0
-    ):
+    if attempt.form == "growth" and facts[0].group == facts[1].group and 0 != months(facts[0]) != months(facts[1]) != 0:
         return False  # from a half year to a quarter nothing grows
     if attempt.form != "ratio":
         return True
@@ -145,17 +141,12 @@ def _form_fits(claim: Claim, attempt: Try, evidence: Evidence, *, named: bool) -
         return False  # no margin is more than all that was sold
     if attempt.percent and any(f.table < 0 and f.figure.kind == "percent" for f in facts):
         return False  # a share is no share of a share
-    lengths = {_length(part), _length(whole)}
+    lengths = {months(part), months(whole)}
     if part.group == whole.group and part.table >= 0 and len(lengths - {0}) > 1:
         return bool(_WHOLE.search(f"{claim.sentence} {claim.question}"))  # a quarter by a half year, unasked
     if attempt.percent and part.figure.kind == whole.figure.kind and _GREW.search(before) and not part.change:
         return False  # "up 18%" is no share
     return not _is_inverted(claim, evidence.groups[part.group].name, evidence.groups[whole.group].name)
-
-
-def _length(fact: Fact) -> int:
-    """Of its time, in months; 0 where nothing is said."""
-    return max((period.months for period in fact.periods), default=0)
 
 
 def _is_inverted(claim: Claim, part: frozenset[str], whole: frozenset[str]) -> bool:
@@ -248,7 +239,7 @@ def _is_far_fetched(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
 def _is_part_of_sentence(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
     """ "Half of", of two amounts of one sentence, the whole being the most that it speaks of."""
     part, whole = attempt.operands[0], attempt.operands[-1]
-    if part.table >= 0 or part.group != whole.group or any(c.isdigit() for c in claim.figure.text):
+    if part.table >= 0 or part.group != whole.group or claim.figure.is_in_digits:
         return False
     numbers = [f.value for f in evidence.groups[whole.group].facts if f.figure.kind == "number"]
     return bool(numbers) and whole.value == max(numbers)

@@ -24,6 +24,8 @@ _IN_FULL = Decimal(10) ** 7
 _CHINESE = frozenset({Decimal(10) ** 4, Decimal(10) ** 8})
 _MOST = 40
 """Facts of the right size that are looked at for one figure and multiplier."""
+_HAIR = Decimal("0.005")
+"""By what part of itself a figure that is called the least may still be too much."""
 TO_LEVEL = re.compile(rf"(?:\bto|[至到]{wording.OF_A_TIME})\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
 _GROWTH = re.compile(r"\bgrowth\b|增长率|增速|增幅|同比增长", re.IGNORECASE)
 
@@ -132,7 +134,7 @@ def unheard(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
 
 def is_bounded(figure: Figure, size: Decimal) -> bool:
     """ "More than ten" is not said of nine and a half, nor "nearly ten" of ten and a half."""
-    return not figure.bound or (size - figure.size) * figure.bound >= -figure.tolerance / 10
+    return not figure.bound or (size - figure.size) * figure.bound >= -min(figure.tolerance / 10, _HAIR * figure.size)
 
 
 def sizes(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | None:

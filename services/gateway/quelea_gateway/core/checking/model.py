@@ -103,6 +103,11 @@ class Figure:
         return -self.size if self.negative else self.size
 
     @property
+    def is_in_digits(self) -> bool:
+        """It is no "half", no "doubled"."""
+        return any(c.isdigit() for c in self.text)
+
+    @property
     def tolerance(self) -> Decimal:
         """By how much a value may differ that this figure is a rounding of."""
         return self.step * (self.scale or ONE) / 2

@@ -13,7 +13,7 @@ from itertools import product
 
 from quelea_gateway.core.checking import bases
 from quelea_gateway.core.checking.asking import Asked, asked_of
-from quelea_gateway.core.checking.computing import HUNDRED, Try, many, show, when
+from quelea_gateway.core.checking.computing import HUNDRED, Try, many, months, show, when
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.matching import Claim, same_currency
 from quelea_gateway.core.checking.operands import TIMES, is_name, listed, named
@@ -176,11 +176,7 @@ def _beside(one: Fact, other: Fact, *, one_table: bool) -> bool:
     if one_table:
         return one.table == other.table and one.column == other.column and one.group != other.group
     alike = one.table != other.table and one.unit.scales == other.unit.scales and bool(one.periods and other.periods)
-    return alike and when(one) == when(other) and _months(one) == _months(other)
-
-
-def _months(fact: Fact) -> int:
-    return max((p.months for p in fact.periods), default=0)
+    return alike and when(one) == when(other) and months(one) == months(other)
 
 
 def _over_times(claim: Claim, asked: Asked, evidence: Evidence) -> Iterator[Try]:
@@ -207,7 +203,7 @@ def _year(fact: Fact) -> int:
 
 def _is_one_time(new: Fact, old: Fact) -> bool:
     """The same quarter, month, length of two years."""
-    return when(new)[1:2] == when(old)[1:2] and _months(new) == _months(old) and new.unit == old.unit
+    return when(new)[1:2] == when(old)[1:2] and months(new) == months(old) and new.unit == old.unit
 
 
 def _fits(claim: Claim, new: Fact, old: Fact) -> bool:
@@ -257,8 +253,8 @@ def _rest(claim: Claim, evidence: Evidence) -> Iterator[Try]:
 
 def _length(fact: Fact) -> int:
     """In months; a year where only that is said."""
-    if _months(fact) or any(p.quarter or p.half or p.month for p in fact.periods):
-        return _months(fact)
+    if months(fact) or any(p.quarter or p.half or p.month for p in fact.periods):
+        return months(fact)
     return 12 if fact.periods else 0
 
 

@@ -27,48 +27,27 @@ CURRENCIES = {
 }  # fmt: skip
 _ZH = re.compile(
     r"(?P<sign>负)?(?:(?P<of>百分之|千分之)(?P<num>[零〇一二三四五六七八九十百点两]+|\d+(?:\.\d+)?)"
-    r"|(?P<cheng>[一二三四五六七八九](?![个十百千万亿]))成(?P<more>[一二三四五六七八九半])?(?![为本立功交员果长熟人就绩分])"
+    r"|(?P<cheng>[一二两三四五六七八九](?![个十百千万亿]))成(?P<more>[一二三四五六七八九半])?(?![为本立功交员果长熟人就绩分])"
     r"|(?<![\d.])(?P<num2>[零〇一二两三四五六七八九十百千万亿点]{1,})(?P<unit>个?百分点|个?基点|倍|美元|港元"
-    r"|欧元|英镑|日元|元|股|家|名|人|户))"
+    r"|欧元|英镑|日元|元|股|家|名|人|户)(?P<half>(?<=倍)半)?)"
 )
 _EN = re.compile(
     r"\b(?P<num>(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three"
     r"|four|five|six|seven|eight|nine))?"
     r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|half an?)"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|half an?)(?P<more> and a half)?"
     r"[ -](?P<unit>percent\b|per cent\b|percentage points?\b|basis points?\b|(?:thousand|million|billion|trillion)\b"
-    r"|times(?= (?:that|the|its|as|higher|larger|more)\b)|fold\b)",
+    r"|times(?= (?:that|the|its|as|higher|larger|more|what|bigger|greater)\b)|fold\b)",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
-    r"(?P<more>\b(?:more than|over) |超过?|逾|不止)?"
-    r"(?P<near>\b(?:nearly|almost|close to) |接近|近|将近)?(?:\b(?P<en>doubled|tripled|trebled|quadrupled|quintupled)\b"
-    r"|(?P<zh>翻(?:了)?[一两三]番|翻(?:了)?番|翻倍)(?P<zh_more>多|有余|以上)?)",
-    re.IGNORECASE,
-)
-_FRACTION = re.compile(
-    r"\bby (?:(?:about|around|roughly|nearly|almost|over) )?(?:an? |one )?(?P<en>half|third|quarter)\b"
-    r"|\bhalved\b|减半|腰斩",
-    re.IGNORECASE,
-)
-_PART = re.compile(
-    r"(?:(?P<near>\b(?:nearly|almost|just under|close to|(?:a little |slightly )?less than|not quite) )"
-    r"|(?P<over>\b(?:just |slightly |a little )?(?:over|more than|above|at least) )"
-    r"|(?P<about>\b(?:about|around|roughly|approximately|some) ))?"
-    r"\b(?:(?P<one>an?|one|two|three|four)[ -](?P<of>third|quarter|fourth|fifth|sixth|eighth|tenth)s?"
-    r"|(?<!first )(?<!second )(?<!latter )(?<!other )(?:one[ -])?(?P<half>half))"
-    r"(?= (?:of|as (?:much|many|large|big) as)\b(?! (?:the )?(?:fiscal |year|calendar |next|last|this|[\d'])))"
-    r"|(?:(?P<zh_near>接近|将近|近|不到|不足)|(?P<zh_over>超过|逾|超)|(?P<zh_about>大约|约))?"
-    r"(?:(?P<zh_of>[二三四五六七八九十])分之(?P<zh_one>[一二三四五六七八九])|(?P<zh_half>一半|半数)(?!以上))",
-    re.IGNORECASE,
-)
-""" "Two thirds of", 三分之一: a part of a whole."""
-_NAMES = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _COUNTED = re.compile(
     r"\b(?P<num>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty)\b"
     r"|(?<![第\d.,零〇一二两三四五六七八九十百千万])(?P<zh>[二两三四五六七八九])(?=[家座名位艘项款间处台辆架套笔起件种所栋])",
     re.IGNORECASE,
 )
+
+_LOOSELY = Decimal("0.2")
+"""The step of "three times", "two and a half billion"."""
 
 
 def unit_kind(unit: str) -> tuple[Kind, Decimal]:
@@ -106,6 +85,8 @@ def _in_chinese(match: re.Match[str]) -> Figure | None:
     if value is None or (len(said) < 2 and match["unit"] not in {"倍", "元"} and not match["unit"].startswith("个")):
         return None
     kind, times = unit_kind(match["unit"])
+    if match["half"]:
+        value, times = value + Decimal("0.5"), ONE
     currency = CURRENCIES.get(match["unit"], "")
     return Figure("", start, end, kind, value * times, _chinese_step(said) * times, currency=currency,
                   negative=bool(match["sign"]))  # fmt: skip
@@ -126,62 +107,18 @@ def _chinese_step(said: str) -> Decimal:
 
 def _in_words(match: re.Match[str]) -> Figure | None:
     half = match["num"].lower().startswith("half")
-    value: Decimal | int | None = Decimal("0.5") if half else english(match["num"])
-    if value is None:
+    said = Decimal(0) if half else english(match["num"])
+    if said is None:
         return None
+    value = said + Decimal("0.5") if half or match["more"] else Decimal(said)
     unit = match["unit"].lower()
     if unit in {"times", "fold"}:
-        return None if half else Figure("", *match.span(), "multiple", Decimal(value), Decimal("0.2"))
-    if half:
-        kind, times = unit_kind("percent" if unit.startswith("per cent") else unit)
-        scale = Decimal(SCALES[unit]) if unit in SCALES else None
-        return Figure(
-            "", *match.span(), "number" if scale else kind, value * times, Decimal("0.1") * times, scale=scale
-        )
+        return None if half else Figure("", *match.span(), "multiple", value, _LOOSELY)
+    step = Decimal("0.1") if half else _LOOSELY if match["more"] else ONE
     if unit in SCALES:
-        return Figure("", *match.span(), "number", Decimal(value), scale=Decimal(SCALES[unit]))
+        return Figure("", *match.span(), "number", value, step, scale=Decimal(SCALES[unit]))
     kind, times = unit_kind(unit)
-    return Figure("", *match.span(), kind, value * times, times)
-
-
-_MULTIPLES = {"doubled": 2, "tripled": 3, "trebled": 3, "quadrupled": 4, "quintupled": 5}
-_SHARES = {"half": (50, 4), "third": (33, 3), "quarter": (25, 3)}
-"""Percent, and how wide a range of percentages goes by the word."""
-
-
-def multiples(text: str) -> list[Figure]:
-    """ "doubled", "by a third", 翻番: figures that are verbs, with a wide tolerance for what goes by the word."""
-    found = []
-    for match in _TIMES.finditer(text):
-        number = _MULTIPLES.get((match["en"] or "").lower()) or (
-            2 ** " 一两三".index(zh) if (zh := _zh_times(match)) else 2
-        )
-        step = Decimal(2) if match["more"] or match["zh_more"] else Decimal("0.8") if match["near"] else Decimal("0.4")
-        bound = 1 if match["more"] or match["zh_more"] else -1 if match["near"] else 0
-        found.append(Figure("", *match.span(), "multiple", Decimal(number), step, bound=bound))
-    found += map(_part, _PART.finditer(text))
-    for match in _FRACTION.finditer(text):
-        percent, width = _SHARES[(match["en"] or "half").lower()]
-        found.append(Figure("", *match.span(), "percent", Decimal(percent), Decimal(width)))
-    return found
-
-
-def _part(match: re.Match[str]) -> Figure:
-    got = {name for name, value in match.groupdict().items() if value}
-    if got & {"half", "zh_half"}:
-        one, whole = 1, 2
-    elif match["zh_of"]:
-        one, whole = int(chinese(match["zh_one"]) or 1), int(chinese(match["zh_of"]) or 2)
-    else:
-        one, whole = int(english(match["one"]) or 1), _NAMES[match["of"].lower()]
-    percent = (Decimal(100 * one) / whole).quantize(ONE)
-    bound = 1 if got & {"over", "zh_over"} else -1 if got & {"near", "zh_near"} else 0
-    wide = bound or got & {"about", "zh_about"}
-    return Figure("", *match.span(), "percent", percent, Decimal(10 if wide else 6), bound=bound)
-
-
-def _zh_times(match: re.Match[str]) -> str:
-    return next((c for c in match["zh"] or "" if c in "一两三"), "")
+    return Figure("", *match.span(), kind, value * times, step * times)
 
 
 def counted(text: str) -> list[Figure]:

@@ -36,6 +36,11 @@ _NEGATIVE = re.compile(
 )
 OF_A_TIME = r"(?:[\d零〇一二三四五六七八九十年月日末底初财季度第上下半同期]{2,24}的)?"
 """Between 从 or 至 and its figure: 从2023年1月29日的33.89亿美元."""
+_THAN = re.compile(
+    r"\s(?:(?P<up>more|above|higher|greater|larger|bigger|better)|less|fewer|below|lower|smaller|short of|worse)\b"
+    r"(?! (?:than|or) (?:\d|[$€£¥]))",
+    re.IGNORECASE,
+)
 _BEFORE = 240
 _BEHIND = 60
 """Code points before and behind a figure in which words are about it."""
@@ -108,6 +113,16 @@ def direction(text: str, start: int, end: int) -> int:
             after = sign
             break
     return before or (after if len(text[end:last]) < _BEHIND else 0)
+
+
+def set_against(text: str, end: int) -> int:
+    """1 of what is so much more than another, "17% above", -1 of what is less; 0 where nothing of the kind follows.
+
+    Args:
+        end: Where the figure ends.
+    """
+    match = _THAN.match(text, end)
+    return 0 if match is None else 1 if match["up"] else -1
 
 
 def is_both(text: str) -> bool:
