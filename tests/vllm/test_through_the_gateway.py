@@ -120,8 +120,8 @@ def test_callers_that_leave_free_the_engine(product: Any, engine: Any, idle: Any
 
 
 def test_an_engine_that_is_killed_under_load_and_comes_back(product: Any, engine: Any) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        ends = [pool.submit(_last, product) for _ in range(8)]
+    with ThreadPoolExecutor(16) as pool:
+        ends = [pool.submit(_last, product) for _ in range(16)]
         wait_until(lambda: engine.metric("vllm:num_requests_running") > 0, seconds=60, what="the engine works")
         engine.kill()
         found = [end.result(timeout=300) for end in ends]

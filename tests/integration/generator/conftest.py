@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
@@ -145,6 +147,21 @@ class FakeEngine:
             self._server.should_exit = True
             self._thread.join(10)
             self._server = None
+
+    @contextlib.contextmanager
+    def unreachable(self) -> Iterator[None]:
+        """As a machine that is off: no SYN is answered, for the queue of a socket that accepts nothing is full."""
+        self.stop()
+        with contextlib.ExitStack() as opened:
+            listener = opened.enter_context(socket.socket())
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(("127.0.0.1", self.port))
+            listener.listen(0)
+            for _ in range(8):
+                one = opened.enter_context(socket.socket())
+                one.setblocking(False)
+                one.connect_ex(("127.0.0.1", self.port))
+            yield
 
 
 @pytest.fixture

@@ -107,6 +107,17 @@ async def test_answers_without_text_move_to_the_engine_that_is_left(engines: lis
         assert await one.health() == SERVING
 
 
+async def test_a_machine_that_is_off_is_passed_over(engines: list[Any]) -> None:
+    off, on = engines
+    async with served(off, on, connect_seconds=0.3) as one:
+        with off.unreachable():
+            for question in ("First?", "Second?", "Third?", "Fourth?"):
+                assert (await one.ask(question=question))[0] == "Sales rose [1]."
+            up = partial(REGISTRY.get_sample_value, "quelea_generator_engine_up", {"engine": off.url})
+            await wait_until_async(lambda: up() == 0, what="it is known to be away")
+            assert await one.health() == SERVING
+
+
 async def test_an_answer_without_text_waits_for_the_only_engine_to_come_back(engines: list[Any]) -> None:
     only = engines[0]
     hold(only, before_text=True)

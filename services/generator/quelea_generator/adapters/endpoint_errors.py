@@ -34,6 +34,8 @@ def may_pass(error: Exception) -> bool:
     """Another try, here or elsewhere, may succeed."""
     if isinstance(error, openai.APIStatusError):
         return error.status_code in {500, 502, 503, 504}
+    if _unreached(error):
+        return True
     if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
         return False  # the whole allowance is used up already; a second one would outlive the caller
     return isinstance(error, (openai.APIConnectionError, httpx2.TransportError, GarbageError))
@@ -69,6 +71,8 @@ def mapped(*, own_model: bool = True) -> Iterator[None]:
     except openai.APIStatusError as error:
         raise _from_status(error, own_model=own_model) from error
     except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError) as error:
+        if _unreached(error):
+            raise _failed("does not answer: no connection comes about.") from error
         raise DeadlineExceeded(
             "The language model's endpoint fell silent for longer than is allowed.", details=BEHIND
         ) from error
@@ -78,6 +82,11 @@ def mapped(*, own_model: bool = True) -> Iterator[None]:
         raise _failed("sent what is no answer, or one without an end.", cause=str(error)) from error
     except openai.APIError as error:  # an error event inside the stream
         raise _failed("reported an error while answering.") from error
+
+
+def _unreached(error: Exception) -> bool:
+    """No connection came about in its time: nothing was asked, as of a machine that is off."""
+    return isinstance(error, httpx2.ConnectTimeout) or isinstance(error.__cause__, httpx2.ConnectTimeout)
 
 
 def not_listed(model: str, names: Sequence[str]) -> Unavailable:
