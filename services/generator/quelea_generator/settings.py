@@ -95,10 +95,10 @@ class GeneratorSettings(ServiceSettings):
     stall_seconds: float = Field(default=60.0, gt=0)
     """Longest silence of the endpoint, before the first token and between two."""
 
-    first_stall_seconds: float = Field(default=180.0, gt=0)
+    first_stall_seconds: float = Field(default=150.0, gt=0)
     """Longest wait for the first token, where that is longer: of a model or adapter that has not answered since its
     engine came up, while the engine writes other answers, and of a prompt that at the model's pace takes long to read.
-    The request's own deadline comes first."""
+    The request's own deadline comes first; the gateway's is 180 s."""
 
     max_in_flight: int = Field(default=64, ge=1)
     """Answers of the extractive reader at once; one more is refused with RESOURCE_EXHAUSTED."""
