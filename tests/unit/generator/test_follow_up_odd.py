@@ -101,3 +101,30 @@ def test_the_oldest_turn_that_is_left_may_itself_have_leaned_on_others() -> None
         asked("And what about Intel's net revenue in Q3 2023?", "and net income?") == "Intel's net income in Q3 2023?"
     )
     assert asked("那英特尔2023年三季度的净收入呢？", "亚马逊呢？").startswith("亚马逊2023年三季度的净收入")
+
+
+@pytest.mark.parametrize(
+    ("turns", "question"),
+    [
+        (
+            ("英伟达2024财年第二季度的数据中心收入是多少？", "游戏业务呢？"),
+            "英伟达2024财年第二季度的游戏业务收入是多少？",
+        ),
+        (
+            ("What were NVIDIA's data center revenues in Q2 2023?", "Same question for gaming"),
+            "What were NVIDIA's gaming revenues in Q2 2023?",
+        ),
+        (("苹果2023年第二季度iPhone收入是多少？", "iPad呢？"), "苹果2023年第二季度iPad收入是多少？"),
+        (("What was Apple's EPS in Q2 2023?", "Same for Q3 and Q1"), "What was Apple's EPS in Q3 2023 and Q1 2023?"),
+        (("亚马逊2023年下半年的净销售额是多少？", "全年呢？"), "亚马逊2023年的净销售额是多少？"),
+        (("亚马逊2022年第三季度的净利润", "再看2023年同期"), "亚马逊2023年第三季度的净利润"),
+        (
+            ("What was Apple's revenue in Q3 2022?", "Was it higher than Microsoft's?"),
+            "Was Apple's revenue in Q3 2022 higher than Microsoft's?",
+        ),
+        (("英伟达2023财年的收入是多少？", "什么原因导致的？"), "英伟达2023财年的收入是多少？原因是什么？"),
+        (("英伟达2023财年的收入是多少？", "今天天气怎么样？"), "今天天气怎么样？"),
+    ],
+)
+def test_part_for_part_several_periods_and_what_it_is_held_against(turns: tuple[str, ...], question: str) -> None:
+    assert asked(*turns) == question

@@ -8,9 +8,16 @@ from datetime import date
 
 from quelea_kit.period_words import usual
 
-from quelea_generator.core.dialogue.follow_up_periods import period_of, time_spans
-from quelea_generator.core.dialogue.parts import Parts, is_plain_name, read_parts, topic_of
-from quelea_generator.core.dialogue.times import Period
+from quelea_generator.core.dialogue.follow_up_periods import period_of, periods_said, time_spans
+from quelea_generator.core.dialogue.parts import (
+    Parts,
+    end_of_modifiers,
+    is_plain_name,
+    is_segment,
+    read_parts,
+    topic_of,
+)
+from quelea_generator.core.dialogue.putting import before_end, composed, dated, subject_of, with_added
 from quelea_generator.core.dialogue.whole import TOTAL, whole
 from quelea_generator.core.model import Turn
 
@@ -20,11 +27,10 @@ _LONGEST = 300
 """Characters of a question that may lean on others; a longer one says what it means."""
 
 _CONNECTIVE = re.compile(
-    r"^\s*(?:(?:ok(?:ay)?|thanks?(?: you)?|i mean(?:t)?|no|sorry|rather|so|and|but|or|then|now|also|what about"
-    r"|how about|what of|same for"
-    r"|the same for|compared? (?:to|with|against)|versus|vs\.?"
+    r"^\s*(?:(?:ok(?:ay)?|thanks?(?: you)?|i mean(?:t)?|no|sorry|rather|so|and|but|or|then|now(?: do)?|also|what about"
+    r"|how about|what of|(?:the )?same(?: question| thing)?(?: again)? for|compared? (?:to|with|against)|versus|vs\.?"
     r"|我(?:是说|指的?是|的意思是)|不对?|应该是|是的|好的|谢谢|那么|那"
-    r"|还有|另外|然后|以及|而|如果|换成|与|跟|和|同(?![比期样一类]))"
+    r"|还有|另外|同样的?问题|同样的?|再来?看看?|然后|以及|而|如果|换成|与|跟|和|同(?![比期样一类]))"
     r"(?:\b|(?<=[\u4e00-\u9fff]))[\s,，]*)+",
     re.IGNORECASE,
 )
@@ -33,6 +39,7 @@ _TAIL = re.compile(
     r"|[\s?？。.!！])+$",
     re.IGNORECASE,
 )
+_HOW_IS = re.compile(r"(?:怎么样|如何)\W*$")
 _COMPARES = re.compile(
     r"^\s*(?:and\s+)?(?:how (?:does|did) (?:that|it|this) )?(?:compared?|versus|vs\b)|相比|对比|比较|同比",
     re.IGNORECASE,
@@ -42,7 +49,10 @@ _COMPARES_WITH = re.compile(
     re.IGNORECASE,
 )
 _WHY = re.compile(
-    r"^\W*(?:and\s+)?(?:but\s+)?(?:why|how come|how so|为什么|为何|原因(?:呢|是什么)?|怎么回事)\W*$", re.IGNORECASE
+    r"^\W*(?:and\s+)?(?:but\s+)?(?:why|how come|how so|为什么|为何|原因(?:呢|是什么)?|怎么回事|(?:是)?(?:什么|何种)原因"
+    r"(?:导致|造成|引起)?的?"
+    r"|what(?:'s| is| was)? the reason|what (?:caused|drove|explains) (?:it|this|that))\W*$",
+    re.IGNORECASE,
 )
 _SENTENCE = re.compile(
     r"^(?:what|how|why|when|where|which|who|whose|did|does|do|is|are|was|were|will|would|can|could|has|have|had|tell"
@@ -66,6 +76,7 @@ _CHANGES = re.compile(
     re.IGNORECASE,
 )
 """What a figure does; paying, selling and buying is what a company does."""
+_HELD_AGAINST = re.compile(r"\b(?P<it>it|that|this|they|those)\b(?=.*\bthan\b)|它们?(?=.*比)", re.IGNORECASE)
 _GROWS = re.compile(r"^(?:同比|环比|增长|增速|增幅|下降|变化)")
 _POINTS = re.compile(
     r"\b(?:that|this|those|these|same|former|latter|previous one)\b|上述|同期|前者|后者|这个|那个|此", re.IGNORECASE
@@ -143,6 +154,8 @@ def _is_total(question: str) -> bool:
 
 def _leans(question: str, said: Parts, base: Parts) -> bool:
     whole = bool(said.companies and said.items)
+    if _HOW_IS.search(question) and not (said.sure or said.items or said.periods or said.shift):
+        return bool(_CONNECTIVE.match(question) or _PRONOUN.search(question))
     if said.companies and not said.items and base.items and _COMPARES_WITH.search(question) and base.companies:
         return True
     if _WHY.match(question):
@@ -154,12 +167,17 @@ def _leans(question: str, said: Parts, base: Parts) -> bool:
     if starts or not _SENTENCE.search(fragment):
         return not whole or starts
     if said.companies:
-        return False
+        return not said.items and bool(base.items) and _compares_it(question)
     if _POSSESSIVE.search(question) or _PRONOUN.search(question) or _POINTS.search(question):
         return True
     if not base.companies or _DEFINES.search(question):
         return False
     return bool(said.items or said.periods or said.shift) or len(fragment) <= 60
+
+
+def _compares_it(question: str) -> bool:
+    """It is held against another company's: "Was it higher than Intel's?"."""
+    return _HELD_AGAINST.search(question) is not None
 
 
 # A piece of a question: "and the year before?", "and Microsoft?", "毛利率呢"
@@ -191,8 +209,8 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
     ):
         company = fragment  # who writes one name small writes the other so
     rest = "" if item or company or period or topic else fragment
-    if said.language != base.language and base.items and not rest:
-        return _composed(base, company, item, period, chinese)
+    if said.language != base.language and base.items and not rest and not topic:
+        return composed(base, company, item, period, chinese)
     text = base.text
     edits: list[tuple[int, int, str]] = []
     if company and base.companies:
@@ -201,12 +219,18 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
         edits.append((base.topics[0].start, base.topics[0].end, topic.text))
     if item and base.items:
         old = base.items[0]
-        before = [one for one in base.topics if topic and text[one.end : old.start].isspace()]
-        edits.append((before[-1].start if before else old.start, old.end, item))
+        before = [one for one in base.topics if not text[one.end : old.start].strip()]
+        if before and is_segment(item) and not is_segment(old.text):
+            edits.append((before[-1].start, before[-1].end, item))
+        else:
+            edits.append((before[-1].start if topic and before else old.start, old.end, item))
+    elif is_plain_name(rest) and base.items and (modified := end_of_modifiers(base.items[0])):
+        edits.append((base.items[0].start, modified, rest))  # "for gaming?" after data center revenue
+        rest = ""
     if period and (spans := time_spans(base)):
-        said_as = period.text(base.language)
+        said_as = periods_said(said, base, period)
         if not base.periods:
-            said_as = _dated(text[: spans[0]], period, chinese=base.language == "zh")
+            said_as = dated(text[: spans[0]], period, chinese=base.language == "zh")
         edits.append((*spans, said_as))
     for first, last, new in sorted(edits, reverse=True):
         text = text[:first] + new + text[last:]
@@ -217,31 +241,7 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
         added.append(rest)
     if not edits and not added:
         return f"{question.rstrip('?？')}（关于：{base.text}）" if chinese else f"{question} (about: {base.text})"
-    return _with_added(text, added, base.language)
-
-
-def _with_added(text: str, added: list[str], language: str) -> str:
-    for one in added:
-        end = text.rstrip(" ?？.。")
-        if language == "zh":
-            text = f"{one}：{end}？" if not re.match(r"\d", one) else f"{one}{end}？"
-        else:
-            period = bool(re.match(r"(?:the |fiscal |[QH]\d|\d{4}|[A-Z][a-z]+ \d)", one))
-            led = re.match(r"(?:in|for|on|at|of|by|during|from|since|over|under|with|without|to)\s", one, re.IGNORECASE)
-            text = f"{end} {'' if led else 'in ' if period else 'for '}{one}?"
-    return text
-
-
-def _composed(base: Parts, company: str, item: str, period: Period | None, chinese: bool) -> str:
-    """In the language of the follow-up, which is another one than the former question's."""
-    language = "zh" if chinese else "en"
-    company = company or (base.companies[0].text if base.companies else "")
-    item = item or base.items[0].text
-    when = period or (base.periods[0].period if base.periods else None)
-    time = when.phrase(language) if when else ""
-    if chinese:
-        return f"{company}{' ' if company.isascii() and time else ''}{time}的{item}是多少？"
-    return f"What was the {item}{f' of {company}' if company else ''}{f' in {time}' if time else ''}?"
+    return with_added(text, added, base.language)
 
 
 # A whole sentence that points back: "What was its gross margin?", "它的净利润是多少？"
@@ -254,44 +254,29 @@ def _sentence(said: Parts, base: Parts, as_of: date, chinese: bool) -> str:
     text = question
     replaced = False
     if said.shift and period and not said.periods:
-        text = text[: said.shift.start] + _dated(text[: said.shift.start], period, chinese) + text[said.shift.end :]
+        text = text[: said.shift.start] + dated(text[: said.shift.start], period, chinese) + text[said.shift.end :]
         replaced = True
     elif said.periods and period and said.periods[0].period.year == 0:
         one = said.periods[0]
         text = text[: one.start] + period.text("zh" if chinese else "en") + text[one.end :]
+    if company and said.companies and _compares_it(text):
+        return _capital(_HELD_AGAINST.sub(subject_of(base, company, chinese), text, count=1))
     if company and not said.companies:
-        topic = _topic(base, company, chinese) if not said.items and base.items else ""
+        subject = subject_of(base, company, chinese) if not said.items and base.items else ""
         text, owns = _POSSESSIVE.subn(f"{company}的" if chinese else f"{company}'s", text)
-        it = _IT.search(text) if topic and _CHANGES.search(text) else None
-        text, times = (_IT if it else _PRONOUN).subn(topic if it else company, text, count=1)
+        it = _IT.search(text) if subject and _CHANGES.search(text) else None
+        text, times = (_IT if it else _PRONOUN).subn(subject if it else company, text, count=1)
         replaced = replaced or bool(it)
-        if not owns and not times and topic and chinese and _GROWS.match(text):
-            return topic + text
+        if not owns and not times and subject and chinese and _GROWS.match(text):
+            return subject + text
         if not owns and not times:
-            text = f"{company}{text}" if chinese else _before_end(text, f"at {company}")
+            text = f"{company}{text}" if chinese else before_end(text, f"at {company}")
     if not said.periods and not said.shift and not replaced and base.periods and not _NOW.search(question):
         time = base.periods[0].period.phrase("zh" if chinese else "en")
         at = text.find(company) + len(company) if company and company in text else 0
-        text = text[:at] + time + text[at:] if chinese else _before_end(text, f"in {time}")
+        text = text[:at] + time + text[at:] if chinese else before_end(text, f"in {time}")
+    return _capital(text)
+
+
+def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _dated(before: str, period: Period, chinese: bool) -> str:
-    if chinese:
-        return period.text("zh")
-    leads = re.search(r"\b(?:in|for|of|with|to|than|from|versus|during)\s*$", before, re.IGNORECASE)
-    return period.text("en") if leads else f"in {period.text('en')}"
-
-
-def _before_end(text: str, added: str) -> str:
-    end = text.rstrip(" ?.!")
-    return f"{end} {added}{text.rstrip()[len(end) :].strip() or '?'}"
-
-
-def _topic(base: Parts, company: str, chinese: bool) -> str:
-    """What the former question was about, as a noun."""
-    item = base.items[0].text
-    time = base.periods[0].period.text("zh" if chinese else "en") if base.periods else ""
-    if chinese:
-        return f"{company}{time}的{item}"
-    return f"{company}'s {item}{f' in {time}' if time else ''}"

@@ -39,6 +39,18 @@ def period_of(said: Parts, base: Parts, as_of: date) -> Period | None:
     return counted or _counted(of_day(as_of, said.shift.kind), said)
 
 
+def periods_said(said: Parts, base: Parts, period: Period) -> str:
+    """Every period that the follow-up names, in words for the former question; `period` where it names but one."""
+    if len(said.periods) < 2:
+        return period.text(base.language)
+    year = next((one.period for one in said.periods if one.period.year), None)
+    named = []
+    for one in said.periods:
+        begun = year.joined(one.period) if year else one.period
+        named.append((base.periods[0].period.joined(begun) if base.periods else begun).text(base.language))
+    return ("和" if base.language == "zh" else " and ").join(dict.fromkeys(named))
+
+
 def _counted(start: Period, parts: Parts) -> Period | None:
     shift = parts.shift
     return start.moved(shift.years, shift.quarters, shift.months) if shift else None

@@ -80,7 +80,7 @@ _ZH_NOISE = frozenset(
     它 它的 他们 此 是 有 为 会 能 高 低 多 少 大 小 更 最 最新 目前 现在 当前 今天 截至 末 底 初 期间 期 年报
     季报 半年报 财报 报告期 报告 显示 披露 提到 以来 期末 期初 亿元 万元 元 对 把 被 由 用 让 都 也 还 又 再 来
     去 上 下 内 中 后 前 不 换成 改成 如果 呢的 里 个 家 及 或 并 且 就 才 能否 可以 请给 给 出 说 讲 看 是什么
-    年 月 日 季度 年度 相同 一样 继续 谢谢 好 好的""".split()
+    年 月 日 季度 年度 全年 整年 同期 相同 一样 继续 谢谢 好 好的""".split()
 )
 _ZH_ITEM = re.compile(
     r"[\u4e00-\u9fff]{0,8}?(?:业务收入|业务|收入|营收|利润率|利润|毛利率|净利率|利率|周转率|占比|比率|增速|率|成本|费用|支出|投入|资产"
@@ -97,7 +97,9 @@ _MODIFIER_STOP = (
 _EXTRA_ITEMS = (
     "R&D expenses|R&D spending|R&D|SG&A|EBITDA|adjusted EBITDA|EPS|diluted EPS|net margin|operating margin"
     "|profit margin|profit|income|margin|expenses|costs|guidance|outlook|backlog|order book|cash flow|earnings"
-    "|growth|headcount|净销售额|净营收|净收入|净利率|营业利润率|研发费用率|销售费用率|现金流|利润|成本|费用|股价|产能|销量|增速"
+    "|growth|headcount|accounts receivable|accounts payable|receivables|payables"
+    "|inventory|tax rate|deferred revenue|working capital"
+    "|净销售额|净营收|净收入|净利率|营业利润率|研发费用率|销售费用率|现金流|利润|成本|费用|股价|产能|销量|增速"
 )
 
 
@@ -215,6 +217,17 @@ def topic_of(said: Parts, base: Parts) -> Part | None:
     one = said.topics[-1]
     of_item = bool(said.items) and said.text[one.end : said.items[0].start].isspace()
     return one if base.topics or of_item else None
+
+
+def end_of_modifiers(item: Part) -> int:
+    """Where the words end that say more about an item (data center revenue), in code points; 0: there are none."""
+    match = next((match for match in _items().finditer(item.text) if match.end() == len(item.text)), None)
+    return item.start + len(item.text[: match.start()].rstrip()) if match and match.start() else 0
+
+
+def is_segment(item: str) -> bool:
+    """A part of a company, and no figure of it."""
+    return item.endswith(("业务", "板块", "分部"))
 
 
 def is_common(word: str) -> bool:
