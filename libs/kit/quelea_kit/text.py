@@ -14,6 +14,9 @@ _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 CJK = re.compile(f"[{_CJK}]")
 _WORD = re.compile(rf"[{_CJK}]+|[A-Za-z]+(?:['’][A-Za-z]+)?|\d+(?:[.,]\d+)*")
 _LETTERS = re.compile("[A-Za-z]+")
+_ENGLISH_QUESTION = re.compile(
+    r"\s*(?:by how|how|what|when|where|which|who|whose|why|did|does|was|were)\s[^？]+\Z", re.IGNORECASE
+)
 _DIGIT = re.compile(r"\d")
 _LETTERS_ALONE = bytes(byte if chr(byte).isalpha() and byte < 128 else 32 for byte in range(256))
 """For bytes.translate: what is no letter becomes a space."""
@@ -43,9 +46,11 @@ def normalise(text: str) -> str:
 
 
 def language_of(text: str) -> str:
-    """ "zh" when at least a tenth of the letters are Chinese, else "en"."""
+    """ "zh" when at least a tenth of the letters are Chinese, else "en"; a Chinese name in an English question is "en"."""
     sample = text[:20_000]
     chinese = len(CJK.findall(sample))
+    if chinese and _ENGLISH_QUESTION.match(sample) and chinese <= len(_LETTERS.findall(sample)):
+        return "en"
     latin = sum(map(len, _LETTERS.findall(sample)))
     return "zh" if chinese and chinese * 9 >= latin else "en"
 

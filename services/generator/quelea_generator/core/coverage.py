@@ -9,7 +9,7 @@ from quelea_kit.text import CJK, normalise, stem, terms, words
 
 from quelea_generator.core.asking_words import ASKING
 from quelea_generator.core.finance_terms import ALIASES
-from quelea_generator.core.glosses import is_foreign, says
+from quelea_generator.core.glosses import is_foreign, place_terms, says
 from quelea_generator.core.labels import qualifiers
 from quelea_generator.core.meeting import meets
 from quelea_generator.core.model import Evidence, Task
@@ -56,7 +56,7 @@ def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
         return True
     if abroad and not _names_quoted(asked, [candidate.evidence for candidate in chosen]):
         return True
-    if _only_names(asked, chosen):
+    if _only_names(asked, chosen) or _only_places(asked, chosen):
         return True
     if share >= ENOUGH:
         return False
@@ -132,8 +132,33 @@ def _only_names(asked: Asked, chosen: Sequence[Candidate]) -> bool:
     content = [at for at, unit in enumerate(asked.units) if unit.weight == 1 and not named[at]]
     if not content:
         return False
-    touching = [one for one in chosen if max(one.reached[at] for at in content) >= _TOUCHED]
+    touching = [
+        one
+        for one in chosen
+        if max(one.reached[at] for at in content) >= _TOUCHED or _is_named_row(asked, one, named, content)
+    ]
     return not any(not any(named) or _has_name(asked, one.evidence) for one in touching)
+
+
+def _is_named_row(asked: Asked, one: Candidate, named: Sequence[bool], content: Sequence[int]) -> bool:
+    """A row of what is named, in a passage that says above it what is asked for: the products in a table of revenue."""
+    if one.span.row is None or not any(is_name and one.matched[at] >= _MET for at, is_name in enumerate(named)):
+        return False
+    line = f" {' '.join(terms(f'{one.evidence.table_head} {one.evidence.text[: one.span.start]}'))} "
+    abroad = is_foreign(asked.language, one.evidence)
+    return any(meets(asked.units[at], line, abroad) >= _MET for at in content)
+
+
+def _only_places(asked: Asked, chosen: Sequence[Candidate]) -> bool:
+    """The quotes have the place that is asked about and nothing of what is asked about it: the company's revenue in a
+    country is no answer to what else happens there."""
+    places = [not place_terms().isdisjoint(unit.own) for unit in asked.units]
+    content = [
+        at
+        for at, unit in enumerate(asked.units)
+        if unit.weight == 1 and not places[at] and not asked.names.intersection(unit.own)
+    ]
+    return any(places) and bool(content) and max(one.reached[at] for one in chosen for at in content) < _TOUCHED
 
 
 def of_the_named(asked: Asked, ranked: Sequence[Candidate]) -> list[Candidate]:

@@ -17,11 +17,12 @@ from quelea_generator.core.coverage import declines, of_another_part, of_the_nam
 from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Delta, Event, Finished, Quote, Task
 from quelea_generator.core.opinions import opinion_asked
+from quelea_generator.core.parents import of_whom
 from quelea_generator.core.question import read_question
 from quelea_generator.core.reader import REFUSALS
 from quelea_generator.core.scoring import WEIGHTS, Candidate, candidates, states_item
 from quelea_generator.core.selection import select
-from quelea_generator.core.subjects import is_about, named_first, subjects_of
+from quelea_generator.core.subjects import is_about, named_first, nobody_speaks_of, of_places, subjects_of
 
 MOST_QUOTES = 3
 _FULL = sum(weight for weight in WEIGHTS.values() if weight > 0)
@@ -47,6 +48,8 @@ def answer(task: Task) -> tuple[list[str], list[Quote]]:
 
 
 def _answer(task: Task) -> tuple[list[str], list[Quote]]:
+    if nobody_speaks_of(task.question, task.evidence):
+        return [], []
     asked = read_question(task)
     opinion = opinion_asked(normalise(task.question))
     if not opinion and (sure := computed(task, asked)) and not any(_instructs(row) for row in sure.rows):
@@ -61,7 +64,8 @@ def _answer(task: Task) -> tuple[list[str], list[Quote]]:
     subjects = subjects_of(task.question, task.evidence)
     if subjects:
         ranked = named_first(subjects, [one for one in ranked if is_about(subjects, one, figure=asked.wants_figure)])
-    ranked = of_the_named(asked, ranked)
+    ranked = of_the_named(asked, of_places(task.question, ranked))
+    ranked = of_whom(task.question, ranked, figure=asked.wants_figure)
     chosen = select(asked, ranked, most=MOST_QUOTES)
     if of_another_part(asked, chosen):
         chosen = select(asked, [one for one in ranked if not of_another_part(asked, [one])], most=MOST_QUOTES)

@@ -18,12 +18,13 @@ CONCEPTS: tuple[str, ...] = (
     "operating expenses | total operating expenses | opex | operational expenditures | operational spending"
     " | operating costs | costs and expenses | operational expenses | 期间费用 | 营业费用 | 运营费用",
     "operating income | income from operations | operating profit | operating loss | operating income loss"
-    " | 营业利润 | 经营利润",
+    " | 营业利润 | 经营利润 | 营业亏损 | 经营亏损",
     "pretax income | pretax profit | income before provision for income taxes | profit before tax"
     " | 利润总额 | 税前利润",
-    "net income | net profit | net earnings | net loss | net income loss | profit for the year | 净利润 | 归母净利润"
-    " | 归属于母公司股东的净利润 | 归属于上市公司股东的净利润 | 归母净利",
-    "earnings per share | eps | diluted earnings per share | basic earnings per share | 每股收益 | 基本每股收益",
+    "net income | net profit | net earnings | net loss | net income loss | profit for the year"
+    " | 净利润 | 净亏损 | 归母净利润 | 归属于母公司股东的净利润 | 归属于上市公司股东的净利润 | 归母净利",
+    "earnings per share | eps | diluted earnings per share | basic earnings per share | 每股收益 | 基本每股收益"
+    " | 稀释每股收益 | 每股盈利",
     "research and development | r d | r d expenditure | technology and content"
     " | product development | 研发费用 | 研发投入 | 研发支出 | 研究开发费用",
     "selling, general and administrative | sg a | sales general and administrative | mg a"

@@ -83,6 +83,12 @@ def _parts(word: str) -> tuple[Expression, ...]:
 
 
 @cache
+def place_terms() -> frozenset[str]:
+    """Terms of the glossary's places, in both languages."""
+    return frozenset(word for sides in entries("places") for side in sides for name in side for word in terms(name))
+
+
+@cache
 def _known() -> dict[str, tuple[Expression, ...]]:
     found: dict[str, dict[Expression, None]] = {}
     for chinese, english in entries():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from quelea_kit.glossary import ALSO_A_WORD, entries
-from quelea_kit.text import CJK, normalise
+from quelea_kit.text import CJK, language_of, normalise
 
 from quelea_generator.core.model import Evidence
 from quelea_generator.core.scoring import Candidate
@@ -44,6 +44,35 @@ def subjects_of(question: str, evidence: Sequence[Evidence]) -> Subjects | None:
     if not any(names.search(f"{item.company}\n{item.header}\n{item.text}") for item in evidence):
         return None
     return Subjects(names, _pattern(frozenset(name for group in groups for name in group) - mine))
+
+
+def nobody_speaks_of(question: str, evidence: Sequence[Evidence]) -> bool:
+    """The question names a company of the glossary and no passage has any of its names: all are about others."""
+    asked = [group for group in _known() if any(not m.group().islower() for m in _pattern(group).finditer(question))]
+    said = "\n".join(f"{item.company}\n{item.header}\n{item.text}" for item in evidence)
+    return bool(asked) and not any(_pattern(group).search(said) for group in asked)
+
+
+def of_places(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Without the quotes of passages that are no company's and name none of the places that the question names.
+
+    What a country's own press says of it goes without the country's name, so the home of either language is no such
+    place where passages are in its language. A company's filing has places in its tables.
+    """
+    asked = [group for group in _places() if any(not m.group().islower() for m in _pattern(group).finditer(question))]
+    if not asked:
+        return list(ranked)
+    home = {"zh": "中国", "en": "美国"}
+    spoken: dict[int, bool] = {}
+    for one in ranked:
+        item = one.evidence
+        if item.number not in spoken:
+            here = home[language_of(item.text)]
+            text = f"{item.header}\n{item.text}"
+            spoken[item.number] = bool(item.company) or any(
+                here in group or _pattern(group).search(text) for group in asked
+            )
+    return [one for one in ranked if spoken[one.evidence.number]]
 
 
 def named_first(subjects: Subjects, ranked: Sequence[Candidate]) -> list[Candidate]:
@@ -112,6 +141,12 @@ def _expression(name: str) -> str:
     if CJK.search(name):
         return ALSO_A_WORD.get(name, re.escape(name))
     return rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])"
+
+
+@cache
+def _places() -> tuple[frozenset[str], ...]:
+    """Countries, provinces, cities and parts of the world of the glossary."""
+    return tuple(frozenset((*map(normalise, chinese), *english)) for chinese, english in entries("places"))
 
 
 @cache
