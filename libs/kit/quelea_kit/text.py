@@ -46,7 +46,7 @@ def normalise(text: str) -> str:
 
 
 def language_of(text: str) -> str:
-    """ "zh" when at least a tenth of the letters are Chinese, else "en"; a Chinese name in an English question is "en"."""
+    """ "zh" when a tenth of the letters are Chinese, else "en"; an English question with a Chinese name is "en"."""
     sample = text[:20_000]
     chinese = len(CJK.findall(sample))
     if chinese and _ENGLISH_QUESTION.match(sample) and chinese <= len(_LETTERS.findall(sample)):
