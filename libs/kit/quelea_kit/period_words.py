@@ -48,8 +48,8 @@ RELATIVE = {
     "this month": r"\bthis\s+month\b|(?:本|这个)月",
     "last quarter": r"\b(?:last|past)\s+quarter\b|上(?:一?个)?季度|上季(?!度)",
     "quarter before last": r"\b(?:the\s+)?quarter\s+before\s+last\b|上上个?季度?",
-    "last fiscal year": r"\blast\s+(?:fiscal|financial)\s+year\b|上个?财年|上一个?财年",
-    "last year": r"\blast\s+year\b|去年",
+    "last fiscal year": r"\b(?:last|past|previous|prior)\s+(?:fiscal|financial)\s+year\b|上个?财年|上一个?财年",
+    "last year": r"\blast\s+year\b|\b(?:a|one)\s+year\s+ago\b|去年",
     "this year": r"\bthis\s+year\b|今年",
     "year before last": r"\b(?:the\s+)?year\s+before\s+last\b|(?<!大)(?<!\d)前年",
 }

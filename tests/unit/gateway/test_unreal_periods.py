@@ -170,3 +170,25 @@ def test_more_that_has_not_begun(question: str) -> None:
 def test_more_that_exists_or_may_be_asked_for(question: str) -> None:
     found = unreal_periods(question, "2026-11-22")
     assert (found.none_such, found.not_begun) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Revenue for fiscal year 20233",
+        "20233财年的营业收入",
+        "Net sales in fiscal year 202",
+        "收入，19世纪",
+        "FY0 net income",
+    ],
+)
+def test_a_year_that_no_calendar_has_is_out_of_reach_and_spoken_of_by_nothing(question: str) -> None:
+    (period,) = unreal_periods(question, DAY).out_of_reach
+    assert not spoken_of(period, ["Revenue of fiscal 2023 was 8 billion."])
+
+
+@pytest.mark.parametrize(
+    "question", ["Revenue in the 21st century", "2023财年的营业收入", "FY23 revenue", "FY2023 revenue"]
+)
+def test_a_year_that_a_report_may_be_of_is_within_reach(question: str) -> None:
+    assert not unreal_periods(question, DAY).out_of_reach

@@ -67,7 +67,7 @@ _AHEAD = re.compile(
 """What lies ahead may be asked for: a forecast, or what falls due."""
 _HAN_YEAR = re.compile(r"[一二][〇零一二三四五六七八九]{3}(?=年|财年)")
 _HAN_DAY = re.compile(r"([一二三四五六七八九十]{1,2})月([一二三四五六七八九十]{1,3})(?=[日号])")
-_ANY_YEAR = re.compile(r"[12]\d{3}|[3-9]\d{3}")
+_ANY_YEAR = re.compile(r"(?<!\d)[1-9]\d{3}(?!\d)")
 
 
 @dataclass(frozen=True)
