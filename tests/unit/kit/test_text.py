@@ -84,3 +84,10 @@ def test_a_text_read_in_runs_has_the_terms_of_the_whole(text: str) -> None:
     whole = [stem(word) for word in words(text) if word not in STOP_WORDS]
     assert terms(text) == whole
     assert terms(text) == whole  # and once more, from memory
+
+
+def test_an_english_question_with_a_chinese_name_is_english() -> None:
+    assert language_of("What was 四方科技's revenue in 2019?") == "en"
+    assert language_of("How did 茅台 do in 2023?") == "en"
+    assert language_of("NVIDIA Data Center revenue是多少？") == "zh"
+    assert language_of("What 是四方科技的收入？") == "zh"
