@@ -72,6 +72,7 @@ def test_a_way_that_the_words_do_not_say_is_no_agreement() -> None:
         ("just under a quarter of sales", 25, 10, -1),
         ("a shade less than half of it", 50, 10, -1),
         ("well over half of the fund", 50, 10, 1),
+        ("fewer than half of its sites", 50, 20, -1),
         ("a tenth less than in 2019", 10, 3, 0),
         ("rose by almost a fifth on the year", 20, 8, -1),
         ("three-quarters of which", 75, 6, 0),

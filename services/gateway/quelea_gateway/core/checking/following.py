@@ -79,6 +79,8 @@ def follows(claim: Claim, attempt: Try, evidence: Evidence, *, named: bool = Fal
     if attempt.percent:
         points = attempt.form == "difference" or (attempt.form == "steps" and ", ÷" not in attempt.shown)
         before = claim.sentence[: figure.start]
+        if points and figure.kind == "percent" and not figure.is_in_digits:
+            return False  # "half of" is no difference of two percentages
         if points and figure.kind == "percent" and (_BY_PERCENT.search(before) or _GREW.search(before)):
             return False
         if figure.kind not in {"percent", "points"} and (figure.currency or figure.scale or figure.kind == "multiple"):

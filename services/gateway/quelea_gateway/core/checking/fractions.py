@@ -56,10 +56,14 @@ _TIMES = re.compile(
     r"|(?P<zh>翻(?:了)?[一两三]番|翻(?:了)?番|翻倍)(?P<zh_more>多|有余|以上)?)",
     re.IGNORECASE,
 )
-_PLAIN, _HEDGED = (Decimal(6), Decimal("0.3")), (Decimal(10), Decimal("0.4"))
-"""The range of percentages that goes by a fraction as it stands, and by a hedged one: points at most, and a part of
-the fraction: "a tenth" is less wide than "half".
+_PLAIN, _HEDGED, _OPEN = (Decimal(6), Decimal("0.3")), (Decimal(10), Decimal("0.4")), (Decimal(20), Decimal("0.5"))
+"""The range of percentages that goes by a fraction as it stands, by a hedged one, and by a mere bound ("more than
+half"): points at most, and a part of the fraction, as "a tenth" is less wide than "half".
 """
+_BOUND = re.compile(
+    r"(?:(?:over|(?:more|less|fewer) than|above|under|below|at (?:least|most)|up to) ?|超过?|逾|不到|不足|低于)",
+    re.IGNORECASE,
+)
 
 
 def fractions(text: str) -> list[Figure]:
@@ -87,5 +91,6 @@ def _part(match: re.Match[str]) -> Figure:
     percent = (Decimal(100 * one) / whole).quantize(ONE)
     bound = 1 if got.keys() & {"over", "more", "past"} else -1 if got.keys() & {"near", "less"} else 0
     span = match.span("what") if got.get("what") else match.span()
-    most, part = _HEDGED if bound or "about" in got else _PLAIN
+    merely = _BOUND.fullmatch(got.get("near") or got.get("over") or "")
+    most, part = _OPEN if merely else _HEDGED if bound or "about" in got else _PLAIN
     return Figure("", *span, "percent", percent, min(most, percent * part), bound=bound)
