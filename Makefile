@@ -10,6 +10,8 @@ ENGINE_OF_DEMO := $(filter cpu,$(ENGINE))
 TOOLS := .cache/tools
 SMALL_MODEL := .cache/models/smollm2-135m-instruct
 PORT ?= 8080
+# Tests side by side: two at most, for every one of them may start the whole product.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); if [ "$$n" -gt 2 ]; then n=2; fi; echo "$$n")
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
 PACKAGES := libs/kit/quelea_kit services/*/quelea_* cli/quelea_cli evaluation/quelea_evaluation
@@ -103,9 +105,8 @@ arch: setup ## Who may import whom, and that every import is a declared dependen
 
 .PHONY: test
 test: lint types arch tools ## Everything: lint, types, architecture, unit, contract, integration and e2e tests.
-	$(BIN)/pytest tests/unit tests/contract
-	$(BIN)/pytest tests/chart
-	$(BIN)/pytest tests/integration tests/e2e
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile tests/unit tests/contract tests/chart
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder tests/integration tests/e2e
 
 .PHONY: chart
 chart: setup ## The Helm chart: lint, render, its tests; writes the table in its README and the dashboards anew.

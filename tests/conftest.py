@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,24 @@ settings.load_profile("quelea")
 # Where no service has set up logs, a traceback with every local drawn in boxes takes seconds.
 _PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLAIN])
+
+
+_ON_THE_ENGINE = ("sandbox", "sandbox_runner", "images", "rolling", "agent")
+"""Folders of integration tests that share one Docker engine, or one memory of it: never beside one another."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where tests run side by side: a folder of real things by one worker, the engine's folders, the longest, first."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    here = Path(__file__).parent
+    for item in items:
+        kind, *rooms = item.path.relative_to(here).parts
+        if kind in {"integration", "e2e"}:
+            room = rooms[0] if kind == "integration" else kind
+            item.add_marker(pytest.mark.xdist_group("engine" if room in _ON_THE_ENGINE else room))
+    items.sort(key=lambda item: not any(mark.args == ("engine",) for mark in item.iter_markers("xdist_group")))
 
 
 @pytest.fixture(scope="session", autouse=True)
