@@ -51,7 +51,9 @@ def likely(claim: Claim, stood: Sequence[Fact], evidence: Evidence, budget: Budg
         stood: What the other figures of the sentence are in the evidence.
     """
     figure = claim.figure
-    if not figure.size or any(same_kind(figure, f) and sizes(claim, f) is not None for f in near(claim, evidence)):
+    if budget.figures < 0 or not figure.size:
+        return None
+    if any(same_kind(figure, f) and sizes(claim, f) is not None for f in near(claim, evidence)):
         return None  # it is printed, and something spoke against it
     found: Try | None = None
     counted = 0
@@ -124,6 +126,7 @@ def _across(claim: Claim) -> tuple[Operation, ...]:
 
 
 def _is_said(one: Fact, other: Fact, evidence: Evidence, claim: Claim) -> bool:
+    """Each row has a word of its own in the sentence: the one is so much more than the other."""
     return all(evidence.groups[f.group].core & claim.terms for f in (one, other))
 
 
@@ -155,6 +158,7 @@ def _is_timely(claim: Claim, fact: Fact) -> bool:
 
 
 def _are_alike(one: Fact, other: Fact) -> bool:
+    """Of one kind, unit and length of time."""
     a, b = one.figure, other.figure
     return (
         (a.kind, bool(a.currency), one.unit.scales) == (b.kind, bool(b.currency), other.unit.scales)
