@@ -23,9 +23,9 @@ from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.analyst import Analyst, build_analyst
 from quelea_gateway.core.agent.prompts import AgentPrompts
 from quelea_gateway.core.bounds import Bounds
+from quelea_gateway.core.foreign_sentences import MeaningChecker
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.keeping import Keeper
-from quelea_gateway.core.meanings import MeaningChecker
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.prompts import PromptSource
 from quelea_gateway.core.question import Limits

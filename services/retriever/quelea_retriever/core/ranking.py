@@ -1,4 +1,4 @@
-"""From candidates with two scores each to a ranked list: fusion, readable evidence, one list per filing, no repeats."""
+"""From candidates with two scores each to a ranked list: fusion, readable signals, one list per filing, no repeats."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from quelea_kit.text import language_of
 
-from .evidence import Evidence, evidence_of
 from .features import ViewCache, alike
 from .languages import Mask, Scores, foreign, scaled, scaled_cosines
 from .model import Candidate, Hit, Mode, PassageRecord, Reading
 from .question import QuestionView, joined, question_view
+from .signals import Signals, signals_of
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def rank(
         return []
     others = foreign([c.facts.language for c in candidates], language_of(query))
     # Scaled over all candidates, of every group: a filing that says little of the thing keeps its low scores, so that
-    # there the evidence decides and not the best of bad matches.
+    # there the signals decide and not the best of bad matches.
     fused = fused_scores([c.cosine for c in candidates], [c.sparse for c in candidates], others, mode, weights)
     asked: tuple[QuestionView, QuestionView] | None = None
     if mode == "fused" and not plain:
@@ -143,36 +143,34 @@ def _staged(
     for members, question in ((~others, asked[0]), (others, asked[1])):
         part = [group[i] for i in np.flatnonzero(members).tolist()]
         if part:
-            evidence = evidence_of(question, part, [_VIEWS.get(c.passage) for c in part])
-            score[members] = _second_stage(fused[members], part, evidence, chosen, weights)
+            signals = signals_of(question, part, [_VIEWS.get(c.passage) for c in part])
+            score[members] = _second_stage(fused[members], part, signals, chosen, weights)
     return score
 
 
 def _second_stage(
-    fused: Scores, group: Sequence[Candidate], evidence: Evidence, chosen: bool, weights: Weights
+    fused: Scores, group: Sequence[Candidate], signals: Signals, chosen: bool, weights: Weights
 ) -> Scores:
     score = (
         fused
-        + weights.row * evidence.row
-        + weights.quoted * evidence.quoted
-        + weights.years * evidence.years
-        + weights.table * evidence.table
+        + weights.row * signals.row
+        + weights.quoted * signals.quoted
+        + weights.years * signals.years
+        + weights.table * signals.table
     )
     if chosen:
-        return (
-            score + weights.routes * evidence.routes + weights.density * evidence.density + weights.sums * evidence.sums
-        )
-    return score + weights.coverage * _of_documents(score, group, evidence)
+        return score + weights.routes * signals.routes + weights.density * signals.density + weights.sums * signals.sums
+    return score + weights.coverage * _of_documents(score, group, signals)
 
 
-def _of_documents(score: Scores, group: Sequence[Candidate], evidence: Evidence) -> Scores:
+def _of_documents(score: Scores, group: Sequence[Candidate], signals: Signals) -> Scores:
     """What a document adds to each of its passages: how much of the question its best passages cover together."""
     members: dict[str, list[int]] = defaultdict(list)
     for i in np.argsort(-score, kind="stable"):
         members[group[i].passage.document_id].append(int(i))
     covered = np.zeros_like(score)
     for own in members.values():
-        covered[own] = evidence.covered_by(own[:BEST_OF_DOCUMENT])
+        covered[own] = signals.covered_by(own[:BEST_OF_DOCUMENT])
     return covered
 
 

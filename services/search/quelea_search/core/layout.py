@@ -12,9 +12,9 @@ from quelea_search.core.kinds import BULLET, Kinds, kinds_of
 from quelea_search.core.model import CELL, LineKind
 from quelea_search.core.order import Margins, Style, in_order, join_same_baseline
 from quelea_search.core.pages import Block
+from quelea_search.core.printed_lines import ends_chinese, glue
 from quelea_search.core.raw import RawLine, RawPage
 from quelea_search.core.rows import is_number
-from quelea_search.core.words import ends_chinese, glue
 
 _ENDS = tuple(".!?。！？；;:：")
 

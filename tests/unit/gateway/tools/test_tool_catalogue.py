@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from quelea_gateway.core.agent.ports import Completed, Message, ModelInfo
 from quelea_gateway.core.tools import choosing, describing
-from quelea_gateway.core.tools.asking import searched
 from quelea_gateway.core.tools.catalogue import ToolCatalogue, ToolRules
 from quelea_gateway.core.tools.indexing import IndexedTool, index_version, indexed, name_parts
 from quelea_gateway.core.tools.model import Column, Parameter, Tool, ToolHealth
 from quelea_gateway.core.tools.ports import Found, Listing, SearchMode
+from quelea_gateway.core.tools.search_text import searched
 from quelea_gateway.core.tools.terms import packaged, parse, terms_of
 from quelea_kit.errors import Conflict, NotFound, Unavailable
 

@@ -12,13 +12,13 @@ from decimal import Decimal
 from itertools import product
 
 from quelea_gateway.core.checking import bases
-from quelea_gateway.core.checking.asking import Asked, asked_of
 from quelea_gateway.core.checking.computing import HUNDRED, Try, many, months, show, when
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.matching import Claim, same_currency
 from quelea_gateway.core.checking.operands import TIMES, is_name, listed, named
 from quelea_gateway.core.checking.passage_facts import Fact, Group
 from quelea_gateway.core.checking.periods import find_periods
+from quelea_gateway.core.checking.said_computations import Asked, asked_of
 from quelea_gateway.core.checking.times import fits
 from quelea_gateway.core.checking.wording import Operation
 

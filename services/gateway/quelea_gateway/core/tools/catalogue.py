@@ -15,10 +15,10 @@ from quelea_kit.logging import get_logger
 
 from quelea_gateway.core.agent.ports import ApiCandidate, Model
 from quelea_gateway.core.tools import choosing, describing
-from quelea_gateway.core.tools.asking import searched
 from quelea_gateway.core.tools.indexing import index_version, indexed
 from quelea_gateway.core.tools.model import Hit, Tool
 from quelea_gateway.core.tools.ports import Index, Listing, SearchMode, Source
+from quelea_gateway.core.tools.search_text import searched
 
 log = get_logger(__name__)
 

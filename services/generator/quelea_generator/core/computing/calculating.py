@@ -9,10 +9,10 @@ from itertools import product
 
 from quelea_kit.text import normalise
 
-from quelea_generator.core.computing.asking import Wanted, is_rate, wanted
 from quelea_generator.core.computing.operands import Operand, certain, earlier_cell, item_of, rows_of, value_of
 from quelea_generator.core.computing.periods import later_and_months
 from quelea_generator.core.computing.stating import HUNDRED, Statement
+from quelea_generator.core.computing.wanted import Wanted, is_rate, wanted
 from quelea_generator.core.model import Task
 from quelea_generator.core.question import Asked
 from quelea_generator.core.scoring import Candidate

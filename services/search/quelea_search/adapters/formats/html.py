@@ -18,7 +18,7 @@ from quelea_search.core.flow import contents_line, paragraph, plain, table
 from quelea_search.core.headings import may_head
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.pages import Block
-from quelea_search.core.words import glue
+from quelea_search.core.printed_lines import glue
 
 _SKIP = frozenset("script style noscript template head nav svg iframe object button select textarea input".split())
 _BLOCK = frozenset(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from quelea_gateway.core.checking import CheckPassage, Near, Report, check_answer
-from quelea_gateway.core.meanings import MOST_WAITING, MeaningChecker
+from quelea_gateway.core.foreign_sentences import MOST_WAITING, MeaningChecker
 from quelea_gateway.core.model import Passage, Ranked
 from quelea_kit.errors import Unavailable
 from quelea_kit.testing import wait_until_async

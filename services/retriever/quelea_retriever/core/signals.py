@@ -1,4 +1,4 @@
-"""The second stage's evidence: for each candidate a few readable numbers between 0 and 1 (or a small count)."""
+"""What the second stage weighs: for each candidate a few readable numbers between 0 and 1 (or a small count)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FULL_OF_SUMS = 3
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Signals:
     """One entry for each candidate."""
 
     row: Column
@@ -43,7 +43,7 @@ class Evidence:
         return sum(w for term, w in self.weights.items() if any(term in self.views[i].terms for i in members))
 
 
-def evidence_of(question: QuestionView, candidates: Sequence[Candidate], views: Sequence[PassageView]) -> Evidence:
+def signals_of(question: QuestionView, candidates: Sequence[Candidate], views: Sequence[PassageView]) -> Signals:
     """Look at every candidate with the question in mind."""
     rarity = _Rarity(views)
     weights = {term: share * rarity.of(term) for term, share in question.weights.items()}
@@ -51,7 +51,7 @@ def evidence_of(question: QuestionView, candidates: Sequence[Candidate], views: 
     shares = {term: weight / total for term, weight in weights.items()}
     amount = 1.0 if question.asks_amount else 0.0
     tables = [c.passage.is_table for c in candidates]
-    return Evidence(
+    return Signals(
         row=_column(_best_row(view, weights, total, rarity) for view in views),
         quoted=_column(_quoted(view, question.text) for view in views),
         years=_column(_share(question.years, view.years) for view in views),
