@@ -185,9 +185,8 @@ class OpenAIEndpoint:
         tokens = sum(estimate_tokens(str(message.get("content") or "")) for message in body)
         for attempt in range(1, self._attempts + 1):
             try:
-                async with self._patience.first_word(
-                    asked.model, tokens
-                ):  # the client's own begins again with every byte that comes
+                # The client's own timeout begins again with every byte that comes.
+                async with self._patience.first_word(asked.model, tokens):
                     return await self._first(asked.body(body))
             except (openai.APIError, httpx2.HTTPError, GarbageError) as error:
                 if attempt == self._attempts or not may_pass(error):
