@@ -10,8 +10,8 @@ ENGINE_OF_DEMO := $(filter cpu,$(ENGINE))
 TOOLS := .cache/tools
 SMALL_MODEL := .cache/models/smollm2-135m-instruct
 PORT ?= 8080
-# Tests side by side: two at most, for every one of them may start the whole product.
-WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); if [ "$$n" -gt 2 ]; then n=2; fi; echo "$$n")
+# Tests side by side: two at most, for every one of them may start the whole product; one below 12 GB of memory.
+WORKERS ?= $(shell [ "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -gt 1 ] && awk '/^MemTotal/ {exit $$2 < 12e6}' /proc/meminfo && echo 2 || echo 1)
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
 PACKAGES := libs/kit/quelea_kit services/*/quelea_* cli/quelea_cli evaluation/quelea_evaluation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import random
 import socket
 import time
@@ -21,9 +22,11 @@ def free_port() -> int:
     """A TCP port on loopback that nobody listens on now, never the same twice.
 
     Below those that Linux gives to outgoing connections and to servers on port 0 (32768 on), so that none of
-    them takes it before it is listened on.
+    them takes it before it is listened on. Each of pytest's workers side by side has ports of its own.
     """
-    for port in random.SystemRandom().sample(range(15_000, 32_000), 1000):
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    for port in random.SystemRandom().sample(range(15_000 + worker, 32_000, workers), 1000):
         if port in _given:
             continue
         with socket.socket() as s, contextlib.suppress(OSError):
