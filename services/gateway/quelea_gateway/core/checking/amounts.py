@@ -82,7 +82,7 @@ def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list
     for figure in [] if cell else fractions(flat):
         _add(found, mask, figure)
     for figure in spelled(flat):
-        _add(found, mask, replace(figure, bound=_about(flat, figure.start, figure.end)[1]))
+        _add(found, mask, _bounded(figure, _about(flat, figure.start, figure.end)[1]))
     for match in _AMOUNT.finditer(flat):
         if not any(mask[match.start("num") : match.end("num")]):
             _add(found, mask, _amount(flat, match, cell=cell))
@@ -91,6 +91,13 @@ def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list
     found.sort(key=lambda figure: figure.start)
     found = _compounds(flat, found)
     return [replace(f, text=text[f.start : f.end]) for f in _shared(flat, found)]
+
+
+def _bounded(figure: Figure, bound: int) -> Figure:
+    """A number in words that is called the least, or the most: "nearly four times" goes down to three and a half."""
+    if bound and figure.kind == "multiple":
+        return replace(figure, bound=bound, step=Decimal(2 if bound > 0 else 1))
+    return replace(figure, bound=bound)
 
 
 def _of_cell(match: re.Match[str]) -> Figure:

@@ -91,6 +91,8 @@ def led(sentence: str, figure: Figure, periods: tuple[Period, ...]) -> tuple[Per
 def _back(sentence: str, figure: Figure, own: tuple[Period, ...]) -> tuple[Period, ...]:
     """The times, a year before them where the words about the figure say so; none where it is a quarter before."""
     before = sentence[: figure.start]
+    if figure.kind == "multiple":
+        return own  # so many times that of then
     if _QUARTER_BEFORE.match(sentence, figure.end) or _OF_QUARTER_BEFORE.search(before):
         return ()
     if (_EARLIER.match(sentence, figure.end) and not _is_change(sentence, figure)) or _BEFORE.search(before):

@@ -80,8 +80,9 @@ def _check(answer: str, passages: Sequence[CheckPassage], asked: str, near: Mapp
     every = [_read(answer, asked, *span, leads.of(span[0])) for span in sentences.cut(plain(answer))]
     checked: list[CheckedFigure] = []
     by_sentence: list[list[CheckedFigure]] = []
+    before: list[Fact] = []
     for said in every:
-        own = _figures(said, asked, evidence, budget, owners)
+        own, before = _figures(said, asked, evidence, budget, owners, before)
         by_sentence.append(own)
         checked += own
     kinds = [[figure.kind for figure in said.figures] for said in every]
@@ -110,7 +111,10 @@ def _is_asked(text: str, figure: Figure, question: str) -> bool:
     return bool(counted) and re.search(rf"(?<![\d.,]){re.escape(counted)}", question, re.IGNORECASE) is not None
 
 
-def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owners: Owners) -> list[CheckedFigure]:
+def _figures(
+    said: Said, question: str, evidence: Evidence, budget: Budget, owners: Owners, before: Sequence[Fact]
+) -> tuple[list[CheckedFigure], list[Fact]]:
+    """Its figures with their verdicts, and what they are in the evidence; `before` is that of the one before it."""
     sentence = plain(said.text)
     amounts = [figure for figure in said.figures if figure.period is None]
     periods = [f.period for f in said.figures if f.period is not None and not names_document(sentence, f.period)]
@@ -169,7 +173,9 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
         checked if f.start in broken else _of_former(f, checked, former)
         for f, checked in zip(said.figures, found, strict=True)
     ]
-    found = [_by_likelihood(f, claims.get(f.start - said.start), stood, evidence, budget, broken) for f in found]
+    found = [
+        _by_likelihood(f, claims.get(f.start - said.start), stood, before, evidence, budget, broken) for f in found
+    ]
     torn = {said.start + start for start in inconsistent.torn(sentence, amounts, stood)}
     if len(stood) > 1:
         torn |= {said.start + start for start in exchanged(claims, stood, evidence)}
@@ -177,13 +183,15 @@ def _figures(said: Said, question: str, evidence: Evidence, budget: Budget, owne
         replace(f, verdict="unsupported", passage=None, passages=(), formula="") if f.start in torn else f
         for f in found
     ]
-    return _chained(said, sentence, found, broken | {start - said.start for start in torn})
+    facts = [fact for own in stood.values() for fact in own]
+    return _chained(said, sentence, found, broken | {start - said.start for start in torn}), facts
 
 
 def _by_likelihood(
     checked: CheckedFigure,
     claim: Claim | None,
     stood: Mapping[int, Sequence[Fact]],
+    before: Sequence[Fact],
     evidence: Evidence,
     budget: Budget,
     broken: set[int],
@@ -192,6 +200,7 @@ def _by_likelihood(
     if checked.verdict != "unsupported" or claim is None or claim.figure.start in broken or resolved(claim, evidence):
         return checked
     others = [fact for start, facts in stood.items() if start != claim.figure.start for fact in facts]
+    others += before if not others else ()
     one = likely(claim, others, evidence, budget)
     if one is None:
         return checked
@@ -210,7 +219,9 @@ def _of_former(figure: Figure, checked: CheckedFigure, former: Mapping[int, tupl
 
 def _direction(sentence: str, figure: Figure, head: str) -> int:
     """What the words about a figure say, else the head over its column, "Decrease", of percentages."""
-    own = wording.direction(sentence, figure.start, figure.end) or wording.set_against(sentence, figure.end)
+    own = wording.direction(sentence, figure.start, figure.end) or wording.set_against(
+        sentence, figure.start, figure.end
+    )
     return own or (wording.leaning(head) if head and figure.kind in {"percent", "points"} else 0)
 
 

@@ -14,7 +14,8 @@ from quelea_gateway.core.checking.passage_facts import Fact, content
 _TELLING = 2
 """Digits of a figure from which a ratio is no luck."""
 _BY_PERCENT = re.compile(
-    r"\b(?:by|up|down|rose|grew|gained|fell|slipped|dropped|declined|decreased|increased|(?:decline|decrease|drop|fall"
+    r"\b(?:by|(?<!made )(?<!make )(?<!makes )(?<!making )up|down|rose|grew"
+    r"|gained|fell|slipped|dropped|declined|decreased|increased|(?:decline|decrease|drop|fall"
     r"|increase|rise) of)\s*(?:about|approximately|nearly|some)?\s*$"
     r"|(?:提高|提升|上升|增长|增加|扩大|下降|降低|减少|下滑|收窄|回落)了?约?\s*$",
     re.IGNORECASE,

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from quelea_kit.numerals import chinese, english
 
-from quelea_gateway.core.checking.model import ONE, Figure
+from quelea_gateway.core.checking.model import Figure
 
 _NAMES = {
     "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
@@ -37,6 +37,8 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 """ "Two thirds of", "a tenth less than"."""
+_ALONE = re.compile(rf"(?P<what>{_HEDGE[:-1]}{_FRACTION})(?=\s*(?:[.,;:)]|$))", re.IGNORECASE)
+""" "That is a shade less than a fifth." """
 _MOVED = re.compile(
     r"\b(?:by|up|down|rose|risen|fell|fallen|grew|grown|climbed|jumped|gained|increased|decreased|declined|dropped"
     rf"|shrank|slid|slipped|lost|added|advanced|surged|plunged) (?P<what>{_HEDGE}{_FRACTION})"
@@ -56,12 +58,14 @@ _TIMES = re.compile(
     r"|(?P<zh>翻(?:了)?[一两三]番|翻(?:了)?番|翻倍)(?P<zh_more>多|有余|以上)?)",
     re.IGNORECASE,
 )
+_TENTH = Decimal("0.1")
 _PLAIN, _HEDGED, _OPEN = (Decimal(6), Decimal("0.3")), (Decimal(10), Decimal("0.4")), (Decimal(20), Decimal("0.5"))
 """The range of percentages that goes by a fraction as it stands, by a hedged one, and by a mere bound ("more than
 half"): points at most, and a part of the fraction, as "a tenth" is less wide than "half".
 """
 _BOUND = re.compile(
-    r"(?:(?:over|(?:more|less|fewer) than|above|under|below|at (?:least|most)|up to) ?|超过?|逾|不到|不足|低于)",
+    r"(?:(?:well |comfortably |clearly )?(?:over|(?:more|less|fewer) than|above|under|below|at (?:least|most)|up to) ?"
+    r"|超过?|逾|不到|不足|低于)",
     re.IGNORECASE,
 )
 
@@ -69,7 +73,7 @@ _BOUND = re.compile(
 def fractions(text: str) -> list[Figure]:
     """Multiples and fractions of a plain() text, those of percent as percentages; texts are left empty."""
     found = [_times(match) for match in _TIMES.finditer(text)]
-    for pattern in (_MOVED, _PART, _CHINESE):
+    for pattern in (_MOVED, _PART, _ALONE, _CHINESE):
         found += map(_part, pattern.finditer(text))
     return found
 
@@ -88,7 +92,7 @@ def _part(match: re.Match[str]) -> Figure:
     if "of" in got:
         whole = _NAMES.get(got["of"]) or int(chinese(got["of"]) or 2)
         one = int(english(got["one"]) or chinese(got["one"]) or 1)
-    percent = (Decimal(100 * one) / whole).quantize(ONE)
+    percent = (Decimal(100 * one) / whole).quantize(_TENTH)
     bound = 1 if got.keys() & {"over", "more", "past"} else -1 if got.keys() & {"near", "less"} else 0
     span = match.span("what") if got.get("what") else match.span()
     merely = _BOUND.fullmatch(got.get("near") or got.get("over") or "")

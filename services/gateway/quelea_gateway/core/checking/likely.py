@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations, permutations
+from decimal import Decimal
+from itertools import combinations, pairwise, permutations
 
 from quelea_gateway.core.checking import wording
-from quelea_gateway.core.checking.computing import Try, is_later, is_ordered, many, months, two
+from quelea_gateway.core.checking.computing import Try, is_later, is_ordered, many, months, show, two
 from quelea_gateway.core.checking.deriving import Budget
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.following import follows
@@ -34,14 +35,29 @@ _BY_LUCK = 0.3
 """How many of the computations may be expected to come as near by chance."""
 _RANGE = 9.0
 """Values between a third and three times the figure are counted."""
+_ALIKE = 0.05
+"""Values that differ by less, as a part of the figure, are one: the same is printed twice."""
 _ROWS = 8
 _LOOKED = 200
 _CELLS = 12
 _PARTS = 6
 _PROSE = 6
-_YEARLY = re.compile(r"\s(?:a|per|each|every) year\b|\s(?:annually|yearly)\b")
-_A_YEAR = re.compile(r"(?:每年|年均|\b(?:annual|yearly)\b)[^,，;；]{0,20}$")
-_YEARS = re.compile(r"[- ]?years?\b|\s?年(?![度\d])")
+_EACH = re.compile(
+    r"(?:[户人店单件车客日月年]均|平均?每.|每[天日月年户人家店件台单辆股名]|\b(?:per|each|apiece|average)\b[^,;.]{0,24})[^，。；,;]{0,10}$",
+    re.IGNORECASE,
+)
+_EACH_BEHIND = re.compile(
+    r"\s?(?:(?:per|each|apiece|every|for (?:each|every)|a (?:day|month|year|head|share|customer|unit))\b"
+    r"|(?:annually|yearly|monthly|daily)\b)",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(
+    r"\b(?:top|largest|biggest|first|leading) (?P<en>two|three|four|five|ten)\b"
+    r"|\b(?P<en2>two|three|four|five|ten) (?:largest|biggest|leading)\b"
+    r"|前(?P<zh>[二两三四五十])(?:大|名|位|家)",
+    re.IGNORECASE,
+)
+_FEW = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "十": 10}
 
 
 def likely(claim: Claim, stood: Sequence[Fact], evidence: Evidence, budget: Budget) -> Try | None:
@@ -53,20 +69,21 @@ def likely(claim: Claim, stood: Sequence[Fact], evidence: Evidence, budget: Budg
     figure = claim.figure
     if budget.figures < 0 or not figure.size:
         return None
-    if any(same_kind(figure, f) and sizes(claim, f) is not None for f in near(claim, evidence)):
-        return None  # it is printed, and something spoke against it
+    printed = (f for f in near(claim, evidence) if same_kind(figure, f) and sizes(claim, f) is not None)
+    if figure.is_in_digits and any(printed):
+        return None  # something spoke against it
     found: Try | None = None
-    counted = 0
+    counted: set[int] = set()
     target, slack, reach = float(figure.size), float(claim.tolerance) * 1.001, math.sqrt(_RANGE)
     for one in _computations(claim, stood, evidence):
         if not budget.take():
             return None
         sizes_of = [abs(float(one.value)) * times for times in _scales(one)]
-        counted += sum(1 / reach <= size / target <= reach for size in sizes_of)
+        counted |= {round(size / target / _ALIKE) for size in sizes_of if 1 / reach <= size / target <= reach}
         close = found is None and any(abs(size - target) <= slack for size in sizes_of)
         if close and follows(claim, one, evidence) and not is_turned(claim, one, evidence):
             found = one
-    luck = counted * 2 * slack / (target * math.log(_RANGE))
+    luck = len(counted) * 2 * slack / (target * math.log(_RANGE))
     return found if luck <= _BY_LUCK else None
 
 
@@ -90,18 +107,22 @@ def _computations(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> It
         for one, other in combinations(facts, 2):
             if not _are_timely(claim, one, other) or not _are_alike(one, other):
                 continue
+            if figure.kind == "percent" and one.figure.kind == "percent":
+                continue  # how a share grew is told in points
             if is_ordered(one, other):
                 new, old = (one, other) if is_later(one, other) else (other, one)
                 yield from two(new, old, moved, percent=percent, ordered=True)
             elif not (one.periods and other.periods):  # the words say which way it went, and so which was the first
                 yield from two(one, other, moved, percent=percent, ordered=bool(claim.direction) or None)
                 yield from two(other, one, moved, percent=percent, ordered=bool(claim.direction) or None)
+    yield from _of_the_first(claim, rows)
     across = _across(claim)
-    before, behind = claim.sentence[: figure.start], claim.sentence[figure.end :]
-    yearly = figure.kind == "number" and (_YEARLY.match(behind) or _A_YEAR.search(before))
+    each = figure.kind == "number" and (
+        _EACH.search(claim.sentence[: figure.start]) or _EACH_BEHIND.match(claim.sentence, figure.end)
+    )
     for column in _columns(claim, [*rows, *totals]):
         for a, b in permutations(column, 2):
-            if yearly and b.value and _YEARS.match(b.words, b.figure.end) and not b.figure.currency:
+            if each and b.value and a.figure.kind == b.figure.kind == "number" and not b.figure.currency:
                 yield Try(a.value / b.value, (a, b), "ratio", False, False)
             if not _are_alike(a, b) or (percent and a.figure.kind == "percent" and across == ("ratio",)):
                 continue
@@ -113,6 +134,21 @@ def _computations(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> It
                 if not all(_are_alike(some[0], other) for other in some[1:]):
                     continue
                 yield from many(some, ["sum"])
+
+
+def _of_the_first(claim: Claim, rows: Sequence[Group]) -> Iterator[Try]:
+    """ "The three largest": the sum of so many of a list that is told from the greatest on."""
+    match = _FIRST.search(claim.sentence)
+    if match is None or claim.direction:
+        return
+    count = _FEW[next(filter(None, match.group("en", "en2", "zh"))).lower()]
+    for row in rows:
+        facts = [f for f in _usable(claim, row) if _is_timely(claim, f)]
+        for at in range(len(facts) - count + 1):
+            some = facts[at : at + count]
+            if all(_are_alike(one, other) and one.value >= other.value for one, other in pairwise(some)):
+                total, percent = sum((f.value for f in some), Decimal(0)), some[0].figure.kind == "percent"
+                yield Try(total, tuple(some), "steps", percent, False, f"= {' + '.join(map(show, some))}")
 
 
 def _across(claim: Claim) -> tuple[Operation, ...]:

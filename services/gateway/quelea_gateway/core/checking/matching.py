@@ -24,6 +24,7 @@ _IN_FULL = Decimal(10) ** 7
 _CHINESE = frozenset({Decimal(10) ** 4, Decimal(10) ** 8})
 _MOST = 40
 """Facts of the right size that are looked at for one figure and multiplier."""
+_BASIS = re.compile(r"basis|bps?\b|基点", re.IGNORECASE)
 _HAIR = Decimal("0.005")
 """By what part of itself a figure that is called the least may still be too much."""
 TO_LEVEL = re.compile(rf"(?:\bto|[至到]{wording.OF_A_TIME})\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
@@ -101,6 +102,8 @@ def same_kind(figure: Figure, fact: Fact) -> bool:
     """Percent is no amount of money; a bare number may be either."""
     kind, other = figure.kind, fact.figure.kind
     if kind == "percent":
+        if other == "points":  # a rate in basis points, which is no change
+            return not fact.change and not fact.direction and bool(_BASIS.search(fact.figure.text))
         return other == "percent" or (other == "number" and fact.unit.percent is not False and not fact.figure.currency)
     if kind == "points":
         return other == "points" or (fact.change and fact.unit.percent is not False)

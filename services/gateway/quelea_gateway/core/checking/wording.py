@@ -41,6 +41,9 @@ _THAN = re.compile(
     r"(?! (?:than|or) (?:\d|[$€£¥]))",
     re.IGNORECASE,
 )
+_THAN_ZH = re.compile(
+    r"[较比][^，。；,;]{1,30}?(?:(?P<up>[多高])|[少低])(?:出|了)?(?:大?约|将?近|超过?|逾|不到|不足|接近)?\s?$"
+)
 _BEFORE = 240
 _BEHIND = 60
 """Code points before and behind a figure in which words are about it."""
@@ -115,13 +118,14 @@ def direction(text: str, start: int, end: int) -> int:
     return before or (after if len(text[end:last]) < _BEHIND else 0)
 
 
-def set_against(text: str, end: int) -> int:
-    """1 of what is so much more than another, "17% above", -1 of what is less; 0 where nothing of the kind follows.
+def set_against(text: str, start: int, end: int) -> int:
+    """1 of what is so much more than another, "17% above", 比乙多17%, -1 of what is less; 0 where nothing says so.
 
     Args:
-        end: Where the figure ends.
+        start: Where the figure begins.
+        end: Where it ends.
     """
-    match = _THAN.match(text, end)
+    match = _THAN.match(text, end) or _THAN_ZH.search(text[max(0, start - _BEHIND) : start])
     return 0 if match is None else 1 if match["up"] else -1
 
 
