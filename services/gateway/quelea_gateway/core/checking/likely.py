@@ -102,7 +102,8 @@ def _computations(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> It
     if figure.kind == "multiple":
         moved = ("ratio",)
     rows, totals = _rows(claim, stood, evidence)
-    for row in rows:
+    moves = claim.direction or {"growth", "change"} & set(wording.operations(claim.sentence))
+    for row in rows if moves or figure.kind != "percent" else ():
         facts = _usable(claim, row)
         for one, other in combinations(facts, 2):
             if not _are_timely(claim, one, other) or not _are_alike(one, other):
@@ -117,8 +118,10 @@ def _computations(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> It
                 yield from two(other, one, moved, percent=percent, ordered=bool(claim.direction) or None)
     yield from _of_the_first(claim, rows)
     across = _across(claim)
-    each = figure.kind == "number" and (
-        _EACH.search(claim.sentence[: figure.start]) or _EACH_BEHIND.match(claim.sentence, figure.end)
+    each = (
+        figure.kind == "number"
+        and claim.alone
+        and (_EACH.search(claim.sentence[: figure.start]) or _EACH_BEHIND.match(claim.sentence, figure.end))
     )
     for column in _columns(claim, [*rows, *totals]):
         for a, b in permutations(column, 2):

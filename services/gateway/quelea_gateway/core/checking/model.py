@@ -114,10 +114,13 @@ class Figure:
 
     @property
     def digits(self) -> int:
-        """Significant digits: how little luck there is in finding it. Zeros that end a whole number are none."""
+        """Significant digits: how little luck there is in finding it. Zeros that end a whole number are none; a part in
+        words, "two thirds", has two at most.
+        """
         said = f"{self.number:f}"
         whole = said if "." in said else said.rstrip("0")
-        return len(whole.replace(".", "").lstrip("0")) or 1
+        count = len(whole.replace(".", "").lstrip("0")) or 1
+        return count if self.kind != "percent" or self.is_in_digits else min(count, 2)
 
 
 @dataclass(frozen=True, slots=True)
