@@ -22,7 +22,7 @@ structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLA
 
 
 _ON_THE_ENGINE = ("sandbox", "sandbox_runner", "images", "rolling", "agent")
-"""Folders of integration tests that share one Docker engine, or one memory of it: never beside one another."""
+"""Folders of integration tests on the machine's Docker engine, or with as many processes: never beside one another."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -21,11 +21,6 @@ _BY = re.compile(
     re.IGNORECASE,
 )
 _OF = re.compile(r"\s?(?:out )?of\s[^,;]{0,12}|\s?/\s?")
-_EACH = re.compile(
-    r"(?:户均|人均|店均|单均|件均|平均每.|每[户人家店件台单辆股]|\b(?:per|each|apiece)\b[^,;.]{0,20})[^，。；,;]{0,6}$",
-    re.IGNORECASE,
-)
-_EACH_BEHIND = re.compile(r"\s?(?:per|each|apiece|for each|for every)\b", re.IGNORECASE)
 _SIGN = re.compile(r"\s?(?P<sign>[-–−+×*/÷])\s?[$€£¥]?\s?")
 _SHOWN = {"-": "−", "–": "−", "*": "×", "/": "÷"}
 _HUNDRED = Decimal(100)
@@ -79,7 +74,8 @@ def _tries(
     one, other = show
     if figure.kind == "percent" and new.kind == "number" and b and _OF.fullmatch(sentence[new.end : old.start]):
         yield a / b * _HUNDRED, Decimal(0), f"= {one} ÷ {other}"
-    if _is_each(figure, sentence) and b and figure.currency == new.currency != "" and not old.currency:
+    each = figure.kind == "number" and wording.is_each(sentence, figure.start, figure.end)
+    if each and b and figure.currency == new.currency != "" and not old.currency:
         yield a / b, Decimal(0), f"= {one} ÷ {other}"
     if not moves:
         return
@@ -96,13 +92,6 @@ def _tries(
     elif figure.kind == "percent" and new.kind == "number" and b:
         slack = (new.tolerance + abs(a / b) * old.tolerance) / abs(b) * _HUNDRED
         yield (a - b) / abs(b) * _HUNDRED, min(slack, figure.tolerance * 2), f"= ({one} − {other}) ÷ {other}"
-
-
-def _is_each(figure: Figure, sentence: str) -> bool:
-    """An amount of money for one of so many: 户均905万元, "$40 per customer"."""
-    if figure.kind != "number":
-        return False
-    return bool(_EACH.search(sentence[: figure.start]) or _EACH_BEHIND.match(sentence, figure.end))
 
 
 def _is_by(sentence: str, figure: Figure) -> bool:

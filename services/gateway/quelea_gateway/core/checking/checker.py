@@ -197,7 +197,9 @@ def _by_likelihood(
     broken: set[int],
 ) -> CheckedFigure:
     """What no form of words asks for, but the rows that are named give by no luck."""
-    if checked.verdict != "unsupported" or claim is None or claim.figure.start in broken or resolved(claim, evidence):
+    if checked.verdict != "unsupported" or claim is None or claim.figure.start in broken or budget.sought < 0:
+        return checked
+    if resolved(claim, evidence):
         return checked
     others = [fact for start, facts in stood.items() if start != claim.figure.start for fact in facts]
     others += before if not others else ()

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations, pairwise, permutations
 
+from quelea_kit.numerals import how_many
+
 from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.computing import Try, is_later, is_ordered, many, months, show, two
 from quelea_gateway.core.checking.deriving import Budget
@@ -42,22 +44,12 @@ _LOOKED = 200
 _CELLS = 12
 _PARTS = 6
 _PROSE = 6
-_EACH = re.compile(
-    r"(?:[户人店单件车客日月年]均|平均?每.|每[天日月年户人家店件台单辆股名]|\b(?:per|each|apiece|average)\b[^,;.]{0,24})[^，。；,;]{0,10}$",
-    re.IGNORECASE,
-)
-_EACH_BEHIND = re.compile(
-    r"\s?(?:(?:per|each|apiece|every|for (?:each|every)|a (?:day|month|year|head|share|customer|unit))\b"
-    r"|(?:annually|yearly|monthly|daily)\b)",
-    re.IGNORECASE,
-)
 _FIRST = re.compile(
-    r"\b(?:top|largest|biggest|first|leading) (?P<en>two|three|four|five|ten)\b"
-    r"|\b(?P<en2>two|three|four|five|ten) (?:largest|biggest|leading)\b"
-    r"|前(?P<zh>[二两三四五十])(?:大|名|位|家)",
+    r"\b(?:top|largest|biggest|first|leading) (two|three|four|five|ten)\b"
+    r"|\b(two|three|four|five|ten) (?:largest|biggest|leading)\b"
+    r"|前([二两三四五十])(?:大|名|位|家)",
     re.IGNORECASE,
 )
-_FEW = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "十": 10}
 
 
 def likely(claim: Claim, stood: Sequence[Fact], evidence: Evidence, budget: Budget) -> Try | None:
@@ -118,11 +110,8 @@ def _computations(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> It
                 yield from two(other, one, moved, percent=percent, ordered=bool(claim.direction) or None)
     yield from _of_the_first(claim, rows)
     across = _across(claim)
-    each = (
-        figure.kind == "number"
-        and claim.alone
-        and (_EACH.search(claim.sentence[: figure.start]) or _EACH_BEHIND.match(claim.sentence, figure.end))
-    )
+    counts = figure.kind == "number" and claim.alone
+    each = counts and wording.is_each(claim.sentence, figure.start, figure.end)
     for column in _columns(claim, [*rows, *totals]):
         for a, b in permutations(column, 2):
             if each and b.value and a.figure.kind == b.figure.kind == "number" and not b.figure.currency:
@@ -144,7 +133,7 @@ def _of_the_first(claim: Claim, rows: Sequence[Group]) -> Iterator[Try]:
     match = _FIRST.search(claim.sentence)
     if match is None or claim.direction:
         return
-    count = _FEW[next(filter(None, match.group("en", "en2", "zh"))).lower()]
+    count = how_many(next(filter(None, match.groups())))
     for row in rows:
         facts = [f for f in _usable(claim, row) if _is_timely(claim, f)]
         for at in range(len(facts) - count + 1):

@@ -36,6 +36,16 @@ _NEGATIVE = re.compile(
 )
 OF_A_TIME = r"(?:[\d零〇一二三四五六七八九十年月日末底初财季度第上下半同期]{2,24}的)?"
 """Between 从 or 至 and its figure: 从2023年1月29日的33.89亿美元."""
+_EACH = re.compile(
+    r"(?:[户人店单件车客日月年]均|平均?每.|每[天日月年户人家店件台单辆股名]"
+    r"|\b(?:per|each|apiece|average)\b[^,;.]{0,24})[^，。；,;]{0,10}$",
+    re.IGNORECASE,
+)
+_EACH_BEHIND = re.compile(
+    r"\s?(?:(?:per|each|apiece|every|for (?:each|every)|a (?:day|month|year|head|share|customer|unit))\b"
+    r"|(?:annually|yearly|monthly|daily)\b)",
+    re.IGNORECASE,
+)
 _THAN = re.compile(
     r"\s(?:(?P<up>more|above|higher|greater|larger|bigger|better)|less|fewer|below|lower|smaller|short of|worse)\b"
     r"(?! (?:than|or) (?:\d|[$€£¥]))",
@@ -127,6 +137,11 @@ def set_against(text: str, start: int, end: int) -> int:
     """
     match = _THAN.match(text, end) or _THAN_ZH.search(text[max(0, start - _BEHIND) : start])
     return 0 if match is None else 1 if match["up"] else -1
+
+
+def is_each(text: str, start: int, end: int) -> bool:
+    """text[start:end] is an amount for one of so many: 户均905万元, "$40 per customer", "6.5 million a year"."""
+    return bool(_EACH.search(text[:start]) or _EACH_BEHIND.match(text, end))
 
 
 def is_both(text: str) -> bool:
