@@ -32,6 +32,14 @@ def project(folder: str) -> dict[str, Any]:
     return table
 
 
+def ours_of(folder: str) -> tuple[str, ...]:
+    """Our distributions that go into a service's image: the shared ones, the libraries it declares, the service."""
+    libraries = {project(f"libs/{one.name}")["name"]: f"libs/{one.name}" for one in (REPOSITORY / "libs").iterdir()}
+    needs = [need.partition("[")[0] for need in project(folder)["dependencies"]]
+    declared = [one for need in needs if need in libraries for one in ours_of(libraries[need])]
+    return tuple(dict.fromkeys((*SHARED, *declared, folder)))
+
+
 def _requirements(folders: tuple[str, ...]) -> list[str]:
     # Of others; ours are built from this checkout, and what an extra of the kit adds is named here.
     wanted = {need for folder in folders for need in project(folder)["dependencies"]}
@@ -73,7 +81,7 @@ def shared() -> Path:
 def libraries(folder: str, *, cuda: bool = False) -> list[Path]:
     """Wheels of what one service has beside the shared ones; `cuda` allows those that are gigabytes large."""
     service = Path(folder).name
-    everything = _collected(service, _requirements((*SHARED, folder)), "-c", str(CONSTRAINTS))
+    everything = _collected(service, _requirements(ours_of(folder)), "-c", str(CONSTRAINTS))
     common = {wheel.name for wheel in shared().iterdir()}
     chosen = sorted(wheel for wheel in everything.iterdir() if wheel.name not in common)
     if not cuda and any(wheel.name.startswith(("nvidia_", "triton-")) for wheel in chosen):
