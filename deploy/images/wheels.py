@@ -32,12 +32,11 @@ def project(folder: str) -> dict[str, Any]:
     return table
 
 
-def ours_of(folder: str) -> tuple[str, ...]:
-    """Our distributions that go into a service's image: the shared ones, the libraries it declares, the service."""
-    libraries = {project(f"libs/{one.name}")["name"]: f"libs/{one.name}" for one in (REPOSITORY / "libs").iterdir()}
-    needs = [need.partition("[")[0] for need in project(folder)["dependencies"]]
-    declared = [one for need in needs if need in libraries for one in ours_of(libraries[need])]
-    return tuple(dict.fromkeys((*SHARED, *declared, folder)))
+def needed(folder: str) -> tuple[str, ...]:
+    """The distributions of ours that one service's image has: what every image has, its libraries, itself."""
+    names = [need.partition("[")[0].removeprefix("quelea-") for need in project(folder)["dependencies"]]
+    libraries = [f"libs/{name}" for name in names if (REPOSITORY / "libs" / name).is_dir()]
+    return tuple(dict.fromkeys((*SHARED, *(one for library in libraries for one in needed(library)), folder)))
 
 
 def _requirements(folders: tuple[str, ...]) -> list[str]:
@@ -81,7 +80,7 @@ def shared() -> Path:
 def libraries(folder: str, *, cuda: bool = False) -> list[Path]:
     """Wheels of what one service has beside the shared ones; `cuda` allows those that are gigabytes large."""
     service = Path(folder).name
-    everything = _collected(service, _requirements(ours_of(folder)), "-c", str(CONSTRAINTS))
+    everything = _collected(service, _requirements(needed(folder)), "-c", str(CONSTRAINTS))
     common = {wheel.name for wheel in shared().iterdir()}
     chosen = sorted(wheel for wheel in everything.iterdir() if wheel.name not in common)
     if not cuda and any(wheel.name.startswith(("nvidia_", "triton-")) for wheel in chosen):

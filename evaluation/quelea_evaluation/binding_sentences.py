@@ -17,8 +17,8 @@ from quelea_checker.facts import Evidence
 from quelea_checker.model import Period
 from quelea_checker.passage_facts import Fact, Group
 from quelea_checker.times import fits
-from quelea_kit.glossary import known_phrases
-from quelea_kit.text import language_of
+from quelea_fintext.glossary import known_phrases
+from quelea_fintext.text import language_of
 
 _CELLS, _SENTENCES = 14, 8
 """Of one set of passages, that sentences are made of."""

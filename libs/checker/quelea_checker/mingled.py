@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from quelea_kit.text import CJK, STOP_WORDS, stem, tagged
+from quelea_fintext.text import CJK, STOP_WORDS, stem, tagged
 
 from quelea_checker.clauses import GENERIC
 from quelea_checker.invented import is_same

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from quelea_kit.glossary import glossed
+from quelea_fintext.glossary import glossed
 
 from quelea_checker.exchanged import before, behind, still
 from quelea_checker.facts import Evidence

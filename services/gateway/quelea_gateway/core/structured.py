@@ -18,8 +18,8 @@ from string import Template
 from typing import Any, Literal
 
 from quelea_checker import CheckPassage
+from quelea_fintext.text import language_of
 from quelea_kit.errors import QueleaError, Unavailable
-from quelea_kit.text import language_of
 
 from quelea_gateway.core.abstaining import REFUSALS
 from quelea_gateway.core.completion import ChatModel, Completed, Message

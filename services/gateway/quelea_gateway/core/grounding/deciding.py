@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from quelea_checker import Report
 from quelea_checker.shaping import literal_spans
-from quelea_kit.text import language_of
+from quelea_fintext.text import language_of
 
 from quelea_gateway.core.grounding.edits import Edit
 from quelea_gateway.core.grounding.marking import Mark
