@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from quelea_gateway.core.checking import check_answer
+from quelea_checker import check_answer
 from quelea_gateway.core.gate import CosineGate
 from quelea_gateway.core.model import (
     Answer,

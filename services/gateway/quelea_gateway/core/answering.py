@@ -6,13 +6,13 @@ import asyncio
 import re
 from dataclasses import dataclass, field
 
+from quelea_checker import CheckPassage, Report
 from quelea_fintext.text import CJK, language_of
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_gateway.core import checks
 from quelea_gateway.core.abstaining import abstains, refusal
-from quelea_gateway.core.checking import CheckPassage, Report
 from quelea_gateway.core.citations import assemble, placed
 from quelea_gateway.core.grounding import (
     Grounded,
