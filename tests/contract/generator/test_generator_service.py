@@ -39,6 +39,8 @@ async def test_no_evidence_is_declined(reader: Reader) -> None:
     async with served(reader) as stub:
         text, quotes, finished = await collect(stub, pb.GenerateRequest(question="净利润是多少？"))
     assert (text, len(quotes), finished.reason) == ("根据已知信息无法回答该问题", 0, "declined")
+    assert finished.decline_reason == pb.DECLINE_REASON_NO_EVIDENCE
+    assert finished.decline_detail.startswith("No passage")
 
 
 async def test_offsets_are_code_points() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from quelea_kit.no_such_periods import no_such_periods
 from quelea_kit.text import CJK, normalise, stem, terms, words
 
 from quelea_generator.core.asking_words import ASKING
@@ -12,7 +13,8 @@ from quelea_generator.core.finance_terms import ALIASES
 from quelea_generator.core.glosses import is_foreign, place_terms, says
 from quelea_generator.core.labels import qualifiers
 from quelea_generator.core.meeting import meets
-from quelea_generator.core.model import Evidence, Task
+from quelea_generator.core.model import Decline, Evidence, Task
+from quelea_generator.core.opinions import Opinion
 from quelea_generator.core.question import Asked, Unit
 from quelea_generator.core.scoring import REACHED, Candidate
 
@@ -42,31 +44,60 @@ _UNKNOWN = 0.5
 """What is left of the weight of a word that has no gloss, where all quotes are in the other language."""
 
 
-def declines(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> bool:
-    """True when an answer made of these quotes would not answer the question."""
-    if not chosen or not _asks_something(asked) or _of_what_nothing_says(task, asked):
-        return True
+def decline_of(task: Task, asked: Asked, chosen: Sequence[Candidate], opinion: Opinion = "") -> Decline | None:
+    """Why an answer made of these quotes would not answer the question; None when it would."""
+    if not _asks_something(asked):
+        return Decline("not_a_question", "No word of the text says what it asks for.")
+    found = _decline(task, asked, chosen)
+    if found is None:
+        return None
+    if unknown := no_such_periods(task.question, bare=True):
+        return Decline("no_such_period", f"There is no such period: {unknown[0].words}.")
+    if opinion:
+        what = "advice" if opinion == "advice" else "a forecast"
+        return Decline("asks_for_advice", f"The question asks for {what}, and no passage states what it is about.")
+    return found
+
+
+def _decline(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> Decline | None:
+    """The same by the quotes alone."""
+    if not chosen:
+        return _no_evidence("No passage has anything that the question asks for.")
+    if unsaid := _unsaid_qualifier(task, asked):
+        return _no_evidence(f"No passage says {unsaid!r}.")
     met = [max(candidate.reached[i] for candidate in chosen) for i in range(len(asked.units))]
     abroad = all(is_foreign(asked.language, candidate.evidence) for candidate in chosen)
     weights = [_weight(asked, unit) * (_UNKNOWN if abroad and _unknown(asked, unit) else 1) for unit in asked.units]
     share = sum(w * m for w, m in zip(weights, met, strict=True)) / sum(weights)
     if task.evidence_incomplete:
-        return share < ENOUGH_INCOMPLETE or not _says_whom_and_when(asked, chosen[0])
+        if share < ENOUGH_INCOMPLETE:
+            return _too_little(share, ENOUGH_INCOMPLETE)
+        return _whom_or_when(asked, chosen[0])
     if not _names_known(task, asked):
-        return True
+        return _no_evidence(f"The question names {', '.join(sorted(asked.names))}; not every name is in the passages.")
     if abroad and not _names_quoted(asked, [candidate.evidence for candidate in chosen]):
-        return True
-    if _only_names(asked, chosen) or _only_places(asked, chosen):
-        return True
+        return _no_evidence("The best passages are in another language and lack a name of the question.")
+    if _only_names(asked, chosen):
+        return _no_evidence("No passage has both what the question asks for and the name that it asks about.")
+    if _only_places(asked, chosen):
+        return _no_evidence("The passages have the place of the question and nothing of what it asks about it.")
     if share >= ENOUGH:
-        return False
+        return None
     hard = [m for m, unit in zip(met, asked.units, strict=True) if unit.weight == 1]
     if len(hard) >= _LONG and sum(m >= _MET for m in hard) >= _MANY and share >= ENOUGH_OF_LONG:
-        return False
+        return None
     item = any(
         unit.others and candidate.matched[i] >= _MET for candidate in chosen for i, unit in enumerate(asked.units)
     )
-    return not (item and share >= ENOUGH_WITH_ITEM)
+    return None if item and share >= ENOUGH_WITH_ITEM else _too_little(share, ENOUGH_WITH_ITEM if item else ENOUGH)
+
+
+def _no_evidence(detail: str) -> Decline:
+    return Decline("no_evidence", detail)
+
+
+def _too_little(share: float, least: float) -> Decline:
+    return _no_evidence(f"The best quotes meet {share:.0%} of the question; {least:.0%} is the least.")
 
 
 def _asks_something(asked: Asked) -> bool:
@@ -74,17 +105,18 @@ def _asks_something(asked: Asked) -> bool:
     return any(unit.others or any(len(word) > 1 or CJK.search(word) for word in unit.own) for unit in asked.units)
 
 
-def _of_what_nothing_says(task: Task, asked: Asked) -> bool:
-    """A word of the question says of what the item is, and no passage in its language has it: the item alone, which is
-    the whole company's, would be no answer."""
+def _unsaid_qualifier(task: Task, asked: Asked) -> str:
+    """The word of the question that says of what the item is and that no passage in its language has: the item alone,
+    which is the whole company's, would be no answer. Empty where there is none."""
     own = [item for item in task.evidence if not is_foreign(asked.language, item)]
     told = [at for at in qualifiers(asked) if not _GENERAL.intersection(asked.units[at].own)]
     told = [at for at in told if not asked.names.intersection(asked.units[at].own) and _stands_before(task, asked, at)]
     if not told or len(own) < len(task.evidence):
-        return False
+        return ""
     text = "\n".join(f"{item.header}\n{item.table_head}\n{item.text}" for item in own)
     line, bare = f" {' '.join(terms(text))} ", normalise(text)
-    return any(not meets(asked.units[at], line, False) and "".join(asked.units[at].own) not in bare for at in told)
+    unsaid = (" ".join(asked.units[at].own) for at in told if not meets(asked.units[at], line, False))
+    return next((said for said in unsaid if said.replace(" ", "") not in bare), "")
 
 
 def of_another_part(asked: Asked, chosen: Sequence[Candidate]) -> bool:
@@ -232,17 +264,20 @@ def _alias_in(name: str, said: set[str]) -> bool:
     return any(name in names and names & said for names in ALIASES)
 
 
-def _says_whom_and_when(asked: Asked, best: Candidate) -> bool:
-    """The best quote's passage names what the question names, and the period it names, in the same words."""
+def _whom_or_when(asked: Asked, best: Candidate) -> Decline | None:
+    """Which of the company and the period that the question names the best quote's passage does not name in the same
+    words; None when it names both."""
+    nobody = _no_evidence("The best passage does not name the company that the question names.")
+    never = Decline("no_such_period", "The best passage is not of the period that the question names.")
     item = best.evidence
     text = normalise(f"{item.header} {item.company} {item.period_label} {item.table_head} {item.text}")
     if not asked.names <= set(words(text)):
-        return False
+        return nobody
     if asked.language == "zh" and not asked.names and not item.company:
-        return False
+        return nobody
     if asked.relative and not (asked.years or asked.days):
-        return False  # the caller has read which period is meant, and it is not there
+        return never  # the caller has read which period is meant, and it is not there
     label = normalise(f"{item.period_label} {item.header}")
     if asked.quarter and not re.search(rf"\bq{asked.quarter}\b", label):
-        return False
-    return all(str(year) in (label if asked.quarter else text) for year in asked.years)
+        return never
+    return None if all(str(year) in (label if asked.quarter else text) for year in asked.years) else never

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from quelea_kit.errors import NotFound
-from quelea_kit.text import normalise
+from quelea_kit.text import language_of, normalise
 
 from quelea_generator.core.captions import is_caption
 from quelea_generator.core.compose import lines, opening
 from quelea_generator.core.computing.calculating import computed
 from quelea_generator.core.computing.stating import OPENING
-from quelea_generator.core.coverage import declines, of_another_part, of_the_named
+from quelea_generator.core.coverage import decline_of, of_another_part, of_the_named
 from quelea_generator.core.instructions import reads_like_instructions
-from quelea_generator.core.model import Delta, Event, Finished, Quote, Task
+from quelea_generator.core.model import Decline, Delta, Event, Finished, Quote, Task
 from quelea_generator.core.opinions import opinion_asked
 from quelea_generator.core.parents import of_whom
 from quelea_generator.core.question import read_question
@@ -29,8 +29,17 @@ _FULL = sum(weight for weight in WEIGHTS.values() if weight > 0)
 """Score of a span that has everything."""
 
 
-def answer(task: Task) -> tuple[list[str], list[Quote]]:
-    """The lines of the answer and the quotes behind them, in the same order; both empty when the reader declines.
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The lines of an answer and the quotes behind them in the same order, or why there is none."""
+
+    lines: tuple[str, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+    decline: Decline | None = None
+
+
+def answer(task: Task) -> Answer:
+    """What the evidence says, quoted.
 
     Passages that read like instructions are looked at only when the others do not answer, and never quoted where they
     do so.
@@ -40,21 +49,21 @@ def answer(task: Task) -> tuple[list[str], list[Quote]]:
         return _answer(task)
     plain = tuple(item for item in task.evidence if item.number not in suspects)
     found = _answer(replace(task, evidence=plain))
-    if found[0]:
+    if found.decline is None:
         return found
     # One that the caller suspects, without a sentence here that shows why, is left out whole.
     known = tuple(i for i in task.evidence if i.number not in suspects or reads_like_instructions(i.text))
     return _answer(replace(task, evidence=known))
 
 
-def _answer(task: Task) -> tuple[list[str], list[Quote]]:
+def _answer(task: Task) -> Answer:
     if nobody_speaks_of(task.question, task.evidence):
-        return [], []
+        return Answer(decline=Decline("no_evidence", "No passage speaks of the company that the question names."))
     asked = read_question(task)
     opinion = opinion_asked(normalise(task.question))
     if not opinion and (sure := computed(task, asked)) and not any(_instructs(row) for row in sure.rows):
         head = opening(asked.language) if sure.is_stated else OPENING[asked.language]
-        return [head, sure.line], [_quote(row) for row in sure.rows]
+        return Answer((head, sure.line), tuple(_quote(row) for row in sure.rows))
     bad = {item.number for item in task.evidence if reads_like_instructions(item.text)}
     ranked = [one for one in candidates(asked, task.evidence) if one.evidence.number not in bad or not _instructs(one)]
     if not asked.when:
@@ -70,9 +79,9 @@ def _answer(task: Task) -> tuple[list[str], list[Quote]]:
     if of_another_part(asked, chosen):
         chosen = select(asked, [one for one in ranked if not of_another_part(asked, [one])], most=MOST_QUOTES)
     chosen.sort(key=lambda one: of_another_part(asked, [one]))
-    if declines(task, asked, chosen):
-        return [], []
-    return [opening(asked.language, opinion), *lines(asked, chosen)], [_quote(one) for one in chosen]
+    if decline := decline_of(task, asked, chosen, opinion):
+        return Answer(decline=decline)
+    return Answer((opening(asked.language, opinion), *lines(asked, chosen)), tuple(_quote(one) for one in chosen))
 
 
 def _quote(one: Candidate) -> Quote:
@@ -108,14 +117,14 @@ class ExtractiveReader:
                 details={"field": "model"},
             )
         # In a thread: some milliseconds of pure computing would hold up health checks and other callers' streams.
-        found, quotes = await asyncio.to_thread(answer, task)
-        if not found:
-            yield Delta(REFUSALS[read_question(task).language])
-            yield Finished("declined", self.model)
+        found = await asyncio.to_thread(answer, task)
+        if found.decline:
+            yield Delta(REFUSALS[language_of(task.question)])
+            yield Finished("declined", self.model, decline=found.decline)
             return
-        for index, text in enumerate(found):
+        for index, text in enumerate(found.lines):
             yield Delta(text if index == 0 else f"\n{text}")
-        for quote in quotes:
+        for quote in found.quotes:
             yield quote
         yield Finished("stop", self.model)
 

@@ -12,7 +12,7 @@ from quelea_generator.core.budget import Budget, Fitted
 from quelea_generator.core.chat import ChatModel, ChatPiece
 from quelea_generator.core.cleaning import ThoughtFilter, readable
 from quelea_generator.core.markers import MarkerFilter
-from quelea_generator.core.model import Delta, Event, Finished, Task
+from quelea_generator.core.model import Decline, Delta, Event, Finished, Task
 from quelea_generator.core.prompt import Prompt, versions
 from quelea_generator.core.reader import REFUSALS
 from quelea_generator.core.support import best_support
@@ -78,7 +78,8 @@ class ModelReader:
         prompt = fitted.prompt
         if not prompt.numbers:  # nothing to read: the model could only invent or decline
             yield Delta(REFUSALS[language_of(task.question)])
-            yield Finished("declined", model, prompt.version)
+            why = "No passage fits the prompt." if task.evidence else "No passages were given."
+            yield Finished("declined", model, prompt.version, decline=Decline("no_evidence", why))
             return
         shown: list[str] = []
         finish, prompt_tokens, completion_tokens = "", 0, 0
@@ -96,23 +97,26 @@ class ModelReader:
             shown.append(text)
             yield Delta(text)
         answer = "".join(shown)
+        decline = None
         if not answer.strip():
-            answer = REFUSALS[language_of(task.question)]
-            yield Delta(answer)
-        declined = any(refusal in answer for refusal in REFUSALS.values())
-        if not declined:
+            decline = Decline("engine_empty", "The language model wrote no text.")
+            yield Delta(REFUSALS[language_of(task.question)])
+        elif any(refusal in answer for refusal in REFUSALS.values()):
+            decline = Decline("model_refused", "The language model wrote that it cannot answer from the passages.")
+        else:
             by_number = {item.number: item for item in task.evidence}
             for number in markers.cited:
                 quote = best_support(task.question, answer, by_number[number])
                 if quote:
                     yield quote
         yield Finished(
-            "declined" if declined else "length" if finish == "length" else "stop",
+            "declined" if decline else "length" if finish == "length" else "stop",
             model,
             prompt.version,
             prompt_tokens,
             completion_tokens,
             markers.removed,
+            decline,
         )
 
     async def _started(self, task: Task, fitted: Fitted, model: str) -> tuple[AsyncGenerator[ChatPiece, None], Prompt]:
