@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quelea_kit.no_such_periods import no_such_periods
-from quelea_kit.text import CJK, normalise, stem, terms, words
+from quelea_fintext.no_such_periods import no_such_periods
+from quelea_fintext.text import CJK, normalise, stem, terms, words
 
 from quelea_generator.core.asking_words import ASKING
 from quelea_generator.core.finance_terms import ALIASES
