@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.completing import Completer
-from quelea_generator.core.extractive import ExtractiveReader, answer
+from quelea_generator.core.chat.completion import Completer
+from quelea_generator.core.chat.reader import ModelReader
+from quelea_generator.core.extractive.reader import ExtractiveReader, answer
 from quelea_generator.core.model import Quote, Task
-from quelea_generator.core.model_reader import ModelReader
 from quelea_generator.core.reader import Reader
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings

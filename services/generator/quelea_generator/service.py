@@ -16,10 +16,10 @@ from quelea_kit.gathering import gathered
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
-from quelea_generator.core.completing import Completer
-from quelea_generator.core.dialogue.rewriting import Rewriter
+from quelea_generator.core.chat.completion import Completer
+from quelea_generator.core.chat.prompt_files import prompt_files
+from quelea_generator.core.dialogue.rewriter import Rewriter
 from quelea_generator.core.model import Delta, Event, Finished, Quote, Turn
-from quelea_generator.core.prompt_files import prompt_files
 from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
 from quelea_generator.wire import (

@@ -11,9 +11,9 @@ from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.json_schema import read_schema
 
-from quelea_generator.core.completing import Wanted
+from quelea_generator.core.chat.completion import Wanted
+from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import Decline, Evidence, Quote, Sampling, Task, Turn
-from quelea_generator.core.prompt import Message
 from quelea_generator.settings import GeneratorSettings
 
 _LONGEST_TENANT = 200

@@ -11,8 +11,8 @@ from quelea_gateway.core.answering import Basis, Written, concluded
 from quelea_gateway.core.checking import CheckPassage, Report, check_answer
 from quelea_gateway.core.model import Finished, Passage
 from quelea_gateway.core.model import Quote as GatewayQuote
-from quelea_generator.core.computing.operands import value_of
-from quelea_generator.core.computing.wanted import wanted
+from quelea_generator.core.extractive.computing.computations import wanted
+from quelea_generator.core.extractive.computing.operands import value_of
 from quelea_generator.core.model import Evidence, Quote, Task
 from support.generator import lines_and_quotes
 

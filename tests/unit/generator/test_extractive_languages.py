@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 from quelea_fintext.text import terms
-from quelea_generator.core.glosses import foreign, glosses
+from quelea_generator.core.extractive.glosses import foreign, glosses
+from quelea_generator.core.extractive.question import read_question
 from quelea_generator.core.model import Evidence, Quote, Task
-from quelea_generator.core.question import read_question
 from support.generator import lines_and_quotes
 
 COPPER = "【财经快讯】受智利港口停运影响，周三铜价上涨，期货收报每吨八千九百美元。交易商表示库存下降。"

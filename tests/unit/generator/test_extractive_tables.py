@@ -3,8 +3,8 @@
 import itertools
 from datetime import date
 
+from quelea_generator.core.extractive.question import Asked, read_question
 from quelea_generator.core.model import Evidence, Quote, Task
-from quelea_generator.core.question import Asked, read_question
 from support.generator import lines_and_quotes
 
 HEADER = "Norbert Mills (NBM) · 10-Q · FY2024 Q3 · quarter ended March 30, 2024 · Statements of operations"

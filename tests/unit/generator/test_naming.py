@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core import naming
+from quelea_generator.core.extractive import naming
+from quelea_generator.core.extractive.spans import spans_of
 from quelea_generator.core.model import Evidence, Task
-from quelea_generator.core.spans import spans_of
 from support.generator import lines_and_quotes
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from quelea_fintext.text import normalise
+from quelea_generator.core.extractive.opinions import opinion_asked
 from quelea_generator.core.model import Evidence, Task
-from quelea_generator.core.opinions import opinion_asked
 from support.generator import lines_and_quotes
 
 DATA = Path(__file__).parents[4] / "shared" / "data"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from quelea_generator.core.extractive.subjects import subjects_of
 from quelea_generator.core.model import Evidence, Task
-from quelea_generator.core.subjects import subjects_of
 from support.generator import lines_and_quotes
 
 APPLE = Evidence(
