@@ -15,7 +15,7 @@ from quelea_retriever.adapters.embedder import Embedding
 from quelea_retriever.adapters.store import Profile, Store, version_of
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.library import Library
-from quelea_retriever.vectorising import vectorise
+from quelea_retriever.passage_vectors import vectorise
 
 EmbedFor = Callable[[Sequence[str], Profile | None], Awaitable[Embedding]]
 """Texts to vectors of the passage tower, by the encoder of a profile."""

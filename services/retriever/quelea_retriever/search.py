@@ -27,8 +27,8 @@ from quelea_retriever.core.question import joined
 from quelea_retriever.core.reading import confirm_missing, read_query
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
+from quelea_retriever.passage_vectors import indexed_text
 from quelea_retriever.snapshot import Snapshot
-from quelea_retriever.vectorising import indexed_text
 
 Ranked = tuple[int, float, float]
 """Position of a text in the request, fused score, cosine."""

@@ -16,7 +16,7 @@ from quelea_kit.logging import get_logger
 
 from quelea_retriever.adapters.embedder import Embedder, Embedding
 from quelea_retriever.adapters.store import DocumentRecord, Store
-from quelea_retriever.vectorising import vectorise
+from quelea_retriever.passage_vectors import vectorise
 
 log = get_logger(__name__)
 

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from quelea_kit.errors import Unavailable
-from quelea_retriever import warming
+from quelea_retriever import warm_up
 from quelea_retriever.adapters.embedder import Embedding
 from quelea_retriever.adapters.store import DocumentRecord
 from quelea_retriever.core import ranking
 from quelea_retriever.core.model import DocumentFacts, PassageRecord
+from quelea_retriever.passage_vectors import vectorise
 from quelea_retriever.testing import DIMENSION
-from quelea_retriever.vectorising import vectorise
 
 
 def passages(name, count):
@@ -40,25 +40,25 @@ def a_library(**sizes):
 def prepared(monkeypatch):
     slices = []
     monkeypatch.setattr(ranking, "prepare", lambda part: slices.append([passage.id for passage in part]))
-    monkeypatch.setattr(warming, "_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(warm_up, "_PAUSE_SECONDS", 0)
     return slices
 
 
 async def test_what_was_committed_last_is_warmed_last_in_small_slices(prepared):
-    assert await warming.warm(a_library(old=2, new=40)) == 42
+    assert await warm_up.warm(a_library(old=2, new=40)) == 42
     assert max(len(part) for part in prepared) <= 4
     assert [one for part in prepared for one in part] == [f"old{i}" for i in range(2)] + [f"new{i}" for i in range(40)]
 
 
 async def test_warming_is_bounded(prepared):
-    assert await warming.warm(a_library(oldest=3, huge=1001, old=3, new=4), limit=8) == 7
+    assert await warm_up.warm(a_library(oldest=3, huge=1001, old=3, new=4), limit=8) == 7
     assert {one.rstrip("0123456789") for part in prepared for one in part} == {"old", "new"}
 
 
 async def test_a_store_that_fails_ends_it(prepared):
     library = a_library(one=2)
     library.store.broken = True
-    assert await warming.warm(library) == 0
+    assert await warm_up.warm(library) == 0
     assert prepared == []
 
 
