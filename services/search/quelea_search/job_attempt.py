@@ -13,9 +13,9 @@ from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavail
 from quelea_kit.logging import get_logger
 
 from quelea_search.adapters.jobs_redis import LeaseLost
+from quelea_search.components import WorkerComponents
 from quelea_search.core import jobs
 from quelea_search.core.jobs import Job
-from quelea_search.parts import Parts
 
 log = get_logger(__name__)
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class Attempt:
         job: As claimed.
     """
 
-    def __init__(self, parts: Parts, job: Job) -> None:
+    def __init__(self, parts: WorkerComponents, job: Job) -> None:
         self.parts = parts
         self.settings = parts.settings
         self.job = job

@@ -18,7 +18,7 @@ from quelea_search.admission import Admission
 from quelea_search.core.candidates import Candidate
 from quelea_search.core.web import Fetched, Problem, Validators, WebDocument
 from quelea_search.core.web_query import WebQuery
-from quelea_search.page_work import PageReader, Refused
+from quelea_search.parsing_pool import PageParser, Refused
 
 log = get_logger(__name__)
 _ATTEMPTS = 2
@@ -41,7 +41,7 @@ class Originals(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPage:
+class LoadedPage:
     """A page, fetched and read."""
 
     candidate: Candidate
@@ -58,10 +58,10 @@ class ReadPage:
 
 
 @dataclass(slots=True)
-class Reading:
+class LoadedPages:
     """What came of reading."""
 
-    pages: list[ReadPage]
+    pages: list[LoadedPage]
     """In the order of the provider's list."""
     problems: list[Problem]
     parse_seconds: float
@@ -75,7 +75,7 @@ class _PageFailed(Exception):
         self.problem = problem
 
 
-class PageReadings:
+class PageLoader:
     """Reads pages.
 
     Args:
@@ -91,7 +91,7 @@ class PageReadings:
     def __init__(
         self,
         fetcher: Fetching,
-        reader: PageReader,
+        reader: PageParser,
         cache: PageCache,
         originals: Originals,
         admission: Admission,
@@ -107,16 +107,16 @@ class PageReadings:
         self._fresh_seconds = fresh_seconds
         self._parse_seconds = parse_seconds
 
-    async def read(self, candidates: Sequence[Candidate], *, wanted: int, query: WebQuery, end: float) -> Reading:
+    async def read(self, candidates: Sequence[Candidate], *, wanted: int, query: WebQuery, end: float) -> LoadedPages:
         """Up to `wanted` pages, all at once; what has not come by `end` (monotonic) is left out and named."""
         run = _Run(self, candidates[: wanted * _ATTEMPTS], wanted, query, end)
         return await run.run()
 
-    async def store(self, pages: Sequence[ReadPage], seconds: float) -> list[Problem]:
+    async def store(self, pages: Sequence[LoadedPage], seconds: float) -> list[Problem]:
         """Keep pages so that their citations open; a problem for each that could not be kept."""
         return [p for p in await asyncio.gather(*(self._store(page, seconds) for page in pages)) if p is not None]
 
-    async def _store(self, page: ReadPage, seconds: float) -> Problem | None:
+    async def _store(self, page: LoadedPage, seconds: float) -> Problem | None:
         try:
             async with asyncio.timeout(seconds):
                 await asyncio.to_thread(self._cache.put, page.document, page.fetched, page.metadata)
@@ -168,7 +168,7 @@ class _Run:
     """One list of candidates."""
 
     def __init__(
-        self, readings: PageReadings, candidates: Sequence[Candidate], wanted: int, query: WebQuery, end: float
+        self, readings: PageLoader, candidates: Sequence[Candidate], wanted: int, query: WebQuery, end: float
     ) -> None:
         self._readings = readings
         self._waiting = list(candidates)
@@ -176,12 +176,12 @@ class _Run:
         self._query = query
         self._end = end
         self._under_way: dict[asyncio.Task[None], Candidate] = {}
-        self._pages: list[ReadPage] = []
+        self._pages: list[LoadedPage] = []
         self._problems: list[Problem] = []
         self._ids: set[str] = set()
         self._last_arrival = time.monotonic()
 
-    async def run(self) -> Reading:
+    async def run(self) -> LoadedPages:
         try:
             while True:
                 while self._waiting and len(self._pages) + len(self._under_way) < self._wanted:
@@ -202,7 +202,7 @@ class _Run:
         for _, candidate in late:
             self._fail("timeout", Problem(candidate.canonical_url, "TIMEOUT", "the page had not come when time was up"))
         self._pages.sort(key=lambda page: page.candidate.position)
-        return Reading(self._pages, self._problems, max(0.0, time.monotonic() - self._last_arrival))
+        return LoadedPages(self._pages, self._problems, max(0.0, time.monotonic() - self._last_arrival))
 
     async def _try(self, candidate: Candidate) -> None:
         try:
@@ -223,7 +223,7 @@ class _Run:
                 self._fail("duplicate", None)
                 return
             self._ids.add(document.document_id)
-            self._pages.append(ReadPage(candidate, fetched, document, from_cache))
+            self._pages.append(LoadedPage(candidate, fetched, document, from_cache))
             web_metrics.PAGES.labels("cached" if from_cache else "read").inc()
 
     def _fail(self, outcome: str, problem: Problem | None) -> None:

@@ -20,8 +20,8 @@ from quelea_search.core.model import SECTION, Chunk
 from quelea_search.core.preselect import Paragraph
 from quelea_search.core.web import Problem, Results
 from quelea_search.core.web_query import WebQuery, web_query
-from quelea_search.page_reading import PageReadings, ReadPage
-from quelea_search.page_work import PageReader
+from quelea_search.page_loader import LoadedPage, PageLoader
+from quelea_search.parsing_pool import PageParser
 from quelea_search.web_settings import WebSettings
 
 log = get_logger(__name__)
@@ -55,7 +55,7 @@ class ChosenPassage:
 class FoundPage:
     """A page that was read, with its chosen passages in its own order."""
 
-    page: ReadPage
+    page: LoadedPage
     passages: tuple[ChosenPassage, ...]
     trusted: bool
 
@@ -96,8 +96,8 @@ class WebSearch:
         *,
         failover: Failover,
         results: ResultCache,
-        readings: PageReadings,
-        reader: PageReader,
+        readings: PageLoader,
+        reader: PageParser,
         admission: Admission,
         closing: Sequence[Closing] = (),
         today: Callable[[], date] = lambda: datetime.now(UTC).date(),
@@ -248,7 +248,7 @@ class WebSearch:
         return line_up(results.items, allowed=lambda one: one.canonical_url in usable), problems
 
     async def _choose(
-        self, question: str, pages: Sequence[ReadPage], max_passages: int, seconds: float
+        self, question: str, pages: Sequence[LoadedPage], max_passages: int, seconds: float
     ) -> tuple[list[FoundPage], list[Problem]]:
         chunks = [(number, chunk) for number, page in enumerate(pages) for chunk in page.document.chunks]
         paragraphs = [Paragraph(number, chunk.text, _context(pages[number], chunk)) for number, chunk in chunks]
@@ -269,5 +269,5 @@ class WebSearch:
         return found, problems
 
 
-def _context(page: ReadPage, chunk: Chunk) -> str:
+def _context(page: LoadedPage, chunk: Chunk) -> str:
     return SECTION.join(part for part in (page.document.facts.title, chunk.section, chunk.table_head) if part)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from quelea_search.core.clean import clean, clean_cell
 from quelea_search.core.headings import decimal_level, numbered_level
 from quelea_search.core.model import CELL, LineKind
-from quelea_search.core.pages import Block, row
-from quelea_search.core.printed_lines import ends_chinese, glue
+from quelea_search.core.page_assembly import Block, row
 from quelea_search.core.rows import is_number, is_period, is_units, numbers_in, split_plain
+from quelea_search.core.text_cleanup import clean, clean_cell, ends_chinese, glue
 
 _BULLET = re.compile(r"[•▪■●○◦‣·*–—-]\s|[(（]?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[)）.、]\s?")
 _CURRENCY = frozenset({"$", "€", "£", "¥", "￥", "US$", "HK$", "RMB", "($", "("})

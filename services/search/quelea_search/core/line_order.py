@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quelea_search.core.raw import Cell, RawLine, RawPage
+from quelea_search.core.layout_lines import Cell, RawLine, RawPage
 
 _MARKS = re.compile(r"[\s®™℠©*†‡]+")
 

@@ -1,4 +1,4 @@
-"""What jobs and pages are handled with."""
+"""The objects that jobs and pages are handled with: records, files, clients and parsers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.celery_app import Send
 from quelea_search.core.web import Fetched, Validators, WebDocument
-from quelea_search.reading import Reader
+from quelea_search.file_parsing import FileParser
 from quelea_search.settings import SearchSettings
 
 
@@ -25,12 +25,12 @@ class PageFetcher(Protocol):
         ...
 
 
-ReadPage = Callable[[Fetched, str, str], WebDocument]
+ParsePage = Callable[[Fetched, str, str], WebDocument]
 """From a page, and the title and the date that a provider gave it, to its text, passages and facts; blocks."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared:
+class Components:
     """What everything needs that handles jobs or pages, in the server as in the workers.
 
     Attributes:
@@ -51,13 +51,13 @@ class Shared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts(Shared):
+class WorkerComponents(Components):
     """What a job is done with; made anew in every child process, for every job's event loop."""
 
     retriever: Retriever
-    reader: Reader
+    parser: FileParser
     fetcher: PageFetcher
-    read_page: ReadPage
+    parse_page: ParsePage
 
     def wake_next(self, uri: str) -> None:
         """Send for the job whose turn it is, now that one of the same uri has ended."""

@@ -17,14 +17,14 @@ _STDERR = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ChunkedDocument:
     """What is indexed of a document."""
 
     facts: DocumentFacts
     chunks: list[Chunk]
 
 
-class Reader:
+class FileParser:
     """The two steps that depend on the file alone; both block and use the processor.
 
     Args:
@@ -41,14 +41,14 @@ class Reader:
         with clock(self._seconds):
             return parse(data, filename, limits=self._limits, on_progress=lambda _done, _total: None)
 
-    def cut(self, parsed: ParsedDocument, filename: str, given: DocumentFacts) -> Cut:
+    def chunk_document(self, parsed: ParsedDocument, filename: str, given: DocumentFacts) -> ChunkedDocument:
         """The facts and the passages; what the uploader gives wins."""
         with clock(self._seconds):
             facts = read_metadata(parsed, filename, given)
             chunks = chunk(parsed)
         if not chunks:
             raise EmptyDocument("The file has no text that could be searched.")
-        return Cut(facts, chunks)
+        return ChunkedDocument(facts, chunks)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.retriever import Retriever
 
 
-async def tidy(
+async def remove_leftovers(
     blobs: Blobs, retriever: Retriever | None, job_id: str, document_id: str, *, keep_bytes: bool = False
 ) -> bool:
     """Remove uncommitted passages and the files of a job that did not succeed.

@@ -14,18 +14,18 @@ from quelea_kit.logging import get_logger
 from quelea_search import wire
 from quelea_search.adapters import owner
 from quelea_search.adapters.jobs_redis import LeaseLost
-from quelea_search.attempt import Attempt
+from quelea_search.components import WorkerComponents
 from quelea_search.core import jobs
 from quelea_search.core.jobs import Job, JobState, Stage
-from quelea_search.page_steps import Content, PageSteps, is_passing
-from quelea_search.parts import Parts
-from quelea_search.tidy import tidy
+from quelea_search.job_attempt import Attempt
+from quelea_search.leftovers import remove_leftovers
+from quelea_search.web_page_job import Content, WebPageJob, is_passing
 
 log = get_logger(__name__)
-_TIDY_SECONDS = 10.0
+_CLEANUP_SECONDS = 10.0
 
 
-async def run_job(parts: Parts, job_id: str) -> None:
+async def run_job(parts: WorkerComponents, job_id: str) -> None:
     """Do a job if there is anything to do. A message that is late, doubled or for a job in other hands ends at once.
 
     Cancelling puts the job back into the queue.
@@ -46,11 +46,11 @@ async def run_job(parts: Parts, job_id: str) -> None:
 class _Run(Attempt):
     """One attempt."""
 
-    def __init__(self, parts: Parts, job: Job) -> None:
+    def __init__(self, parts: WorkerComponents, job: Job) -> None:
         super().__init__(parts, job)
         self._staged = job.attempts > 1
         self._committing = job.committing
-        self._page = PageSteps(self) if job.url else None
+        self._page = WebPageJob(self) if job.url else None
 
     async def run(self) -> None:
         beat = asyncio.create_task(self.beat())
@@ -116,11 +116,11 @@ class _Run(Attempt):
         job, parts = self.job, self.parts
         data = await asyncio.to_thread(parts.blobs.read_incoming, job.id)
         await self.report(stage=Stage.PARSE)
-        parsed = await asyncio.to_thread(parts.reader.parse, data, job.filename)
+        parsed = await asyncio.to_thread(parts.parser.parse, data, job.filename)
         del data
         await self.report(stage=Stage.CHUNK, total=len(parsed.pages))
         given = wire.given_from_text(job.given)
-        cut = await asyncio.to_thread(parts.reader.cut, parsed, job.filename, wire.facts_of(given))
+        cut = await asyncio.to_thread(parts.parser.chunk_document, parsed, job.filename, wire.facts_of(given))
         return Content(
             filename=job.filename,
             pages=[page.text for page in parsed.pages],
@@ -239,8 +239,10 @@ class _Run(Attempt):
         retriever = self.parts.retriever if self._staged else None
         ended = jobs.fail(job, now=0.0, reason=reason, error=error, replayable=replayable)
         try:
-            async with asyncio.timeout(_TIDY_SECONDS):
-                stored = await tidy(self.parts.blobs, retriever, job.id, job.document_id, keep_bytes=ended.replayable)
+            async with asyncio.timeout(_CLEANUP_SECONDS):
+                stored = await remove_leftovers(
+                    self.parts.blobs, retriever, job.id, job.document_id, keep_bytes=ended.replayable
+                )
             leftovers = False
             if stored and self._committing:  # the commit's answer was lost, the commit was not
                 await self._succeed(job.total, unchanged=False, replaced="")

@@ -23,8 +23,8 @@ class Refused:
     message: str
 
 
-class PageReader(Protocol):
-    """What the web search needs; PooledReader, or a stand-in for tests."""
+class PageParser(Protocol):
+    """What the web search needs; PooledParser, or a stand-in for tests."""
 
     async def read(
         self, fetched: Fetched, *, title: str, published: str, today: str, seconds: float
@@ -43,8 +43,8 @@ class PageReader(Protocol):
         """End what is running."""
 
 
-class PooledReader:
-    """PageReader in a pool of processes.
+class PooledParser:
+    """PageParser in a pool of processes.
 
     Args:
         pool: The processes.
@@ -58,9 +58,9 @@ class PooledReader:
     async def read(
         self, fetched: Fetched, *, title: str, published: str, today: str, seconds: float
     ) -> WebDocument | Refused:
-        """See PageReader."""
+        """See PageParser."""
         try:
-            return await self._pool.run(seconds, read_page, fetched, self._limits, title, published, today)
+            return await self._pool.run(seconds, parse_page, fetched, self._limits, title, published, today)
         except WorkTimeout:
             return Refused("READ_TIMEOUT", f"reading the page took longer than {seconds:.1f} s")
         except WorkCrashed:
@@ -69,27 +69,27 @@ class PooledReader:
     async def select(
         self, query: str, paragraphs: Sequence[Paragraph], limit: int, *, seconds: float
     ) -> list[Selected] | None:
-        """See PageReader."""
+        """See PageParser."""
         try:
             return await self._pool.run(seconds, preselect, query, list(paragraphs), limit)
         except (WorkTimeout, WorkCrashed):
             return None
 
     async def warm(self) -> None:
-        """See PageReader."""
+        """See PageParser."""
         await self._pool.warm()
 
     async def close(self) -> None:
-        """See PageReader."""
+        """See PageParser."""
         await self._pool.close()
 
 
-def read_page(fetched: Fetched, limits: ParseLimits, title: str, published: str, today: str) -> WebDocument | Refused:
-    """web_reading.read_web_page, with a result that can be pickled."""
-    from quelea_search.web_reading import read_web_page  # noqa: PLC0415  # brings every parser: only for processes
+def parse_page(fetched: Fetched, limits: ParseLimits, title: str, published: str, today: str) -> WebDocument | Refused:
+    """web_page_parsing.parse_web_page, with a result that can be pickled."""
+    from quelea_search.web_page_parsing import parse_web_page  # noqa: PLC0415  # brings every parser: only for processes
 
     try:
-        document = read_web_page(fetched, limits, title=title, published=published, today=today)
+        document = parse_web_page(fetched, limits, title=title, published=published, today=today)
     except QueleaError as error:
         return Refused(error.reason, error.message)
     except MemoryError:

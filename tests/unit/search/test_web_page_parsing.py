@@ -11,7 +11,7 @@ from quelea_search.core.errors import EmptyDocument
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.web import Fetched, WebDocument
 from quelea_search.core.web_facts import page_kind, without_site
-from quelea_search.web_reading import read_web_page
+from quelea_search.web_page_parsing import parse_web_page
 from support.web_articles import ARTICLE, BODY, CHINESE, TODAY, URL, english, read
 
 SAMPLES = Path(__file__).parents[3] / "samples"
@@ -202,4 +202,4 @@ def test_hostile_markup_does_not_hide_what_stands_before_it(piece: str) -> None:
 def test_an_unchanged_page_has_nothing_to_read() -> None:
     unchanged = Fetched(URL, URL, URL, 304, "", "", b"", 0.0, not_modified=True)
     with pytest.raises(ValueError, match="not changed"):
-        read_web_page(unchanged, ParseLimits(), today=TODAY)
+        parse_web_page(unchanged, ParseLimits(), today=TODAY)

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quelea_search.core.printed_lines import ends_chinese, glue
-from quelea_search.core.raw import Cell, RawLine
+from quelea_search.core.layout_lines import Cell, RawLine
 from quelea_search.core.rows import is_number
+from quelea_search.core.text_cleanup import ends_chinese, glue
 
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){1,3}\.?|\d{1,2}\.)(?:\s|$)")
 MOST_LINES = 9

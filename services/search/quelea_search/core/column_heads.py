@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from quelea_search.core.layout_lines import RawLine
 from quelea_search.core.model import CELL
-from quelea_search.core.printed_lines import glue
-from quelea_search.core.raw import RawLine
 from quelea_search.core.rows import is_period, is_units
+from quelea_search.core.text_cleanup import glue
 
 _COMPLETES = re.compile(r"(?:19|20)\d\d\s*(?:\(\w+\))?")
 _HeadRow = list[tuple[float, float, float, str]]

@@ -12,10 +12,10 @@ from quelea_kit.logging import get_logger
 
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import Removal, WebPages
+from quelea_search.components import Components
 from quelea_search.core.jobs import Job
 from quelea_search.core.urls import host_matches
 from quelea_search.core.web_pages import PageFilter, PageState, WebPage
-from quelea_search.parts import Shared
 from quelea_search.refresh import Refresh
 
 log = get_logger(__name__)
@@ -35,7 +35,7 @@ class Decision(StrEnum):
 class Removals:
     """Takes pages out of the knowledge base whose removal has been noted. Any process may do it, at any time again."""
 
-    def __init__(self, shared: Shared, retriever: Retriever) -> None:
+    def __init__(self, shared: Components, retriever: Retriever) -> None:
         self._shared = shared
         self._retriever = retriever
 
@@ -79,7 +79,7 @@ class Removals:
             await asyncio.to_thread(self._shared.ledger.release, document_id, token)
 
 
-class Deciding:
+class PageReview:
     """Decisions over pages that a filter names.
 
     Args:

@@ -42,7 +42,7 @@ class _Dated:
     source: str
 
 
-def read_web_page(
+def parse_web_page(
     fetched: Fetched, limits: ParseLimits, *, title: str = "", published: str = "", today: str
 ) -> WebDocument:
     """Read a page. Blocks and uses the processor: call it in a thread or a process of its own.

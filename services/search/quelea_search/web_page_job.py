@@ -17,7 +17,6 @@ from quelea_kit.errors import Conflict, PermissionDenied, QueleaError
 from quelea_kit.logging import get_logger
 
 from quelea_search import wire
-from quelea_search.attempt import Attempt
 from quelea_search.build import time_to_live
 from quelea_search.core import page_source, web_pages
 from quelea_search.core.jobs import JobState, Lane, Stage
@@ -26,6 +25,7 @@ from quelea_search.core.urls import host_of
 from quelea_search.core.web import Fetched, Validators
 from quelea_search.core.web_errors import BadStatus, FetchFailed, PageTimeout
 from quelea_search.core.web_pages import PageState, WebPage
+from quelea_search.job_attempt import Attempt
 
 log = get_logger(__name__)
 _SERVER_FAULT = 500
@@ -64,7 +64,7 @@ def is_passing(error: Exception) -> bool:
     return isinstance(error, (PageTimeout, FetchFailed))
 
 
-class PageSteps:
+class WebPageJob:
     """Of one attempt at one page.
 
     Args:
@@ -90,7 +90,7 @@ class PageSteps:
         self._renew = source.fetched
         data = await asyncio.to_thread(parts.blobs.read_incoming, job.id)
         await self._attempt.report(stage=Stage.PARSE)
-        document = await asyncio.to_thread(parts.read_page, source.with_bytes(data), source.title, source.published)
+        document = await asyncio.to_thread(parts.parse_page, source.with_bytes(data), source.title, source.published)
         await self._attempt.report(stage=Stage.CHUNK, total=len(document.parsed.pages))
         given = wire.facts_of(wire.given_from_text(job.given))
         facts = _merged(given, document.facts)

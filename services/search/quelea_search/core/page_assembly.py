@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from quelea_search.core.clean import clean, clean_cell
 from quelea_search.core.model import CELL, Line, LineKind, Page
+from quelea_search.core.text_cleanup import clean, clean_cell
 
 PAGE_CHARACTERS = 4000
 """Where a format has no pages, a page ends at the first top-level heading or block after this many characters."""
