@@ -34,8 +34,6 @@ SLOW = 20
 SHOWN_OF_A_FAILURE = 1500
 """Lines of a failed stage's log that are shown; all of them are in its file."""
 FAILED = "failed"
-NO_ENGINE = 3
-"""Exit code of deploy/images/engine.sh where no Docker engine can be had."""
 
 
 @dataclass
@@ -87,11 +85,12 @@ def commit() -> list[Stage]:
     unit = [*python, "--durations=10", "--durations-min=5"]
     stages = [
         Stage("setup", make("setup")),
+        Stage("tools", make("tools"), ("setup",)),
         Stage("types", make("types"), ("setup",)),
         Stage("unit/gateway", [*unit, "tests/unit/gateway"], ("setup",)),
         Stage("product", pytest("tests/e2e/test_answers.py"), ("setup",)),
         Stage("contract", [*unit, "tests/contract"], ("setup",)),
-        Stage("unit", [*unit, "tests/unit", "--ignore=tests/unit/gateway"], ("setup",)),
+        Stage("unit", [*unit, "tests/unit", "--ignore=tests/unit/gateway"], ("setup", "tools")),
         Stage("lint", make("lint"), ("setup",)),
         Stage("architecture", make("arch"), ("setup",)),
     ]
@@ -100,49 +99,48 @@ def commit() -> list[Stage]:
     return stages
 
 
-ENGINE_FOLDERS = ("sandbox", "sandbox_runner", "images", "rolling", "agent")
-"""Folders of integration tests on the machine's Docker engine, or with as many processes: one after the other."""
+IN_CONTAINERS = {
+    "integration/sandbox": "runner-image",
+    "integration/sandbox_runner": "runner-image",
+    "integration/agent": "runner-image",
+    "escape": "runner-image",
+    "integration/images": "images",
+}
+"""Tests on the machine's Docker engine, one after the other, and what has to be built for them."""
 
 
 def everything(*, install: bool) -> list[Stage]:
-    """`make test-all` and `.ci/run`: the longest chains first."""
-    engine = {"QUELEA_ENGINE": "yes"}
-    debian = ("debian",) if install else ()
-    images = ("images",)
-    on_engine = [
-        Stage(
-            f"integration/{name}",
-            pytest(f"tests/integration/{name}"),
-            images,
-            "engine",
-            anyway=True,
-            environment=engine,
-        )
-        for name in ENGINE_FOLDERS
-    ]
-    on_engine.append(Stage("escape", pytest("tests/escape"), images, "engine", environment=engine))
+    """`make test-all` and `.ci/run`: what is at the head of a long chain comes first."""
+    before_a_commit = {one.name: one for one in commit()}
     folders = sorted(path.name for path in (ROOT / "tests/integration").iterdir() if any(path.rglob("test_*.py")))
-    others = [
-        Stage(f"integration/{name}", pytest(f"tests/integration/{name}"), ("setup", *debian))
-        for name in folders
-        if name not in ENGINE_FOLDERS
-    ]
-    first = [
-        *([Stage("debian", [sys.executable, __file__, "debian"])] if install else []),
-        Stage("setup", make("setup")),
-        Stage("tools", make("tools"), ("setup",)),
-        Stage("engine", ["deploy/images/engine.sh"] if install else ["docker", "version"], debian, skip_on=None),
-        Stage("images", make("runner-image", "images"), ("engine", "setup", "tools")),
-        Stage("engine-cpu", make("engine-cpu"), ("setup",)),
-    ]
-    first[-3].skip_on = NO_ENGINE if install else 1
+    browser = ("setup", "debian") if install else ("setup",)
+    if install:
+        engine = Stage("engine", ["deploy/images/engine.sh"], ("debian",), skip_on=3)
+    else:
+        engine = Stage("engine", ["docker", "version"], skip_on=1)
     return [
-        *first,
-        *on_engine,
+        *([Stage("debian", [sys.executable, __file__, "debian"])] if install else []),
+        before_a_commit.pop("setup"),
+        engine,
+        before_a_commit.pop("tools"),
+        Stage("runner-image", make("runner-image"), ("engine", "setup")),
+        Stage("images", make("images"), ("engine", "setup", "tools")),
+        Stage("engine-cpu", make("engine-cpu"), ("setup",)),
+        *[
+            # With the engine there, a test that finds none fails and is not skipped.
+            Stage(
+                name, pytest(f"tests/{name}"), (image,), "containers", anyway=True, environment={"QUELEA_ENGINE": "yes"}
+            )
+            for name, image in IN_CONTAINERS.items()
+        ],
         Stage("vllm", pytest("tests/vllm"), ("engine-cpu",)),
-        Stage("e2e", pytest("tests/e2e"), ("setup", *debian)),
-        *[one for one in commit() if one.name not in ("setup", "product")],
-        *others,
+        Stage("e2e", pytest("tests/e2e"), browser),
+        *[one for one in before_a_commit.values() if one.name != "product"],  # which is a part of e2e
+        *[
+            Stage(f"integration/{name}", pytest(f"tests/integration/{name}"), browser)
+            for name in folders
+            if f"integration/{name}" not in IN_CONTAINERS
+        ],
         Stage("chart", pytest("tests/chart"), ("setup",)),
         Stage("chaos", pytest("tests/chaos"), ("setup",), environment={"QUELEA_CHAOS_SECONDS": "60"}),
         Stage("breaking", make("proto-breaking"), ("setup",)),
