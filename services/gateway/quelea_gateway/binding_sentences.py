@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
-from quelea_kit.glossary import known_phrases
-from quelea_kit.text import language_of
+from quelea_fintext.glossary import known_phrases
+from quelea_fintext.text import language_of
 
 from quelea_gateway.core.checking.facts import Evidence
 from quelea_gateway.core.checking.model import Period

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 from quelea_gateway.core.grounding.marking import MARKER
 from quelea_gateway.core.verdicts import Grounding

@@ -6,9 +6,9 @@ import asyncio
 import re
 from dataclasses import dataclass, field
 
+from quelea_fintext.text import CJK, language_of
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
-from quelea_kit.text import CJK, language_of
 
 from quelea_gateway.core import checks
 from quelea_gateway.core.abstaining import abstains, refusal

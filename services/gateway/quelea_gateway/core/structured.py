@@ -17,8 +17,8 @@ from importlib import resources
 from string import Template
 from typing import Any, Literal
 
+from quelea_fintext.text import language_of
 from quelea_kit.errors import QueleaError, Unavailable
-from quelea_kit.text import language_of
 
 from quelea_gateway.core.abstaining import REFUSALS
 from quelea_gateway.core.checking import CheckPassage

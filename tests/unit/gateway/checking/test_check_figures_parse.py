@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quelea_fintext.numerals import chinese
 from quelea_gateway.core.checking.amounts import parse, parse_amounts
-from quelea_kit.numerals import chinese
 
 EN_SCALES = {"": 0, " thousand": 3, " million": 6, " billion": 9, " trillion": 12, "k": 3, "m": 6, "mn": 6, "bn": 9}
 ZH_SCALES = {"": 0, "千": 3, "万": 4, "百万": 6, "亿": 8, "十亿": 9, "千亿": 11, "万亿": 12}

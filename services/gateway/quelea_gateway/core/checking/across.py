@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quelea_kit.text import language_of
+from quelea_fintext.text import language_of
 
 from quelea_gateway.core.checking import sentences
 from quelea_gateway.core.checking.amounts import parse

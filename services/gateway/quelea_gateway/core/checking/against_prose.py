@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 
-from quelea_kit.text import CJK
+from quelea_fintext.text import CJK
 
 from quelea_gateway.core.checking import invented
 from quelea_gateway.core.checking.clauses import is_opposed

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
-from quelea_kit.text import CJK
+from quelea_fintext.text import CJK
 
 from quelea_gateway.core.checking.fractions import fractions
 from quelea_gateway.core.checking.model import ONE, Figure

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from types import MappingProxyType
 
-from quelea_kit.text import language_of
+from quelea_fintext.text import language_of
 
 from quelea_gateway.core.checking import against, inconsistent, rows, sentences, support, wording
 from quelea_gateway.core.checking.amounts import parse

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from quelea_kit.text import stem
+from quelea_fintext.text import stem
 
 from quelea_gateway.core.checking.opposites import plainly, signs
 from quelea_gateway.core.checking.passage_facts import content

@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 
-from quelea_kit.text import language_of
+from quelea_fintext.text import language_of
 
 from quelea_gateway.core.checking.binding import Binder
 from quelea_gateway.core.checking.model import CheckPassage, Figure, Period

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from quelea_kit.numerals import chinese, english
+from quelea_fintext.numerals import chinese, english
 
 from quelea_gateway.core.checking.model import Figure
 

@@ -7,8 +7,8 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from quelea_kit.glossary import entries
-from quelea_kit.text import CJK, STOP_WORDS, stem, tagged, words
+from quelea_fintext.glossary import entries
+from quelea_fintext.text import CJK, STOP_WORDS, stem, tagged, words
 
 from quelea_gateway.core.checking.clauses import placed
 from quelea_gateway.core.checking.opposites import plainly, signs

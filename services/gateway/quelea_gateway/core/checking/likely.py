@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations, pairwise, permutations
 
-from quelea_kit.numerals import how_many
+from quelea_fintext.numerals import how_many
 
 from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.computing import Try, is_later, is_ordered, many, months, show, two

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from quelea_kit.text import CJK, STOP_WORDS, stem, tagged
+from quelea_fintext.text import CJK, STOP_WORDS, stem, tagged
 
 from quelea_gateway.core.checking.clauses import GENERIC
 from quelea_gateway.core.checking.invented import is_same

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from quelea_kit.numerals import CARDINAL_WORD, number
-from quelea_kit.text import CJK, stem, words
+from quelea_fintext.numerals import CARDINAL_WORD, number
+from quelea_fintext.text import CJK, stem, words
 
 from quelea_gateway.core.checking.passage_facts import content
 from quelea_gateway.core.checking.periods import find_periods

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 
-from quelea_kit.text import CJK, stem
+from quelea_fintext.text import CJK, stem
 
 _PHRASES = (
     (re.compile(r"\b(?:years?|quarters?|months?|period) (?:earlier|before|later|after)\b", re.IGNORECASE), "year"),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
 
-from quelea_kit.glossary import glossed
-from quelea_kit.text import CJK, STOP_WORDS, stem, words
+from quelea_fintext.glossary import glossed
+from quelea_fintext.text import CJK, STOP_WORDS, stem, words
 
 from quelea_gateway.core.checking import fiscal, markup, remarked, sentences, tables, wording
 from quelea_gateway.core.checking.amounts import parse_amounts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quelea_kit.period_words import HAN_MONTH, YEAR
+from quelea_fintext.period_words import HAN_MONTH, YEAR
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
-from quelea_kit.dates import find_dates
-from quelea_kit.numerals import chinese
-from quelea_kit.period_words import MONTHS_LONG, QUARTERS, YEAR
+from quelea_fintext.dates import find_dates
+from quelea_fintext.numerals import chinese
+from quelea_fintext.period_words import MONTHS_LONG, QUARTERS, YEAR
 
 from quelea_gateway.core.checking.counts import is_count
 from quelea_gateway.core.checking.model import Period

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from quelea_kit.text import CJK, stem
+from quelea_fintext.text import CJK, stem
 
 from quelea_gateway.core.checking.clauses import GENERIC
 from quelea_gateway.core.checking.passage_facts import content

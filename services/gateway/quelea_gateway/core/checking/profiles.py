@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from quelea_kit.glossary import glossed, known_phrases
+from quelea_fintext.glossary import glossed, known_phrases
 
 from quelea_gateway.core.checking import wording
 from quelea_gateway.core.checking.model import Figure

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from quelea_kit.glossary import glossed
+from quelea_fintext.glossary import glossed
 
 from quelea_gateway.core.checking.exchanged import before, behind, still
 from quelea_gateway.core.checking.facts import Evidence

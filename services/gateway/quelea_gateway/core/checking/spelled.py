@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from quelea_kit.numerals import chinese, english
+from quelea_fintext.numerals import chinese, english
 
 from quelea_gateway.core.checking.model import ONE, Figure, Kind
 

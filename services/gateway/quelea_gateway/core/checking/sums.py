@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations
 
-from quelea_kit.numerals import ENGLISH, chinese
+from quelea_fintext.numerals import ENGLISH, chinese
 
 from quelea_gateway.core.checking.computing import HUNDRED, Try, many, show, when
 from quelea_gateway.core.checking.facts import TOTAL, Evidence

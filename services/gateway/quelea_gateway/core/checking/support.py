@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from quelea_kit.glossary import known_phrases
-from quelea_kit.text import language_of
+from quelea_fintext.glossary import known_phrases
+from quelea_fintext.text import language_of
 
 from quelea_gateway.core.checking import across
 from quelea_gateway.core.checking.against_prose import Prose

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from quelea_kit.text import language_of
+from quelea_fintext.text import language_of
 
 from quelea_gateway.core.checking import Report
 from quelea_gateway.core.checking.shaping import literal_spans

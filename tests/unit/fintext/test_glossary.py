@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from quelea_kit.glossary import entries, glossed
-from quelea_kit.text import CJK
+from quelea_fintext.glossary import entries, glossed
+from quelea_fintext.text import CJK
 
 
 def test_every_line_has_chinese_on_the_left_and_english_on_the_right() -> None:

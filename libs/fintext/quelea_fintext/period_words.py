@@ -10,8 +10,8 @@ from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from quelea_kit.dates import MONTHS
-from quelea_kit.numerals import chinese
+from quelea_fintext.dates import MONTHS
+from quelea_fintext.numerals import chinese
 
 YEAR = r"(?:19|20)\d\d"
 """Pattern of a year that a report may be about."""
@@ -229,7 +229,7 @@ class WrittenDay:
 def written_days(text: str) -> Iterator[WrittenDay]:
     """Every day, with its year or without: March 5th · 5 of March 2023 · 2月30日 · 2023-13-01 · 2023年三月五号.
 
-    `quelea_kit.dates.find_dates` has those of documents: complete, and such as exist.
+    `quelea_fintext.dates.find_dates` has those of documents: complete, and such as exist.
     """
     for match in _DAY_OF_YEAR.finditer(text):
         n = next(n for n in "12345" if match[f"m{n}"])
@@ -242,7 +242,7 @@ def months_asked(text: str) -> int:
     """The span that a question names, in months, TO_DATE for the year to date; 0: none.
 
     Args:
-        text: As `quelea_kit.text.normalise` makes it.
+        text: As `quelea_fintext.text.normalise` makes it.
     """
     match = _MONTHS_ASKED.search(text)
     if match is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_kit.no_such_periods import no_such_periods
+from quelea_fintext.no_such_periods import no_such_periods
 
 
 @pytest.mark.parametrize(

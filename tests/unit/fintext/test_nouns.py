@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_kit.nouns import in_nouns
+from quelea_fintext.nouns import in_nouns
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_kit.dates import find_dates, parse_iso
-from quelea_kit.text import STOP_WORDS, estimate_tokens, language_of, stem, terms, words
+from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.text import STOP_WORDS, estimate_tokens, language_of, stem, terms, words
 
 
 def test_words_of_both_languages() -> None:

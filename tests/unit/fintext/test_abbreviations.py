@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_kit.abbreviations import asked_for, is_made_of, meanings
+from quelea_fintext.abbreviations import asked_for, is_made_of, meanings
 
 
 @pytest.mark.parametrize(

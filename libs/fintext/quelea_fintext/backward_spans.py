@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from quelea_kit.period_words import FISCAL, HAN_MONTH, HAN_NTH, MONTH, NTH_OR_DIGIT, QUARTERS, YEAR, month_number
+from quelea_fintext.period_words import FISCAL, HAN_MONTH, HAN_NTH, MONTH, NTH_OR_DIGIT, QUARTERS, YEAR, month_number
 
 _POINT = (
     rf"(?:(?:the\s{{1,3}})?(?:Q(?P<q{{n}}>[1-4])|(?P<o{{n}}>{NTH_OR_DIGIT})\s{{1,3}}(?:fiscal\s{{1,3}})?quarter|H(?P<h{{n}}>[12])"

@@ -6,7 +6,16 @@ import re
 from decimal import Decimal
 
 import pytest
-from quelea_kit.numerals import CARDINAL_WORD, HAN_NUMERAL, ORDINAL_WORD, chinese, english, how_many, number, ordinal
+from quelea_fintext.numerals import (
+    CARDINAL_WORD,
+    HAN_NUMERAL,
+    ORDINAL_WORD,
+    chinese,
+    english,
+    how_many,
+    number,
+    ordinal,
+)
 
 
 @pytest.mark.parametrize(

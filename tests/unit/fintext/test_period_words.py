@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from quelea_kit.period_words import RELATIVE, TO_DATE, find_months, month_number, months_asked, usual, written_days
-from quelea_kit.text import normalise
+from quelea_fintext.period_words import RELATIVE, TO_DATE, find_months, month_number, months_asked, usual, written_days
+from quelea_fintext.text import normalise
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from importlib import resources
 
-from quelea_kit.text import CJK, language_of, normalise, stem
+from quelea_fintext.text import CJK, language_of, normalise, stem
 
 ALTERNATIVES = 2
 """So many of the ways to say a thing in the other language are given, the usual ones."""
@@ -25,7 +25,7 @@ _SECTION = "# -- "
 @cache
 def entries(section: str = "") -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """Every line of the glossary, or of one section ("companies"): the Chinese ways to say a thing, and the English."""
-    text = resources.files("quelea_kit").joinpath("glossary.txt").read_text("utf-8")
+    text = resources.files("quelea_fintext").joinpath("glossary.txt").read_text("utf-8")
     found = []
     within = ""
     for line in text.splitlines():

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quelea_kit.backward_spans import backward_spans
-from quelea_kit.numerals import CARDINAL_WORD, HAN_NUMERAL, ORDINAL_WORD, ROMAN_NUMERAL, number
-from quelea_kit.period_words import FISCAL, HAN_NTH, NTH, YEAR, written_days
+from quelea_fintext.backward_spans import backward_spans
+from quelea_fintext.numerals import CARDINAL_WORD, HAN_NUMERAL, ORDINAL_WORD, ROMAN_NUMERAL, number
+from quelea_fintext.period_words import FISCAL, HAN_NTH, NTH, YEAR, written_days
 
 _YEAR_HAS = {"quarter": 4, "half": 2, "month": 12, "week": 53, "day": 366}
 _QUARTER_HAS = {"month": 3, "week": 14, "day": 99}

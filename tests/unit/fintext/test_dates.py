@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_kit.dates import find_dates, months_later
+from quelea_fintext.dates import find_dates, months_later
 
 
 @pytest.mark.parametrize("text", ["July 1, 2023", "1 July 2023", "2023年7月1日", "2023-07-01", "2023/7/1"])
