@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.amounts import parse
+from quelea_checker.reading.amounts import parse
 
 SALES = CheckPassage(
     "Net sales were as follows (in millions):\n"
