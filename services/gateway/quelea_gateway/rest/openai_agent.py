@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.agent import asked
+from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import ENDED, Event, Run
 from quelea_gateway.core.agent.texts import say
@@ -51,7 +51,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
         )
     gateway, tenant = gateway_of(request), key_of(request)
     text, turns = conversation(body.messages)
-    wanted = asked.build(text, gateway.limits, gateway.analyst.budgets, tenant=tenant, as_of=body.as_of)
+    wanted = run_requests.build(text, gateway.limits, gateway.analyst.budgets, tenant=tenant, as_of=body.as_of)
     question = rules.build(
         text,
         gateway.limits,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, Overloaded, QueleaError, Unavailable
@@ -159,8 +159,3 @@ async def example(work: Work, answered: Answered, outcome: str, **more: Any) -> 
             **more,
         }
     )
-
-
-def plan_dicts(plan: Sequence[Any]) -> list[dict[str, Any]]:
-    """Plan steps for an event."""
-    return [asdict(step) for step in plan]
