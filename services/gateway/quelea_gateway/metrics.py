@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter as Counted
 
 from prometheus_client import Counter, Gauge, Histogram
+from quelea_checker import Report
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
 from quelea_gateway.core.agent.model import Run
-from quelea_gateway.core.checking import Report
 from quelea_gateway.core.model import Answer, Kept
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.web import KeepOrder

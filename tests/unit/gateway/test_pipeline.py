@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from quelea_gateway.core.checking import check_answer
+from quelea_checker import check_answer
 from quelea_gateway.core.gate import CosineGate
 from quelea_gateway.core.model import (
     Answer,

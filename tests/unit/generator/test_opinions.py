@@ -8,10 +8,10 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from quelea_fintext.text import normalise
 from quelea_generator.core.extractive import answer
 from quelea_generator.core.model import Evidence, Task
 from quelea_generator.core.opinions import opinion_asked
-from quelea_kit.text import normalise
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 MOST_FALSE = 0.002

@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from quelea_checker import CheckPassage, Report
+from quelea_fintext.text import CJK, language_of, terms
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
-from quelea_kit.text import CJK, language_of, terms
 
 from quelea_gateway.core import checks
-from quelea_gateway.core.checking import CheckPassage, Report
 from quelea_gateway.core.citations import assemble, placed
 from quelea_gateway.core.decline import Decline, DeclineReason, decline, refusal
 from quelea_gateway.core.grounding import (

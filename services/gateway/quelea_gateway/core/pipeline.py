@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 
+from quelea_fintext.text import estimate_tokens, language_of
 from quelea_kit.errors import Conflict, QueleaError
-from quelea_kit.text import estimate_tokens, language_of
 
 from quelea_gateway.core import answering
 from quelea_gateway.core.asked_periods import AskedPeriods

@@ -7,9 +7,9 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, Sequence
 
+from quelea_fintext.text import estimate_tokens
 from quelea_kit.errors import Overloaded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
-from quelea_kit.text import estimate_tokens
 
 from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Endpoint, Engine

@@ -13,8 +13,8 @@ import openai
 from openai.types.chat import ChatCompletionMessageParam
 from prometheus_client import Counter
 from pydantic import SecretStr
+from quelea_fintext.text import estimate_tokens
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
-from quelea_kit.text import estimate_tokens
 from quelea_kit.tls import trusting
 
 from quelea_generator.adapters.answer_bounds import AnswerBounds

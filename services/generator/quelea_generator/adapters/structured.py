@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from openai.types.chat.completion_create_params import ResponseFormat
-from quelea_kit.text import language_of
+from quelea_fintext.text import language_of
 
 from quelea_generator.core.chat import JsonSchema
 from quelea_generator.core.prompt import Message

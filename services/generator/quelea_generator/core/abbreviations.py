@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quelea_kit.abbreviations import asked_for, is_made_of, meanings
-from quelea_kit.text import stem, terms
+from quelea_fintext.abbreviations import asked_for, is_made_of, meanings
+from quelea_fintext.text import stem, terms
 
 from quelea_generator.core.finance_terms import Expression, concepts
 from quelea_generator.core.model import Evidence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quelea_kit.text import stem
+from quelea_fintext.text import stem
 
 ASKING = frozenset(
     stem(word)

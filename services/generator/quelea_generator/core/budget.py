@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 
+from quelea_fintext.text import estimate_tokens
 from quelea_kit.errors import TooLarge
-from quelea_kit.text import estimate_tokens
 
 from quelea_generator.core.chat import ChatModel, Counted, JsonSchema
 from quelea_generator.core.model import Task

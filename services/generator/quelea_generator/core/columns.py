@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
-from quelea_kit.dates import find_dates, parse_iso
-from quelea_kit.period_words import MONTHS_LONG, QUARTERS, TO_DATE
+from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.period_words import MONTHS_LONG, QUARTERS, TO_DATE
 
 from quelea_generator.core.model import Evidence
 from quelea_generator.core.question import Asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quelea_kit.text import CJK, normalise, stem, terms, words
+from quelea_fintext.text import CJK, normalise, stem, terms, words
 
 from quelea_generator.core.asking_words import ASKING
 from quelea_generator.core.finance_terms import ALIASES

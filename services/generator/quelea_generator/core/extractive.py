@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
+from quelea_fintext.text import normalise
 from quelea_kit.errors import NotFound
-from quelea_kit.text import normalise
 
 from quelea_generator.core.captions import is_caption
 from quelea_generator.core.compose import lines, opening

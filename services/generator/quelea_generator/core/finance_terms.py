@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 CONCEPTS: tuple[str, ...] = (
     "revenue | total revenue | net revenue | net sales | total net sales | sales | sales figures | turnover"

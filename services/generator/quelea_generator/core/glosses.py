@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from quelea_kit.glossary import entries, glossed
-from quelea_kit.text import CJK, language_of, normalise, terms
+from quelea_fintext.glossary import entries, glossed
+from quelea_fintext.text import CJK, language_of, normalise, terms
 
 from quelea_generator.core.finance_terms import Expression
 from quelea_generator.core.model import Evidence

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import product
 
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 from quelea_generator.core.finance_terms import Expression, concepts, generic_terms
 from quelea_generator.core.question import Asked, Unit

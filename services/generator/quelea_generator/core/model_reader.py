@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator
 
+from quelea_fintext.text import language_of
 from quelea_kit.errors import TooLarge
-from quelea_kit.text import language_of
 
 from quelea_generator.core.budget import Budget, Fitted
 from quelea_generator.core.chat import ChatModel, ChatPiece

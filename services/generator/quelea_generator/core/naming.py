@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from quelea_kit.dates import find_dates
+from quelea_fintext.dates import find_dates
 
 from quelea_generator.core.model import Evidence
 from quelea_generator.core.spans import Span

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from quelea_kit.dates import parse_iso
-from quelea_kit.text import estimate_tokens, language_of
+from quelea_fintext.dates import parse_iso
+from quelea_fintext.text import estimate_tokens, language_of
 
 from quelea_generator.core import prompt_files
 from quelea_generator.core.instructions import reads_like_instructions, visible

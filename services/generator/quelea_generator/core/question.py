@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import pairwise
 
-from quelea_kit.dates import MONTHS, find_dates
-from quelea_kit.nouns import in_nouns
-from quelea_kit.period_words import QUARTERS, months_asked, usual
-from quelea_kit.text import language_of, normalise, stem, terms, words
+from quelea_fintext.dates import MONTHS, find_dates
+from quelea_fintext.nouns import in_nouns
+from quelea_fintext.period_words import QUARTERS, months_asked, usual
+from quelea_fintext.text import language_of, normalise, stem, terms, words
 
 from quelea_generator.core.abbreviations import spelled_out
 from quelea_generator.core.asking_words import ASKING, SOFT

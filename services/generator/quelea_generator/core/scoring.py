@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 from quelea_generator.core import labels
 from quelea_generator.core.glosses import is_foreign

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 from quelea_generator.core.columns import table_fit
 from quelea_generator.core.labels import names_item

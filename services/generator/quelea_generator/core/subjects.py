@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from quelea_kit.glossary import ALSO_A_WORD, entries
-from quelea_kit.text import CJK, language_of, normalise
+from quelea_fintext.glossary import ALSO_A_WORD, entries
+from quelea_fintext.text import CJK, language_of, normalise
 
 from quelea_generator.core.model import Evidence
 from quelea_generator.core.scoring import Candidate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Evidence, Quote

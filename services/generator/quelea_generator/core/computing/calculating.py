@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import product
 
-from quelea_kit.text import normalise
+from quelea_fintext.text import normalise
 
 from quelea_generator.core.computing.operands import Operand, certain, earlier_cell, item_of, rows_of, value_of
 from quelea_generator.core.computing.periods import later_and_months

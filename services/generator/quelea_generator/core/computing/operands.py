@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-from quelea_kit.dates import find_dates
-from quelea_kit.text import terms
+from quelea_fintext.dates import find_dates
+from quelea_fintext.text import terms
 
 from quelea_generator.core.columns import Column, choose, columns_of_row, head_of, is_labelled, is_own
 from quelea_generator.core.finance_terms import generic_terms

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from quelea_kit.period_words import HAN_NTH, NTH, QUARTERS, YEAR
-from quelea_kit.text import normalise
+from quelea_fintext.period_words import HAN_NTH, NTH, QUARTERS, YEAR
+from quelea_fintext.text import normalise
 
 from quelea_generator.core.question import Asked
 

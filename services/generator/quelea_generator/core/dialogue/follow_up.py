@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from quelea_kit.period_words import usual
+from quelea_fintext.period_words import usual
 
 from quelea_generator.core.dialogue.follow_up_periods import period_of, periods_said, time_spans
 from quelea_generator.core.dialogue.parts import (

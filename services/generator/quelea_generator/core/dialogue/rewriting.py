@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from quelea_fintext.text import language_of, normalise, words
 from quelea_kit.errors import QueleaError
-from quelea_kit.text import language_of, normalise, words
 
 from quelea_generator.core.completing import Completed, Completer, Wanted
 from quelea_generator.core.dialogue.follow_up import Rewritten, stand_alone

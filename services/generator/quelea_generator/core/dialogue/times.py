@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from quelea_kit.dates import find_dates, months_later
-from quelea_kit.no_such_periods import no_such_periods
-from quelea_kit.period_words import FISCAL, HAN_NTH, HAN_YEAR, NTH, NTH_OR_DIGIT, QUARTERS, YEAR
-from quelea_kit.text import CJK
+from quelea_fintext.dates import find_dates, months_later
+from quelea_fintext.no_such_periods import no_such_periods
+from quelea_fintext.period_words import FISCAL, HAN_NTH, HAN_YEAR, NTH, NTH_OR_DIGIT, QUARTERS, YEAR
+from quelea_fintext.text import CJK
 
 Kind = Literal["year", "nine", "half", "quarter", "month", "date", "none"]
 """none: one that no calendar has, such as the fifth quarter: it is asked for as it is written."""
