@@ -10,8 +10,6 @@ ENGINE_OF_DEMO := $(filter cpu,$(ENGINE))
 TOOLS := .cache/tools
 SMALL_MODEL := .cache/models/smollm2-135m-instruct
 PORT ?= 8080
-# Tests side by side: two at most, for every one of them may start the whole product; one below 12 GB of memory.
-WORKERS ?= $(shell [ "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -gt 1 ] && awk '/^MemTotal/ {exit $$2 < 12e6}' /proc/meminfo && echo 2 || echo 1)
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
 PACKAGES := libs/*/quelea_* services/*/quelea_* cli/quelea_cli evaluation/quelea_evaluation
@@ -104,9 +102,12 @@ arch: setup ## Who may import whom, and that every import is a declared dependen
 	done
 
 .PHONY: test
-test: lint types arch tools ## Everything: lint, types, architecture, unit, contract, integration and e2e tests.
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile tests/unit tests/contract tests/chart
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder tests/integration tests/e2e
+test: ## Before a commit: lint, types, architecture, unit and contract tests, and the running product asked once. Minutes.
+	@$(PYTHON) .ci/stages.py commit $(ARGS)
+
+.PHONY: test-all
+test-all: ## All of that and integration, e2e, images, chart, escape, chaos and vLLM tests; ARGS="--only e2e,chaos".
+	@$(PYTHON) .ci/stages.py all $(ARGS)
 
 .PHONY: chart
 chart: setup ## The Helm chart: lint, render, its tests; writes the table in its README and the dashboards anew.
