@@ -13,10 +13,18 @@ from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import QueleaError, Unavailable
 
 from quelea_gateway.adapters.downstream import Health, naming
-from quelea_gateway.core.completion import Completed, Message
-from quelea_gateway.core.model import Delta, Finished, Passage, Question, Quote, ReaderInfo
+from quelea_gateway.core.model import (
+    CompletionEnd,
+    Delta,
+    Finished,
+    Message,
+    Passage,
+    Question,
+    Quote,
+    ReaderInfo,
+    Standalone,
+)
 from quelea_gateway.core.prompts import PromptTemplate
-from quelea_gateway.core.standalone import Standalone
 
 SERVICE = "quelea.generator.v1.GeneratorService"
 _FRESH_SECONDS = 30.0
@@ -193,8 +201,8 @@ class GeneratorClient:
         max_tokens: int = 0,
         temperature: float | None = None,
         tenant: str = "",
-    ) -> AsyncIterator[str | Completed]:
-        """Text as it comes, then Completed; leaving early cancels the call at the generator.
+    ) -> AsyncIterator[str | CompletionEnd]:
+        """Text as it comes, then CompletionEnd; leaving early cancels the call at the generator.
 
         Raises:
             InvalidInput: The prompt is longer than the model's context, or the schema is none.
@@ -219,7 +227,7 @@ class GeneratorClient:
                         yield reply.delta.text
                     elif reply.HasField("completed"):
                         done, ended = reply.completed, True
-                        yield Completed(
+                        yield CompletionEnd(
                             reason=done.reason,
                             model=done.model,
                             prompt_tokens=done.prompt_tokens,

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from quelea_gateway.core.decline import Decline, DeclineReason
-from quelea_gateway.core.shown import Shown
-from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.core.verdicts import Grounding
 
 Route = Literal["auto", "local", "web"]
@@ -96,6 +94,14 @@ class Turn:
 
     role: Literal["user", "assistant"]
     text: str
+
+
+@dataclass(frozen=True)
+class Standalone:
+    """What a follow-up asks, with what it takes from the turns before it; by: "model" or "rules"."""
+
+    question: str
+    by: str
 
 
 @dataclass(frozen=True)
@@ -248,6 +254,22 @@ class Started:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """A passage by its place: the text is pages[page].text[start:end] of the document, in code points."""
+
+    number: int
+    """The n of [n], and of the passages that verdicts name."""
+    document_id: str
+    title: str
+    uri: str
+    page: int
+    start: int
+    end: int
+    published: str
+    source: Source
+
+
+@dataclass(frozen=True)
 class Answer:
     """The whole answer."""
 
@@ -300,3 +322,23 @@ class Ranked:
     score: float
     cosine: float
     header: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of the prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True)
+class CompletionEnd:
+    """How a completion ended: "stop", "length" (it was cut off), or "invalid" (no JSON that fits the schema)."""
+
+    reason: str
+    model: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    first_token_ms: float = 0.0
+    total_ms: float = 0.0

@@ -18,9 +18,8 @@ from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import ENDED, Event, Run
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.followup import query_for
-from quelea_gateway.core.model import Question
-from quelea_gateway.core.standalone import Standalone, standing_alone
+from quelea_gateway.core.follow_ups import query_for, standing_alone
+from quelea_gateway.core.model import Question, Standalone
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
 from quelea_gateway.rest.openai_chunks import DONE, Chunks, counted, data

@@ -18,7 +18,7 @@ from quelea_gateway.core.agent.live import Live, iso
 from quelea_gateway.core.agent.loop import run as run_agent
 from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
 from quelea_gateway.core.agent.ports import RunStore
-from quelea_gateway.core.agent.quota import Bounds, check_day, check_queue
+from quelea_gateway.core.agent.quota import RunLimits, check_day, check_queue
 from quelea_gateway.core.agent.remote_cancel import cancel_remotely
 from quelea_gateway.core.agent.work import Ports, Rules
 
@@ -45,7 +45,7 @@ class Manager:
         store: RunStore,
         *,
         rules: Rules,
-        bounds: Bounds,
+        bounds: RunLimits,
         name: str = "",
         report: Callable[[Run, Exception | None], None] = lambda run, error: None,
     ) -> None:

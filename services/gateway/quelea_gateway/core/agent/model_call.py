@@ -12,8 +12,9 @@ from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, Overload
 from quelea_gateway.core.agent import prompts
 from quelea_gateway.core.agent.packing import Section, cut_middle, tokens
 from quelea_gateway.core.agent.parsing import Misfit, clean
-from quelea_gateway.core.agent.ports import Completed, Message
+from quelea_gateway.core.agent.ports import Completed
 from quelea_gateway.core.agent.work import Work
+from quelea_gateway.core.model import Message
 
 T = TypeVar("T")
 

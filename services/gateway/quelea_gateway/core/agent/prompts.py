@@ -10,7 +10,7 @@ from importlib import resources
 from string import Template
 
 from quelea_gateway.core.agent.packing import Section, share, tokens
-from quelea_gateway.core.agent.ports import Message
+from quelea_gateway.core.model import Message
 from quelea_gateway.core.prompts import PromptTemplate
 
 KINDS = ("plan", "action", "pick", "code", "summary", "answer", "repair")
