@@ -234,8 +234,10 @@ class Finished:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     first_token_ms: float = 0.0
-    declined_for: DeclineReason | None = None
+    decline_reason: DeclineReason | None = None
     """Why the reader declined, where it says."""
+    decline_detail: str = ""
+    """One sentence about it, in English."""
 
 
 @dataclass(frozen=True)
