@@ -11,7 +11,7 @@ import grpc
 from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc
 from quelea_kit.errors import NotFound
 
-from quelea_gateway.core.agent import asked
+from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import made_file
 from quelea_gateway.core.agent.model import Run
 from quelea_gateway.exports import exported
@@ -96,7 +96,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     ) -> agent_pb2.StartRunResponse:
         """Queue a run."""
         with self._gateway.admitted(context) as name:
-            wanted = asked.build(
+            wanted = run_requests.build(
                 request.question,
                 self._gateway.limits,
                 self._gateway.analyst.budgets,

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from quelea_kit.errors import InvalidInput, NotFound, QueleaError
 
-from quelea_gateway.core.agent import asked
+from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import Event, RunRequest
@@ -31,7 +31,7 @@ _TEXTS = {"text/csv": "text/csv; charset=utf-8", "text/plain": "text/plain; char
 
 def run_request(body: RunIn, gateway: Gateway, tenant: str) -> RunRequest:
     """What was asked for, checked."""
-    return asked.build(
+    return run_requests.build(
         body.question,
         gateway.limits,
         gateway.analyst.budgets,

@@ -12,14 +12,14 @@ from typing import Any
 
 from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 
-from quelea_gateway.core.agent.afar import end_afar
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.history import artifacts_of, settled
 from quelea_gateway.core.agent.live import Live, iso
 from quelea_gateway.core.agent.loop import run as run_agent
 from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
 from quelea_gateway.core.agent.ports import RunStore
-from quelea_gateway.core.agent.quota import Bounds, check_day, check_queue
+from quelea_gateway.core.agent.quota import RunLimits, check_day, check_queue
+from quelea_gateway.core.agent.remote_cancel import cancel_remotely
 from quelea_gateway.core.agent.work import Ports, Rules
 
 _POLL_SECONDS = 0.5
@@ -45,7 +45,7 @@ class Manager:
         store: RunStore,
         *,
         rules: Rules,
-        bounds: Bounds,
+        bounds: RunLimits,
         name: str = "",
         report: Callable[[Run, Exception | None], None] = lambda run, error: None,
     ) -> None:
@@ -145,7 +145,7 @@ class Manager:
         """End a run, whichever gateway runs it; whether there was something to end. Raises NotFound, Unavailable."""
         live = self._of(tenant, run_id)
         if live is None:
-            return await end_afar(self._store, tenant, run_id, beat_seconds=self._bounds.beat_seconds)
+            return await cancel_remotely(self._store, tenant, run_id, beat_seconds=self._bounds.beat_seconds)
         return await self._end(live, "cancelled")
 
     async def artifact(self, tenant: str, run_id: str, name: str) -> bytes:

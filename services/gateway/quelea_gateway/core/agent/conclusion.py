@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quelea_gateway.core.agent import asking
-from quelea_gateway.core.agent.asking import ModelAway
+from quelea_gateway.core.agent import model_call
 from quelea_gateway.core.agent.decisions import Conclusion, answer_schema, read_answer
 from quelea_gateway.core.agent.evidence import sources
 from quelea_gateway.core.agent.grounding import Checked, check, without_unsupported
 from quelea_gateway.core.agent.model import RunAnswer, Why
+from quelea_gateway.core.agent.model_call import ModelAway
 from quelea_gateway.core.agent.packing import Section, defused, remembered
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work
@@ -112,7 +112,7 @@ async def _ask(work: Work, situation: str) -> Conclusion | None:
         Section("evidence", work.evidence.shown(work.prompt_tokens), 6),
     ]
     left = request.budget.seconds - work.elapsed
-    answered = await asking.ask(
+    answered = await model_call.ask(
         work, "answer", fixed, sections, read_answer, schema=answer_schema(), concluding=True,
         seconds=max(0.0, min(work.rules.model_seconds, left / 2)),
     )  # fmt: skip
@@ -120,7 +120,7 @@ async def _ask(work: Work, situation: str) -> Conclusion | None:
         return None
     conclusion, example = answered
     checked = await check(conclusion.answer, work.evidence, request.question, work.ports.checks)
-    await asking.example(work, example, "grounded" if not checked.unsupported else "ungrounded")
+    await model_call.example(work, example, "grounded" if not checked.unsupported else "ungrounded")
     return conclusion
 
 

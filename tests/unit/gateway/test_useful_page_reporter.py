@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from quelea_gateway.core.keeping import Keeper
 from quelea_gateway.core.model import Kept
+from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.core.web import KeepOrder, Useful
 from quelea_kit.errors import Unavailable
 
@@ -12,16 +12,16 @@ ORDER = KeepOrder("q", "searxng", (Useful("d", "https://x.test/", 0.9),))
 KEPT = (Kept("https://x.test/", "kept", "j1"),)
 
 
-def keeper(keep, *, seconds=60.0, most=4):
+def reporter(keep, *, seconds=60.0, most=4):
     reports = []
-    return Keeper(keep, seconds=seconds, most=most, report=lambda *said: reports.append(said)), reports
+    return UsefulPageReporter(keep, seconds=seconds, most=most, report=lambda *said: reports.append(said)), reports
 
 
 async def test_what_became_of_the_pages_arrives():
     async def keep(order):
         return KEPT
 
-    made, reports = keeper(keep)
+    made, reports = reporter(keep)
     assert await asyncio.wait_for(made.send(ORDER), 60) == KEPT
     await made.close(60)
     assert reports == [(ORDER, KEPT, "")]
@@ -36,7 +36,7 @@ async def test_an_error_is_reported_and_the_next_order_goes_on(error):
             raise failures.pop()
         return KEPT
 
-    made, reports = keeper(keep)
+    made, reports = reporter(keep)
     assert await asyncio.wait_for(made.send(ORDER), 60) == ()
     assert await asyncio.wait_for(made.send(ORDER), 60) == KEPT
     await made.close(60)
@@ -48,7 +48,7 @@ async def test_a_call_that_hangs_has_a_deadline():
     async def keep(order):
         await asyncio.sleep(3600)
 
-    made, reports = keeper(keep, seconds=0.02)
+    made, reports = reporter(keep, seconds=0.02)
     assert await asyncio.wait_for(made.send(ORDER), 60) == ()
     await made.close(60)
     assert "no answer in 0.02 s" in reports[0][2]
@@ -61,7 +61,7 @@ async def test_the_queue_is_bounded_and_what_is_dropped_is_reported():
         await go.wait()
         return KEPT
 
-    made, reports = keeper(keep, most=3)
+    made, reports = reporter(keep, most=3)
     sent = [made.send(ORDER) for _ in range(5)]  # nothing of it has run yet: three wait, two do not fit
     assert [one is None for one in sent] == [False, False, False, True, True]
     assert len(reports) == 2
@@ -74,7 +74,7 @@ async def test_closing_waits_a_moment_and_takes_no_more():
     async def keep(order):
         await asyncio.sleep(3600)
 
-    made, _ = keeper(keep, seconds=3600)
+    made, _ = reporter(keep, seconds=3600)
     made.send(ORDER)
     await asyncio.wait_for(made.close(0.01), 60)
     assert made.send(ORDER) is None

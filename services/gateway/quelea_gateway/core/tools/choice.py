@@ -8,8 +8,9 @@ from typing import Any
 
 from quelea_fintext.text import language_of
 
-from quelea_gateway.core.agent.ports import Message, Model
-from quelea_gateway.core.tools.describing import line
+from quelea_gateway.core.agent.ports import Model
+from quelea_gateway.core.model import Message
+from quelea_gateway.core.tools.descriptions import line
 from quelea_gateway.core.tools.model import CATEGORIES_CHINESE, Tool
 
 _TOKENS = 512

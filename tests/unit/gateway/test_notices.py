@@ -1,7 +1,7 @@
 """The retriever's reasons for a wider search, in Chinese."""
 
 import pytest
-from quelea_gateway.core.fallbacks import in_chinese
+from quelea_gateway.core.notices import in_chinese
 
 
 @pytest.mark.parametrize(

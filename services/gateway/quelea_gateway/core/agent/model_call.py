@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, Overloaded, QueleaError, Unavailable
@@ -12,8 +12,9 @@ from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, Overload
 from quelea_gateway.core.agent import prompts
 from quelea_gateway.core.agent.packing import Section, cut_middle, tokens
 from quelea_gateway.core.agent.parsing import Misfit, clean
-from quelea_gateway.core.agent.ports import Completed, Message
+from quelea_gateway.core.agent.ports import Completed
 from quelea_gateway.core.agent.work import Work
+from quelea_gateway.core.model import Message
 
 T = TypeVar("T")
 
@@ -159,8 +160,3 @@ async def example(work: Work, answered: Answered, outcome: str, **more: Any) -> 
             **more,
         }
     )
-
-
-def plan_dicts(plan: Sequence[Any]) -> list[dict[str, Any]]:
-    """Plan steps for an event."""
-    return [asdict(step) for step in plan]

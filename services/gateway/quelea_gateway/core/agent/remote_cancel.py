@@ -16,7 +16,7 @@ _PATIENCE = 30.0
 """Longer than a silent gateway is taken for alive, with the beat that is usual."""
 
 
-async def end_afar(store: RunStore, tenant: str, run_id: str, *, beat_seconds: float) -> bool:
+async def cancel_remotely(store: RunStore, tenant: str, run_id: str, *, beat_seconds: float) -> bool:
     """Ask whoever runs it to end it, and wait until that is written down; whether this ended it.
 
     Raises:

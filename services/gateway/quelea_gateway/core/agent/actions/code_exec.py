@@ -5,33 +5,73 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any, ClassVar
 
 from quelea_kit.errors import Overloaded, QueleaError
 
-from quelea_gateway.core.agent import asking, parsing, python_code
-from quelea_gateway.core.agent.asking import Answered
-from quelea_gateway.core.agent.decisions import Choice
+from quelea_gateway.core.agent import model_call, parsing, python_code
+from quelea_gateway.core.agent.action import Action, Known, text_schema
+from quelea_gateway.core.agent.door_calls import collect_calls
 from quelea_gateway.core.agent.files import keep
-from quelea_gateway.core.agent.model import Observation
+from quelea_gateway.core.agent.model import Artifact, Choice, Observation
+from quelea_gateway.core.agent.model_call import Answered
 from quelea_gateway.core.agent.packing import Section, cut_middle, defused, remembered
+from quelea_gateway.core.agent.parsing import known_name, string, strings
 from quelea_gateway.core.agent.ports import Execution
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Work, plan_lines
 
+_TASK, _NAME, _MOST_APIS = 800, 120, 6
 _SHOWN = 20_000
 _TRACEBACK = 3_000
-_MOST_BODIES = 12
-_CALLS_SECONDS = 10
 _MOST_WAITS = 30
 """Times that a busy sandbox is asked again for one run of code."""
 _LONGEST_WAIT = 5.0
-_BODY_BYTES = 200_000
-_TEXTUAL = ("json", "text", "csv", "xml", "javascript", "html")
 
 
-async def code_exec(work: Work, choice: Choice) -> Observation:
-    """Write and run code for a task. Raises ModelAway."""
+class CodeExec(Action):
+    """Python, in a container of the agent-sandbox."""
+
+    name = "code-exec"
+    place = 50
+    description: ClassVar = {
+        "en": 'have Python code written and run, with the named APIs: {"task", "apis"}',
+        "zh": '编写并运行 Python 代码，可使用指定的接口：{"task", "apis"}',
+    }
+    fields: ClassVar = {
+        "task": ("description", "instruction", "instructions", "sub_task", "subtask", "goal", "request"),
+        "apis": ("api", "api_names", "names", "tools"),
+    }
+    reports_output = True
+
+    async def is_offered(self, work: Work) -> bool:
+        """There is a sandbox."""
+        return work.ports.sandbox is not None
+
+    def schema(self, known: Known) -> dict[str, Any]:
+        """The task in words, and the APIs that its code needs."""
+        apis = {"type": "array", "items": text_schema(_NAME), "maxItems": _MOST_APIS}
+        return {"task": text_schema(_TASK), "apis": apis}
+
+    def read(self, value: Mapping[str, Any], known: Known) -> Choice:
+        """The task and the APIs; a model may send the code right away."""
+        code = value.get("code") if isinstance(value.get("code"), str) else ""
+        apis = tuple(known_name(one, known.names) for one in strings(value, "apis", most=_MOST_APIS, longest=_NAME))
+        task = string(value, "task", longest=_TASK, needed=not code)
+        return Choice(self.name, {"task": task, "apis": apis}, code=code or "")
+
+    def planned(self, work: Work, task: str) -> Choice | None:
+        """Code for the task."""
+        return Choice(self.name, {"task": task})
+
+    async def run(self, work: Work, choice: Choice) -> Observation:
+        """Write and run code. Raises ModelAway."""
+        return await _write_and_run(work, choice)
+
+
+async def _write_and_run(work: Work, choice: Choice) -> Observation:
     before, observation = work.observation, Observation("", "wrong")
     for attempt in range(work.rules.code_repairs + 1):
         code, answered = (_given(choice), None) if attempt == 0 else ("", None)
@@ -50,7 +90,7 @@ async def code_exec(work: Work, choice: Choice) -> Observation:
         if isinstance(done, Observation):
             await _example(work, answered, "not run")
             return done
-        observation = await _seen(work, choice, code, done, attempt)
+        observation = await _observe(work, code, done, attempt)
         await _example(work, answered, done.reason)
         if done.reason == "ok" or work.time_left <= 0:
             return observation
@@ -59,10 +99,11 @@ async def code_exec(work: Work, choice: Choice) -> Observation:
 
 
 async def _write(work: Work, choice: Choice, before: str) -> tuple[str, Answered] | None:
-    named = [name for name in choice.apis if name in work.documents] or list(work.documents)[-3:]
+    task = choice.text("task")
+    named = [name for name in choice.texts("apis") if name in work.documents] or list(work.documents)[-3:]
     documents = "\n\n".join(f"## {name}\n{work.documents[name]}" for name in named)
-    memory = remembered(work.insights, f"{work.request.question} {choice.task}", work.prompt_tokens // 4)
-    fixed = {"current_date": work.request.as_of, "profile": work.profile, "task": choice.task[:800]}
+    memory = remembered(work.insights, f"{work.request.question} {task}", work.prompt_tokens // 4)
+    fixed = {"current_date": work.request.as_of, "profile": work.profile, "task": task}
     sections = [
         Section("question", defused(work.request.question), 2),
         Section("plan", plan_lines(work.plan), 1),
@@ -70,13 +111,13 @@ async def _write(work: Work, choice: Choice, before: str) -> tuple[str, Answered
         Section("apis", defused(documents) or "-", 4),
         Section("observation", before or "-", 3),
     ]
-    return await asking.ask(work, "code", fixed, sections, python_code.code, temperature=0.1)
+    return await model_call.ask(work, "code", fixed, sections, python_code.code, temperature=0.1)
 
 
 async def _example(work: Work, answered: Answered | None, outcome: str) -> None:
     """Record it, where the code was asked for apart."""
     if answered is not None:
-        await asking.example(work, answered, outcome)
+        await model_call.example(work, answered, outcome)
 
 
 def _given(choice: Choice) -> str:
@@ -136,10 +177,11 @@ async def _forget_session(work: Work) -> None:
                 await work.ports.sandbox.close_session(session)
 
 
-async def _seen(work: Work, choice: Choice, code: str, done: Execution, attempt: int) -> Observation:
+async def _observe(work: Work, code: str, done: Execution, attempt: int) -> Observation:
     """Write down what came out of it, and make the observation."""
     stdout, stderr, error = (work.scrubbed(parsing.clean(t)) for t in (done.stdout, done.stderr, done.error))
     kept = await keep(work, done.files)
+    artifacts = [artifact for artifact, _ in kept]
     refused = [work.scrubbed(parsing.clean(line, 300)) for line in done.refused_files[:20]]
     await work.journal.event(
         "output",
@@ -151,14 +193,35 @@ async def _seen(work: Work, choice: Choice, code: str, done: Execution, attempt:
             "stderr": _cut(stderr),
             "error": _cut(error),
             "seconds": round(done.wall_seconds, 3),
-            "files": [asdict(artifact) for artifact, _ in kept],
+            "files": [asdict(artifact) for artifact in artifacts],
             "dropped_bytes": done.dropped_bytes,
             "refused_files": refused,
         },
     )
-    for artifact, _ in kept:
+    for artifact in artifacts:
         if artifact.media_type.startswith("image/"):
             await work.journal.event("plot", {"step": work.step, **asdict(artifact)})
+    numbers = [*_add_outputs(work, code, stdout, kept), *await collect_calls(work)]
+    lines = [] if done.reason == "ok" else [_ENDS.get(done.reason, f"It ended with {done.reason}.")]
+    lines.append(error[-_TRACEBACK:] if error.strip() else "")
+    lines.append(defused(stdout) if stdout.strip() else "")
+    if done.reason == "ok" and not stdout.strip() and not kept:
+        lines.append(say("printed_nothing", work.language))
+    if done.reason != "ok" and not error.strip():
+        lines.append(stderr[-_TRACEBACK:])
+    if kept:
+        lines.append("Files: " + ", ".join(artifact.name for artifact in artifacts))
+    lines += refused
+    if not done.session_alive:
+        lines.append("The container is gone, and with it all variables and files: write complete code.")
+    text = "\n".join(line for line in lines if line.strip())
+    if done.reason != "ok":
+        return Observation(text, "wrong", numbers, artifacts)
+    return Observation(text, "good" if stdout.strip() or kept else "empty", numbers, artifacts)
+
+
+def _add_outputs(work: Work, code: str, stdout: str, kept: Sequence[tuple[Artifact, bytes]]) -> list[int]:
+    """What was printed, and tables and texts that were written, as evidence; the numbers of the new sources."""
     day, numbers = work.request.as_of, []
     if stdout.strip():
         numbers.append(work.evidence.execution(work.step, f"Output of step {work.step}", stdout, code, day=day))
@@ -168,30 +231,7 @@ async def _seen(work: Work, choice: Choice, code: str, done: Execution, attempt:
             separated = artifact.media_type != "text/plain"
             title = f"{artifact.name}, of step {work.step}"
             numbers.append(work.evidence.execution(work.step, title, text, code, day=day, separated=separated))
-    numbers += await calls(work)
-    parts = []
-    if done.reason != "ok":
-        parts.append(_ENDS.get(done.reason, f"It ended with {done.reason}."))
-    if error.strip():
-        parts.append(error[-_TRACEBACK:])
-    if stdout.strip():
-        parts.append(defused(stdout))
-    elif done.reason == "ok":
-        parts.append("" if kept else say("printed_nothing", work.language))
-    if stderr.strip() and done.reason != "ok" and not error.strip():
-        parts.append(stderr[-_TRACEBACK:])
-    if kept:
-        parts.append("Files: " + ", ".join(artifact.name for artifact, _ in kept))
-    parts += refused
-    if not done.session_alive:
-        parts.append("The container is gone, and with it all variables and files: write complete code.")
-    verdict = "wrong" if done.reason != "ok" else ("good" if stdout.strip() or kept else "empty")
-    return Observation(
-        "\n".join(part for part in parts if part),
-        verdict,  # type: ignore[arg-type]  # one of the three words
-        [n for n in numbers if n],
-        [artifact for artifact, _ in kept],
-    )
+    return [number for number in numbers if number]
 
 
 _ENDS = {
@@ -203,37 +243,6 @@ _ENDS = {
     "protocol": "What came out of the container could not be read; nothing of it is used.",
     "engine": "The container engine failed.",
 }
-
-
-async def calls(work: Work, *, bodies: bool = True) -> list[int]:
-    """Take over what the door has written down since; the numbers of the new sources.
-
-    Args:
-        bodies: Fetch what they brought, as evidence; needless once there is nothing left to conclude.
-    """
-    door, session = work.ports.door, work.door_session
-    if door is None or session is None:
-        return []
-    numbers = []
-    try:
-        async with asyncio.timeout(_CALLS_SECONDS):
-            for call in await door.calls(run_id=work.run_id, session_id=session.id):
-                if call.id in work.calls:
-                    continue
-                known = {one["sha256"] for one in work.calls.values()}
-                entry = {"step": work.step, **asdict(call), "url": work.scrubbed(call.url)}
-                work.calls[call.id] = entry
-                textual = any(kind in call.media_type.lower() for kind in _TEXTUAL)
-                if call.source == "refused" or not call.sha256 or call.status >= 400 or call.sha256 in known:
-                    continue
-                body = ""
-                if bodies and textual and len(known) < _MOST_BODIES:
-                    with contextlib.suppress(QueleaError):
-                        body = (await door.body(call.sha256, limit=_BODY_BYTES)).decode("utf-8", "replace")
-                numbers.append(work.evidence.call(work.step, entry, parsing.clean(body)))
-    except (QueleaError, TimeoutError):
-        work.notice(say("no_door", work.language, why="its log could not be read"))
-    return numbers
 
 
 def _cut(text: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quelea_gateway.core.agent import loose_json
+from quelea_gateway.core.agent.actions import all_actions
+from quelea_gateway.core.agent.model import FINISH
 from quelea_gateway.core.agent.parsing import LONGEST, Misfit, json_value, without_thinking
 
 _REACT = re.compile(
@@ -21,20 +23,6 @@ _LISTS = ("actions", "tool_calls", "calls", "steps")
 _INNER = ("action", "function", "function_call", "tool_call", "tool_use", "next_action", "call")
 _ARGUMENTS = ("arguments", "args", "parameters", "params", "action_input", "action_args", "input", "fields")
 _NAMES = ("action", "name", "tool", "tool_name", "function", "type")
-_ALIASES = {
-    "query": ("q", "search", "search_query", "question", "keywords"),
-    "need": ("description", "problem", "problem_description", "query", "question", "task"),
-    "name": ("api", "api_name", "tool", "function", "apis"),
-    "task": ("description", "instruction", "instructions", "sub_task", "subtask", "goal", "request"),
-    "apis": ("api", "api_names", "names", "tools"),
-}
-_FIELDS = {
-    "web-search": ("query",),
-    "kb-search": ("query",),
-    "api-select": ("need",),
-    "api-details": ("name",),
-    "code-exec": ("task", "apis"),
-}
 _ENDS = ("final-answer", "final", "answer", "done", "stop", "end", "conclude")
 
 
@@ -42,16 +30,6 @@ def action_of(value: dict[str, Any]) -> str:
     """The action that an object names; empty when it names none."""
     given = value.get("action")
     return re.sub(r"[_\s]+", "-", given.strip().lower()) if isinstance(given, str) else ""
-
-
-def known_name(given: str, names: Sequence[str]) -> str:
-    """The known name that is meant: "ak.stock_us_daily()" is stock_us_daily; as given when none is known so."""
-    plain = given.strip().strip("`\"'*").partition("(")[0].strip()
-    if plain in names or not names:
-        return plain
-    short = re.sub(r"^(?:ak|akshare)\.", "", plain)
-    ends = [name for name in names if name.lower() == short.lower() or name.endswith(f".{short}")]
-    return ends[0] if len(ends) == 1 else plain
 
 
 def unwrapped(text: str, actions: Sequence[str]) -> dict[str, Any]:
@@ -87,22 +65,27 @@ def _called(value: dict[str, Any], actions: Sequence[str], depth: int = 0) -> di
     given: Any = next((value[key] for key in _ARGUMENTS if value.get(key) not in (None, "")), {})
     action = action_of({"action": value[named]})
     if action in _ENDS and action not in actions:
-        action = "finish"
+        action = FINISH
     if isinstance(given, str):
         read = loose_json.loads(given) if given.lstrip().startswith("{") else None
-        field = next(iter(_FIELDS.get(action, ())), "")
+        field = next(iter(_fields(action)), "")
         given = read if isinstance(read, dict) else ({field: given} if field else {})
     rest = {key: one for key, one in value.items() if key not in (*_ARGUMENTS, named)}
     return {**rest, **(given if isinstance(given, dict) else {}), "action": action}
 
 
+def _fields(action: str) -> Mapping[str, tuple[str, ...]]:
+    known = all_actions().get(action)
+    return known.fields if known else {}
+
+
 def _filled(value: dict[str, Any]) -> dict[str, Any]:
     """Fields that came under another name."""
     found = dict(value)
-    for field in _FIELDS.get(action_of(value), ()):
+    for field, others in _fields(action_of(value)).items():
         if found.get(field):
             continue
-        other = next((found[key] for key in _ALIASES[field] if found.get(key)), None)
+        other = next((found[key] for key in others if found.get(key)), None)
         if other is not None:
             found[field] = other[0] if field == "name" and isinstance(other, list) and other else other
     return found

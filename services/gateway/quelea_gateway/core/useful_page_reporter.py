@@ -17,7 +17,7 @@ Report = Callable[[KeepOrder, tuple[Kept, ...], str], None]
 """Called with what was sent, what became of it, and what went wrong (empty when nothing did)."""
 
 
-class Keeper:
+class UsefulPageReporter:
     """A bounded queue before KeepPages.
 
     Args:
