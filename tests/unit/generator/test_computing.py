@@ -11,8 +11,8 @@ from quelea_gateway.core.answering import Basis, Written, concluded
 from quelea_gateway.core.checking import CheckPassage, Report, check_answer
 from quelea_gateway.core.model import Finished, Passage
 from quelea_gateway.core.model import Quote as GatewayQuote
-from quelea_generator.core.extractive.computing.computations import wanted
-from quelea_generator.core.extractive.computing.operands import value_of
+from quelea_generator.core.extractive.computing.computations import find_computations
+from quelea_generator.core.extractive.computing.operands import parse_value
 from quelea_generator.core.model import Evidence, Quote, Task
 from support.generator import lines_and_quotes
 
@@ -222,7 +222,7 @@ def test_a_quarter_of_two_calendars_is_not_certain_unless_the_question_says_fisc
     ],
 )
 def test_most_questions_ask_for_no_computation(question: str) -> None:
-    assert list(wanted(question)) == []
+    assert list(find_computations(question)) == []
 
 
 @pytest.mark.parametrize(
@@ -237,5 +237,5 @@ def test_most_questions_ask_for_no_computation(question: str) -> None:
     ],
 )
 def test_cells_are_read_as_figures(cell: str, value: str | None) -> None:
-    found = value_of(cell)
+    found = parse_value(cell)
     assert (str(found[0]) if found else None) == value

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from quelea_fintext.period_words import HAN_NTH, NTH, QUARTERS, YEAR
+from quelea_fintext.text import normalise
+
+from quelea_generator.core.extractive.question import Query
 
 Kind = Literal["change", "share", "ratio", "sum", "difference"]
 _MOST_OPERANDS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Computation:
     """A computation that a question asks for.
 
     Attributes:
@@ -134,7 +139,7 @@ def is_rate(question: str) -> bool:
     return _RATE.search(question) is not None
 
 
-def wanted(question: str) -> Iterator[Wanted]:
+def find_computations(question: str) -> Iterator[Computation]:
     """The computations that a question may ask for, the likeliest first; most questions ask for none.
 
     Args:
@@ -142,28 +147,68 @@ def wanted(question: str) -> Iterator[Wanted]:
     """
     for pattern in _SHARES:
         if match := pattern.search(question):
-            yield Wanted("share", (match["part"], match["whole"]))
+            yield Computation("share", (match["part"], match["whole"]))
             break
     for pattern, operands in _MARGINS:
         if (match := pattern.search(question)) and not _CHANGE.search(question):
             is_ratio = "current" in operands[0] or "流动" in operands[0]
-            yield Wanted("ratio" if is_ratio else "share", operands, stated=match[0])
+            yield Computation("ratio" if is_ratio else "share", operands, stated=match[0])
             break
     for pattern in _RATIOS:
         if match := pattern.search(question):
-            yield Wanted("ratio", (match["part"], match["whole"]))
+            yield Computation("ratio", (match["part"], match["whole"]))
             break
     for pattern in _SUMS:
         if match := pattern.search(question):
             parts = tuple(part for part in _AND.split(match["all"]) if part.strip())
             if 2 <= len(parts) <= _MOST_OPERANDS:
-                yield Wanted("sum", parts)
+                yield Computation("sum", parts)
                 break
     for pattern in _DIFFERENCES:
         if match := pattern.search(question):
-            yield Wanted("difference", (match["a"], match["b"]))
+            yield Computation("difference", (match["a"], match["b"]))
             break
     if _CHANGE.search(question) and not _TREND.search(question):
         item = _HIGHER_BY.sub("", _WORDS_OF_CHANGE.sub(" ", question).strip(" ?？。"))
         months = 3 if _SEQUENTIAL.search(question) else 12 if _YEARLY.search(question) else 0
-        yield Wanted("change", (item,), months)
+        yield Computation("change", (item,), months)
+
+
+_PERIOD = re.compile(
+    rf"\bq(?P<q1>[1-4])\W{{0,3}}(?:of )?(?:fy ?|fiscal )?(?:year )?(?P<y1>{YEAR})"
+    rf"|\b(?:fy ?)?(?P<y2>{YEAR})[ -]?q(?P<q2>[1-4])"
+    rf"|\b(?P<q3>{NTH})(?: fiscal)? quarter (?:of |in )?(?:fiscal )?(?:year )?(?P<y3>{YEAR})"
+    rf"|(?P<y4>{YEAR})(?:财年|年度?)?第?(?P<q4>{HAN_NTH})季度?"
+)
+_MONTHS_APART = 60
+
+
+def later_and_months(query: Query, question: str, months: int) -> tuple[Query, int] | None:
+    """The question as one about its later time, and the months to the earlier; None when it names three times and more.
+
+    Args:
+        query: The question, read.
+        question: Its text.
+        months: What its other words say: 3 for "sequentially", 12 for "year over year", 0 for nothing.
+    """
+    text = normalise(question)
+    said = set()
+    for match in _PERIOD.finditer(text):
+        quarter = next(match[name] for name in ("q1", "q2", "q3", "q4") if match[name])
+        year = next(match[name] for name in ("y1", "y2", "y3", "y4") if match[name])
+        said.add((int(year), QUARTERS[quarter]))
+    if len(query.days) > 1:
+        first, last = min(query.days), max(query.days)
+        apart = round((last - first).days / 365.25 * 12)
+        if len(set(query.days)) > 2 or apart > _MONTHS_APART:
+            return None
+        return replace(query, days=(last,), years=frozenset({last.year})), apart
+    if len(said) > 2 or len(query.years) > 2:
+        return None
+    if len(said) == 2:
+        (y0, q0), (y1, q1) = sorted(said)
+        return replace(query, years=frozenset({y1}), quarter=q1), 12 * (y1 - y0) + 3 * (q1 - q0)
+    if len(query.years) == 2 and not query.days:
+        apart = 12 * (max(query.years) - min(query.years))
+        return (replace(query, years=frozenset({max(query.years)})), apart) if apart <= _MONTHS_APART else None
+    return query, months
