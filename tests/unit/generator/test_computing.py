@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from quelea_checker import CheckPassage, Report, check_answer
 from quelea_gateway.core.answering import Basis, Written, concluded
-from quelea_gateway.core.checking import CheckPassage, Report, check_answer
 from quelea_gateway.core.model import Finished, Passage
 from quelea_gateway.core.model import Quote as GatewayQuote
 from quelea_generator.core.extractive.computing.computations import find_computations
