@@ -120,6 +120,9 @@ def stand_alone(question: str, history: tuple[Turn, ...], as_of: date, companies
     found = FollowUp(usual(first or earlier[0]), leans=False)  # the turns before "And Intel's revenue?" may be gone
     part = ""  # of what the whole was asked for: "And Services?" after it is another part
     for turn in map(usual, [*earlier[1:], question.strip()]):
+        if len(turn) > _LONGEST:
+            found, part = FollowUp(turn, leans=False), ""
+            continue
         base, other = found.text, read_parts(turn, companies)
         found = _merged(part if part and other.topics and not other.sure else base, turn, as_of, companies)
         part = base if _is_total(turn) else ""
@@ -127,9 +130,10 @@ def stand_alone(question: str, history: tuple[Turn, ...], as_of: date, companies
 
 
 def _merged(base_text: str, question: str, as_of: date, known: tuple[str, ...]) -> FollowUp:
-    said = read_parts(question, known)
-    base = read_parts(base_text, known)
-    if len(question) > _LONGEST or len(base_text) > 2 * _LONGEST or not _leans(question, said, base):
+    if len(base_text) > 2 * _LONGEST:
+        return FollowUp(question, leans=False)
+    said, base = read_parts(question, known), read_parts(base_text, known)
+    if not _leans(question, said, base):
         return FollowUp(question, leans=False)
     chinese = said.language == "zh" or (not re.search("[A-Za-z]", question) and base.language == "zh")
     if _WHY.match(question):
@@ -159,7 +163,7 @@ def _is_total(question: str) -> bool:
 
 
 def _leans(question: str, said: Parts, base: Parts) -> bool:
-    ask_for_total = bool(said.companies and said.items)
+    names_both = bool(said.companies and said.items)
     if _HOW_IS.search(question) and not (said.sure or said.items or said.periods or said.shift):
         return bool(_CONNECTIVE.match(question) or _PRONOUN.search(question))
     if said.companies and not said.items and base.items and _COMPARES_WITH.search(question) and base.companies:
@@ -168,10 +172,10 @@ def _leans(question: str, said: Parts, base: Parts) -> bool:
         return True
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
     starts = bool(_CONNECTIVE.match(question)) or question.rstrip(" ?？").endswith("呢")
-    if ask_for_total and _SENTENCE.search(fragment):
+    if names_both and _SENTENCE.search(fragment):
         return starts and not said.periods and not said.shift and bool(base.periods) and not _NOW.search(question)
     if starts or not _SENTENCE.search(fragment):
-        return not ask_for_total or starts
+        return not names_both or starts
     if said.companies:
         return not said.items and bool(base.items) and _compares_it(question)
     if _POSSESSIVE.search(question) or _PRONOUN.search(question) or _POINTS.search(question):

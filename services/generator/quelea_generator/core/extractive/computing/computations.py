@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -35,59 +35,52 @@ class Computation:
 
 
 _VERB = r"(?:was|were|is|are|did|does|do|came|come|comes|comprised|represented)"
-_SHARES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b(?:share|percentage|proportion|portion|fraction|percent) of (?P<whole>.{{2,60}}?) (?:\w+ly )?{_VERB}\b"
-        r"(?: from| by| of)? ?(?P<part>.+)",
-        r"(?P<part>.+?),? as an? (?:share|percentage|proportion|percent|portion|fraction) of (?P<whole>.+)",
-        r"(?P<part>.+?)['’]s? share of (?P<whole>.+)",
-        r"\bhow much of (?P<whole>.{2,60}?) (?:came|comes|was|were|is) (?:from |made up (?:by|of) )?(?P<part>.+)",
-        r"(?P<part>.+?)占(?!比)(?:公司|其)?(?P<whole>.{2,20}?)的?(?:比例|比重|百分比|份额|比率|百分之|多少|几成)",
-        r"(?P<part>.+?)在(?P<whole>.{2,16}?)中?的?(?:占比|所占)",
-        r"(?P<part>.+?(?P<whole>收入|销售额|营收))的?占比",
-        r"(?P<whole>.+?(?:收入|销售额|营收))[中里](?P<part>.{1,20}?)的?(?:占比|比例|比重|占多少)",
-    )
+
+
+def _patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
+
+
+# Work must grow with the question's length, not with its square: what may be long begins at the start of the line, and
+# what comes before it is never tried again (atomic groups) or bounded.
+_SHARES = _patterns(
+    rf"\b(?:share|percentage|proportion|portion|fraction|percent) of (?P<whole>.{{2,60}}?) (?:\w{{1,30}}ly )?{_VERB}\b"
+    r"(?: from| by| of)? ?(?P<part>.+)",
+    r"^(?P<part>.+?),? as an? (?:share|percentage|proportion|percent|portion|fraction) of (?P<whole>.+)",
+    r"^(?P<part>.+?)['’]s? share of (?P<whole>.+)",
+    r"\bhow much of (?P<whole>.{2,60}?) (?:came|comes|was|were|is) (?:from |made up (?:by|of) )?(?P<part>.+)",
+    r"^(?P<part>.+?)占(?!比)(?:公司|其)?(?P<whole>.{2,20}?)的?(?:比例|比重|百分比|份额|比率|百分之|多少|几成)",
+    r"^(?P<part>.+?)在(?P<whole>.{2,16}?)中?的?(?:占比|所占)",
+    r"^(?P<part>.+?(?P<whole>收入|销售额|营收))的?占比",
+    r"^(?P<whole>.+?(?:收入|销售额|营收))[中里](?P<part>.{1,20}?)的?(?:占比|比例|比重|占多少)",
 )
-_MARGINS = tuple(
-    (re.compile(pattern, re.IGNORECASE), operands)
-    for pattern, operands in (
-        (r"\bnet (?:profit |income )?margin\b", ("net income", "revenue")),
-        (r"\boperating (?:profit |income )?margin\b", ("operating income", "revenue")),
-        (r"\bgross (?:profit )?margin (?:percent(?:age)?|rate|ratio|%)|\bgross margin\b.{0,40}(?:%|\bpercent)",
-         ("gross margin", "revenue")),
-        (r"\bcurrent ratio\b", ("total current assets", "total current liabilities")),
-        (r"净利润?率", ("净利润", "营业收入")),
-        (r"(?:营业|经营|运营)利润率", ("营业利润", "营业收入")),
-        (r"毛利润?率", ("毛利", "营业收入")),
-        (r"流动比率", ("流动资产合计", "流动负债合计")),
-    )
-)  # fmt: skip
-_RATIOS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\bratio (?:of|between) (?P<part>.+?) (?:to|and|over) (?P<whole>.+)",
-        r"(?P<part>\w[\w& -]*?)[ -]to[ -](?P<whole>\w[\w& -]*?) ratio\b(?P<rest>.*)",
-        r"(?P<part>.+?)(?:与|和|对|同|比)(?P<whole>.{2,16}?)(?:的|之间的)?(?:比率|比值|之比)",
-    )
+_RATIOS = _patterns(
+    r"^(?>.*?\bratio (?:of|between) )(?P<part>.+?) (?:to|and|over) (?P<whole>.+)",
+    r"(?<![\w& -])[& -]*(?>(?P<part>\w[\w& -]*?)[ -]to[ -])(?P<whole>\w[\w& -]*?) ratio\b",
+    r"^(?P<part>.+?)(?:与|和|对|同|比)(?P<whole>.{2,16}?)(?:的|之间的)?(?:比率|比值|之比)",
 )
-_SUMS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(?:sum|combined total|aggregate) of (?P<all>.+)",
-        r"(?P<all>.+ and .+?),? (?:combined|taken together|together|added (?:up|together)|summed)\b",
-        r"\bcombined (?P<all>.+ and .+)",
-        r"(?P<all>.+?[和与及加、].+?)的?(?:合计|之和|总和|总共|一共|共计|加起来|加总)",
-    )
+_DIFFERENCES = _patterns(
+    r"^(?>.*?\bdifference between )(?P<part>.+?) and (?P<whole>.+)",
+    r"^(?P<part>.+?)(?:与|和|减去|减)(?P<whole>.{2,20}?)的?(?:差额|之差|差值|相差)",
+)
+_SUMS = _patterns(
+    r"\b(?:sum|combined total|aggregate) of (?P<all>.+)",
+    r"^(?P<all>(?>.+? and ).+?),? (?:combined|taken together|together|added (?:up|together)|summed)\b",
+    r"^(?>.*?\bcombined )(?P<all>.+ and .+)",
+    r"^(?P<all>(?>.+?[和与及加、]).+?)的?(?:合计|之和|总和|总共|一共|共计|加起来|加总)",
 )
 _AND = re.compile(r",? and |, | plus |以及|加上|[和与及加、]", re.IGNORECASE)
-_DIFFERENCES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\bdifference between (?P<a>.+?) and (?P<b>.+)",
-        r"(?P<a>.+?)(?:与|和|减去|减)(?P<b>.{2,20}?)的?(?:差额|之差|差值|相差)",
-    )
-)
+_MARGINS: tuple[tuple[str, Kind, tuple[str, str]], ...] = (
+    (r"\bnet (?:profit |income )?margin\b", "share", ("net income", "revenue")),
+    (r"\boperating (?:profit |income )?margin\b", "share", ("operating income", "revenue")),
+    (r"\bgross (?:profit )?margin (?:percent(?:age)?|rate|ratio|%)|\bgross margin\b.{0,40}(?:%|\bpercent)",
+     "share", ("gross margin", "revenue")),
+    (r"\bcurrent ratio\b", "ratio", ("total current assets", "total current liabilities")),
+    (r"净利润?率", "share", ("净利润", "营业收入")),
+    (r"(?:营业|经营|运营)利润率", "share", ("营业利润", "营业收入")),
+    (r"毛利润?率", "share", ("毛利", "营业收入")),
+    (r"流动比率", "ratio", ("流动资产合计", "流动负债合计")),
+)  # fmt: skip
 _UP_DOWN = (
     r"(?:increas\w*|decreas\w*|grow\w*|grew|rise[ns]?|rose|fall\w*|fell|declin\w*|drop\w*|chang\w*|gain\w*|reduc\w*"
     r"|higher|lower|more|less|fewer|larger|smaller)"
@@ -145,33 +138,31 @@ def find_computations(question: str) -> Iterator[Computation]:
     Args:
         question: Normalised: lower case, full-width signs made ordinary.
     """
-    for pattern in _SHARES:
-        if match := pattern.search(question):
-            yield Computation("share", (match["part"], match["whole"]))
+    changes = _CHANGE.search(question) is not None
+    yield from _pairs("share", _SHARES, question)
+    for margin, kind, operands in _MARGINS:
+        if not changes and (match := re.search(margin, question)):
+            yield Computation(kind, operands, stated=match[0])
             break
-    for pattern, operands in _MARGINS:
-        if (match := pattern.search(question)) and not _CHANGE.search(question):
-            is_ratio = "current" in operands[0] or "流动" in operands[0]
-            yield Computation("ratio" if is_ratio else "share", operands, stated=match[0])
-            break
-    for pattern in _RATIOS:
-        if match := pattern.search(question):
-            yield Computation("ratio", (match["part"], match["whole"]))
-            break
+    yield from _pairs("ratio", _RATIOS, question)
     for pattern in _SUMS:
         if match := pattern.search(question):
             parts = tuple(part for part in _AND.split(match["all"]) if part.strip())
             if 2 <= len(parts) <= _MOST_OPERANDS:
                 yield Computation("sum", parts)
                 break
-    for pattern in _DIFFERENCES:
-        if match := pattern.search(question):
-            yield Computation("difference", (match["a"], match["b"]))
-            break
-    if _CHANGE.search(question) and not _TREND.search(question):
+    yield from _pairs("difference", _DIFFERENCES, question)
+    if changes and not _TREND.search(question):
         item = _HIGHER_BY.sub("", _WORDS_OF_CHANGE.sub(" ", question).strip(" ?？。"))
         months = 3 if _SEQUENTIAL.search(question) else 12 if _YEARLY.search(question) else 0
         yield Computation("change", (item,), months)
+
+
+def _pairs(kind: Kind, patterns: Sequence[re.Pattern[str]], question: str) -> Iterator[Computation]:
+    """The computation of the first pattern that the question has."""
+    match = next(filter(None, (pattern.search(question) for pattern in patterns)), None)
+    if match:
+        yield Computation(kind, (match["part"], match["whole"]))
 
 
 _PERIOD = re.compile(
