@@ -16,7 +16,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from quelea_generator.core.engines.routing import Load, Policy, Wanted
+from quelea_generator.core.engines.routing import Load, Policy, PromptKey
 
 BLOCK_TOKENS = 64
 READ_PER_SECOND = 200.0
@@ -32,7 +32,7 @@ class Asked:
     """A request: when it comes, its prompt, how long its answer will be and was allowed to be (tokens)."""
 
     at: float
-    prompt: Wanted
+    prompt: PromptKey
     answer: int
     allowed: int
     first: float = -1.0

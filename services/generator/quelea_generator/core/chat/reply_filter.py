@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-from quelea_generator.core.instructions import visible
+from quelea_generator.core.instructions import strip_invisible
 
 _OPEN = ("<think>", "<thinking>")
 _LONGEST = max(map(len, _OPEN))
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and newline
 
 
-def readable(text: str) -> str:
+def strip_unseen(text: str) -> str:
     """The text without control characters, and without those that are read but not seen."""
     if text.isascii() and text.isprintable():
         return text
-    return visible(_CONTROL.sub("", text))
+    return strip_invisible(_CONTROL.sub("", text))
 
 
 class ThoughtFilter:

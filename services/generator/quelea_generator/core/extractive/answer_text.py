@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from types import MappingProxyType
 
-from quelea_generator.core.extractive import naming
-from quelea_generator.core.extractive.columns import choose, columns_of_row, head_of
-from quelea_generator.core.extractive.labels import names_item
+from quelea_fintext.dates import find_dates
+
+from quelea_generator.core.extractive.matching import names_item
 from quelea_generator.core.extractive.opinions import Opinion
-from quelea_generator.core.extractive.question import Asked
+from quelea_generator.core.extractive.question import Query
 from quelea_generator.core.extractive.rows import parse_row
 from quelea_generator.core.extractive.scoring import Candidate
+from quelea_generator.core.extractive.spans import Span
+from quelea_generator.core.extractive.table_heads import choose_column, head_of, match_columns, read_scale
+from quelea_generator.core.model import Evidence
 
 _CJK = "\u3000-\u303f\u3400-\u9fff\uff00-\uffef"
 _WRAP = re.compile(rf"(?<=[{_CJK}])[ \t]*\n\s*(?=[{_CJK}])")
@@ -54,39 +58,39 @@ def opening(language: str, opinion: Opinion = "") -> str:
     return _OPENING[language, opinion]
 
 
-def plain(text: str) -> str:
+def one_line(text: str) -> str:
     """The quoted text on one line. Words, figures and signs are untouched; only white space is."""
     return " ".join(_WRAP.sub("", text).split())
 
 
-def line(asked: Asked, candidate: Candidate, *, name_filing: bool, name_heading: bool = False) -> str:
+def write_line(query: Query, candidate: Candidate, *, name_filing: bool, name_heading: bool = False) -> str:
     """One quote, cited.
 
     A table row reads `Total net sales: 81,797 (three months ended July 1, 2023; in millions), from the row “Total net
     sales 81,797 82,959” [1]` when its column is certain, and just the row when it is not.
     """
     if candidate.span.rows:
-        return _run(asked, candidate, name_filing=name_filing)
+        return _run(query, candidate, name_filing=name_filing)
     evidence, row = candidate.evidence, candidate.span.row
-    zh = asked.language == "zh"
+    zh = query.language == "zh"
     between = "；" if zh else "; "
-    quoted, cite = plain(candidate.text), f"[{evidence.number}]"
-    lead = _lead(asked, candidate) if name_filing else ""
+    quoted, cite = one_line(candidate.text), f"[{evidence.number}]"
+    lead = _lead(query, candidate) if name_filing else ""
     if row is None:
         return f"{lead}“{quoted}” {cite}"
-    heads = columns_of_row(head_of(evidence, candidate.span), row.cells)
-    index = choose(asked, evidence, heads)
+    heads = match_columns(head_of(evidence, candidate.span), row.cells)
+    index = choose_column(query, evidence, heads)
     percents = [bool(re.search("[%％]", cell)) for cell in row.cells if re.search(r"\d", cell)]
-    units = "" if all(percents) else naming.units(asked.language, evidence, candidate.span)
+    units = "" if all(percents) else scale_phrase(query.language, evidence, candidate.span)
     column = heads[index] if index is not None else None
     if index is None or column is None or not re.search(r"\d", row.cells[index]):
-        notes = " | ".join(naming.period(asked.language, head.text) for head in heads if head)
+        notes = " | ".join(period_phrase(query.language, head.text) for head in heads if head)
         shown = between.join(part for part in (notes, units) if part)
         if zh:
             return f"{lead}表格行“{quoted}”{f'（{shown}）' if shown else ''} {cite}"
         return f"{lead}Row “{quoted}”{f' ({shown})' if shown else ''} {cite}"
     cell = row.cells[index]
-    period = naming.period(asked.language, column.text)
+    period = period_phrase(query.language, column.text)
     shown = between.join(part for part in (period, "" if re.search("[%％]", cell) else units) if part)
     label = row_label(candidate, name_heading=name_heading)
     if zh:
@@ -94,33 +98,33 @@ def line(asked: Asked, candidate: Candidate, *, name_filing: bool, name_heading:
     return f"{lead}{label}: {cell} ({shown}), from the row “{quoted}” {cite}"
 
 
-def _lead(asked: Asked, candidate: Candidate) -> str:
+def _lead(query: Query, candidate: Candidate) -> str:
     """The filing's name before a quote, where the quotes are of several."""
     evidence = candidate.evidence
     filing = " ".join(part for part in (evidence.company, evidence.period_label or evidence.period_end) if part)
-    return f"{filing}{'：' if asked.language == 'zh' else ': '}" if filing else ""
+    return f"{filing}{'：' if query.language == 'zh' else ': '}" if filing else ""
 
 
-def _run(asked: Asked, candidate: Candidate, *, name_filing: bool) -> str:
+def _run(query: Query, candidate: Candidate, *, name_filing: bool) -> str:
     """Adjacent rows, cited: each label with its figure when the column is certain, and the rows as printed."""
     evidence, span = candidate.evidence, candidate.span
-    zh = asked.language == "zh"
+    zh = query.language == "zh"
     between, colon = ("；", "：") if zh else ("; ", ": ")
-    lead = _lead(asked, candidate) if name_filing else ""
+    lead = _lead(query, candidate) if name_filing else ""
     rows = span.rows
-    heads = columns_of_row(head_of(evidence, span), rows[0].cells)
-    index = choose(asked, evidence, heads)
+    heads = match_columns(head_of(evidence, span), rows[0].cells)
+    index = choose_column(query, evidence, heads)
     column = heads[index] if index is not None else None
-    units = naming.units(asked.language, evidence, span)
-    quoted = " / ".join(plain(text) for text in candidate.text.splitlines() if text.strip())
+    units = scale_phrase(query.language, evidence, span)
+    quoted = " / ".join(one_line(text) for text in candidate.text.splitlines() if text.strip())
     if index is None or column is None:
-        notes = " | ".join(naming.period(asked.language, head.text) for head in heads if head)
+        notes = " | ".join(period_phrase(query.language, head.text) for head in heads if head)
         shown = between.join(part for part in (notes, units) if part)
         opened = "表格各行" if zh else "Rows "
         note = f"（{shown}）" if zh else f" ({shown})"
         return f"{lead}{opened}“{quoted}”{note if shown else ''} [{evidence.number}]"
-    said = between.join(f"{plain(row.label)}{colon}{row.cells[index]}" for row in rows)
-    shown = between.join(part for part in (naming.period(asked.language, column.text), units) if part)
+    said = between.join(f"{one_line(row.label)}{colon}{row.cells[index]}" for row in rows)
+    shown = between.join(part for part in (period_phrase(query.language, column.text), units) if part)
     if zh:
         return f"{lead}{said}（{shown}），见表格各行“{quoted}” [{evidence.number}]"
     return f"{lead}{said} ({shown}), from the rows “{quoted}” [{evidence.number}]"
@@ -132,16 +136,16 @@ def row_label(candidate: Candidate, *, name_heading: bool = False) -> str:
     In any case with name_heading, as another quote has the same label, and where the table itself has the label under
     several headings: the "Net sales" of one segment are not the company's. A line of periods or units is no heading.
     """
-    label = plain(candidate.span.row.label) if candidate.span.row else ""
+    label = one_line(candidate.span.row.label) if candidate.span.row else ""
     rows = (parse_row(text) for text in candidate.evidence.text.splitlines())
-    in_table = sum(row is not None and plain(row.label) == label for row in rows)
+    in_table = sum(row is not None and one_line(row.label) == label for row in rows)
     heading = candidate.span.above.rsplit("\n", 1)[-1].strip().rstrip(":： ")
     alone = heading == candidate.span.above.strip().rstrip(":： ")  # then it may be the table's title
     wanted = name_heading or in_table > 1 or (not alone and max(candidate.matched, default=1.0) < _MET)
     # Its rows are of the item that the heading names: the client segment's operating income is not its revenue.
     wanted = wanted or (names_item(heading) and not names_item(label))
     if heading and wanted and len(heading) < _LONG_HEADING and not _NO_HEADING.search(heading):
-        return f"{plain(heading)} – {label}"
+        return f"{one_line(heading)} – {label}"
     return label
 
 
@@ -152,13 +156,13 @@ def _place(candidate: Candidate) -> tuple[tuple[str, str], str] | None:
     return (candidate.evidence.filing, row.label.lower()) if row else None
 
 
-def lines(asked: Asked, chosen: Sequence[Candidate]) -> list[str]:
+def write_lines(query: Query, chosen: Sequence[Candidate]) -> list[str]:
     """The lines of the answer, without the opening. Several filings are told apart by name."""
     several = len({candidate.evidence.filing for candidate in chosen}) > 1
     labels = Counter(_place(candidate) for candidate in chosen)
     written = [
-        line(
-            asked,
+        write_line(
+            query,
             candidate,
             name_filing=several,
             name_heading=candidate.span.row is not None and labels[_place(candidate)] > 1,
@@ -166,3 +170,75 @@ def lines(asked: Asked, chosen: Sequence[Candidate]) -> list[str]:
         for candidate in chosen
     ]
     return [f"- {text}" for text in written] if len(written) > 1 else written
+
+
+_SPAN = re.compile(
+    r"(?P<months>three|six|nine|twelve|3|6|9|12)[ -]months?(?: ended)?"
+    r"|(?P<fiscal>fiscal )?(?P<what>years?|quarters?) ended",
+    re.IGNORECASE,
+)
+_NUMBERS = {"three": "三", "six": "六", "nine": "九", "twelve": "十二", "3": "三", "6": "六", "9": "九", "12": "十二"}
+_QUARTER = re.compile(r"Q([1-4]) ?(FY)?((?:19|20)\d\d)", re.IGNORECASE)
+_YEAR = re.compile(r"(?:FY ?)?((?:19|20)\d\d)", re.IGNORECASE)
+_CHANGE = re.compile(r"[a-z$€£% /()-]*\b(?:change|variance|increase|decrease)\b[a-z /()-]*", re.IGNORECASE)
+_SCALES = {"hundreds": "百", "thousands": "千", "millions": "百万", "billions": "十亿"}
+_SCALE = re.compile(r"in (?P<scale>hundreds|thousands|millions|billions)(?P<of> of .+)?", re.IGNORECASE)
+_DOLLARS = re.compile(r"(?<![A-Za-z])(?:US)?\$|\bUSD\b")
+_OF_DOLLARS = re.compile(r"of (?:u\.?s|dollars)", re.IGNORECASE)
+_OTHER_MONEY = re.compile(r"(?<![A-Za-z])(?:HK|NT|AU?|CA?|S|R)\$|[€£¥￥]|\b(?:RMB|CNY|EUR|GBP|JPY|HKD)\b")
+_NO_MONEY = re.compile(
+    r"\b(?:shares?|units?|number|employees|headcount|customers|users|subscribers|stores|options|awards|days)\b",
+    re.IGNORECASE,
+)
+
+
+def _quarter(match: re.Match[str]) -> str:
+    return f"{match[3]}{'财年' if match[2] else '年'}第{'一二三四'[int(match[1]) - 1]}季度"
+
+
+@lru_cache(maxsize=1024)
+def period_phrase(language: str, text: str) -> str:
+    """A column's head as the question's language says it: 截至2023年7月1日的三个月. What is not known stays."""
+    if language != "zh" or not text.isascii():
+        return text
+    if match := _QUARTER.fullmatch(text):
+        return _quarter(match)
+    if _CHANGE.fullmatch(text):
+        return "变动"
+    span = _SPAN.match(text)
+    rest = text[span.end() :].strip() if span else text
+    if span and (match := _QUARTER.fullmatch(rest)):
+        return _quarter(match)
+    days = [one.day for one in find_dates(rest)]
+    if len(days) == 1:
+        at = f"{days[0].year}年{days[0].month}月{days[0].day}日"
+    elif year := _YEAR.fullmatch(rest):
+        at = f"{year[1]}年"
+    else:
+        return text
+    if span is None:
+        return at
+    if span["months"]:
+        return f"截至{at}的{_NUMBERS[span['months'].lower()]}个月"
+    if span["what"].lower().startswith("quarter"):
+        return f"截至{at}的季度"
+    return f"截至{at}的{'财年' if span['fiscal'] else '年度'}"
+
+
+def scale_phrase(language: str, evidence: Evidence, span: Span) -> str:
+    """The unit of a row's figures as the question's language says it: 百万美元; empty when the table says nothing.
+
+    The currency is added only where the table's figures have one sign, and the row is one of money.
+    """
+    said = read_scale(evidence, span)
+    match = _SCALE.fullmatch(said)
+    if language != "zh" or match is None:
+        return said
+    scale = _SCALES[match["scale"].lower()]
+    around = f"{evidence.table_head}\n{evidence.text}"
+    label = span.row.label if span.row else " ".join(row.label for row in span.rows)
+    if _OF_DOLLARS.search(match["of"] or "") or (
+        not match["of"] and _DOLLARS.search(around) and not _OTHER_MONEY.search(around) and not _NO_MONEY.search(label)
+    ):
+        return f"{scale}美元"
+    return f"单位：{scale}" if not match["of"] else said

@@ -14,7 +14,7 @@ from functools import lru_cache
 from quelea_fintext.dates import find_dates, parse_iso
 from quelea_fintext.period_words import MONTHS_LONG, QUARTERS, TO_DATE
 
-from quelea_generator.core.extractive.question import Asked
+from quelea_generator.core.extractive.question import Query
 from quelea_generator.core.extractive.rows import parse_row
 from quelea_generator.core.extractive.spans import Span
 from quelea_generator.core.model import Evidence
@@ -71,7 +71,7 @@ def _has_period(text: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def columns(head: str, cells: int) -> tuple[Column, ...]:
+def read_columns(head: str, cells: int) -> tuple[Column, ...]:
     """The head's columns when there are as many as cells, else none. The rows of a table share what was read."""
     lines = [line for line in head.splitlines() if line.strip()]
     best: list[Column] = []
@@ -82,13 +82,13 @@ def columns(head: str, cells: int) -> tuple[Column, ...]:
     return tuple(best)
 
 
-def columns_of_row(head: str, cells: Sequence[str]) -> list[Column | None]:
+def match_columns(head: str, cells: Sequence[str]) -> list[Column | None]:
     """One column head per cell. Percentages that stand between the columns of a head have none of their own."""
-    found = columns(head, len(cells))
+    found = read_columns(head, len(cells))
     if found:
         return list(found)
     plain = [i for i, cell in enumerate(cells) if not re.search(r"[%％]", cell)]
-    found = columns(head, len(plain)) if 0 < len(plain) < len(cells) else ()
+    found = read_columns(head, len(plain)) if 0 < len(plain) < len(cells) else ()
     result: list[Column | None] = [None] * len(cells)
     for index, column in zip(plain, found, strict=False):
         result[index] = column
@@ -159,33 +159,33 @@ def _is_torn(head: str) -> bool:
     return found not in (sorted(found), sorted(found, reverse=True))
 
 
-def choose(asked: Asked, evidence: Evidence, found: Sequence[Column | None]) -> int | None:
+def choose_column(query: Query, evidence: Evidence, found: Sequence[Column | None]) -> int | None:
     """The index of the column that the question means; None when it is not certain."""
     known = [column for column in found if column]
-    scores = [_fit(asked, evidence, column, known) if column else -1.0 for column in found]
+    scores = [_fit(query, evidence, column, known) if column else -1.0 for column in found]
     best = max(scores, default=0.0)
     return scores.index(best) if best >= 1 and scores.count(best) == 1 else None
 
 
-def _fit(asked: Asked, evidence: Evidence, column: Column, found: Sequence[Column]) -> float:
+def _fit(query: Query, evidence: Evidence, column: Column, found: Sequence[Column]) -> float:
     if column.is_change:
         return -1.0
     if column.quarter:
-        of_year = not asked.years or str(next(iter(asked.years))) in evidence.period_label
-        return 2.0 if column.quarter == asked.quarter and of_year else -1.0
+        of_year = not query.years or str(next(iter(query.years))) in evidence.period_label
+        return 2.0 if column.quarter == query.quarter and of_year else -1.0
     days = {match.day for match in find_dates(column.text)}
     end = parse_iso(evidence.period_end)
     fit = 0.0
-    if asked.days:
-        fit += 2.0 if days & set(asked.days) else 0.0
-    elif asked.years and end and _is_beside(asked, evidence):
+    if query.days:
+        fit += 2.0 if days & set(query.days) else 0.0
+    elif query.years and end and _is_beside(query, evidence):
         before = end - _YEAR
         fit += 2.0 if _near(before, days) or (not days and column.year == before.year) else 0.0
-    elif asked.years and not is_own(asked, evidence):
-        fit += 2.0 if column.year in asked.years and len(asked.years) == 1 else 0.0
+    elif query.years and not is_own(query, evidence):
+        fit += 2.0 if column.year in query.years and len(query.years) == 1 else 0.0
     elif end:
         fit += 2.0 if end in days or (not days and column.year == end.year) else 0.0
-    now, earlier = (_BEFORE, _NOW) if _is_beside(asked, evidence) else (_NOW, _BEFORE)
+    now, earlier = (_BEFORE, _NOW) if _is_beside(query, evidence) else (_NOW, _BEFORE)
     if column.text.startswith(now):
         fit += 1.5
     if column.text.startswith(earlier):
@@ -193,12 +193,12 @@ def _fit(asked: Asked, evidence: Evidence, column: Column, found: Sequence[Colum
     if column.months:
         shortest = min(other.months for other in found if other.months)
         longest = max(other.months for other in found)
-        wanted = longest if asked.months == TO_DATE else asked.months or shortest
+        wanted = longest if query.months == TO_DATE else query.months or shortest
         fit += 0.5 if column.months == wanted else 0.0
     return fit
 
 
-def table_fit(asked: Asked, evidence: Evidence, span: Span) -> float:
+def table_fit(query: Query, evidence: Evidence, span: Span) -> float:
     """-1 when the row's table is of another period than the one that is meant, else 0.
 
     Trailing twelve months in a quarterly filing, quarters alone where nine months are asked for, or a table whose dates
@@ -206,53 +206,53 @@ def table_fit(asked: Asked, evidence: Evidence, span: Span) -> float:
     """
     if span.row is None:
         return 0.0
-    heads = [column for column in columns_of_row(head_of(evidence, span), span.row.cells) if column]
+    heads = [column for column in match_columns(head_of(evidence, span), span.row.cells) if column]
     end = parse_iso(evidence.period_end)
-    quarterly = bool(asked.quarter) or re.search(r"Q[1-4]", evidence.period_label) is not None
+    quarterly = bool(query.quarter) or re.search(r"Q[1-4]", evidence.period_label) is not None
     months = {column.months for column in heads if column.months}
     if any(column.quarter for column in heads):
-        return 0.0 if asked.quarter or asked.breakdown else -1.0  # the quarters of a year that is asked for whole
-    if _is_beside(asked, evidence) and choose(asked, evidence, heads) is None:
+        return 0.0 if query.quarter or query.breakdown else -1.0  # the quarters of a year that is asked for whole
+    if _is_beside(query, evidence) and choose_column(query, evidence, heads) is None:
         return -1.0  # the row begins with the filing's own period, which is not the one asked for
-    if quarterly and months == {12} and asked.months != 12:
+    if quarterly and months == {12} and query.months != 12:
         return -1.0
-    if asked.months in (6, 9) and months and asked.months not in months:
+    if query.months in (6, 9) and months and query.months not in months:
         return -1.0
     days = {match.day for column in heads for match in find_dates(column.text)}
-    if asked.days:
-        return -1.0 if days and not days & set(asked.days) else 0.0
-    if end and days and end not in days and (not asked.years or is_own(asked, evidence)):
+    if query.days:
+        return -1.0 if days and not days & set(query.days) else 0.0
+    if end and days and end not in days and (not query.years or is_own(query, evidence)):
         return -1.0
     return 0.0
 
 
-def is_own(asked: Asked, evidence: Evidence) -> bool:
+def is_own(query: Query, evidence: Evidence) -> bool:
     """The question's period is the filing's own: by its fiscal calendar, or by the year's unless "fiscal" is said."""
-    if is_labelled(asked, evidence):
+    if is_labelled(query, evidence):
         return True
-    return not asked.fiscal and calendar_quarter(evidence) in {(year, asked.quarter) for year in asked.years}
+    return not query.fiscal and calendar_quarter(evidence) in {(year, query.quarter) for year in query.years}
 
 
-def _is_beside(asked: Asked, evidence: Evidence) -> bool:
+def _is_beside(query: Query, evidence: Evidence) -> bool:
     """The question's period is the one that the filing compares its own with: the same of the year before."""
     quarterly = re.search(r"Q[1-4]", evidence.period_label) is not None
-    if len(asked.years) != 1 or quarterly is not bool(asked.quarter) or is_own(asked, evidence):
+    if len(query.years) != 1 or quarterly is not bool(query.quarter) or is_own(query, evidence):
         return False
-    (year,) = asked.years
-    return is_own(replace(asked, years=frozenset({year + 1})), evidence)
+    (year,) = query.years
+    return is_own(replace(query, years=frozenset({year + 1})), evidence)
 
 
 def _near(day: date, days: Iterable[date]) -> bool:
     return any(abs((day - other).days) <= _NEAR for other in days)
 
 
-def is_labelled(asked: Asked, evidence: Evidence) -> bool:
+def is_labelled(query: Query, evidence: Evidence) -> bool:
     """The question's period is the filing's own by its fiscal calendar."""
     said = set(re.findall(r"(?:19|20)\d\d", evidence.period_label))
     quarter = re.search(r"Q([1-4])", evidence.period_label)
-    if not said & {str(year) for year in asked.years}:
+    if not said & {str(year) for year in query.years}:
         return False
-    return not asked.quarter or (quarter is not None and int(quarter[1]) == asked.quarter)
+    return not query.quarter or (quarter is not None and int(quarter[1]) == query.quarter)
 
 
 def calendar_quarter(evidence: Evidence) -> tuple[int, int]:
@@ -262,3 +262,56 @@ def calendar_quarter(evidence: Evidence) -> tuple[int, int]:
         return 0, 0
     middle = end - timedelta(days=45)
     return middle.year, (middle.month + 2) // 3
+
+
+_UNIT = re.compile(
+    r"\b(?:(?:amounts|dollars|RMB|USD|[$€£¥]) ?)?in "
+    r"(?P<en>(?:thousands|millions|billions|hundreds)(?: of [A-Za-z.]+)?)\b"
+    r"|单位(?:[:：]|均?[为是])\s*(?P<zh>[^\s)）,，。;；]{1,8})"
+    r"|(?P<yuan>人民币(?:百万|千|万|亿)元)"
+    r"|(?P<thousands>(?:RMB|HK\$|US\$|[$€£¥]) ?['’]000s?)"
+    r"|\((?P<sign>[$€£¥] ?[MB]|[$€£¥][BMbm]?(?:illions|n)?|£m|€m|\$m)\)",
+    re.IGNORECASE,
+)
+_EXCEPT = re.compile(r",?\s*\b(?:except|other than)\b[^)）\n]*", re.IGNORECASE)
+_SHARES = re.compile(r"\bshares?\b|\bstock units\b|股数|股份数", re.IGNORECASE)
+_PER_SHARE = re.compile(r"\bper\b.{0,20}\b(?:share|unit)s?\b|每股|元/股|\b(?:EPS|par value)\b", re.IGNORECASE)
+_MONEY = re.compile(r"[$€£¥￥]")
+
+_BARE = 10
+"""A label of so few characters needs the heading above it to say what it is: "Basic", "Diluted"."""
+
+
+def read_scale(evidence: Evidence, span: Span) -> str:
+    """The unit that stands nearest above a row; empty when the table says nothing, or not for this row.
+
+    "In millions, except number of shares, which are reflected in thousands, and per share amounts": most rows are in
+    millions, a row of shares in thousands, and a row of amounts per share in no unit of the table.
+    """
+    label = span.row.label if span.row else " ".join(row.label for row in span.rows)
+    figures = evidence.text[span.start : span.end]
+    heading = _EXCEPT.sub(" ", span.above).rsplit("\n", 1)[-1]
+    per_share = _PER_SHARE.search(f"{label} {heading}" if len(label) <= _BARE else label)
+    for text in (evidence.table_head, evidence.text[: span.start], evidence.header):
+        plain = _last(_EXCEPT.sub(" ", text))
+        if not plain:
+            continue
+        if per_share:
+            return ""
+        exceptions = " ".join(match.group() for match in _EXCEPT.finditer(text))
+        if _SHARES.search(label) and _SHARES.search(exceptions) and not _MONEY.search(figures):
+            return _last(exceptions) or plain
+        return plain
+    return ""
+
+
+def _last(text: str) -> str:
+    matches = list(_UNIT.finditer(text))
+    if not matches:
+        return ""
+    match = matches[-1]
+    if match["en"]:
+        return f"in {match['en'].lower()}"
+    if match["zh"] or match["yuan"]:
+        return f"单位：{match['zh'] or match['yuan']}"
+    return match["thousands"] or match["sign"] or ""

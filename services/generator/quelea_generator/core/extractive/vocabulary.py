@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quelea_fintext.text import stem
 
-ASKING = frozenset(
+QUESTION_WORDS = frozenset(
     stem(word)
     for word in """report reported reports disclose disclosed state stated mention mentioned announce announced provide
     provided reveal revealed show shown detail details detailed specific specifically significant significantly major
@@ -28,7 +28,7 @@ ASKING = frozenset(
 )
 """Words of asking, of filings and of time: what a passage need not repeat to be the answer."""
 
-SOFT = frozenset(
+WEAK_WORDS = frozenset(
     stem(word)
     for word in """change changes changed increase increased decrease decreased growth grow grew grown rise rose risen
     fall fell fallen decline declined drop dropped gain gained higher lower more less fewer larger smaller up down
