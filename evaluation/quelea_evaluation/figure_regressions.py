@@ -1,9 +1,9 @@
 """`quelea eval regressions`: answers written by hand whose verdict must not change unnoticed.
 
 They stand in tests/eval/figure_regressions.jsonl: a line with `evidence` and `passages`, then lines with `of`,
-`answer`, `kind`, `language`, `true` and `origin`, the set that the answer was written for. Rules were written on them, so the
-share that is judged rightly says nothing of other answers, and is not reported. What is judged wrongly today stands in
-figure_regressions_failing.txt beside it, an id a line.
+`answer`, `kind`, `language`, `true` and `origin`, the set that the answer was written for. Rules were written on
+them, so the share that is judged rightly says nothing of other answers, and is not reported. What is judged wrongly
+today stands in figure_regressions_failing.txt beside it, an id a line.
 """
 
 from __future__ import annotations
