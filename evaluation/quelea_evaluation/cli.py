@@ -18,6 +18,7 @@ from quelea_evaluation.binding_fit import binding
 from quelea_evaluation.cli_gate import calibrate, gate
 from quelea_evaluation.cli_web import web
 from quelea_evaluation.figure_checks import figures
+from quelea_evaluation.figure_regressions import regressions
 from quelea_evaluation.pair_making import pairs
 from quelea_evaluation.retrieval import VARIANTS, Row, evaluate
 from quelea_evaluation.sets import SETS
@@ -88,6 +89,7 @@ def answers(
 
 
 app.command()(figures)
+app.command()(regressions)
 
 
 @app.command("cross-language")

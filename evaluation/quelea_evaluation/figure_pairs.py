@@ -1,17 +1,10 @@
-"""Answers made false by hand, beside true ones, on evidence made up for it: `quelea eval figures --set adversarial`.
-
-The pairs stand in tests/eval/figures_adversarial*.jsonl: a line with `evidence` and `passages`, then lines with `of`,
-`answer`, `kind`, `language` and `true`. Each file was written before the checker was changed on its account; since then
-it is development data.
-"""
+"""Answers that are known to be true or false, with their evidence, and how they are counted."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 _CALLERS = 2
@@ -23,6 +16,7 @@ class Pair:
 
     Args:
         kind: How it was made false, or what a true one is a check of.
+        true: Whether the passages bear the answer out.
         passages: As POST /v1/check takes them.
     """
 
@@ -41,26 +35,6 @@ class Pair:
         doubted = any(f["verdict"] == "unsupported" for f in checked["figures"])
         doubted = doubted or any(s["verdict"] == "unsupported" for s in checked["sentences"])
         return doubted == self.true
-
-
-def load(path: Path) -> list[Pair]:
-    """The pairs of a file.
-
-    Raises:
-        ValueError: a line names evidence that no line before it has.
-    """
-    evidence: dict[str, tuple[dict[str, str], ...]] = {}
-    pairs = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        if "evidence" in row:
-            evidence[row["evidence"]] = tuple(row["passages"])
-        elif row["of"] not in evidence:
-            raise ValueError(f"{path}: {row['id']} is of {row['of']}, which no line before it has")
-        else:
-            passages = evidence[row["of"]]
-            pairs.append(Pair(row["id"], row["kind"], row["language"], row["true"], row["answer"], passages))
-    return pairs
 
 
 def rows(pairs: Sequence[Pair], wrong: Sequence[Pair]) -> list[tuple[str, int, float]]:
