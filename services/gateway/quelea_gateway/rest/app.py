@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import FileResponse
@@ -35,6 +35,7 @@ from quelea_gateway.rest import (
     web,
 )
 from quelea_gateway.rest.door import App, Door
+from quelea_gateway.rest.lists import check_query
 from quelea_gateway.version import VERSION
 
 PAGE = Path(__file__).parent.parent / "page"
@@ -75,7 +76,9 @@ def build_app(gateway: Gateway) -> App:
         title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY
     )
     app.state.gateway = gateway
-    for module in (ask, check, export, openai_compat, uploads, documents, web, runs, tools, jobs, prompts, health):
+    for module in (ask, check, export, uploads, documents, web, runs, tools, jobs, prompts):
+        app.include_router(module.router, dependencies=[Depends(check_query)])
+    for module in (openai_compat, health):  # OpenAI clients and probes may add query parameters of their own
         app.include_router(module.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
