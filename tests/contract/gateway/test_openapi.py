@@ -4,6 +4,16 @@ import json
 import re
 
 
+async def test_the_api_reference_names_no_other_host_and_all_its_files_are_served(web):
+    html = (await web.get("/docs")).text
+    names = re.findall(r'(?:src|href)="([^"]+)"', html)
+    assert len(names) == 4
+    assert "//" not in html.replace("<!doctype html>", "")
+    for name in names:
+        response = await web.get(name)
+        assert (response.status_code, bool(response.content)) == (200, True), name
+
+
 async def test_the_openapi_document_lists_the_routes_and_no_422(web):
     schema = (await web.get("/openapi.json")).json()
     assert set(schema["paths"]) == {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import fastapi_swagger
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
@@ -39,6 +40,7 @@ from quelea_gateway.rest.lists import check_query
 from quelea_gateway.version import VERSION
 
 PAGE = Path(__file__).parent.parent / "page"
+SWAGGER_UI = Path(fastapi_swagger.__file__).parent / "resources"
 
 _NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 _ABOUT = """Cited answers from a knowledge base of finance documents.
@@ -66,6 +68,10 @@ def _page_router() -> APIRouter:
     async def index() -> FileResponse:
         return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
 
+    @router.get("/docs")
+    async def docs() -> FileResponse:
+        return FileResponse(PAGE / "docs.html", headers={"Cache-Control": "no-cache"})
+
     return router
 
 
@@ -82,6 +88,7 @@ def build_app(gateway: Gateway) -> App:
         app.include_router(module.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
+    app.mount("/docs", _Page(directory=SWAGGER_UI))
     mcp = McpApp(build_server(GatewayActions(gateway)), most_bytes=gateway.settings.max_body_bytes)
     gateway.closing.append(mcp.close)
     app.router.routes.append(Route(MCP_PATH, mcp))
