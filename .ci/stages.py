@@ -78,9 +78,8 @@ def make(*targets: str) -> list[str]:
     return ["make", "--no-print-directory", *targets]
 
 
-def commit() -> list[Stage]:
+def commit(*, coverage: bool) -> list[Stage]:
     """`make test`."""
-    coverage = "QUELEA_COVERAGE" in os.environ
     python = [".venv/bin/python", "-m", "coverage", "run", "-m", "pytest"] if coverage else [".venv/bin/pytest"]
     unit = [*python, "--durations=10", "--durations-min=5"]
     stages = [
@@ -111,7 +110,7 @@ IN_CONTAINERS = {
 
 def everything(*, install: bool) -> list[Stage]:
     """`make test-all` and `.ci/run`: what is at the head of a long chain comes first."""
-    before_a_commit = {one.name: one for one in commit()}
+    before_a_commit = {one.name: one for one in commit(coverage=True)}
     folders = sorted(path.name for path in (ROOT / "tests/integration").iterdir() if any(path.rglob("test_*.py")))
     browser = ("setup", "debian") if install else ("setup",)
     if install:
@@ -329,14 +328,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["commit", "all", "debian"])
     parser.add_argument("--install", action="store_true", help="install what is missing from Debian, start an engine")
+    parser.add_argument("--coverage", action="store_true", help="of unit and contract tests; `all` always has it")
     parser.add_argument("--places", type=int, default=places_here(), help="stages at a time")
     parser.add_argument("--only", default="", help="these stages, with commas between, without what they need")
     options = parser.parse_args()
     if options.what == "debian":
         return debian()
-    LOGS.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(LOGS / "coverage", ignore_errors=True)
+    (LOGS / "coverage").mkdir(parents=True)
     (LOGS / "times.jsonl").unlink(missing_ok=True)
-    stages = commit() if options.what == "commit" else everything(install=options.install)
+    stages = commit(coverage=options.coverage) if options.what == "commit" else everything(install=options.install)
     if options.only:
         stages = [one for one in stages if one.name in options.only.split(",")]
         for one in stages:
