@@ -79,7 +79,7 @@ async def test_an_address_that_is_no_web_address_is_never_a_link(web_tab, web_st
     reading = {"text": ""}
     answer = {
         "answer": "It is so [1].", "citations": [citation], "further_reading": [], "checks": [], "notices": [],
-        "reader": "extractive", "as_of": "2024-01-02", "timings": {"total": 1}, "declined": False,
+        "reader": "extractive", "as_of": "2024-01-02", "timings": {"total": 1}, "declined": None,
         "route": "local+web", "gate": gate, "reading": reading,
         "web": {"provider": "x", "pages_read": 1, "kept": [], "problems": ["<img src=x>"], "cached": False},
     }  # fmt: skip
