@@ -112,6 +112,7 @@ def everything(*, install: bool) -> list[Stage]:
     """`make test-all` and `.ci/run`: what is at the head of a long chain comes first."""
     before_a_commit = {one.name: one for one in commit(coverage=True)}
     folders = sorted(path.name for path in (ROOT / "tests/integration").iterdir() if any(path.rglob("test_*.py")))
+    engine_there = {"QUELEA_ENGINE": "yes"}  # from here on a test that finds none fails and is not skipped
     browser = ("setup", "debian") if install else ("setup",)
     if install:
         engine = Stage("engine", ["deploy/images/engine.sh"], ("debian",), skip_on=3)
@@ -126,10 +127,7 @@ def everything(*, install: bool) -> list[Stage]:
         Stage("images", make("images"), ("engine", "setup", "tools")),
         Stage("engine-cpu", make("engine-cpu"), ("setup",)),
         *[
-            # With the engine there, a test that finds none fails and is not skipped.
-            Stage(
-                name, pytest(f"tests/{name}"), (image,), "containers", anyway=True, environment={"QUELEA_ENGINE": "yes"}
-            )
+            Stage(name, pytest(f"tests/{name}"), (image,), "containers", anyway=True, environment=engine_there)
             for name, image in IN_CONTAINERS.items()
         ],
         Stage("vllm", pytest("tests/vllm"), ("engine-cpu",)),
@@ -140,7 +138,7 @@ def everything(*, install: bool) -> list[Stage]:
             for name in folders
             if f"integration/{name}" not in IN_CONTAINERS
         ],
-        Stage("chart", pytest("tests/chart"), ("setup",)),
+        Stage("chart", pytest("tests/chart"), ("runner-image",), anyway=True, environment=engine_there),
         Stage("chaos", pytest("tests/chaos"), ("setup",), environment={"QUELEA_CHAOS_SECONDS": "60"}),
         Stage("breaking", make("proto-breaking"), ("setup",)),
     ]
