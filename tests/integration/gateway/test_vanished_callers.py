@@ -102,10 +102,10 @@ async def test_the_engine_hears_of_it_at_once(door: str, silent: bool) -> None:
         port = int(stand.url.rpartition(":")[2])
         # A busy machine delays any one of them; what we add ourselves it adds to all.
         while not took or (min(took) > OUR_SHARE and len(took) < TRIES):
-            asked, gone = engine.was_asked, len(engine.left)
+            asked, gone = engine.asked, len(engine.left)
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(head.encode() + body)
-            await wait_until_async(lambda asked=asked: engine.was_asked > asked, what="the engine is asked")
+            await wait_until_async(lambda asked=asked: engine.asked > asked, what="the engine is asked")
             if door.startswith("/") and not silent:
                 await reader.readuntil(b"word")
             left = time.perf_counter()
