@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from quelea_kit.glossary import known_phrases
+from quelea_fintext.glossary import known_phrases
 
 from quelea_evaluation.figure_adversarial import Pair
 from quelea_evaluation.figure_items import half_of

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 from quelea_evaluation.model import Found
 

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 from quelea_cli.sample_web.site import Page
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from quelea_kit.dates import parse_iso
-from quelea_kit.text import normalise
+from quelea_fintext.dates import parse_iso
+from quelea_fintext.text import normalise
 
 from quelea_retriever.core.filings import known_by
 from quelea_retriever.core.model import DocumentFacts

@@ -12,10 +12,10 @@ from datetime import date
 
 import numpy as np
 import numpy.typing as npt
+from quelea_fintext.glossary import glossed
+from quelea_fintext.nouns import in_nouns
+from quelea_fintext.text import language_of
 from quelea_kit.errors import Conflict
-from quelea_kit.glossary import glossed
-from quelea_kit.nouns import in_nouns
-from quelea_kit.text import language_of
 
 from quelea_retriever.adapters.embedder import Embedding, Kind
 from quelea_retriever.adapters.embedders import Embedders

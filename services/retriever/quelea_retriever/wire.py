@@ -13,7 +13,7 @@ from typing import Any
 
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
-from quelea_kit.dates import parse_iso
+from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_retriever.core.header import contextual_header

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 from quelea.search.v1 import search_pb2 as pb
-from quelea_kit.dates import parse_iso
+from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import Conflict, InvalidInput
 
 from quelea_search import wire

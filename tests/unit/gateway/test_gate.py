@@ -7,13 +7,13 @@ from importlib import resources
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quelea_fintext.text import terms
 from quelea_gateway.adapters.fake_services import GATE_FILE
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate
 from quelea_gateway.core.gate_features import FEATURES, features, measure, newest_day
 from quelea_gateway.core.model import Passage, Question, Reading, Retrieved
 from quelea_gateway.core.standalone import Standalone
 from quelea_kit.errors import InvalidInput
-from quelea_kit.text import terms
 
 PACKAGED = Calibration.parse(
     resources.files("quelea_gateway.core").joinpath("gate.json").read_text("utf-8"), name="gate.json"

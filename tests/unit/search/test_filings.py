@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from quelea_kit.text import estimate_tokens
+from quelea_fintext.text import estimate_tokens
 from quelea_search.core.chunk import HARD_CHARACTERS, HARD_TOKENS, chunk
 from quelea_search.core.metadata import read_metadata
 from quelea_search.core.model import ParsedDocument

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_kit.dates import parse_iso
+from quelea_fintext.dates import parse_iso
 from quelea_search.core.stated_dates import stated_day
 from quelea_search.core.web_query import LONGEST, MOST_WORDS, web_query
 

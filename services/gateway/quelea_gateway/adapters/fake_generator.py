@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from quelea.generator.v1 import generator_pb2, generator_pb2_grpc
+from quelea_fintext.text import language_of, terms
 from quelea_kit.errors import Conflict, QueleaError
-from quelea_kit.text import language_of, terms
 
 from quelea_gateway.adapters.fake_world import World, noting, score
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 from quelea_gateway.adapters.fake_world import World, noting, score, stored_document
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2
+from quelea_fintext.text import language_of
 from quelea_kit.errors import NotFound, TooLarge
-from quelea_kit.text import language_of
 
 from quelea_gateway.adapters.fake_documents import Stored
 from quelea_gateway.adapters.fake_web import FakeWeb, now

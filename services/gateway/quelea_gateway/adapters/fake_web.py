@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.search.v1 import search_pb2, search_pb2_grpc
+from quelea_fintext.text import terms
 from quelea_kit.errors import Conflict, InvalidInput, NotFound
-from quelea_kit.text import terms
 
 from quelea_gateway.adapters.fake_documents import Stored
 from quelea_gateway.adapters.fake_world import World, noting, score

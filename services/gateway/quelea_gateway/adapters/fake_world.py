@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from quelea.generator.v1 import generator_pb2
 from quelea.retriever.v1 import retriever_pb2
 from quelea.search.v1 import search_pb2
+from quelea_fintext.text import terms
 from quelea_kit.errors import NotFound, QueleaError
-from quelea_kit.text import terms
 
 from quelea_gateway.adapters.fake_documents import DOCUMENTS, WEB_PAGES, Stored
 

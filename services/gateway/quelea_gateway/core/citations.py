@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 from quelea_gateway.core.evidence import cite
 from quelea_gateway.core.grounding import Mark, Placed, marks

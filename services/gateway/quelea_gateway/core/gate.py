@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Protocol
 
-from quelea_kit.dates import parse_iso
+from quelea_fintext.dates import parse_iso
+from quelea_fintext.text import language_of
 from quelea_kit.errors import InvalidInput
-from quelea_kit.text import language_of
 
 from quelea_gateway.core import gate_reasons
 from quelea_gateway.core.gate_features import BEST, FEATURES, measure

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from quelea_kit.dates import parse_iso
-from quelea_kit.glossary import glossed
-from quelea_kit.text import CJK, STOP_WORDS, language_of, normalise, stem, terms, words
+from quelea_fintext.dates import parse_iso
+from quelea_fintext.glossary import glossed
+from quelea_fintext.text import CJK, STOP_WORDS, language_of, normalise, stem, terms, words
 
 from quelea_gateway.core.model import Passage, Reading, Retrieved
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
-from quelea_kit.dates import parse_iso
-from quelea_kit.text import normalise, terms, words
+from quelea_fintext.dates import parse_iso
+from quelea_fintext.text import normalise, terms, words
 
 from quelea_gateway.core.gate_features import newest_day
 from quelea_gateway.core.model import Filters, Passage, Ranked, Reading

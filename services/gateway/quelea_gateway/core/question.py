@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from quelea_kit.dates import parse_iso
+from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_gateway.core.model import Filters, Question, Route, Turn

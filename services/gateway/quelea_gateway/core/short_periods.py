@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from quelea_kit.dates import MONTHS, find_dates, parse_iso
-from quelea_kit.period_words import (
+from quelea_fintext.dates import MONTHS, find_dates, parse_iso
+from quelea_fintext.period_words import (
     ENDS,
     FISCAL,
     FLOWS,
@@ -27,7 +27,7 @@ from quelea_kit.period_words import (
     find_months,
     usual,
 )
-from quelea_kit.text import normalise
+from quelea_fintext.text import normalise
 
 from quelea_gateway.core.model import Passage
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from quelea_kit.dates import parse_iso
-from quelea_kit.no_such_periods import narrow, no_such_periods
-from quelea_kit.numerals import chinese
-from quelea_kit.period_words import (
+from quelea_fintext.dates import parse_iso
+from quelea_fintext.no_such_periods import narrow, no_such_periods
+from quelea_fintext.numerals import chinese
+from quelea_fintext.period_words import (
     FISCAL,
     FLOWS,
     HAN_FLOWS,

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from openai.types.chat.completion_create_params import ResponseFormat
-from quelea_kit.text import language_of
+from quelea_fintext.text import language_of
 
-from quelea_generator.core.chat import JsonSchema
-from quelea_generator.core.prompt import Message
-from quelea_generator.core.prompt_files import prompt_file
+from quelea_generator.core.chat.chat_model import JsonSchema
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.chat.prompt_files import prompt_file
 
 _MOST_REFUSED = 256
 """Schemas that are remembered as refused, the latest ones."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from quelea_fintext.text import terms
 from quelea_kit.errors import QueleaError
-from quelea_kit.text import terms
 
 from quelea_retriever.adapters.embedder import Embedding, Kind, ModelInfo
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from quelea_kit.text import STOP_WORDS, stem, words
+from quelea_fintext.text import STOP_WORDS, stem, words
 
 K1 = 1.2
 B = 0.75

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from quelea_kit.text import CJK
+from quelea_fintext.text import CJK
 
 from .companies import NameBook, clean
 from .filings import newest_first

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from quelea_kit.text import CJK, words
+from quelea_fintext.text import CJK, words
 
 from .company_names import EVERYDAY, NOT_AFTER, NOT_TICKERS, WELL_KNOWN
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
-from quelea_kit.dates import parse_iso
+from quelea_fintext.dates import parse_iso
 
 from .header import long_date, period_phrase
 from .model import DocumentFacts

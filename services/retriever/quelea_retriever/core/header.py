@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quelea_kit.dates import parse_iso
+from quelea_fintext.dates import parse_iso
 
 from .model import DocumentFacts
 

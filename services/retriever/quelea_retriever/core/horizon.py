@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from quelea_kit.dates import parse_iso
+from quelea_fintext.dates import parse_iso
 
 from .filings import NEAR, covering, period_name
 from .model import DocumentFacts

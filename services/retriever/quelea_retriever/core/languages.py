@@ -2,7 +2,7 @@
 
 The encoder likes texts in the question's own language better, whatever they say, and no word is shared with the others:
 side by side on one scale, the others lose. So each language is measured from its own worst candidate, and what a
-question speaks of is also looked for in the other language's words (quelea_kit.glossary).
+question speaks of is also looked for in the other language's words (quelea_fintext.glossary).
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal
 
-from quelea_kit.dates import FoundDate, find_dates
-from quelea_kit.period_words import (
+from quelea_fintext.dates import FoundDate, find_dates
+from quelea_fintext.period_words import (
     ENDS,
     FISCAL,
     FLOWS,

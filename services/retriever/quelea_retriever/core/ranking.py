@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from quelea_kit.text import language_of
+from quelea_fintext.text import language_of
 
 from .features import ViewCache, alike
 from .languages import Mask, Scores, foreign, scaled, scaled_cosines

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from quelea_kit.text import CJK, language_of
+from quelea_fintext.text import CJK, language_of
 
 from .catalogue import Catalogue, speaks_of
 from .companies import clean

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
-from quelea_kit.dates import months_later, parse_iso
-from quelea_kit.numerals import how_many
-from quelea_kit.period_words import MONTH, MONTHS_LONG, RELATIVE, UNITS, YEAR, month_number, usual
+from quelea_fintext.dates import months_later, parse_iso
+from quelea_fintext.numerals import how_many
+from quelea_fintext.period_words import MONTH, MONTHS_LONG, RELATIVE, UNITS, YEAR, month_number, usual
 
 from .model import DocumentFacts
 from .periods import COUNTED, OF_MARKETS, Ask, find_asks

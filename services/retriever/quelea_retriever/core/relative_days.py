@@ -9,8 +9,8 @@ import re
 from contextlib import suppress
 from datetime import date, timedelta
 
-from quelea_kit.numerals import how_many
-from quelea_kit.period_words import UNITS
+from quelea_fintext.numerals import how_many
+from quelea_fintext.period_words import UNITS
 
 _DAYS = {"day": 1, "week": 7, "month": 30}
 

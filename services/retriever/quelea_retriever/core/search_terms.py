@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from quelea_kit.abbreviations import asked_for, meanings
+from quelea_fintext.abbreviations import asked_for, meanings
 
 from .analysis import SparseVector, sparse_query
 from .company_names import NOT_TICKERS

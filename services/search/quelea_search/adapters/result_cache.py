@@ -14,8 +14,8 @@ import json
 from collections.abc import Sequence
 
 import redis
+from quelea_fintext.text import normalise
 from quelea_kit.errors import QueleaError
-from quelea_kit.text import normalise
 
 from quelea_search.adapters.redis_base import RedisBase
 from quelea_search.core.web import Result, Results

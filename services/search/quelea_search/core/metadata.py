@@ -7,8 +7,8 @@ from dataclasses import fields
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 
-from quelea_kit.dates import find_dates, parse_iso
-from quelea_kit.text import language_of
+from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.text import language_of
 
 from quelea_search.core.companies import Company, chinese_company, english_company
 from quelea_search.core.headings import is_name

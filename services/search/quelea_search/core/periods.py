@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from datetime import date, timedelta
 
-from quelea_kit.dates import find_dates
-from quelea_kit.period_words import NTH_OR_DIGIT, QUARTERS
+from quelea_fintext.dates import find_dates
+from quelea_fintext.period_words import NTH_OR_DIGIT, QUARTERS
 
 from quelea_search.core.model import Period
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quelea_kit.text import terms
+from quelea_fintext.text import terms
 
 _Term = str | tuple[str, str]
 """A word, or two side by side."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from quelea_kit.dates import find_dates, parse_iso
+from quelea_fintext.dates import find_dates, parse_iso
 
 _FIRST = date(1990, 1, 1)
 """Before there was a web: such a day is a mistake."""

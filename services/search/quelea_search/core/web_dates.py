@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from urllib.parse import unquote, urlsplit
 
-from quelea_kit.dates import find_dates, parse_iso
+from quelea_fintext.dates import find_dates, parse_iso
 
 FIRST_LINES = 8
 SHORT_LINE = 100

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from quelea_kit.text import language_of
+from quelea_fintext.text import language_of
 
 LONGEST = 380
 """Characters of a query. Brave and Tavily take 400."""

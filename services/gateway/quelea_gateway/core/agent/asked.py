@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from quelea_fintext.text import language_of
 from quelea_kit.errors import InvalidInput
-from quelea_kit.text import language_of
 
 from quelea_gateway.core.agent.model import Budget, RunRequest
 from quelea_gateway.core.question import Limits, check_as_of, check_text

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quelea_kit.text import estimate_tokens, terms
+from quelea_fintext.text import estimate_tokens, terms
 
 LEFT_OUT = "\n... ({count} characters left out) ...\n"
 _TAG = re.compile(r"[<＜﹤〈](?=\s*[/／!|<＜﹤〈A-Za-z_])")

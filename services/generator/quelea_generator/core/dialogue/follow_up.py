@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from quelea_kit.period_words import usual
+from quelea_fintext.period_words import usual
 
 from quelea_generator.core.dialogue.follow_up_periods import period_of, periods_said, time_spans
 from quelea_generator.core.dialogue.parts import (
@@ -17,7 +17,7 @@ from quelea_generator.core.dialogue.parts import (
     read_parts,
     topic_of,
 )
-from quelea_generator.core.dialogue.putting import before_end, composed, dated, subject_of, with_added
+from quelea_generator.core.dialogue.phrases import before_end, composed, dated, subject_of, with_added
 from quelea_generator.core.dialogue.whole import TOTAL, whole
 from quelea_generator.core.model import Turn
 

@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 
-from quelea_kit.dates import find_dates
+from quelea_fintext.dates import find_dates
 
 from quelea_search.core.errors import EmptyDocument, TooLarge, Unreadable
 from quelea_search.core.model import ParsedDocument, ParseLimits

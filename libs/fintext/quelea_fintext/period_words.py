@@ -1,0 +1,263 @@
+"""Words for periods, in English and Chinese: the one table of everyone who reads them, and the plain way to say them.
+
+What a reader of periods makes of these words is its own business: which filing, which column, whether there is any.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from quelea_fintext.dates import MONTHS
+from quelea_fintext.numerals import chinese
+
+YEAR = r"(?:19|20)\d\d"
+"""Pattern of a year that a report may be about."""
+FISCAL = r"FY|fiscal(?:\s{1,3}year)?|calendar(?:\s{1,3}year)?"
+"""Pattern of what stands before a year and says whose it is."""
+HAN_YEAR = "财年|财政年度|年度?"
+"""Pattern of what stands after the digits of a year in Chinese."""
+MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+"""Pattern of a month's name or short form; lower case."""
+HAN_MONTH = "十[一二]?|[一二三四五六七八九]"
+"""Pattern of a month's number in Chinese."""
+NTH = "first|second|third|fourth"
+"""Pattern of the quarter of four, in English words; `QUARTERS` knows which."""
+NTH_OR_DIGIT = f"{NTH}|1st|2nd|3rd|4th"
+"""The same with short forms."""
+HAN_NTH = "[一二三四1-4]"
+"""Pattern of the same in Chinese."""
+_NTH = ("first 1st 一 1", "second 2nd 二 2", "third 3rd 三 3", "fourth 4th final 四 4")
+QUARTERS = {word: n for n, words in enumerate(_NTH, start=1) for word in words.split()}
+"""Which quarter of four a word or digit means."""
+MONTHS_LONG = {word: n for n, words in ((3, "three 三 3"), (6, "six 六 6"), (9, "nine 九 9"), (12, "twelve 十二 12"))
+               for word in words.split()}  # fmt: skip
+"""The spans, in months, that reports have columns of."""
+UNITS = {"day": "day", "week": "week", "month": "month", "quarter": "quarter", "year": "year", "天": "day", "日": "day",
+         "周": "week", "星期": "week", "月": "month", "个月": "month", "季度": "quarter", "个季度": "quarter",
+         "年": "year"}  # fmt: skip
+"""What periods are counted in."""
+RELATIVE = {
+    "year to date": r"\b(?:year[\s-]to[\s-]date|ytd|this\s+year\s+so\s+far|so\s+far\s+this\s+year(?:\s+so\s+far)?)\b"
+    "|年初(?:至今|到现在|以来)|今年(?:以来|至今|迄今)|本年累计",
+    "yesterday": r"\byesterday\b|昨[天日]",
+    "last week": r"\blast\s+week\b|上个?(?:周|星期)",
+    "last month": r"\blast\s+month\b|上个?月(?!底|末)",
+    "this month": r"\bthis\s+month\b|(?:本|这个)月",
+    "last quarter": r"\b(?:last|past)\s+quarter\b|上(?:一?个)?季度|上季(?!度)",
+    "quarter before last": r"\b(?:the\s+)?quarter\s+before\s+last\b|上上个?季度?",
+    "last fiscal year": r"\b(?:last|past|previous|prior)\s+(?:fiscal|financial)\s+year\b|上个?财年|上一个?财年",
+    "last year": r"\blast\s+year\b|\b(?:a|one)\s+year\s+ago\b|去年",
+    "this year": r"\bthis\s+year\b|今年",
+    "year before last": r"\b(?:the\s+)?year\s+before\s+last\b|(?<!大)(?<!\d)前年",
+}
+"""Patterns of what names a period by its distance from the day of the text."""
+FLOWS = r"revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|EPS|results|loss(?:es)?"
+HAN_FLOWS = "营收|收入|利润|净利|业绩|毛利|亏损|盈利|每股|销售|销量|费用|成本"
+"""Patterns of what every report counts over a span of time, and not on a day; who asks for them asks for a period."""
+ENDS = r"(?:\b(?:ended|ending|as\s+of|as\s+at|at|end\s+of|through|quarter\s+of)|截至|截止)"
+"""Pattern of words before a day or month that ends a period."""
+SPANS = (
+    r"(?:\b(?:from|between|since|until|till|through|by|after|before|to|and|due|maturing)|自|从|至|到|和|与|[-–—~～])"
+)
+"""Pattern of words before a day or month that begins, ends or bounds a longer time."""
+HAN_GOES_ON = "[-–—~～至到和与]|以[来后前]|之[后前]|[初底末]"
+"""Pattern of what makes the month before it a bound of a longer time."""
+TO_DATE = -1
+"""Months of a question for the year to date: the longest span that a table has."""
+
+_MONTHS_ASKED = re.compile(
+    r"\b(?P<n>three|six|nine|twelve|3|6|9|12)[ -]months?\b|(?<![\d一二三四五六七八九十])(?P<z>十二|12|[三六九369])个月"
+    r"|(?P<half>上半(?:财?年|年度)|(?<!下)半年|\bfirst half\b|\bhalf[ -]year\b"
+    r"|\bh1(?=\b|20\d\d|\d\d\b|fy)|\b1h(?=\b|\d\d|fy))"
+    r"|(?P<nine>前三个?季度?|\bfirst three quarters\b)"
+    rf"|(?P<date>{RELATIVE['year to date']})"
+)
+_MONTH_NAMES = MONTH + "|holiday"
+_FULL = {name[:3]: name.capitalize() for name in MONTHS if len(name) > 4 or name in ("june", "july")}
+_HAN_DAY = rf"(?P<m>{HAN_MONTH})月(?P<d>[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])(?=[日号])"
+_QUARTER_OF_MONTHS = {("1", "3"): "第一季度", ("4", "6"): "第二季度", ("7", "9"): "第三季度", ("10", "12"): "第四季度",
+                      ("1", "6"): "上半年", ("7", "12"): "下半年", ("1", "9"): "前三季度"}  # fmt: skip
+
+
+def _full_month(match: re.Match[str]) -> str:
+    return _FULL.get(match["m"][:3].lower(), match["m"])
+
+
+def _day_in_digits(match: re.Match[str]) -> str:
+    return f"{chinese(match['m'])}月{chinese(match['d'])}"
+
+
+def _months_together(match: re.Match[str]) -> str:
+    first, last = str(month_number(match["a"])), str(month_number(match["b"]))
+    return _QUARTER_OF_MONTHS.get((first, last), match.group())
+
+
+def _span_of_months(match: re.Match[str]) -> str:
+    months = month_number(match["b"]) - month_number(match["a"]) + 1
+    long = {3: "three", 6: "six", 9: "nine"}.get(months)
+    return f"the {long} months ended {match['b']} {match['y']}" if long else match.group()
+
+
+_USUAL: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), usual)
+    for pattern, usual in (
+        # 3QFY23, 1H FY23; 9M23
+        (rf"\b([1-4])Q[\s-]*(?={FISCAL})", r"Q\1 "),
+        (rf"\b([12])H[\s-]*(?={FISCAL})", r"H\1 "),
+        (rf"\b9M\s{{0,3}}'?((?:{FISCAL})?\s{{0,3}}(?:20)?\d\d)\b", r"first nine months of \1"),
+        (rf"\b6M\s{{0,3}}'?((?:{FISCAL})?\s{{0,3}}(?:20)?\d\d)\b", r"first half of \1"),
+        (r"\b(?:opening|initial)(\s{1,3}(?:fiscal\s{1,3})?quarter)\b", r"first\1"),
+        (
+            r"\b(?:closing|last)(\s{1,3}(?:fiscal\s{1,3})?quarter\s{1,3}of\s{1,3}(?:the\s{1,3})?"
+            rf"(?:(?:{FISCAL})\s{{0,3}})?(?:{YEAR}|'?\d\d\b))",
+            r"fourth\1",
+        ),
+        (r"\bfirst\s{1,3}(?:three|3)\s{1,3}months\s{1,3}of\b", "first quarter of"),
+        # the 2022 holiday quarter: most people's Christmas, so the quarter that ends with December
+        (rf"\b({YEAR})(?:'s)?\s{{1,3}}({_MONTH_NAMES})\s{{1,3}}quarter\b", r"\2 quarter of \1"),
+        (r"\bholiday\s{1,3}(?:season\s{1,3})?quarter\b", "December quarter"),
+        # the three months to the end of June 2023, the quarter that ended in October 2022
+        (
+            r"\b(months?|quarter|half(?:[- ]year)?|period|year)\s{1,3}(?:(?:that|which)\s{1,3})?"
+            r"(?:ended|ending|ends|to|through|until|till|up\s{1,3}to)"
+            rf"\s{{1,3}}(?:on\s{{1,3}}|in\s{{1,3}})?(?:(?:the\s{{1,3}})?end\s{{1,3}}of\s{{1,3}})?(?=(?:{MONTH})\b|\d{{1,2}}\s{{1,3}}(?:{MONTH})\b|{YEAR}-\d\d)",
+            r"\1 ended ",
+        ),
+        # Dec 2022, the Dec quarter
+        (rf"\b(?P<m>{MONTH})\b\.?(?=\s{{1,3}}(?:quarter\b|{YEAR}|\d{{1,2}},?\s{{1,3}}{YEAR}))", _full_month),
+        # July to September 2023, 2023年7至9月; 四月一日
+        (
+            rf"(?:\bfrom\s{{1,3}})?\b(?P<a>{MONTH})\s{{0,3}}(?:to|through|[-–—])\s{{0,3}}(?P<b>{MONTH})(?:\s{{1,3}}of)?,?\s{{1,3}}(?P<y>{YEAR})\b",
+            _span_of_months,
+        ),
+        (
+            rf"(?<=年)(?:的)?(?P<a>1[0-2]|[1-9]|{HAN_MONTH})月?\s{{0,3}}(?:至|到|[-–—~～])\s{{0,3}}(?P<b>1[0-2]|[1-9]|{HAN_MONTH})月份?(?!\s{{0,3}}\d)",
+            _months_together,
+        ),
+        (_HAN_DAY, _day_in_digits),
+        (r"\b(first|second)-half\b", r"\1 half"),
+        (r"(?<=\d年)半年(?!度|报)|(?<=财年)半年(?!度|报)", "上半年"),
+        (r"(?<![一二三四五六七八九十\d第])(?:第)?([一二三四1-4])季报(?!告)", r"第\1季度报告"),
+        (r"假日季度?", "12月季度"),
+        (r"首(?:个)?季(?:度)?(?!节)|头一?个?季度", "第一季度"),
+        (r"(?:末|尾)季(?:度)?(?!节)|最后一个季度", "第四季度"),
+        (r"(?:前|头|首)[九9]个月", "前三季度"),
+        (r"(?:前|头|首)[六6]个月|前半年|头半年", "上半年"),
+        (r"(?<=[年度])(?:前|头|首)[三3]个月", "第一季度"),
+    )
+)  # fmt: skip
+
+
+def month_number(word: str) -> int:
+    """1 to 12 of a month's name, its short form, digits or Chinese numeral.
+
+    Raises:
+        ValueError: it is none of these; digits are given back as they are.
+    """
+    low = word.lower()
+    if low in MONTHS:
+        return MONTHS[low]
+    value = int(low) if low.isdigit() else chinese(low)
+    if value is None:
+        raise ValueError(f"no month: {word}")
+    return int(value)
+
+
+_MONTH_OF_YEAR = re.compile(
+    rf"\b(?P<m1>{MONTH})\.?\s*,?\s*(?P<quarter>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y1>{YEAR})\b"
+    rf"|(?<!\d)(?P<y2>{YEAR})\s*年的?\s*(?P<m2>\d{{1,2}}|{HAN_MONTH})\s*月(?!\s*\d)"
+    rf"|(?<![\d.,/-])(?P<y3>{YEAR})-(?P<m3>0[1-9]|1[0-2])(?![\d/-])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MonthOfYear:
+    """A month and its year as a text names them; the span in code points."""
+
+    year: int
+    month: int
+    start: int
+    end: int
+    ends_quarter: bool = False
+    """It is called a quarter: the June quarter of 2023."""
+
+
+def find_months(text: str) -> Iterator[MonthOfYear]:
+    """Every month with its year: March 2023 · Dec. of 2022 · 2023年3月 · 2023年的十一月 · 2023-03.
+
+    "2011-12" is none: it may well be a fiscal year.
+    """
+    for match in _MONTH_OF_YEAR.finditer(text):
+        n = next(n for n in "123" if match[f"y{n}"])
+        year, month = int(match[f"y{n}"]), month_number(match[f"m{n}"])
+        if 1 <= month <= 12 and not (n == "3" and month == year % 100 + 1):
+            yield MonthOfYear(year, month, *match.span(), ends_quarter=bool(match["quarter"]))
+
+
+_DAY_OF_YEAR = re.compile(
+    rf"\b(?P<m1>{MONTH})\.?\s{{1,3}}(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?:\s{{0,3}},?\s{{1,3}}(?P<y1>{YEAR}))?"
+    rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s{{1,3}}(?:of\s{{1,3}})?(?P<m2>{MONTH})\b\.?(?:,?\s{{1,3}}(?P<y2>{YEAR}))?"
+    rf"|(?:(?P<y3>{YEAR})\s{{0,3}}年\s{{0,3}})?(?<!\d)(?P<m3>\d{{1,2}})\s{{0,3}}月\s{{0,3}}(?P<d3>\d{{1,2}})\s{{0,3}}[日号]"
+    rf"|(?<!\d)(?P<y4>{YEAR})[-/.](?P<m4>\d{{1,2}})[-/.](?P<d4>\d{{1,2}})(?!\d)"
+    rf"|(?P<y5>{YEAR})\s{{0,3}}年\s{{0,3}}(?P<m5>{HAN_MONTH})月(?P<d5>[一二三四五六七八九十]{{1,3}})[日号]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDay:
+    """A day as a text writes it, whether there is one or not; year 0: it says none. The span in code points."""
+
+    year: int
+    month: int
+    day: int
+    start: int
+    end: int
+
+    @property
+    def exists(self) -> bool | None:
+        """Whether a calendar has it; None of "May 40", which is no date at all but a number beside a word."""
+        if not self.year and not 1 <= self.day <= 31:
+            return None
+        return 1 <= self.month <= 12 and 1 <= self.day <= monthrange(self.year or 2024, self.month)[1]
+
+
+def written_days(text: str) -> Iterator[WrittenDay]:
+    """Every day, with its year or without: March 5th · 5 of March 2023 · 2月30日 · 2023-13-01 · 2023年三月五号.
+
+    `quelea_fintext.dates.find_dates` has those of documents: complete, and such as exist.
+    """
+    for match in _DAY_OF_YEAR.finditer(text):
+        n = next(n for n in "12345" if match[f"m{n}"])
+        said = match[f"d{n}"]
+        day = int(said) if said.isdigit() else int(chinese(said) or 0)
+        yield WrittenDay(int(match[f"y{n}"] or 0), month_number(match[f"m{n}"]), day, *match.span())
+
+
+def months_asked(text: str) -> int:
+    """The span that a question names, in months, TO_DATE for the year to date; 0: none.
+
+    Args:
+        text: As `quelea_fintext.text.normalise` makes it.
+    """
+    match = _MONTHS_ASKED.search(text)
+    if match is None:
+        return 0
+    if said := match["n"] or match["z"]:
+        return MONTHS_LONG[said]
+    return 6 if match["half"] else 9 if match["nine"] else TO_DATE
+
+
+def usual(text: str) -> str:
+    """The text with periods that are put unusually said in the usual way; any other word stays.
+
+    3QFY23 is Q3 FY23, the opening quarter the first, 首季 第一季度, the holiday quarter the December quarter. Offsets
+    change, so what is shown to people is cut from the text as they wrote it.
+    """
+    for pattern, plain in _USUAL:
+        text = pattern.sub(plain, text)
+    return text

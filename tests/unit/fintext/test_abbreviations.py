@@ -1,0 +1,36 @@
+"""What texts say that an abbreviation stands for."""
+
+from __future__ import annotations
+
+import pytest
+from quelea_fintext.abbreviations import asked_for, is_made_of, meanings
+
+
+@pytest.mark.parametrize(
+    ("text", "short", "long"),
+    [
+        ("▪ Client Rendering (CRG)\n▪ Bulk Storage and AI (BSAI)", "BSAI", "Bulk Storage and AI"),
+        ("▪ Client Rendering (CRG)\n▪ Bulk Storage and AI (BSAI)", "CRG", "Client Rendering"),
+        ("The Network and Edge (“NEX”) group grew.", "NEX", "Network and Edge"),
+        ("Sales of Global Industrial Services, or GIS, rose.", "GIS", "Global Industrial Services"),
+        ("EPS Earnings per share\nBSAI Bulk Storage and AI operating segment", "BSAI", "Bulk Storage and AI"),
+    ],
+)
+def test_definitions(text: str, short: str, long: str) -> None:
+    assert meanings([short], [text]) == {short: (long,)}
+
+
+@pytest.mark.parametrize("text", ["BSAI revenue fell (BSAI).", "The Board (SEC)", "Total Revenue (USD)", ""])
+def test_what_defines_nothing(text: str) -> None:
+    assert meanings(["BSAI", "SEC", "USD"], [text]) == {}
+
+
+def test_a_letter_may_be_left_over_and_no_word_may() -> None:
+    assert is_made_of("CRG", ["Client", "Rendering"])
+    assert not is_made_of("CRGXY", ["Client", "Rendering"])
+    assert not is_made_of("CR", ["Client", "Rendering", "Group"])
+    assert not is_made_of("AWS", ["AWS"])
+
+
+def test_only_capitals_are_asked_for() -> None:
+    assert asked_for("What was BSAI revenue, and CRG's? And A/B of R&D, iPad, Q2 FY2023") == ("BSAI", "CRG")
