@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable, Coroutine
 from functools import partial
 
@@ -14,10 +15,9 @@ from quelea_kit.logging import get_logger
 from quelea_sandbox import metrics
 from quelea_sandbox.adapters.backend import Backend, EngineError
 from quelea_sandbox.core.model import Shape
-from quelea_sandbox.core.policy import Mean, PoolLimits
+from quelea_sandbox.core.policy import Backoff, Demand, Mean, PoolLimits
 from quelea_sandbox.engine_watch import EngineWatch
 from quelea_sandbox.keeper import Keeper
-from quelea_sandbox.lines import Line
 
 log = get_logger(__name__)
 
@@ -25,7 +25,24 @@ _FAILURES_UNTIL_DOWN = 3
 _CLOSE_SECONDS = 15.0
 
 
-class Stock:
+class ShapeState:
+    """The containers of one shape that nobody has yet."""
+
+    def __init__(self, limits: PoolLimits, *, warm: bool) -> None:
+        self.idle: deque[Keeper] = deque()
+        self.starting = 0
+        self.backoff = Backoff()
+        self.why = ""
+        """Why the last start failed."""
+
+        self.demand = Demand(
+            least=limits.min_warm if warm else 0,
+            most=max(limits.min_warm, limits.max_warm) if warm else 0,
+            window_seconds=limits.demand_seconds,
+        )
+
+
+class IdleContainers:
     """Containers by shape, and whether any can be had.
 
     Args:
@@ -55,47 +72,47 @@ class Stock:
         self._closed = False
         self._loaded_bytes = 0
         self.warm = tuple(warm)
-        self.lines = {shape: Line(limits, warm=True) for shape in warm}
+        self.shapes = {shape: ShapeState(limits, warm=True) for shape in warm}
         self.removing = 0
         self.start_mean = Mean(2.0)
         self.down = self._engine.down
         """Why no container can be made; empty while they can."""
 
     @property
-    def asked(self) -> bool:
+    def was_asked(self) -> bool:
         """Whether the engine was asked at least once."""
-        return self._engine.asked
+        return self._engine.was_asked
 
     @property
     def ready(self) -> int:
         """Containers that can be given out."""
-        return sum(len(line.idle) for line in self.lines.values())
+        return sum(len(state.idle) for state in self.shapes.values())
 
     @property
     def starting(self) -> int:
         """Containers that are being made."""
-        return sum(line.starting for line in self.lines.values())
+        return sum(state.starting for state in self.shapes.values())
 
-    def line(self, shape: Shape) -> Line:
+    def state(self, shape: Shape) -> ShapeState:
         """What there is of a shape."""
-        if shape not in self.lines:
-            self.lines[shape] = Line(self._limits, warm=False)
-        return self.lines[shape]
+        if shape not in self.shapes:
+            self.shapes[shape] = ShapeState(self._limits, warm=False)
+        return self.shapes[shape]
 
-    def may_start(self, line: Line, now: float) -> bool:
+    def may_start(self, state: ShapeState, now: float) -> bool:
         """Whether one more start may begin; after a failure one at a time."""
-        most = 1 if line.backoff.failures else self._limits.starts_at_once
-        return self.starting < most and not self._engine.down and line.backoff.open(now)
+        most = 1 if state.backoff.failures else self._limits.starts_at_once
+        return self.starting < most and not self._engine.down and state.backoff.open(now)
 
-    def target(self, line: Line, now: float) -> int:
+    def target(self, state: ShapeState, now: float) -> int:
         """How many should be ready."""
-        return line.demand.target(now, self.start_mean.value)
+        return state.demand.target(now, self.start_mean.value)
 
     def begin(self, shape: Shape) -> None:
         """Start one, in the background."""
-        line = self.line(shape)
-        line.starting += 1
-        self._spawn(self._start_one(shape, line))
+        state = self.state(shape)
+        state.starting += 1
+        self._spawn(self._start_one(shape, state))
 
     def destroy(self, keeper: Keeper) -> None:
         """Remove one, in the background."""
@@ -111,14 +128,14 @@ class Stock:
 
     def trim(self, now: float, is_wanted: Callable[[Shape], bool]) -> None:
         """Remove ready containers that are old, or more than the demand asks for."""
-        for shape, line in list(self.lines.items()):
-            while line.idle and (
-                len(line.idle) > self.target(line, now) or line.idle[0].since < now - self._limits.warm_age_seconds
+        for shape, state in list(self.shapes.items()):
+            while state.idle and (
+                len(state.idle) > self.target(state, now) or state.idle[0].since < now - self._limits.warm_age_seconds
             ):
-                self.destroy(line.idle.popleft())
-            used = line.idle or line.starting or line.backoff.failures
+                self.destroy(state.idle.popleft())
+            used = state.idle or state.starting or state.backoff.failures
             if not used and shape not in self.warm and not is_wanted(shape):
-                del self.lines[shape]
+                del self.shapes[shape]
 
     async def close(self) -> None:
         """Remove all, whatever they do; those that were given out must have been destroyed by now."""
@@ -135,11 +152,11 @@ class Stock:
         await self._backend.close()
 
     def _destroy_idle(self) -> None:
-        for line in self.lines.values():
-            while line.idle:
-                self.destroy(line.idle.popleft())
+        for state in self.shapes.values():
+            while state.idle:
+                self.destroy(state.idle.popleft())
 
-    async def _start_one(self, shape: Shape, line: Line) -> None:
+    async def _start_one(self, shape: Shape, state: ShapeState) -> None:
         began = time.monotonic()
         name = f"quelea-sandbox-{secrets.token_hex(8)}"
         self._known.add(name)
@@ -155,7 +172,7 @@ class Stock:
             if not isinstance(error, EngineError):
                 log.exception("start_failed")
             small = keeper is not None and await keeper.ran_out_of_memory()
-            self._start_failed(line, shape, str(error) or type(error).__name__, small=small)
+            self._note_failure(state, shape, str(error) or type(error).__name__, small=small)
             if keeper is None:
                 self._known.discard(name)
                 self._engine.sweep_soon()  # it may be there in spite of the error
@@ -166,23 +183,23 @@ class Stock:
             self.start_mean.add(seconds)
             metrics.START_SECONDS.observe(seconds)
             self._loaded_bytes = max(self._loaded_bytes, keeper.loaded_bytes)
-            line.backoff.worked()
+            state.backoff.worked()
             if self._closed:
                 self.destroy(keeper)
             else:
-                keeper.on_broken = partial(self._broken, keeper)
-                line.idle.append(keeper)
+                keeper.on_broken = partial(self._discard_broken, keeper)
+                state.idle.append(keeper)
         finally:
-            line.starting -= 1
+            state.starting -= 1
             self._judge()
             self._changed()
 
-    def _start_failed(self, line: Line, shape: Shape, why: str, *, small: bool) -> None:
+    def _note_failure(self, state: ShapeState, shape: Shape, why: str, *, small: bool) -> None:
         metrics.START_FAILURES.inc()
-        line.backoff.failed(time.monotonic())
-        line.why = f"{shape.memory_bytes >> 20} MiB are too little for what is loaded at the start" if small else why
-        log.warning("no_container", why=line.why, failures=line.backoff.failures)
-        if shape in self.warm or not (small or line.backoff.failures >= _FAILURES_UNTIL_DOWN):
+        state.backoff.failed(time.monotonic())
+        state.why = f"{shape.memory_bytes >> 20} MiB are too little for what is loaded at the start" if small else why
+        log.warning("no_container", why=state.why, failures=state.backoff.failures)
+        if shape in self.warm or not (small or state.backoff.failures >= _FAILURES_UNTIL_DOWN):
             return
         # Nobody else wants this shape: its callers hear of it, the service goes on.
         error: QueleaError = Unavailable(f"No such container can be made: {why}", retry_after=5.0)
@@ -193,13 +210,13 @@ class Stock:
                 f"code runs.{enough} Ask for more, or for 0, the server's default."
             )
         self._hopeless(shape, error)
-        line.backoff.worked()
+        state.backoff.worked()
 
-    def _broken(self, keeper: Keeper) -> None:
+    def _discard_broken(self, keeper: Keeper) -> None:
         """A ready container ended, or spoke out of turn."""
-        line = self.lines.get(keeper.shape)
-        if line and keeper in line.idle:
-            line.idle.remove(keeper)
+        state = self.shapes.get(keeper.shape)
+        if state and keeper in state.idle:
+            state.idle.remove(keeper)
             self.destroy(keeper)
             self._changed()
 
@@ -216,8 +233,8 @@ class Stock:
 
     def _judge(self) -> None:
         """Usable or not, in one sentence."""
-        lines = [self.lines[shape] for shape in self.warm]
-        failing = (line.why for line in lines if line.backoff.failures >= _FAILURES_UNTIL_DOWN)
+        lines = [self.shapes[shape] for shape in self.warm]
+        failing = (state.why for state in lines if state.backoff.failures >= _FAILURES_UNTIL_DOWN)
         why = self._engine.down or next(failing, "")
         if bool(why) != bool(self.down):
             log.warning("engine_unusable", why=why) if why else log.info("engine_usable")

@@ -12,7 +12,7 @@ _AHEAD = 256
 """Events read ahead of one who takes them more slowly than they come."""
 
 
-async def gathered(
+async def batch_text(
     source: AsyncIterator[T], seconds: float, text: Callable[[T], str | None], made: Callable[[str], T]
 ) -> AsyncGenerator[T, None]:
     """The events in their order, text that comes within so many seconds of the last piece in one.

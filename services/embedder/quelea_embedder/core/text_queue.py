@@ -51,7 +51,7 @@ class Item:
     """Place in the queue: tokens of its call that go before it, counted from when the call came."""
 
 
-class Lane:
+class TextQueue:
     """A bounded queue of texts that are served fairly between calls.
 
     Fair queueing by start tags: a call's n-th token has the tag "clock at its arrival + n", and the lowest tag is
@@ -76,7 +76,7 @@ class Lane:
         return len(self._items)
 
     def fits(self, texts: int, tokens: int) -> bool:
-        """Whether a call of this size may enter. An empty lane takes any."""
+        """Whether a call of this size may enter. An empty queue takes any."""
         if not self._items:
             return True
         return len(self._items) + texts <= self._max_texts and self.tokens + tokens <= self._max_tokens

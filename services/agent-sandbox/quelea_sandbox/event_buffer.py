@@ -14,7 +14,7 @@ _MOST_EVENTS = 4096
 Delivery = Output | ReturnedFile
 
 
-class Mailbox:
+class EventBuffer:
     """Holds what the caller has not taken yet. The run's limits bound its bytes; small outputs are merged.
 
     A slow caller must not stop the keeper's clock, so putting never waits.

@@ -1,4 +1,4 @@
-"""Pieces of text are gathered: nothing lost, the first at once, what is no text at once, nothing left running."""
+"""Pieces of text are batched: nothing lost, the first at once, what is no text at once, nothing left running."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
-from quelea_kit.gathering import gathered as gathered_by
 from quelea_kit.testing import wait_until_async
+from quelea_kit.text_batching import batch_text
 
 LONG = 3600.0
 """A time to gather in that no test waits for."""
@@ -17,7 +17,7 @@ QUOTE, DONE = 1, 2
 
 
 def gathered(source: AsyncGenerator[Event, None], seconds: float) -> AsyncGenerator[Event, None]:
-    return gathered_by(source, seconds, lambda event: event if isinstance(event, str) else None, str)
+    return batch_text(source, seconds, lambda event: event if isinstance(event, str) else None, str)
 
 
 class Source:
