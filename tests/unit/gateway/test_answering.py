@@ -3,8 +3,9 @@
 import asyncio
 
 import pytest
+from quelea_fintext.languages import REFUSALS
 from quelea_gateway.core import answering
-from quelea_gateway.core.abstaining import REFUSALS, refusal
+from quelea_gateway.core.abstaining import refusal
 from quelea_gateway.core.answering import Basis, Written, concluded
 from quelea_gateway.core.checking import check_answer
 from quelea_gateway.core.model import Delta, Finished, Passage, Quote, ReaderInfo

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from quelea_fintext.instructions import reads_like_instructions
 from quelea_generator.core.extractive import answer
-from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Evidence, Task
 from quelea_generator.core.support import best_support
 

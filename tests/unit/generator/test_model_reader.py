@@ -5,11 +5,11 @@ import contextlib
 from datetime import date
 
 import pytest
+from quelea_fintext.languages import REFUSALS
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.core.model import Delta, Event, Evidence, Finished, Quote, Task
 from quelea_generator.core.model_reader import ModelReader
 from quelea_generator.core.prompt_files import prompt_file
-from quelea_generator.core.reader import REFUSALS
 from quelea_generator.core.support import best_support, citing
 from quelea_kit.errors import Unavailable
 

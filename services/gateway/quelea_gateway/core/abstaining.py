@@ -6,16 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import terms
 
 from quelea_gateway.core.grounding.marking import MARKER
 from quelea_gateway.core.verdicts import Grounding
-
-REFUSALS = {
-    "en": "Unable to answer the question based on the information provided",
-    "zh": "根据已知信息无法回答该问题",
-}
-"""WeaverBird's sentence (Listing 1), in the question's language."""
 
 Reason = Literal["", "ungrounded", "gate", "withheld"]
 

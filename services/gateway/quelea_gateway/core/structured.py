@@ -17,10 +17,10 @@ from importlib import resources
 from string import Template
 from typing import Any, Literal
 
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import QueleaError, Unavailable
 
-from quelea_gateway.core.abstaining import REFUSALS
 from quelea_gateway.core.checking import CheckPassage
 from quelea_gateway.core.completion import ChatModel, Completed, Message
 from quelea_gateway.core.grounding.marking import MARKER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quelea_generator.core.instructions import visible
+from quelea_fintext.instructions import visible
 
 _OPEN = ("<think>", "<thinking>")
 _LONGEST = max(map(len, _OPEN))

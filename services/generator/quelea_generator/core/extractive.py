@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
+from quelea_fintext.instructions import reads_like_instructions
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import normalise
 from quelea_kit.errors import NotFound
 
@@ -14,12 +16,10 @@ from quelea_generator.core.compose import lines, opening
 from quelea_generator.core.computing.calculating import computed
 from quelea_generator.core.computing.stating import OPENING
 from quelea_generator.core.coverage import declines, of_another_part, of_the_named
-from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Delta, Event, Finished, Quote, Task
 from quelea_generator.core.opinions import opinion_asked
 from quelea_generator.core.parents import of_whom
 from quelea_generator.core.question import read_question
-from quelea_generator.core.reader import REFUSALS
 from quelea_generator.core.scoring import WEIGHTS, Candidate, candidates, states_item
 from quelea_generator.core.selection import select
 from quelea_generator.core.subjects import is_about, named_first, nobody_speaks_of, of_places, subjects_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator
 
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import TooLarge
 
@@ -14,7 +15,6 @@ from quelea_generator.core.cleaning import ThoughtFilter, readable
 from quelea_generator.core.markers import MarkerFilter
 from quelea_generator.core.model import Delta, Event, Finished, Task
 from quelea_generator.core.prompt import Prompt, versions
-from quelea_generator.core.reader import REFUSALS
 from quelea_generator.core.support import best_support
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from quelea_fintext.instructions import reads_like_instructions
 from quelea_fintext.text import terms
 
-from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Evidence, Quote
 from quelea_generator.core.rows import figures_of
 from quelea_generator.core.spans import spans_of
