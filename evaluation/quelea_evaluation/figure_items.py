@@ -1,4 +1,4 @@
-"""True answers of TAT-QA and docugami with the passages they rest on, for `quelea eval figures`."""
+"""True answers of TAT-QA, docugami and ConvFinQA with the passages they rest on, for `quelea eval figures`."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ class Item:
 
     Args:
         id: Unique; a corrupted one has its original's, with the kind of corruption behind it.
-        group: "tatqa" or "docugami".
+        group: "tatqa", "docugami", "convfinqa" (last questions) or "convfinqa look-ups" (questions for one cell).
         half: "development" or "frozen"; all that belongs to one table or filing question is in the same half.
+            "unseen" for a set that no rule was written on.
         passages: As POST /v1/check takes them.
-        corruption: digit, scale, period or sign; empty: a true answer.
+        corruption: One of figure_corruption.KINDS; empty: a true answer.
         spot: Where the answer was corrupted; a code point of it.
         said_at: Where the answer itself begins, behind the question's words.
         operands: Of a computed answer, the numbers that it was computed from, as the set says.
@@ -114,6 +115,66 @@ def _said(question: str, answer: str) -> str:
         return answer if answer.rstrip().endswith(".") else f"{answer}."
     what = re.sub(r",? respectively$", "", match["what"])
     return f"{what[0].upper()}{what[1:]} {match['be']} {answer}."
+
+
+_OPERATION = re.compile(r"ans = (\S+) ([-+*/]) (\S+)")
+_OPERAND = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+_SHARE = re.compile(r"percent|growth|\brate\b|represent in relation")
+_COUNTED = re.compile(r"\b(?:ratio|times|average|product|quotient|per|divided)\b")
+_ROUND = re.compile(r"\d|12|10+(?:\.0)?")
+_ECHO = re.compile(r"(\$ ?)?-?([\d.,]+)(%?) \( \2 ?%? \)")
+_LARGEST_SHARE = 10
+
+
+def convfinqa(data: Path) -> list[Item]:
+    """Of each conversation of ConvFinQA's dev set, the last question with its answer; and questions for one figure.
+
+    Answers are the numbers that the set's programs give: a quotient as a percentage, unless the question asks for a
+    ratio or an average. The look-ups stand in their questions' words. Answers of "yes" and "no" are left out.
+    """
+    items = []
+    for one in json.loads((data / "convfinqa" / "convfinqa_dev_pot.json").read_text(encoding="utf-8")):
+        lines = [line.split(" | ") for line in one["table"].splitlines() if line.strip()]
+        table = tuple(tuple(_printed(cell) for cell in line) for line in lines)
+        rows = "\n".join("\t".join(line) for line in table)
+        passages = tuple({"text": text} for text in (rows, one["text"]) if text.strip())
+        for number, (question, program) in enumerate(zip(one["questions"], one["programs"], strict=True)):
+            name = f"{one['id']} {number}"
+            found = re.fullmatch(r"ans = (\d+(?:\.\d+)?)", program)
+            plain = found and _said(question, found[1])
+            if found and plain and plain != f"{found[1]}." and number < len(one["questions"]) - 1:
+                items.append(
+                    Item(name, "convfinqa look-ups", "unseen", question, plain, passages,
+                         said_at=plain.rindex(found[1]), table=table)
+                )  # fmt: skip
+        if isinstance(one["answer"], int | float):
+            answer = _of_program(one["answer"], one["programs"][-1], one["questions"][-1])
+            operands = tuple(number.lstrip("-") for number in _OPERAND.findall(one["programs"][-1]))
+            items.append(
+                Item(one["id"], "convfinqa", "unseen", " ".join(one["questions"]), f"{answer}.", passages,
+                     operands=operands, table=table)
+            )  # fmt: skip
+    return items
+
+
+def _printed(cell: str) -> str:
+    """The cell as the filing prints it: the set writes "$ -68 ( 68 )" for "$ (68)" and "27% ( 27 % )" for "27%"."""
+    text = " ".join(cell.split())
+    found = _ECHO.fullmatch(text)
+    if found is None:
+        return "" if text == "-" else text
+    number = found[2] + found[3]
+    return f"{found[1] or ''}({number})" if "-" in text else f"{found[1] or ''}{number}"
+
+
+def _of_program(value: float, program: str, question: str) -> str:
+    last = _OPERATION.search(program)
+    divisor = last[3] if last and last[2] == "/" else ""
+    ratio = _ROUND.fullmatch(divisor) or _COUNTED.search(question)
+    if divisor and abs(value) < _LARGEST_SHARE and (_SHARE.search(question) or not ratio):
+        return f"{value * 100:.1f}%"
+    text = f"{value:,.2f}" if divisor else f"{value:,.3f}"
+    return text.rstrip("0").rstrip(".")
 
 
 def docugami(data: Path, documents: Collection[str], find: Find) -> tuple[list[Item], int]:

@@ -29,9 +29,9 @@ from quelea_search.adapters.redis_base import connect
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.core.model import Chunk, DocumentFacts, ParseLimits
 from quelea_search.core.web import Fetched
-from quelea_search.reading import Reader
+from quelea_search.file_parsing import FileParser
 from quelea_search.testing import Site
-from quelea_search.web_reading import read_web_page
+from quelea_search.web_page_parsing import parse_web_page
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 T = TypeVar("T")
@@ -80,14 +80,14 @@ def ids_of(data: bytes, chunks: list[Chunk]) -> tuple[str, list[str]]:
 
 def expected() -> dict[str, list[str]]:
     """Every document with exactly its passages, as the chunker gives them."""
-    reader, found = Reader(ParseLimits(), 60.0), {}
+    reader, found = FileParser(ParseLimits(), 60.0), {}
     for number in range(DOCUMENTS):
         name = f"report-{number}.md"
-        cut = reader.cut(reader.parse(markdown(number), name), name, DocumentFacts())
+        cut = reader.chunk_document(reader.parse(markdown(number), name), name, DocumentFacts())
         document_id, passages = ids_of(markdown(number), cut.chunks)
         found[document_id] = passages
     for number in range(CACHED + LINKED):
-        document = read_web_page(fetched(number), ParseLimits(), today="2026-11-22")
+        document = parse_web_page(fetched(number), ParseLimits(), today="2026-11-22")
         document_id, passages = ids_of(html(number), list(document.chunks))
         found[document_id] = passages
     assert len(found) == DOCUMENTS + CACHED + LINKED
@@ -116,7 +116,7 @@ async def submit_all(stack: Any, rng: random.Random) -> None:
 
     async def useful(number: int) -> None:
         page = fetched(number)
-        read = read_web_page(page, ParseLimits(), today="2026-11-22")
+        read = parse_web_page(page, ParseLimits(), today="2026-11-22")
         metadata = common_pb2.DocumentMetadata(title=read.facts.title, uri=page.url)
         one = pb.UsefulPage(document_id=read.document_id, url=page.url, score=0.9)
         request = pb.KeepPagesRequest(query=f"question {number}", provider="searxng", pages=[one])

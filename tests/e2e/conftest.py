@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from support.browser import ARGUMENTS, CHROMIUM
 from support.stack import SAMPLES, Stack, pdf
 
@@ -48,8 +49,16 @@ def make_pdf() -> Callable[..., bytes]:
     return pdf
 
 
-@pytest.fixture
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The browser is one for all of them, so they share its event loop."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chromium():
+    """A browser; each test opens a context of its own, with nothing of another's in it."""
     if not CHROMIUM:
         text = "NO CHROMIUM: the page is NOT tested here; install Debian's chromium or set QUELEA_CHROMIUM"
         warnings.warn(text, stacklevel=1)

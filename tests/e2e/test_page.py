@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from quelea_gateway import keys
 from quelea_gateway.testing import standing
 from support.browser import opened
@@ -12,13 +13,13 @@ pytestmark = pytest.mark.browser
 QUESTION = "What were Apple's total net sales?"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def page_stand():
     async with standing() as running:
         yield running
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def tab(chromium, page_stand):
     async with opened(chromium, page_stand.url) as page:
         yield page

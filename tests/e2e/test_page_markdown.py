@@ -6,6 +6,7 @@ import datetime
 import json
 
 import pytest
+import pytest_asyncio
 from quelea_gateway.adapters.fake_world import World
 from quelea_gateway.testing import standing
 from support.browser import opened
@@ -32,7 +33,7 @@ x = 1 < 2
 The row says “a **verbatim** [quote]” <b>no tag</b> x * y * z."""
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def written_tab(chromium):
     async with standing(World.with_web()) as running:
         running.world.events = written(TEXT)

@@ -8,6 +8,7 @@ from typing import Any
 
 import openai
 import pytest
+import pytest_asyncio
 from quelea_gateway.adapters.fake_world import World
 from quelea_gateway.testing import standing
 from support.browser import opened
@@ -22,14 +23,14 @@ TEXT = (
 )
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def marked_stand():
     async with standing(World.with_web()) as running:
         running.world.events = written(TEXT)
         yield running
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def marked_tab(chromium, marked_stand):
     async with opened(chromium, marked_stand.url) as page:
         await page.wait_for_selector("#route-choice:visible")

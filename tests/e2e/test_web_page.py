@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import pytest_asyncio
 from quelea.search.v1 import search_pb2
 from quelea_gateway.adapters.fake_world import World
 from quelea_gateway.testing import standing
@@ -16,13 +17,13 @@ TABLE = "Net sales\t$ 81,797\t$ 82,959\nCost of sales\t45,384\t47,074\nGross mar
 REPORT = "Quarterly figures of Foo\n\n" + TABLE + "\nAll amounts <b>in millions</b> \U0001f4b0 of dollars.\n"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def web_stand():
     async with standing(World.with_web()) as running:
         yield running
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def web_tab(chromium, web_stand):
     async with opened(chromium, web_stand.url) as page:
         yield page
@@ -78,7 +79,7 @@ async def test_an_address_that_is_no_web_address_is_never_a_link(web_tab, web_st
     reading = {"text": ""}
     answer = {
         "answer": "It is so [1].", "citations": [citation], "further_reading": [], "checks": [], "notices": [],
-        "reader": "extractive", "as_of": "2024-01-02", "timings": {"total": 1}, "declined": False,
+        "reader": "extractive", "as_of": "2024-01-02", "timings": {"total": 1}, "declined": None,
         "route": "local+web", "gate": gate, "reading": reading,
         "web": {"provider": "x", "pages_read": 1, "kept": [], "problems": ["<img src=x>"], "cached": False},
     }  # fmt: skip

@@ -221,7 +221,9 @@ def on_mocks(stack: contextlib.ExitStack, given: argparse.Namespace, folder: Pat
         settings |= {"MAX_CALLS_PER_KEY": str(given.calls or 100_000), "CALLS_PER_MINUTE_PER_KEY": "100000000"}
         named = {f"QUELEA_GATEWAY_{name}": value for name, value in settings.items()}
         if old:
-            named["PYTHONPATH"] = f"{given.beside}/services/gateway:{given.beside}/libs/kit:{given.beside}/libs/fintext"
+            named["PYTHONPATH"] = (
+                f"{given.beside}/services/gateway:{given.beside}/libs/kit:{given.beside}/libs/fintext:{given.beside}/libs/checker"
+            )
         gateway = stack.enter_context(process([sys.executable, "-m", "quelea_gateway"], log, **named))
         under.urls.append(f"http://127.0.0.1:{port}")
         under.pids["gateway-beside" if old else f"gateway-{number}"] = gateway.pid

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from quelea_generator.adapters.engine_pool import EnginePool
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.adapters.places import PoolLimits
-from quelea_generator.core.prompt import Message
+from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import Unavailable
 from quelea_kit.testing import wait_until_async
 

@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.completing import Completer
-from quelea_generator.core.extractive import ExtractiveReader
-from quelea_generator.core.model_reader import ModelReader
+from quelea_generator.core.chat.completion import Completer
+from quelea_generator.core.chat.reader import ModelReader
+from quelea_generator.core.extractive.reader import ExtractiveReader, answer
+from quelea_generator.core.model import Quote, Task
 from quelea_generator.core.reader import Reader
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
@@ -31,6 +32,13 @@ def evidence(number: int = 1, text: str = TEXT) -> pb.Evidence:
 
 def request(question: str = "What were total net sales?", **fields: object) -> pb.GenerateRequest:
     return pb.GenerateRequest(**{"question": question, "evidence": [evidence()], "as_of": "2024-06-01", **fields})
+
+
+def lines_and_quotes(task: Task) -> tuple[list[str], list[Quote]]:
+    """What the extractive reader answers; both empty when it declines."""
+    found = answer(task)
+    assert (found.decline is None) == bool(found.lines) == bool(found.quotes)
+    return list(found.lines), list(found.quotes)
 
 
 def model_reader(chat: FakeEndpoint) -> ModelReader:

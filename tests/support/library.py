@@ -2,7 +2,7 @@
 
 from quelea_retriever.core.analysis import sparse_query
 from quelea_retriever.core.model import DocumentFacts
-from quelea_retriever.searching import search_live
+from quelea_retriever.search import search_live
 from quelea_retriever.testing import document_id, new_passages
 
 

@@ -16,7 +16,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from quelea_generator.core.routing import Load, Policy, Wanted
+from quelea_generator.core.engines.routing import Load, Policy, Wanted
 
 BLOCK_TOKENS = 64
 READ_PER_SECOND = 200.0

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
+from quelea_generator.core.chat.prompt import Message, build
+from quelea_generator.core.engines.routing import Load, Policy, Wanted, wanted
 from quelea_generator.core.model import Evidence, Task
-from quelea_generator.core.prompt import Message, build
-from quelea_generator.core.routing import Load, Policy, Wanted, wanted
 
 RECORDED = Path(__file__).parents[1] / "unit/generator/recorded/prompts.jsonl"
 ANSWER_TOKENS = 150

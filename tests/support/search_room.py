@@ -19,15 +19,15 @@ from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.web_pages_redis import WebPages
+from quelea_search.components import WorkerComponents
 from quelea_search.core import urls
 from quelea_search.core.errors import Encrypted
 from quelea_search.core.model import Chunk, DocumentFacts, Line, Page, ParsedDocument
 from quelea_search.core.web import Fetched, Validators, WebDocument
 from quelea_search.core.web_errors import PageGone
-from quelea_search.deciding import Removals
-from quelea_search.parts import Parts
-from quelea_search.pipeline import run_job
-from quelea_search.reading import Cut
+from quelea_search.file_parsing import ChunkedDocument
+from quelea_search.ingest_job import run_job
+from quelea_search.page_review import Removals
 from quelea_search.reaper import Reaper
 from quelea_search.refresh import Refresh
 from quelea_search.settings import SearchSettings
@@ -49,7 +49,7 @@ class Clock:
         return self.now
 
 
-class PlainReader:
+class PlainParser:
     """Form feeds end pages; a line is a passage."""
 
     def parse(self, data: bytes, filename: str) -> ParsedDocument:
@@ -60,18 +60,18 @@ class PlainReader:
         texts = data.decode().split("\f")
         return ParsedDocument(tuple(Page(text, (Line(0, len(text)),)) for text in texts), "text")
 
-    def cut(self, parsed: ParsedDocument, filename: str, given: DocumentFacts) -> Cut:
+    def chunk_document(self, parsed: ParsedDocument, filename: str, given: DocumentFacts) -> ChunkedDocument:
         chunks: list[Chunk] = []
         for number, page in enumerate(parsed.pages, start=1):
             at = 0
             for line in page.text.split("\n"):
                 chunks.append(Chunk(len(chunks), number, at, at + len(line), line))
                 at += len(line) + 1
-        return Cut(dataclasses.replace(given, title=given.title or filename), chunks)
+        return ChunkedDocument(dataclasses.replace(given, title=given.title or filename), chunks)
 
 
 class PlainWeb:
-    """A web of a few texts; a page is read as PlainReader reads a file."""
+    """A web of a few texts; a page is read as PlainParser reads a file."""
 
     def __init__(self) -> None:
         self.pages: dict[str, bytes | Exception] = {}
@@ -105,10 +105,10 @@ class PlainWeb:
         )
 
     def read(self, page: Fetched, title: str, published: str) -> WebDocument:
-        reader = PlainReader()
+        reader = PlainParser()
         parsed = reader.parse(page.data, "page.txt")
         facts = DocumentFacts(title=title or "title of the page", published=published or "2026-11-01", language="en")
-        cut = reader.cut(parsed, "page.txt", facts)
+        cut = reader.chunk_document(parsed, "page.txt", facts)
         return WebDocument(
             document_id=hashlib.sha256(page.data).hexdigest()[:32],
             filename="page.txt",
@@ -130,7 +130,7 @@ class Room:
     ledger: Ledger
     blobs: Blobs
     index: FakeRetriever
-    parts: Parts
+    parts: WorkerComponents
     reaper: Reaper
     stub: search_pb2_grpc.SearchServiceStub
     address: str

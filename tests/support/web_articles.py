@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.web import Fetched, WebDocument
-from quelea_search.web_reading import read_web_page
+from quelea_search.web_page_parsing import parse_web_page
 
 TODAY = "2023-11-01"
 ENGLISH = """<html><head><title>Acme Corp raises full-year outlook | Sample Wire</title>{head}</head><body>
@@ -29,7 +29,7 @@ def read(
 ) -> WebDocument:
     raw = data.encode() if isinstance(data, str) else data
     fetched = Fetched(url, url, url, 200, media_type, charset, raw, 0.0)
-    return read_web_page(fetched, ParseLimits(), **{"today": TODAY, **more})
+    return parse_web_page(fetched, ParseLimits(), **{"today": TODAY, **more})
 
 
 def english(head: str = "", date: str = "", body: str = BODY) -> str:

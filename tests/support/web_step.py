@@ -2,7 +2,7 @@
 
 import asyncio
 
-from quelea_gateway.core.checking import check_answer
+from quelea_checker import check_answer
 from quelea_gateway.core.gate import CosineGate
 from quelea_gateway.core.keeping import Keeper
 from quelea_gateway.core.model import (

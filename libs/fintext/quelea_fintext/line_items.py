@@ -63,12 +63,6 @@ def _asked() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     return tuple(found)
 
 
-def asked_pattern(*, words_apart: bool) -> str:
-    """Pattern of how questions put any of them, in languages that put white space between words or in the others."""
-    every = "|".join(asked.pattern for asked, _ in _asked() if asked.pattern.isascii() == words_apart)
-    return every or r"(?!)"
-
-
 def filing_phrases(text: str) -> list[str]:
     """What filings may call what a question speaks of, in its own language, each phrase once."""
     return list(dict.fromkeys(phrase for asked, phrases in _asked() if asked.search(text) for phrase in phrases))

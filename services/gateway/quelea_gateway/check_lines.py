@@ -9,10 +9,10 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 
+import quelea_checker
 from pydantic import ValidationError
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.core import checking
 from quelea_gateway.rest.check import CheckIn, passages_of, shown
 
 
@@ -21,7 +21,7 @@ def checked(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         try:
             body = CheckIn.model_validate_json(line)
-            report = checking.check_answer(body.answer, passages_of(body), question=body.question)
+            report = quelea_checker.check_answer(body.answer, passages_of(body), question=body.question)
             yield shown(report).model_dump_json()
         except (ValidationError, QueleaError) as error:
             yield json.dumps({"error": str(error)})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter as Counted
 
 from prometheus_client import Counter, Gauge, Histogram
+from quelea_checker import Report
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
 from quelea_gateway.core.agent.model import Run
-from quelea_gateway.core.checking import Report
 from quelea_gateway.core.model import Answer, Kept
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.web import KeepOrder
@@ -43,8 +43,8 @@ KEPT = Counter("quelea_web_kept_pages_total", "Useful web pages, by what became 
 
 DECLINED = Counter(
     "quelea_answers_declined_total",
-    "Refusals by what decided: no_evidence, the reader, or the checks, which let the reader's answer fall.",
-    ["by"],
+    "Declined answers by reason (docs/howto/why-was-my-answer-declined.md).",
+    ["reason"],
 )
 FIGURES = Counter(
     "quelea_checked_figures_total", "Figures by verdict, of own answers or of callers'.", ["of", "verdict"]
@@ -66,7 +66,7 @@ _WEB_STAGES = ("web", "rank")
 
 
 def observe_answer(answer: Answer) -> None:
-    """Count an answer."""
+    """Count and log an answer."""
     for stage in _STAGES:
         ASK_SECONDS.labels(stage).observe(answer.timings[stage] / 1000)
     ANSWERS.labels(answer.reader, answer.finish_reason).inc()
@@ -78,14 +78,22 @@ def observe_answer(answer: Answer) -> None:
                 WEB_SECONDS.labels(stage).observe(answer.timings[stage] / 1000)
         if answer.web.problems:
             WEB_FAILED.labels(str(answer.route != "local").lower()).inc()
-    failed = [check.name for check in answer.checks if not check.passed]
-    for name in failed:
-        FAILED_CHECKS.labels(name).inc()
+    for check in answer.checks:
+        if not check.passed:
+            FAILED_CHECKS.labels(check.name).inc()
     if answer.declined:
-        DECLINED.labels("no_evidence" if not answer.evidence else "checks" if failed else "reader").inc()
+        DECLINED.labels(answer.declined.reason).inc()
     if answer.grounding is not None:
         observe_verdicts("answer", answer.grounding)
         WITHHELD.inc(len(answer.grounding.withheld))
+    log.info(
+        "answered",
+        reader=answer.reader,
+        route=answer.route,
+        finish_reason=answer.finish_reason,
+        decline_reason=str(answer.declined.reason) if answer.declined else "",
+        milliseconds=round(answer.timings["total"]),
+    )
 
 
 def observe_verdicts(of: str, found: Grounding | Report) -> None:

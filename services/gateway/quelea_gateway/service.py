@@ -41,7 +41,7 @@ def _answer(answer: Answer) -> gateway_pb2.Answer:
         checks=[gateway_pb2.Check(**vars(check)) for check in answer.checks],
         timings=answer.timings,
         reading=reading_to_wire(answer.reading),
-        declined=answer.declined,
+        declined=gateway_pb2.Decline(**vars(answer.declined)) if answer.declined else None,
         language=answer.language,
         notices=answer.notices,
         model=answer.model,

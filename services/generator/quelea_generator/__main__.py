@@ -12,11 +12,11 @@ from quelea_kit.tracing import setup_tracing
 from quelea_generator.adapters.engine_pool import EnginePool
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
-from quelea_generator.core.completing import Completer
-from quelea_generator.core.dialogue.rewriting import Rewriter
-from quelea_generator.core.extractive import ExtractiveReader
-from quelea_generator.core.model_reader import ModelReader
-from quelea_generator.core.routing import ByAffinity
+from quelea_generator.core.chat.completion import Completer
+from quelea_generator.core.chat.reader import ModelReader
+from quelea_generator.core.dialogue.rewriter import Rewriter
+from quelea_generator.core.engines.routing import ByAffinity
+from quelea_generator.core.extractive.reader import ExtractiveReader
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
 

@@ -29,8 +29,8 @@ from quelea_kit.settings import ServiceSettings
 from quelea_generator.adapters.engine_pool import EnginePool
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
-from quelea_generator.core.prompt import Message
-from quelea_generator.core.routing import ByAffinity, Policy, RoundRobin
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.engines.routing import ByAffinity, Policy, RoundRobin
 
 _POLICIES: dict[str, Callable[[], Policy]] = {"affinity": ByAffinity, "round robin": RoundRobin}
 _HITS = re.compile(r"^vllm:prefix_cache_(hits|queries)_total(?:\{[^}]*\})? (\S+)$", re.MULTILINE)

@@ -16,13 +16,23 @@ from quelea_kit.gathering import gathered
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 
-from quelea_generator.core.completing import Completer
-from quelea_generator.core.dialogue.rewriting import Rewriter
+from quelea_generator.core.chat.completion import Completer
+from quelea_generator.core.chat.prompt_files import prompt_files
+from quelea_generator.core.dialogue.rewriter import Rewriter
 from quelea_generator.core.model import Delta, Event, Finished, Quote, Turn
-from quelea_generator.core.prompt_files import prompt_files
 from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
-from quelea_generator.wire import check_tenant, to_day, to_gather, to_names, to_question, to_quote, to_task, to_wanted
+from quelea_generator.wire import (
+    check_tenant,
+    to_day,
+    to_decline,
+    to_gather,
+    to_names,
+    to_question,
+    to_quote,
+    to_task,
+    to_wanted,
+)
 
 log = get_logger(__name__)
 
@@ -100,6 +110,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                                 completion_tokens=event.completion_tokens,
                                 first_token_ms=1000 * (first_token or 0.0),
                                 total_ms=1000 * (time.perf_counter() - started),
+                                **to_decline(event.decline),
                             )
                         )
 
@@ -213,10 +224,11 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
     def _count(self, event: Finished) -> None:
         reader = self.reader.name
         ANSWERS.labels(reader, event.reason).inc()
+        why = event.decline.reason if event.decline else ""
         TOKENS.labels(reader, "prompt").inc(event.prompt_tokens)
         TOKENS.labels(reader, "completion").inc(event.completion_tokens)
         MARKERS_REMOVED.inc(event.removed_markers)
-        log.info("answered", reader=reader, reason=event.reason, removed_markers=event.removed_markers)
+        log.info("answered", reader=reader, reason=event.reason, decline=why, removed_markers=event.removed_markers)
 
 
 def _text(event: Event) -> str | None:

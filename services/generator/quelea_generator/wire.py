@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from typing import Any
 
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.json_schema import read_schema
 
-from quelea_generator.core.completing import Wanted
-from quelea_generator.core.model import Evidence, Quote, Sampling, Task, Turn
-from quelea_generator.core.prompt import Message
+from quelea_generator.core.chat.completion import Wanted
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.model import Decline, Evidence, Quote, Sampling, Task, Turn
 from quelea_generator.settings import GeneratorSettings
 
 _LONGEST_TENANT = 200
@@ -126,6 +127,14 @@ def _sampling(request: pb.GenerateRequest) -> Sampling:
 def to_quote(quote: Quote) -> pb.Quote:
     """The quote as the wire has it."""
     return pb.Quote(number=quote.number, start=quote.start, end=quote.end, text=quote.text, score=quote.score)
+
+
+def to_decline(decline: Decline | None) -> dict[str, Any]:
+    """The fields of Finished that say why there is no answer; none for an answer."""
+    if decline is None:
+        return {}
+    reason = pb.DeclineReason.Value(f"DECLINE_REASON_{decline.reason.upper()}")
+    return {"decline_reason": reason, "decline_detail": decline.detail}
 
 
 def to_day(text: str) -> date:

@@ -19,11 +19,11 @@ from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import Store
-from quelea_retriever.collections_of_entries import Collections, stores
+from quelea_retriever.entry_collections import Collections, stores
 from quelea_retriever.library import Library
 from quelea_retriever.service import SERVICE, RetrieverServicer
 from quelea_retriever.settings import Settings
-from quelea_retriever.warming import warm
+from quelea_retriever.warm_up import warm
 
 log = get_logger(__name__)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from qdrant_client import AsyncQdrantClient
 from quelea_kit.errors import QueleaError
 
-from quelea_retriever import backup_folder, backup_server, migrating, reembed
+from quelea_retriever import backup_folder, backup_server, migration, reembed
 from quelea_retriever.adapters.embedder import GrpcEmbedder
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.qdrant_points import make_client
@@ -99,7 +99,7 @@ async def _open(folder: Path) -> str:
 
 def _on_server(options: argparse.Namespace, settings: Settings) -> str:
     async def migrate(client: AsyncQdrantClient) -> str:
-        return "\n".join(await migrating.migrate(settings, client))
+        return "\n".join(await migration.migrate(settings, client))
 
     async def backup(client: AsyncQdrantClient) -> str:
         nodes = tuple(options.node)

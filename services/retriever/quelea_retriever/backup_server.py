@@ -20,7 +20,7 @@ from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_filters import failures
 from quelea_retriever.adapters.qdrant_snapshots import Node, Snapshots
 from quelea_retriever.adapters.store import SCHEMA, schema_conflict
-from quelea_retriever.copying import Say
+from quelea_retriever.collection_copy import Say
 from quelea_retriever.settings import Settings
 
 KIND = "qdrant"

@@ -28,8 +28,8 @@ from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import Profile
 from quelea_retriever.core.model import DocumentFacts, PassageRecord, Period
 from quelea_retriever.library import Library
-from quelea_retriever.searching import Question, Searcher
-from quelea_retriever.vectorising import vectorise
+from quelea_retriever.passage_vectors import vectorise
+from quelea_retriever.search import Question, Searcher
 
 _PER_DOCUMENT = 100
 _WORDS = 130

@@ -13,8 +13,8 @@ from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_retriever import wire
 from quelea_retriever.adapters.store import Profile
-from quelea_retriever.collections_of_entries import Collections, EntryQuery
 from quelea_retriever.core.entries import Entry
+from quelea_retriever.entry_collections import Collections, EntryQuery
 from quelea_retriever.settings import Settings
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")

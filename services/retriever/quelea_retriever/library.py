@@ -18,7 +18,7 @@ from quelea_kit.errors import InvalidInput, NotFound, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_retriever.adapters.store import DocumentRecord, NewPassage, Store, is_version_of, version_of
-from quelea_retriever.committing import check_count, version_to_commit
+from quelea_retriever.commit_checks import check_count, version_to_commit
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.snapshot import Snapshot
 

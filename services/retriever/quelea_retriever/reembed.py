@@ -24,7 +24,7 @@ from quelea_retriever.adapters.qdrant_alias import HOLD_SECONDS, collection_name
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.qdrant_filters import failures
 from quelea_retriever.adapters.store import Profile
-from quelea_retriever.copying import Copier, Say
+from quelea_retriever.collection_copy import Copier, Say
 from quelea_retriever.settings import Settings
 
 PATIENCE_SECONDS = 1800.0

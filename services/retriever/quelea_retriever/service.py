@@ -16,16 +16,16 @@ from quelea.retriever.v1 import retriever_pb2
 from quelea_kit.errors import InvalidInput, NotFound, TooLarge
 from quelea_kit.metrics import LATENCY_BUCKETS
 
-from quelea_retriever import moving, wire
+from quelea_retriever import dual_write, wire
 from quelea_retriever.adapters.embedder import Embedding
 from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.store import Profile
-from quelea_retriever.collections_of_entries import Collections
+from quelea_retriever.entry_collections import Collections
 from quelea_retriever.entry_rpcs import EntryRpcs
 from quelea_retriever.library import Library
-from quelea_retriever.searching import Question, Searcher
+from quelea_retriever.passage_vectors import vectorise
+from quelea_retriever.search import Question, Searcher
 from quelea_retriever.settings import Settings
-from quelea_retriever.vectorising import vectorise
 
 SERVICE = "quelea.retriever.v1.RetrieverService"
 _MODEL_SECONDS = 5.0
@@ -158,7 +158,7 @@ class RetrieverServicer(EntryRpcs):
         if passages:
             made = await vectorise(facts, passages, lambda texts: embed(texts, store.profile), header=header)
             await self._library.put(facts, made, store)
-        replaced = await moving.commit(self._library, facts, embed, header=header) if request.commit else ""
+        replaced = await dual_write.commit(self._library, facts, embed, header=header) if request.commit else ""
         self._show_size()
         return retriever_pb2.UpsertResponse(written=len(passages), replaced_document_id=replaced)
 
@@ -166,7 +166,7 @@ class RetrieverServicer(EntryRpcs):
         self, request: retriever_pb2.DeleteRequest, context: Context
     ) -> retriever_pb2.DeleteResponse:
         """Take a document out, and what was written of an unfinished version of it."""
-        count = await moving.delete(self._library, request.document_id)
+        count = await dual_write.delete(self._library, request.document_id)
         self._show_size()
         return retriever_pb2.DeleteResponse(passages=count)
 

@@ -1,4 +1,4 @@
-"""Settings to parts, the same for the server and for the workers."""
+"""Settings to components, the same for the server and for the workers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.redis_base import connect
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.celery_app import Send
+from quelea_search.components import Components
 from quelea_search.core.jobs import Policy
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.web import Fetched, WebDocument
 from quelea_search.core.web_pages import TimeToLive
-from quelea_search.parts import Shared
-from quelea_search.reading import clock as reading_clock  # pages are read under the same clock as files
+from quelea_search.file_parsing import clock as reading_clock  # pages are read under the same clock as files
 from quelea_search.settings import SearchSettings
-from quelea_search.web_reading import read_web_page
+from quelea_search.web_page_parsing import parse_web_page
 
 _DAY = 86_400
 
@@ -55,9 +55,9 @@ def make_records(settings: SearchSettings) -> Records:
     )
 
 
-def share(settings: SearchSettings, records: Records, blobs: Blobs, send: Send) -> Shared:
+def share(settings: SearchSettings, records: Records, blobs: Blobs, send: Send) -> Components:
     """What everything needs that handles jobs or pages."""
-    return Shared(
+    return Components(
         settings=settings, store=records.store, ledger=records.ledger, blobs=blobs, pages=records.pages, send=send
     )
 
@@ -72,7 +72,7 @@ def time_to_live(settings: SearchSettings) -> TimeToLive:
     )
 
 
-def page_reader(settings: SearchSettings) -> Callable[[Fetched, str, str], WebDocument]:
+def page_parser(settings: SearchSettings) -> Callable[[Fetched, str, str], WebDocument]:
     """A function that reads a page within the same limits as an uploaded file; it blocks.
 
     The process ends when it takes longer than read_seconds, as with any file.
@@ -82,7 +82,7 @@ def page_reader(settings: SearchSettings) -> Callable[[Fetched, str, str], WebDo
     def read(page: Fetched, title: str, published: str) -> WebDocument:
         today = datetime.fromtimestamp(page.fetched, UTC).date().isoformat()
         with reading_clock(settings.read_seconds):
-            return read_web_page(page, limits, title=title, published=published, today=today)
+            return parse_web_page(page, limits, title=title, published=published, today=today)
 
     return read
 

@@ -10,8 +10,8 @@ from quelea_kit.logging import get_logger
 
 from quelea_search.adapters.job_moves import check_replayable
 from quelea_search.adapters.retriever import Retriever
+from quelea_search.components import Components
 from quelea_search.core.jobs import Job
-from quelea_search.parts import Shared
 
 log = get_logger(__name__)
 
@@ -19,7 +19,7 @@ log = get_logger(__name__)
 class DeadLetters:
     """The dead-letter list."""
 
-    def __init__(self, shared: Shared, retriever: Retriever) -> None:
+    def __init__(self, shared: Components, retriever: Retriever) -> None:
         self._shared = shared
         self._retriever = retriever
 

@@ -12,10 +12,10 @@ from quelea_kit.logging import get_logger
 from quelea_search.adapters import owner
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.celery_app import queue_name
+from quelea_search.components import Components
 from quelea_search.core.jobs import JobState, Lane
-from quelea_search.deciding import Removals
-from quelea_search.parts import Shared
-from quelea_search.tidy import tidy
+from quelea_search.leftovers import remove_leftovers
+from quelea_search.page_review import Removals
 
 log = get_logger(__name__)
 _TIDY_SECONDS = 30.0
@@ -28,7 +28,7 @@ _HOUR = 3600.0
 class Reaper:
     """Several servers may each have one: every step is a transaction that only one of them wins."""
 
-    def __init__(self, shared: Shared, retriever: Retriever, removals: Removals) -> None:
+    def __init__(self, shared: Components, retriever: Retriever, removals: Removals) -> None:
         self._shared = shared
         self._retriever = retriever
         self._removals = removals
@@ -39,7 +39,7 @@ class Reaper:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._repeat("jobs", every, self.look_after_jobs))
             # Apart from the others, because it waits for the retriever.
-            group.create_task(self._repeat("leftovers", every, self.tidy))
+            group.create_task(self._repeat("leftovers", every, self.remove_leftovers))
             group.create_task(self._repeat("pages", every, self.take_out))
             group.create_task(self._repeat("records", _TRIM_SECONDS, self.trim))
 
@@ -87,7 +87,7 @@ class Reaper:
                     log.warning("message_sent_again", job=job.id, lane=lane)
                     self._shared.send(job)
 
-    async def tidy(self) -> None:
+    async def remove_leftovers(self) -> None:
         """Remove what failed jobs could not remove themselves."""
         for job_id, document_id in (await asyncio.to_thread(self._shared.ledger.leftovers)).items():
             try:
@@ -98,7 +98,7 @@ class Reaper:
                 job = await asyncio.to_thread(self._shared.store.find, job_id)
                 keep = job is not None and job.replayable
                 async with asyncio.timeout(min(_TIDY_SECONDS, self._shared.settings.lease_seconds)):
-                    await tidy(self._shared.blobs, self._retriever, job_id, document_id, keep_bytes=keep)
+                    await remove_leftovers(self._shared.blobs, self._retriever, job_id, document_id, keep_bytes=keep)
                 await asyncio.to_thread(self._shared.ledger.no_leftovers, job_id)
             finally:
                 await asyncio.to_thread(self._shared.ledger.release, document_id, job_id)

@@ -15,13 +15,13 @@ from quelea_kit.logging import get_logger
 
 from quelea_search import wire
 from quelea_search.adapters.page_cache import CachedPage, PageCache
+from quelea_search.components import Components
 from quelea_search.core import page_source, web_pages
 from quelea_search.core.jobs import Job, Lane
 from quelea_search.core.page_source import PageSource, name_of, provisional_id
 from quelea_search.core.urls import canonical, host_matches, host_of
 from quelea_search.core.web_pages import PageState, Use, WebPage
-from quelea_search.page_steps import POSTPONE_SECONDS
-from quelea_search.parts import Shared
+from quelea_search.web_page_job import POSTPONE_SECONDS
 
 log = get_logger(__name__)
 _URI_CHARACTERS = 2048
@@ -55,7 +55,7 @@ class Refresh:
         cache: What is known of pages that were read for an answer.
     """
 
-    def __init__(self, shared: Shared, cache: PageCache) -> None:
+    def __init__(self, shared: Components, cache: PageCache) -> None:
         self._shared = shared
         self._cache = cache
 

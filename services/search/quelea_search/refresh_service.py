@@ -14,7 +14,7 @@ from quelea_search.adapters.web.guard import Guard
 from quelea_search.core.urls import canonical
 from quelea_search.core.web_pages import PageFilter
 from quelea_search.dead_letters import DeadLetters
-from quelea_search.deciding import Deciding, Decision
+from quelea_search.page_review import Decision, PageReview
 from quelea_search.refresh import Refresh, Useful
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -32,7 +32,7 @@ class RefreshRpcs:
     """Mixin of the service; its attributes are set by `SearchService`."""
 
     _refresh: Refresh
-    _deciding: Deciding
+    _deciding: PageReview
     _dead_letters: DeadLetters
     _guard: Guard
 

@@ -19,15 +19,15 @@ from quelea_search.adapters.formats import FORMATS
 from quelea_search.adapters.job_events import JobEvents
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
+from quelea_search.components import Components
 from quelea_search.core.jobs import Job, JobState
 from quelea_search.dead_letters import DeadLetters
-from quelea_search.deciding import Deciding
-from quelea_search.parts import Shared
+from quelea_search.page_review import PageReview
 from quelea_search.refresh import Refresh
 from quelea_search.refresh_service import RefreshRpcs
 from quelea_search.submission import Submission
+from quelea_search.web_search import WebSearch
 from quelea_search.web_service import WebSearchRpcs
-from quelea_search.websearch import WebSearch
 
 SERVICE = "quelea.search.v1.SearchService"
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -45,13 +45,13 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
 
     def __init__(
         self,
-        shared: Shared,
+        shared: Components,
         retriever: Retriever,
         *,
         events: JobEvents,
         submission: Submission,
         refresh: Refresh,
-        deciding: Deciding,
+        page_review: PageReview,
         dead_letters: DeadLetters,
         guard: Guard,
         web: WebSearch | None,
@@ -61,7 +61,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
         self._events = events
         self._submission = submission
         self._refresh = refresh
-        self._deciding = deciding
+        self._deciding = page_review
         self._dead_letters = dead_letters
         self._guard = guard
         self.web = web

@@ -1,4 +1,4 @@
-"""Parts to the server: the service and what stands behind its rpcs, wired once, for the process and for tests."""
+"""The server wired once from its components, for the process and for tests."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from quelea_search.adapters.job_events import JobEvents
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
+from quelea_search.components import Components
 from quelea_search.dead_letters import DeadLetters
-from quelea_search.deciding import Deciding, Removals
-from quelea_search.parts import Shared
+from quelea_search.page_review import PageReview, Removals
 from quelea_search.reaper import Reaper
 from quelea_search.refresh import Refresh
 from quelea_search.service import SearchService
 from quelea_search.submission import Submission
-from quelea_search.websearch import WebSearch
+from quelea_search.web_search import WebSearch
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Built:
 
 
 def build_service(
-    shared: Shared, retriever: Retriever, events: JobEvents, cache: PageCache, web: WebSearch | None
+    shared: Components, retriever: Retriever, events: JobEvents, cache: PageCache, web: WebSearch | None
 ) -> Built:
     """Wire it; nothing is started.
 
@@ -50,7 +50,7 @@ def build_service(
         events=events,
         submission=Submission(shared, retriever),
         refresh=refresh,
-        deciding=Deciding(shared.pages, refresh, removals),
+        page_review=PageReview(shared.pages, refresh, removals),
         dead_letters=DeadLetters(shared, retriever),
         guard=guard,
         web=web,

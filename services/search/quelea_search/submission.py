@@ -14,8 +14,8 @@ from quelea_kit.logging import get_logger
 
 from quelea_search.adapters.blobs import Upload
 from quelea_search.adapters.retriever import Retriever
+from quelea_search.components import Components
 from quelea_search.core.jobs import Job, Lane
-from quelea_search.parts import Shared
 from quelea_search.wire import given_to_text
 
 log = get_logger(__name__)
@@ -27,7 +27,7 @@ _KNOWN_SECONDS = 2.0
 class Submission:
     """Takes documents in."""
 
-    def __init__(self, shared: Shared, retriever: Retriever) -> None:
+    def __init__(self, shared: Components, retriever: Retriever) -> None:
         self._shared = shared
         self._retriever = retriever
 

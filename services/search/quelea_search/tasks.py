@@ -14,11 +14,11 @@ from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.fetch import Fetcher
-from quelea_search.build import Records, make_records, page_reader, parse_limits, share
+from quelea_search.build import Records, make_records, page_parser, parse_limits, share
 from quelea_search.celery_app import LOOK, TASK, sender
-from quelea_search.parts import Parts
-from quelea_search.pipeline import run_job
-from quelea_search.reading import Reader
+from quelea_search.components import WorkerComponents
+from quelea_search.file_parsing import FileParser
+from quelea_search.ingest_job import run_job
 from quelea_search.refresh import Refresh
 from quelea_search.settings import SearchSettings
 
@@ -79,7 +79,7 @@ async def _run(app: Celery, settings: SearchSettings, child: _Child, job_id: str
     fetcher = Fetcher(settings)
     records = child.records
     try:
-        parts = Parts(
+        parts = WorkerComponents(
             settings=settings,
             store=records.store,
             ledger=records.ledger,
@@ -87,9 +87,9 @@ async def _run(app: Celery, settings: SearchSettings, child: _Child, job_id: str
             pages=records.pages,
             send=sender(settings, app, records.store),
             retriever=retriever,
-            reader=Reader(parse_limits(settings), settings.read_seconds),
+            parser=FileParser(parse_limits(settings), settings.read_seconds),
             fetcher=fetcher,
-            read_page=page_reader(settings),
+            parse_page=page_parser(settings),
         )
         await run_job(parts, job_id)
     finally:

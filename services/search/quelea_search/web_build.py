@@ -24,11 +24,11 @@ from quelea_search.adapters.web.fetch import Fetcher
 from quelea_search.admission import Admission, Rejections
 from quelea_search.core.failover import Failover
 from quelea_search.core.model import ParseLimits
-from quelea_search.page_reading import Originals, PageReadings
-from quelea_search.page_work import PooledReader
+from quelea_search.page_loader import Originals, PageLoader
+from quelea_search.parsing_pool import PooledParser
 from quelea_search.settings import SearchSettings
+from quelea_search.web_search import WebSearch
 from quelea_search.web_settings import WebSettings
-from quelea_search.websearch import WebSearch
 
 _PROCESSES = 4
 """That read pages at once, at most; no more than there are cores."""
@@ -67,12 +67,12 @@ def make_web(settings: SearchSettings, client: redis.Redis, blobs: WebFiles, pag
     pool = ProcessPool(
         max(1, min(_PROCESSES, os.cpu_count() or 1)),
         memory_mb=settings.worker_memory_mb,
-        preload=["quelea_search.web_reading", "quelea_search.page_work"],
+        preload=["quelea_search.web_page_parsing", "quelea_search.parsing_pool"],
     )
-    reader = PooledReader(pool, web_limits(settings))
+    reader = PooledParser(pool, web_limits(settings))
     fetcher = Fetcher(settings)
     admission = Admission(settings, pages)
-    readings = PageReadings(
+    readings = PageLoader(
         fetcher,
         reader,
         PageCache(client, settings.redis_prefix, blobs, settings.page_cache_hours),

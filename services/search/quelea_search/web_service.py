@@ -11,7 +11,7 @@ from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import Conflict, InvalidInput
 
 from quelea_search import wire
-from quelea_search.websearch import FoundPage, WebAnswer, WebSearch
+from quelea_search.web_search import FoundPage, WebAnswer, WebSearch
 
 _LONGEST_QUERY = 4000
 _MOST_PAGES = 20

@@ -9,9 +9,9 @@ import signal
 
 import httpx2
 import pytest
+from quelea_checker import CheckPassage
 from quelea_gateway.adapters import check_pool
 from quelea_gateway.adapters.check_pool import CheckPool
-from quelea_gateway.core.checking import CheckPassage
 from quelea_gateway.testing import standing
 from quelea_kit.testing import wait_until_async
 

@@ -76,7 +76,7 @@ async def test_a_period_that_does_not_exist_is_declined_and_named_in_the_questio
         ("What did Apple report on February 30, 2023?", "There is no such period: February 30, 2023."),
     ):
         answer = (await web.post("/v1/ask", json={"question": question, "as_of": "2024-01-31"})).json()
-        assert answer["declined"] is True
+        assert answer["declined"]["reason"] == "no_such_period"
         assert answer["citations"] == []
         assert notice in answer["notices"]
         assert stand.world.asked[-1].question == question
@@ -95,4 +95,4 @@ async def test_a_period_that_has_not_begun_is_said_and_the_reader_is_told(stand,
 async def test_a_follow_up_to_a_period_that_does_not_exist_is_declined_too(stand, web):
     stand.world.rewrites["and in Q5?"] = "What were Apple's total net sales in Q5 2023?"
     body = {"question": "and in Q5?", "history": HISTORY}
-    assert (await web.post("/v1/ask", json=body)).json()["declined"] is True
+    assert (await web.post("/v1/ask", json=body)).json()["declined"]["reason"] == "no_such_period"

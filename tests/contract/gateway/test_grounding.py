@@ -97,7 +97,7 @@ async def test_strict_is_a_setting_that_a_caller_may_overrule(web, stand):
 async def test_strict_declines_when_nothing_is_left(stand, web):
     stand.world.events = written(WRONG)
     answer = await ask(web, strict=True)
-    assert (answer["declined"], answer["answer"]) == (True, REFUSAL)
+    assert (answer["declined"]["reason"], answer["answer"]) == ("all_withheld", REFUSAL)
     assert answer["grounding"]["withheld"] == [WRONG]
     assert answer["citations"] == []
     assert answer["further_reading"]
@@ -110,7 +110,8 @@ async def test_strict_declines_when_nothing_is_left(stand, web):
 async def test_nonsense_is_declined_in_the_questions_language(stand, web, question, refusal, notice):
     stand.world.events = written(NONSENSE)
     answer = await ask(web, question)
-    assert (answer["declined"], answer["answer"]) == (True, refusal)
+    assert (answer["declined"]["reason"], answer["answer"]) == ("ungrounded", refusal)
+    assert answer["declined"]["detail"] == answer["notices"][-1]
     assert notice in answer["notices"][-1]
     assert answer["further_reading"]
     assert answer["citations"] == []

@@ -1,4 +1,6 @@
-"""What an operator sees of the checks: verdicts, refusals by what decided, time and load."""
+"""What an operator sees of the checks: verdicts, refusals by reason, time and load."""
+
+import re
 
 from prometheus_client import REGISTRY
 from support.written import written
@@ -34,19 +36,21 @@ async def test_figures_of_answers_and_of_callers_are_counted_apart(stand, web):
     assert value("quelea_checks_under_way", size="small") == 0
 
 
-async def test_withheld_sentences_and_refusals_are_counted(stand, web):
+async def test_withheld_sentences_and_refusals_are_counted_and_logged_by_reason(stand, web, capsys):
     withheld = value("quelea_withheld_sentences_total")
     stand.world.events = written(TEXT)
     await ask(web, strict=True)
     assert value("quelea_withheld_sentences_total") == withheld + 1
-    for text, reason, by in (
-        ("Net income was $19,991 million [1].", "stop", "checks"),
-        ("Unable to answer the question based on the information provided", "declined", "reader"),
+    for text, end, reason in (
+        ("Net income was $19,991 million [1].", "stop", "all_withheld"),
+        ("Unable to answer the question based on the information provided", "declined", "model_refused"),
     ):
-        before = value("quelea_answers_declined_total", by=by)
-        stand.world.events = written(text, reason=reason)
-        assert (await ask(web, strict=True))["declined"]
-        assert value("quelea_answers_declined_total", by=by) == before + 1
-    before = value("quelea_answers_declined_total", by="no_evidence")
+        before = value("quelea_answers_declined_total", reason=reason)
+        stand.world.events = written(text, reason=end)
+        capsys.readouterr()
+        assert (await ask(web, strict=True))["declined"]["reason"] == reason
+        assert value("quelea_answers_declined_total", reason=reason) == before + 1
+        assert f"decline_reason={reason}" in re.sub(r"\x1b\[\d+m", "", capsys.readouterr().out)
+    before = value("quelea_answers_declined_total", reason="no_such_period")
     assert (await ask(web, question="What were Apple's total net sales in the fifth quarter of 2023?"))["declined"]
-    assert value("quelea_answers_declined_total", by="no_evidence") == before + 1
+    assert value("quelea_answers_declined_total", reason="no_such_period") == before + 1

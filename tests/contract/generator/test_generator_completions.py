@@ -7,9 +7,9 @@ from prometheus_client import REGISTRY
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.completing import Completer
-from quelea_generator.core.extractive import ExtractiveReader
-from quelea_generator.core.prompt_files import versions
+from quelea_generator.core.chat.completion import Completer
+from quelea_generator.core.chat.prompt_files import versions
+from quelea_generator.core.extractive.reader import ExtractiveReader
 from quelea_kit.client import stream, unary
 from quelea_kit.errors import Conflict, InvalidInput, Overloaded, QueleaError, TooLarge
 from quelea_kit.json_schema import misfit

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.extractive import ExtractiveReader
+from quelea_generator.core.extractive.reader import ExtractiveReader
 from quelea_generator.core.model import PLAIN, Sampling
 from quelea_kit.errors import InvalidInput
 from support.generator import collect, model_reader, request, served

@@ -8,8 +8,8 @@ from prometheus_client import REGISTRY
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.extractive import ExtractiveReader
-from quelea_generator.core.prompt_files import versions
+from quelea_generator.core.chat.prompt_files import versions
+from quelea_generator.core.extractive.reader import ExtractiveReader
 from quelea_generator.core.reader import Reader
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
@@ -39,6 +39,8 @@ async def test_no_evidence_is_declined(reader: Reader) -> None:
     async with served(reader) as stub:
         text, quotes, finished = await collect(stub, pb.GenerateRequest(question="净利润是多少？"))
     assert (text, len(quotes), finished.reason) == ("根据已知信息无法回答该问题", 0, "declined")
+    assert finished.decline_reason == pb.DECLINE_REASON_NO_EVIDENCE
+    assert finished.decline_detail.startswith("No passage")
 
 
 async def test_offsets_are_code_points() -> None:

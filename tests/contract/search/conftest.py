@@ -22,12 +22,12 @@ from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import WebPages
+from quelea_search.components import Components, WorkerComponents
 from quelea_search.core.jobs import Job, Policy
-from quelea_search.parts import Parts, Shared
 from quelea_search.service import SERVICE
 from quelea_search.service_build import build_service
 from quelea_search.settings import SearchSettings
-from support.search_room import PREFIX, Clock, PlainReader, PlainWeb, Room
+from support.search_room import PREFIX, Clock, PlainParser, PlainWeb, Room
 
 
 @pytest.fixture
@@ -90,10 +90,10 @@ async def search_room(tmp_path: Path) -> AsyncIterator[Room]:
         def send(job: Job) -> None:
             sent.append(job.id)
 
-        shared = Shared(settings=settings, store=store, ledger=ledger, blobs=blobs, pages=pages, send=send)
-        reader: Any = PlainReader()
-        worker = {"retriever": retriever, "reader": reader, "fetcher": web, "read_page": web.read}
-        parts = Parts(**vars(shared), **worker)
+        shared = Components(settings=settings, store=store, ledger=ledger, blobs=blobs, pages=pages, send=send)
+        reader: Any = PlainParser()
+        worker = {"retriever": retriever, "parser": reader, "fetcher": web, "parse_page": web.read}
+        parts = WorkerComponents(**vars(shared), **worker)
         built = build_service(shared, retriever, events, cache, web=None)
         listening = asyncio.create_task(events.run())
         async with (

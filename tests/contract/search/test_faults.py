@@ -13,7 +13,7 @@ from quelea_kit.client import stream
 from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, Unavailable
 from quelea_kit.testing import wait_until_async
 from quelea_search.core.jobs import JobState
-from quelea_search.pipeline import run_job
+from quelea_search.ingest_job import run_job
 
 TEXT = "\f".join(f"page {n}\nsecond line of {n}\nthird line of {n}" for n in range(1, 6)).encode()
 
@@ -98,7 +98,7 @@ async def test_the_reaper_removes_what_a_lost_job_left(search_room) -> None:
     for _ in range(4):
         search_room.store.claim(job.id, "w", lambda _owner: True)
     assert search_room.store.get(job.id).error_reason == "WORKER_LOST"
-    await search_room.reaper.tidy()
+    await search_room.reaper.remove_leftovers()
     assert search_room.index.staged == {}
     assert search_room.files() == [f"incoming/{job.id}"]  # for a replay
     assert search_room.ledger.leftovers() == {}

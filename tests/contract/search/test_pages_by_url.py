@@ -14,7 +14,7 @@ from quelea_search.core import jobs, page_source
 from quelea_search.core.jobs import JobState
 from quelea_search.core.page_source import PageSource
 from quelea_search.core.web_errors import BadStatus, FetchFailed, PageTimeout, RefusedByRobots
-from quelea_search.pipeline import run_job
+from quelea_search.ingest_job import run_job
 from support.search_room import id_of
 
 URL = "https://example.com/a"

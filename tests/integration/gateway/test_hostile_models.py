@@ -46,7 +46,7 @@ GARBAGE = {
 async def test_garbage_is_declined_clearly(desk: Stand, model: Any, garbage: str, question: str) -> None:
     model.says = garbage
     answer = await ask(desk, question)
-    assert (answer["declined"], answer["answer"]) == (True, REFUSAL[question])
+    assert (bool(answer["declined"]), answer["answer"]) == (True, REFUSAL[question])
     assert answer["citations"] == []
     assert answer["further_reading"]
     assert answer["notices"]
@@ -73,7 +73,7 @@ async def test_invented_markers_and_wrong_figures(desk: Stand, model: Any) -> No
 async def test_a_figure_off_by_a_digit_is_caught(desk: Stand, model: Any, said: str, true: bool) -> None:
     model.says = f"Total net sales were ${said} million in the three months ended July 1, 2023 [1]."
     answer = await ask(desk, strict=True)
-    assert answer["declined"] is not true
+    assert bool(answer["declined"]) is not true
     assert (said in answer["answer"]) is true
 
 
@@ -118,4 +118,4 @@ async def test_a_model_that_declines_in_the_wrong_language_or_with_more_words(de
     model.says = f"Sales were 5 billion. {REFUSAL[QUESTION]}."
     for question in (QUESTION, CHINESE):
         answer = await ask(desk, question)
-        assert (answer["declined"], answer["answer"]) == (True, REFUSAL[question])
+        assert (bool(answer["declined"]), answer["answer"]) == (True, REFUSAL[question])

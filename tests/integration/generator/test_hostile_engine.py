@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
-from quelea_generator.core.prompt import Message
+from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import Unavailable
 from quelea_kit.testing import wait_until_async
 

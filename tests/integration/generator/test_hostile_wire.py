@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.model import Delta, Evidence, Finished, Task
-from quelea_generator.core.model_reader import ModelReader
-from quelea_generator.core.prompt import Message
 from quelea_kit.errors import Unavailable
 
 MESSAGES = [Message("user", "u")]

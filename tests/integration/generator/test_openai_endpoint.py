@@ -14,8 +14,8 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
-from quelea_generator.core.chat import ChatPiece
-from quelea_generator.core.prompt import Message
+from quelea_generator.core.chat.chat_model import ChatPiece
+from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import (
     DeadlineExceeded,
     InvalidInput,

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
-from quelea_generator.core.prompt import Message
+from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 
 MESSAGES = [Message("user", "u")]

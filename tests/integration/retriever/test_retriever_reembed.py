@@ -13,7 +13,7 @@ from quelea_retriever.adapters import qdrant_alias
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.store import Profile
-from quelea_retriever.copying import Copier
+from quelea_retriever.collection_copy import Copier
 from quelea_retriever.testing import document_id, running_retriever, upsert_request
 from support.qdrant_fake import fake_qdrant
 from support.reembedding import TEXTS, new_model, old_model, put, settings_of, stored, two_replicas

@@ -7,9 +7,9 @@ import re
 import signal
 from typing import Any
 
-from quelea_search import reading, worker
+from quelea_search import file_parsing, worker
 
-_parse = reading.parse
+_parse = file_parsing.parse
 
 
 def parse(data: bytes, filename: str, **options: Any) -> Any:
@@ -20,5 +20,5 @@ def parse(data: bytes, filename: str, **options: Any) -> Any:
     return _parse(data, filename, **options)
 
 
-reading.parse = parse  # type: ignore[assignment]  # the same, but for two words
+file_parsing.parse = parse  # type: ignore[assignment]  # the same, but for two words
 worker.main()

@@ -16,7 +16,7 @@ from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.web import Fetched
 from quelea_search.core.web_pages import PageState
-from quelea_search.web_reading import read_web_page
+from quelea_search.web_page_parsing import parse_web_page
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -34,7 +34,7 @@ def cached(stack, number: int) -> pb.UsefulPage:
     """A page that was read for an answer."""
     url = f"http://example.com/page-{number}"
     fetched = Fetched(url, url, url, 200, "text/html", "utf-8", html(number), time.time())
-    document = read_web_page(fetched, ParseLimits(), today="2026-11-22")
+    document = parse_web_page(fetched, ParseLimits(), today="2026-11-22")
     cache = PageCache(stack.redis(), "quelea:search", Blobs(str(stack.folder / "blobs")), 1.0)
     cache.put(document, fetched, common_pb2.DocumentMetadata(title=document.facts.title, uri=url))
     return pb.UsefulPage(document_id=document.document_id, url=url, score=0.9)

@@ -21,7 +21,7 @@ CITATION = {
 ANSWER = {
     "answer": "Total net sales were 81,797 [1].", "citations": [CITATION],
     "further_reading": [{**CITATION, "number": 2, "document_id": "d2", "title": "[b]Other", "page": 2}],
-    "route": "local", "as_of": "2026-11-21", "reader": "extractive", "declined": False, "language": "en",
+    "route": "local", "as_of": "2026-11-21", "reader": "extractive", "declined": None, "language": "en",
     "checks": [{"name": "quotes_verbatim", "passed": True, "detail": ""}],
     "timings": {"retrieve": 120.4, "generate": 3.0, "total": 130.0},
     "reading": {"text": "Apple · FY2023 Q3", "fallback": "", "companies": ["Apple"], "periods": ["FY2023 Q3"]},

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Run = Callable[..., tuple[int, str, str]]
 ANSWER: dict[str, Any] = {
-    "answer": "It is 7 [1].", "citations": [], "declined": False,
+    "answer": "It is 7 [1].", "citations": [], "declined": None,
     "grounding": {
         "text": "It is 7 [1].",
         "sentences": [

@@ -31,7 +31,7 @@ def answer(route: str, source: str, **more: Any) -> dict[str, Any]:
         "quote": "13,507", "start": 0, "end": 6, "source": source, "period": "", "fetched": "",
     }  # fmt: skip
     return {
-        "answer": "13,507 [1].", "citations": [citation], "route": route, "declined": False, "checks": [],
+        "answer": "13,507 [1].", "citations": [citation], "route": route, "declined": None, "checks": [],
         "timings": {"total": 2000.0 if source == "web" else 100.0}, "as_of": "2026-11-22", "reader": "extractive",
         **more,
     }  # fmt: skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import quelea_gateway.core.checking as checking
+import quelea_checker as checking
+from quelea_checker import binding
 from quelea_evaluation import binding_fit
 from quelea_evaluation.binding_fit import Document, Observed
-from quelea_gateway.core.checking import binding
 
 TABLE = (
     "(in millions)\n\tJune 30, 2024\tJune 30, 2023\nTimber stock\t1,204\t1,377\nPaper stock\t2,451\t1,688\n"

@@ -3,11 +3,11 @@
 import asyncio
 
 import pytest
+from quelea_checker import check_answer
 from quelea_fintext.languages import REFUSALS
 from quelea_gateway.core import answering
-from quelea_gateway.core.abstaining import refusal
 from quelea_gateway.core.answering import Basis, Written, concluded
-from quelea_gateway.core.checking import check_answer
+from quelea_gateway.core.decline import DeclineReason, decline, refusal
 from quelea_gateway.core.model import Delta, Finished, Passage, Quote, ReaderInfo
 from quelea_kit.errors import DeadlineExceeded, Overloaded, Unavailable
 
@@ -113,13 +113,14 @@ async def test_nonsense_is_declined_with_the_papers_sentence_and_says_why(text, 
     assert done.text == REFUSALS[language]
     assert done.citations == ()
     assert done.grounding.text == done.text
-    assert names(done)[0] in {"ungrounded", "all_withheld"}
+    assert done.declined.reason in {"ungrounded", "all_withheld"}
+    assert names(done) == [done.declined.reason]
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
 async def test_an_empty_answer_is_declined(text):
     done = await conclude(text)
-    assert (done.text, done.declined) == (REFUSALS["en"], True)
+    assert (done.text, done.declined.reason) == (REFUSALS["en"], "empty_answer")
 
 
 @pytest.mark.parametrize("text", ["App Store", "Yes [1].", "是的[3]。", "advertising, cloud services [2]"])
@@ -132,7 +133,7 @@ async def test_partial_support_is_enough_only_with_enough_evidence():
     assert not (await conclude(text, enough=True)).declined
     done = await conclude(text, enough=False)
     assert done.declined
-    assert names(done) == ["gate"]
+    assert names(done) == [done.declined.reason] == ["weak_evidence"]
     assert not (await conclude("Sales were $81,797 million.", enough=False)).declined
 
 
@@ -168,9 +169,34 @@ async def test_strict_declines_when_nothing_with_content_is_left(text, language)
 async def test_a_reader_that_declines_is_taken_at_its_word_in_the_questions_language(text, language, said):
     checker = Here()
     done = await conclude(text, reason="declined", language=language, checker=checker)
-    assert (done.text, done.declined, done.checks) == (said, True, ())
+    assert (done.text, done.declined.reason, done.checks) == (said, "model_refused", ())
     assert refusal(text, language) == said
     assert checker.calls == []
+
+
+REFUSED = {"text": REFUSALS["en"], "reason": "declined"}
+
+
+@pytest.mark.parametrize(
+    ("reader", "declined_for", "reason"),
+    [
+        ("extractive", None, "not_in_evidence"),
+        ("openai", None, "model_refused"),
+        ("openai", DeclineReason.EMPTY_ANSWER, "empty_answer"),
+    ],
+)
+async def test_a_readers_own_reason_is_taken_where_it_has_one(reader, declined_for, reason):
+    basis = Basis("q", "en", EVIDENCE, enough=True, strict=False)
+    written = Written(REFUSALS["en"], (), Finished("declined", reader, "m", declined_for=declined_for))
+    assert (await concluded(Here(), written, basis)).declined == decline(DeclineReason(reason), "en")
+
+
+async def test_what_the_evidence_lacks_explains_a_readers_refusal_and_not_an_answer_that_fails_the_checks():
+    lacking = decline(DeclineReason.COMPANY_NOT_COVERED, "en")
+    assert (await conclude(**REFUSED, shortfall=lacking)).declined == lacking
+    assert (await conclude(NONSENSE[0], shortfall=lacking)).declined.reason == "ungrounded"
+    assert (await conclude(NONSENSE[0], shortfall=lacking, evidence=())).declined == lacking
+    assert (await conclude("Sales were $81,797 million [1].", shortfall=lacking)).declined is None
 
 
 async def test_an_answer_in_the_other_language_is_a_notice():
@@ -185,7 +211,7 @@ async def test_quotes_of_the_extractive_reader_need_no_checker_and_are_never_dec
     quote = Quote(4, 0, len(row), row)
     done = await conclude(text, reader="extractive", quotes=[quote], checker=checker, enough=False, strict=True)
     assert checker.calls == []
-    assert (done.text, done.declined, failed(done), done.notices) == (text, False, [], ())
+    assert (done.text, done.declined, failed(done), done.notices) == (text, None, [], ())
     assert [c.quote for c in done.citations] == [row]
     assert {f.verdict for f in done.grounding.figures} == {"supported"}
     assert next(c.detail for c in done.checks if c.name == "figures_supported").startswith("quotes: ")

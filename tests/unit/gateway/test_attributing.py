@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from quelea_checker import check_answer
 from quelea_gateway.core.answering import to_check
-from quelea_gateway.core.checking import check_answer
 from quelea_gateway.core.grounding import attributed
 from quelea_gateway.core.model import Passage
 

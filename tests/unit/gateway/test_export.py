@@ -30,7 +30,7 @@ def answer(**more: Any) -> dict[str, Any]:
         "prompt_version": "en-2.5dfffbaf",
         "checks": [],
         "reading": {"text": "Apple · FY2023 Q3"},
-        "declined": False,
+        "declined": None,
         "language": "en",
         "notices": [],
         "gate": {"kind": "calibrated", "probability": 0.976, "threshold": 0.6},

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 import pytest
-from quelea_gateway.core.checking import CheckPassage, Near, Report, check_answer
+from quelea_checker import CheckPassage, Near, Report, check_answer
 from quelea_gateway.core.foreign_sentences import MOST_WAITING, MeaningChecker
 from quelea_gateway.core.model import Passage, Ranked
 from quelea_kit.errors import Unavailable

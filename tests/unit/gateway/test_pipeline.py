@@ -1,9 +1,10 @@
 """The ask pipeline on fakes, without a network."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
-from quelea_gateway.core.checking import check_answer
+from quelea_checker import check_answer
 from quelea_gateway.core.gate import CosineGate
 from quelea_gateway.core.model import (
     Answer,
@@ -152,7 +153,7 @@ async def test_the_fallback_is_a_notice_and_chinese_questions_get_chinese_ones(a
 async def test_a_declined_answer_cites_nothing_and_shows_what_was_looked_at():
     events = [Delta("Unable to answer."), Finished("declined", "extractive")]
     answer = (await run(Pipeline(FakeRetriever(Retrieved(passages(5))), FakeGenerator(events))))[-1]
-    assert answer.declined
+    assert answer.declined.reason == "not_in_evidence"
     assert answer.citations == ()
     assert answer.checks == ()
     assert [c.number for c in answer.further_reading] == [1, 2, 3, 4, 5]
@@ -162,6 +163,33 @@ async def test_no_passages_is_a_notice():
     events = [Delta("Unable."), Finished("declined", "extractive")]
     answer = (await run(Pipeline(FakeRetriever(Retrieved(())), FakeGenerator(events))))[-1]
     assert "no passage" in answer.notices[0]
+    assert (answer.declined.reason, answer.declined.detail) == ("no_evidence", answer.notices[0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "reading", "reason", "words"),
+    [
+        ("Net sales in the fifth quarter of 2023?", Reading(), "no_such_period", "fifth quarter"),
+        ("2023年第五季度的营业收入是多少？", Reading(), "no_such_period", "第五季度"),
+        ("What were net sales in fiscal 2031?", Reading(), "period_not_begun", "2031"),
+        ("What were net sales in the week 3 of 2023?", Reading(), "period_not_covered", "week 3"),
+        (
+            "Tesla's sales?",
+            Reading(company_missing=True, fallback="no document of Tesla"),
+            "company_not_covered",
+            "Tesla",
+        ),
+        ("Sales?", Reading(period_missing=True, fallback="no filing for FY2019"), "period_not_covered", "FY2019"),
+        ("Sales?", Reading(), "not_in_evidence", "none of them"),
+    ],
+)
+async def test_the_reason_of_a_declined_answer_names_what_is_missing(asked, reading, reason, words):
+    old = tuple(replace(one, period="FY2020 Q1", period_end="2020-03-31") for one in passages(2))
+    generator = FakeGenerator([Delta("Unable."), Finished("declined", "extractive")])
+    answer = (await run(Pipeline(FakeRetriever(Retrieved(old, reading)), generator), question(asked)))[-1]
+    assert answer.declined.reason == reason
+    assert words in answer.declined.detail
+    assert reason == "not_in_evidence" or answer.declined.detail in answer.notices
 
 
 async def test_a_dead_reader_leaves_the_evidence_in_the_error():

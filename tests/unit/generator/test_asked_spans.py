@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core.columns import choose, columns_of_row, head_of, table_fit
+from quelea_generator.core.extractive.columns import choose, columns_of_row, head_of, table_fit
+from quelea_generator.core.extractive.question import Asked, read_question
+from quelea_generator.core.extractive.spans import Span, spans_of
 from quelea_generator.core.model import Evidence, Task
-from quelea_generator.core.question import Asked, read_question
-from quelea_generator.core.spans import Span, spans_of
 
 CUMULATIVE = (
     "Three Months Ended\tSix Months Ended\nJuly 30, 2023\tJuly 31, 2022\tJuly 30, 2023\tJuly 31, 2022\n"

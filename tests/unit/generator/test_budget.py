@@ -5,11 +5,11 @@ from datetime import date
 
 import pytest
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.budget import Budget
-from quelea_generator.core.chat import Counted
+from quelea_generator.core.chat.budget import Budget
+from quelea_generator.core.chat.chat_model import Counted
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.model import Delta, Event, Evidence, Task, Turn
-from quelea_generator.core.model_reader import ModelReader
-from quelea_generator.core.prompt import Message
 from quelea_kit.errors import TooLarge
 
 EVIDENCE = tuple(

@@ -5,10 +5,10 @@ from datetime import date
 
 import pytest
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.budget import Budget
-from quelea_generator.core.chat import Counted
+from quelea_generator.core.chat.budget import Budget
+from quelea_generator.core.chat.chat_model import Counted
+from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import Evidence, Task, Turn
-from quelea_generator.core.prompt import Message
 from quelea_kit.errors import TooLarge
 
 ROW = "Net sales of the segment were 81,797 million dollars in the quarter. "

@@ -9,10 +9,10 @@ from datetime import date
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.budget import _LEAST_EVIDENCE, Budget, Fitted, _estimated
-from quelea_generator.core.chat import Counted
+from quelea_generator.core.chat.budget import _LEAST_EVIDENCE, Budget, Fitted, _estimated
+from quelea_generator.core.chat.chat_model import Counted
+from quelea_generator.core.chat.prompt import Message, build
 from quelea_generator.core.model import Evidence, Task, Turn
-from quelea_generator.core.prompt import Message, build
 from quelea_kit.errors import TooLarge
 
 SENTENCES = st.sampled_from(

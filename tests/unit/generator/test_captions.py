@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core.captions import is_caption
-from quelea_generator.core.extractive import answer
+from quelea_generator.core.extractive.captions import is_caption
 from quelea_generator.core.model import Evidence, Task
+from support.generator import lines_and_quotes
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ Total net sales 81,797 82,959"""
 
 def said(question: str, text: str) -> list[str]:
     evidence = Evidence(1, text, header="Apple · 10-Q · FY2023 Q3", company="Apple", is_table=True)
-    return answer(Task(question, (evidence,), date(2024, 1, 1)))[0]
+    return lines_and_quotes(Task(question, (evidence,), date(2024, 1, 1)))[0]
 
 
 def test_the_figure_is_quoted_and_not_what_announces_it() -> None:
@@ -97,12 +97,12 @@ def test_of_two_companies_the_whole_is_compared_and_named_by_no_heading_that_is_
         Evidence(2, STATEMENT, header="Microsoft · 10-Q · FY2024 Q1", company="Microsoft", is_table=True),
     )
     question = "Compare the operating income of Microsoft and Apple in Q3 2023."
-    text = "\n".join(answer(Task(question, evidence, date(2024, 1, 1)))[0])
+    text = "\n".join(lines_and_quotes(Task(question, evidence, date(2024, 1, 1)))[0])
     assert "22,998" in text
     assert "26,895" in text
     assert "Cost of revenue –" not in text
     assert "13,117" not in text.partition("22,998")[0]
     part = "\n".join(
-        answer(Task("What was the operating income of Apple in Europe?", evidence[:1], date(2024, 1, 1)))[0]
+        lines_and_quotes(Task("What was the operating income of Apple in Europe?", evidence[:1], date(2024, 1, 1)))[0]
     )
     assert "Europe – Operating income: 7,500" in part

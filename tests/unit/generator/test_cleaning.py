@@ -6,9 +6,9 @@ from datetime import date
 import pytest
 from quelea_fintext.languages import REFUSALS
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.cleaning import ThoughtFilter, readable
+from quelea_generator.core.chat.cleaning import ThoughtFilter, readable
+from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.model import Delta, Evidence, Finished, Task
-from quelea_generator.core.model_reader import ModelReader
 
 TEXTS = {
     "Sales rose.": "Sales rose.",

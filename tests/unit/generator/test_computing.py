@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from quelea_checker import CheckPassage, Report, check_answer
 from quelea_gateway.core.answering import Basis, Written, concluded
-from quelea_gateway.core.checking import CheckPassage, Report, check_answer
 from quelea_gateway.core.model import Finished, Passage
 from quelea_gateway.core.model import Quote as GatewayQuote
-from quelea_generator.core.computing.operands import value_of
-from quelea_generator.core.computing.wanted import wanted
-from quelea_generator.core.extractive import answer
+from quelea_generator.core.extractive.computing.computations import wanted
+from quelea_generator.core.extractive.computing.operands import value_of
 from quelea_generator.core.model import Evidence, Quote, Task
+from support.generator import lines_and_quotes
 
 INCOME = """Three Months Ended\tNine Months Ended
 March 30, 2024\tApril 1, 2023\tMarch 30, 2024\tApril 1, 2023
@@ -66,7 +66,7 @@ STATEMENT, SHEET = norbert(1, INCOME), norbert(2, BALANCE, "CONDENSED BALANCE SH
 
 
 def ask(question: str, *evidence: Evidence, incomplete: bool = False) -> tuple[list[str], list[Quote]]:
-    return answer(Task(question, evidence, date(2024, 6, 1), evidence_incomplete=incomplete))
+    return lines_and_quotes(Task(question, evidence, date(2024, 6, 1), evidence_incomplete=incomplete))
 
 
 @pytest.mark.parametrize(

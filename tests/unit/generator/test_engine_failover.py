@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from prometheus_client import REGISTRY
 from quelea_generator.adapters.engine import Engine
-from quelea_generator.core.prompt import Message
-from quelea_generator.core.routing import ranked, wanted
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.engines.routing import ranked, wanted
 from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, QueleaError, Unavailable
 from quelea_kit.testing import wait_until_async
 from support.engine_pool import AWAY, ask, engine, idle, pooled

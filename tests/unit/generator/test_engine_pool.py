@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 
 import pytest
-from quelea_generator.core.prompt import Message
-from quelea_generator.core.routing import wanted
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.engines.routing import wanted
 from quelea_kit.errors import Overloaded
 from quelea_kit.testing import wait_until_async
 from support.engine_pool import ask, asked, engine, idle, pooled, waiting

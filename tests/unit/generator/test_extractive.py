@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_fintext.languages import REFUSALS
-from quelea_generator.core.extractive import ExtractiveReader, answer
+from quelea_generator.core.extractive.question import read_question
+from quelea_generator.core.extractive.reader import ExtractiveReader, answer
 from quelea_generator.core.model import Delta, Evidence, Finished, Quote, Task
-from quelea_generator.core.question import read_question
 from quelea_kit.errors import NotFound
+from support.generator import lines_and_quotes
 
 STATEMENT = """Three Months Ended Nine Months Ended
 March 30, March 31, March 30, March 31,
@@ -39,7 +40,7 @@ def norbert(number: int, text: str, *, is_table: bool = False, **more: str) -> E
 
 
 def ask(question: str, *evidence: Evidence, incomplete: bool = False) -> tuple[list[str], list[Quote]]:
-    return answer(Task(question, evidence, date(2024, 6, 1), evidence_incomplete=incomplete))
+    return lines_and_quotes(Task(question, evidence, date(2024, 6, 1), evidence_incomplete=incomplete))
 
 
 TABLE = norbert(1, STATEMENT, is_table=True, table_head="(In millions, except per share amounts)")
@@ -175,7 +176,34 @@ def test_chinese_reason() -> None:
 async def test_off_topic_questions_are_declined_in_their_language(question: str, language: str) -> None:
     evidence = (TABLE, WORDS, chinese(3, ZH_PROSE))
     events = [event async for event in ExtractiveReader().read(Task(question, evidence, date(2024, 6, 1)))]
-    assert events == [Delta(REFUSALS[language]), Finished("declined", "extractive-1")]
+    assert events[0] == Delta(REFUSALS[language])
+    assert isinstance(events[-1], Finished)
+    assert events == [events[0], replace(events[-1], reason="declined", model="extractive-1")]
+    assert events[-1].decline is not None
+    assert events[-1].decline.reason == "no_evidence"
+
+
+@pytest.mark.parametrize(
+    ("question", "incomplete", "reason", "detail"),
+    [
+        ("x", False, "not_a_question", "No word of the text says what it asks for."),
+        ("What was the revenue of Zorbex in Q5 2023?", True, "no_such_period", "There is no such period: Q5 2023."),
+        ("2023年第五季度的净利润是多少？", True, "no_such_period", "There is no such period: 2023年第五季度."),
+        ("Should I buy shares of the maker of zips?", False, "asks_for_advice", "The question asks for advice, and no"),
+        ("What was the revenue of Zorbex in Q3 2024?", False, "no_evidence", "The question names zorbex; not every"),
+        (
+            "What was Norbert Mills' net income in 2031?",
+            True,
+            "no_such_period",
+            "The best passage is not of the period",
+        ),
+    ],
+)
+def test_a_decline_says_why(question: str, incomplete: bool, reason: str, detail: str) -> None:
+    found = answer(Task(question, (TABLE, WORDS), date(2024, 6, 1), evidence_incomplete=incomplete))
+    assert found.decline is not None
+    assert (found.decline.reason, found.decline.detail[: len(detail)]) == (reason, detail)
+    assert (found.lines, found.quotes) == ((), ())
 
 
 def test_refusals_are_the_agreed_sentences() -> None:

@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 from quelea_fintext.text import terms
-from quelea_generator.core.extractive import answer
-from quelea_generator.core.glosses import foreign, glosses
+from quelea_generator.core.extractive.glosses import foreign, glosses
+from quelea_generator.core.extractive.question import read_question
 from quelea_generator.core.model import Evidence, Quote, Task
-from quelea_generator.core.question import read_question
+from support.generator import lines_and_quotes
 
 COPPER = "【财经快讯】受智利港口停运影响，周三铜价上涨，期货收报每吨八千九百美元。交易商表示库存下降。"
 BANK = "央行周二开展逆回购操作，规模为1200亿元。央行称将保持流动性合理充裕。"
@@ -33,7 +33,7 @@ def ask(question: str, *texts: str, company: str = "", table: bool = False, inco
         Evidence(number=n, text=text, header=f"{company} · 10-Q" if company else "", company=company, is_table=table)
         for n, text in enumerate(texts, 1)
     )
-    return answer(Task(question, evidence, date(2024, 6, 1), evidence_incomplete=incomplete))[1]
+    return lines_and_quotes(Task(question, evidence, date(2024, 6, 1), evidence_incomplete=incomplete))[1]
 
 
 @pytest.mark.parametrize(

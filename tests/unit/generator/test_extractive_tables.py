@@ -3,9 +3,9 @@
 import itertools
 from datetime import date
 
-from quelea_generator.core.extractive import answer
+from quelea_generator.core.extractive.question import Asked, read_question
 from quelea_generator.core.model import Evidence, Quote, Task
-from quelea_generator.core.question import Asked, read_question
+from support.generator import lines_and_quotes
 
 HEADER = "Norbert Mills (NBM) · 10-Q · FY2024 Q3 · quarter ended March 30, 2024 · Statements of operations"
 
@@ -24,7 +24,7 @@ def norbert(number: int, text: str, *, is_table: bool = False, table_head: str =
 
 
 def ask(question: str, *evidence: Evidence) -> tuple[list[str], list[Quote]]:
-    return answer(Task(question, evidence, date(2024, 6, 1)))
+    return lines_and_quotes(Task(question, evidence, date(2024, 6, 1)))
 
 
 SEGMENTS = norbert(

@@ -1,7 +1,7 @@
 """The fair queue: turns by tokens, bounds, leaving; all by order, nothing by time."""
 
 import pytest
-from quelea_generator.core.fair_queue import FairQueue
+from quelea_generator.core.engines.fair_queue import FairQueue
 
 
 def queue(quantum: int = 100, length: int = 100, lane_length: int = 100) -> FairQueue[str]:

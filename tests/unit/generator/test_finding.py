@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core.extractive import answer
 from quelea_generator.core.model import Evidence, Quote, Task
+from support.generator import lines_and_quotes
 
 SEGMENTS = """Net revenue and operating income (loss) were as follows:
 Three Months Ended\tSix Months Ended
@@ -70,7 +70,7 @@ ENGLISH = tuple(
 
 
 def ask(question: str, *evidence: Evidence) -> tuple[list[str], list[Quote]]:
-    return answer(Task(question, evidence or ENGLISH, date(2023, 9, 1)))
+    return lines_and_quotes(Task(question, evidence or ENGLISH, date(2023, 9, 1)))
 
 
 def first(question: str, *evidence: Evidence) -> str:

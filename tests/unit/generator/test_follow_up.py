@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quelea_generator.core.dialogue.follow_up import stand_alone
-from quelea_generator.core.dialogue.times import find_periods
+from quelea_generator.core.dialogue.periods import find_periods
 from quelea_generator.core.model import Turn
 
 DAY = date(2024, 11, 22)
@@ -165,7 +165,7 @@ def test_whatever_is_said_something_comes_back(question: str, base: str) -> None
     st.sampled_from(["en", "zh"]),
 )
 def test_a_period_reads_as_it_was_written(year: int, part: int, fiscal: bool, kind: str, language: str) -> None:
-    from quelea_generator.core.dialogue.times import Period
+    from quelea_generator.core.dialogue.periods import Period
 
     part = 0 if kind == "year" else (part + 1) // 2 if kind == "half" else part
     period = Period(kind, year, part, fiscal and kind != "month")  # type: ignore[arg-type]  # one of its kinds
@@ -175,7 +175,7 @@ def test_a_period_reads_as_it_was_written(year: int, part: int, fiscal: bool, ki
 
 @given(st.integers(1990, 2040), st.integers(1, 4), st.integers(-20, 20))
 def test_moving_there_and_back_is_no_move(year: int, quarter: int, steps: int) -> None:
-    from quelea_generator.core.dialogue.times import Period
+    from quelea_generator.core.dialogue.periods import Period
 
     start = Period("quarter", year, quarter)
     moved = start.moved(quarters=steps)

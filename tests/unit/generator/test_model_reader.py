@@ -7,10 +7,10 @@ from datetime import date
 import pytest
 from quelea_fintext.languages import REFUSALS
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.model import Delta, Event, Evidence, Finished, Quote, Task
-from quelea_generator.core.model_reader import ModelReader
-from quelea_generator.core.prompt_files import prompt_file
-from quelea_generator.core.support import best_support, citing
+from quelea_generator.core.chat.prompt_files import prompt_file
+from quelea_generator.core.chat.reader import ModelReader
+from quelea_generator.core.chat.support import best_support, citing
+from quelea_generator.core.model import Decline, Delta, Event, Evidence, Finished, Quote, Task
 from quelea_kit.errors import Unavailable
 
 EVIDENCE = (
@@ -52,6 +52,8 @@ async def test_a_refusal_is_declined_and_quotes_nothing(refusal: str) -> None:
     assert not any(isinstance(event, Quote) for event in events)
     assert isinstance(events[-1], Finished)
     assert events[-1].reason == "declined"
+    assert events[-1].decline is not None
+    assert events[-1].decline.reason == "model_refused"
 
 
 async def test_a_silent_model_declines_aloud() -> None:
@@ -59,12 +61,16 @@ async def test_a_silent_model_declines_aloud() -> None:
     assert text_of(events) == REFUSALS["en"]
     assert isinstance(events[-1], Finished)
     assert events[-1].reason == "declined"
+    assert events[-1].decline is not None
+    assert events[-1].decline.reason == "engine_empty"
 
 
 async def test_without_evidence_the_model_is_not_asked() -> None:
     chat = FakeEndpoint(["invented"])
     events = await events_of(chat, Task("销售额是多少？", (), date(2024, 6, 1)))
     assert text_of(events) == REFUSALS["zh"]
+    assert isinstance(events[-1], Finished)
+    assert events[-1].decline == Decline("no_evidence", "No passages were given.")
     assert chat.seen == []
 
 

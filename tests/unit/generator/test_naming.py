@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core import naming
-from quelea_generator.core.extractive import answer
+from quelea_generator.core.extractive import naming
+from quelea_generator.core.extractive.spans import spans_of
 from quelea_generator.core.model import Evidence, Task
-from quelea_generator.core.spans import spans_of
+from support.generator import lines_and_quotes
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_the_currency_is_named_only_where_it_is_certain(head: str, row: str, sai
 def test_a_chinese_answer_names_period_and_unit_in_chinese_and_quotes_verbatim() -> None:
     text = "Three Months Ended\nMarch 30, 2024\tApril 1, 2023\n(In millions)\nNet income\t$ 19,881\t$ 19,442"
     evidence = Evidence(1, text, is_table=True, period_end="2024-03-30", period_label="FY2024 Q3")
-    lines, quotes = answer(Task("2024年第三季度净利润是多少？", (evidence,), date(2024, 6, 1)))
+    lines, quotes = lines_and_quotes(Task("2024年第三季度净利润是多少？", (evidence,), date(2024, 6, 1)))
     assert lines[1] == (
         "Net income：$ 19,881（截至2024年3月30日的三个月；百万美元），见表格行“Net income $ 19,881 $ 19,442” [1]"
     )

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from quelea_fintext.text import normalise
-from quelea_generator.core.extractive import answer
+from quelea_generator.core.extractive.opinions import opinion_asked
 from quelea_generator.core.model import Evidence, Task
-from quelea_generator.core.opinions import opinion_asked
+from support.generator import lines_and_quotes
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 MOST_FALSE = 0.002
@@ -69,7 +69,7 @@ def test_opinions_are_told_from_facts(question: str, kind: str) -> None:
     ],
 )
 def test_the_answer_says_that_it_gives_none_and_quotes_the_item_that_is_named(question: str, said: str) -> None:
-    lines, quotes = answer(Task(question, (INCOME,), date(2024, 6, 1)))
+    lines, quotes = lines_and_quotes(Task(question, (INCOME,), date(2024, 6, 1)))
     assert said in lines[0]
     assert lines[0].endswith((":", "："))
     assert [quote.text for quote in quotes] == ["Net income\t19,881\t19,442"]
@@ -77,7 +77,7 @@ def test_the_answer_says_that_it_gives_none_and_quotes_the_item_that_is_named(qu
 
 @pytest.mark.parametrize("question", ["Is Norbert Mills a good buy?", "Norbert Mills 值得投资吗？"])
 def test_where_no_item_is_named_there_is_nothing_to_quote(question: str) -> None:
-    assert answer(Task(question, (INCOME,), date(2024, 6, 1))) == ([], [])
+    assert lines_and_quotes(Task(question, (INCOME,), date(2024, 6, 1))) == ([], [])
 
 
 def _questions() -> dict[str, list[str]]:

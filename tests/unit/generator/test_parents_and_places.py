@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core.extractive import answer
 from quelea_generator.core.model import Evidence, Task
+from support.generator import lines_and_quotes
 
 PARENT = Evidence(
     1,
@@ -29,7 +29,7 @@ JOBS = Evidence(1, "前三季度，全国城镇调查失业率平均值为5.3%�
 
 
 def said(question: str, *evidence: Evidence) -> str:
-    lines, _ = answer(Task(question, evidence, date(2024, 1, 1)))
+    lines, _ = lines_and_quotes(Task(question, evidence, date(2024, 1, 1)))
     return "\n".join(lines)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from quelea_fintext.text import estimate_tokens
+from quelea_generator.core.chat.prompt import build, context_line, fit, versions
 from quelea_generator.core.model import Evidence, Task, Turn
-from quelea_generator.core.prompt import build, context_line, fit, versions
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core.extractive import answer
 from quelea_generator.core.model import Evidence, Quote, Task
+from support.generator import lines_and_quotes
 
 MARKETS = """Three Months Ended
 March 30, 2024\tApril 1, 2023
@@ -42,7 +42,7 @@ EVIDENCE = (norbert(1, LEASES, table=False), norbert(2, SUMMARY), norbert(3, UNE
 
 
 def ask(question: str) -> tuple[list[str], list[Quote]]:
-    return answer(Task(question, EVIDENCE, date(2024, 6, 1)))
+    return lines_and_quotes(Task(question, EVIDENCE, date(2024, 6, 1)))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_the_whole_companys_row_answers_where_no_part_is_named() -> None:
 
 def test_what_is_left_over_is_not_the_thing_itself() -> None:
     text = "March 30, 2024\tJuly 1, 2023\nOther current assets\t13,640\t21,223\nTotal current assets\t122,659\t135,405"
-    _, quotes = answer(
+    _, quotes = lines_and_quotes(
         Task("What were the current assets of Norbert Mills in Q3 2024?", (norbert(1, text),), date(2024, 6, 1))
     )
     assert quotes[0].text.startswith("Total current assets")

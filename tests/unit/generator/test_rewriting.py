@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core import prompt_files
-from quelea_generator.core.completing import Completer
-from quelea_generator.core.dialogue.rewriting import Rewriter, Standalone, read_reply
+from quelea_generator.core.chat import prompt_files
+from quelea_generator.core.chat.completion import Completer
+from quelea_generator.core.chat.prompt import build
+from quelea_generator.core.dialogue.rewriter import Rewriter, Standalone, read_reply
 from quelea_generator.core.model import Evidence, Task, Turn
-from quelea_generator.core.prompt import build
 from quelea_kit.errors import Overloaded, Unavailable
 from quelea_kit.json_schema import misfit
 

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from quelea_generator.core.prompt import Message
-from quelea_generator.core.routing import (
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.engines.routing import (
     BLOCK_CHARS,
     ByAffinity,
     Choice,

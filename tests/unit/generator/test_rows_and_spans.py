@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quelea_generator.core.rows import parse_row
-from quelea_generator.core.spans import runs_of, spans_of
+from quelea_generator.core.extractive.rows import parse_row
+from quelea_generator.core.extractive.spans import runs_of, spans_of
 
 ALPHABET = st.sampled_from(
     ["Net sales", "\t", " ", "$ 1,234", "(56)", "7.8%", "—", "\n", "\n\n", ". ", "。", "Inc. ", "The cost rose",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core.extractive import answer
+from quelea_generator.core.extractive.subjects import subjects_of
 from quelea_generator.core.model import Evidence, Task
-from quelea_generator.core.subjects import subjects_of
+from support.generator import lines_and_quotes
 
 APPLE = Evidence(
     1,
@@ -29,7 +29,7 @@ COURT = Evidence(1, "上海全市法院首次执行案件申请执行标的总�
 
 
 def said(question: str, *evidence: Evidence) -> str:
-    lines, _ = answer(Task(question, evidence, date(2024, 1, 1)))
+    lines, _ = lines_and_quotes(Task(question, evidence, date(2024, 1, 1)))
     return "\n".join(lines)
 
 

@@ -1,9 +1,9 @@
 """The unit that a row's figures are in, read from the lines above it."""
 
 import pytest
+from quelea_generator.core.extractive.spans import spans_of
+from quelea_generator.core.extractive.units import units_of
 from quelea_generator.core.model import Evidence
-from quelea_generator.core.spans import spans_of
-from quelea_generator.core.units import units_of
 
 APPLE_LIKE = "(In millions, except number of shares, which are reflected in thousands, and per-share amounts)"
 SHORTER = "(In millions, except number of shares which are reflected in thousands and par value)"

@@ -6,7 +6,7 @@ import pytest
 from quelea_search.core.companies import display_name
 from quelea_search.core.metadata import read_metadata
 from quelea_search.core.model import CELL, DocumentFacts, LineKind, ParsedDocument, Period
-from quelea_search.core.pages import Block, build_page
+from quelea_search.core.page_assembly import Block, build_page
 from quelea_search.core.periods import chinese_period, english_period, file_label
 
 

@@ -14,10 +14,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
+import quelea_checker
+from quelea_checker import CheckPassage, Near, Report
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
 
-from quelea_gateway.core import checking
 from quelea_gateway.metrics import CHECK_SECONDS, CHECKS
 
 SMALL = 6_000
@@ -30,11 +31,11 @@ _AT_ONCE = 2
 _MOST_SMALL = 256
 _MEMORY_MB = 1024
 _RETRY_SECONDS = 5.0
-_Nearness = Mapping[str, Sequence[checking.Near]]
+_Nearness = Mapping[str, Sequence[Near]]
 
 
 class CheckPool:
-    """checking.check_answer for servers: bounded, with a deadline.
+    """quelea_checker.check_answer for servers: bounded, with a deadline.
 
     Args:
         processes: Large checks under way at once; a process starts with the first check that needs it.
@@ -54,12 +55,12 @@ class CheckPool:
     async def check(
         self,
         answer: str,
-        passages: Sequence[checking.CheckPassage],
+        passages: Sequence[CheckPassage],
         *,
         question: str = "",
-        near: Mapping[str, Sequence[checking.Near]] = MappingProxyType({}),
-    ) -> checking.Report:
-        """See checking.check_answer. Large checks of a caller that leaves end by their clock.
+        near: Mapping[str, Sequence[Near]] = MappingProxyType({}),
+    ) -> Report:
+        """See quelea_checker.check_answer. Large checks of a caller that leaves end by their clock.
 
         Raises:
             Overloaded: Too many checks wait already.
@@ -88,17 +89,13 @@ class CheckPool:
         """End the processes."""
         await self._pool.close()
 
-    async def _here(
-        self, answer: str, passages: Sequence[checking.CheckPassage], question: str, near: _Nearness
-    ) -> checking.Report:
+    async def _here(self, answer: str, passages: Sequence[CheckPassage], question: str, near: _Nearness) -> Report:
         async with self._turns:
             return await asyncio.to_thread(
-                partial(checking.check_answer, answer, passages, question=question, near=near)
+                partial(quelea_checker.check_answer, answer, passages, question=question, near=near)
             )
 
-    async def _elsewhere(
-        self, answer: str, passages: list[checking.CheckPassage], question: str, near: _Nearness
-    ) -> checking.Report:
+    async def _elsewhere(self, answer: str, passages: list[CheckPassage], question: str, near: _Nearness) -> Report:
         try:
             return await self._pool.run(self._seconds, _check, answer, passages, question, near)
         except WorkCrashed:  # its process may have been killed before it began
@@ -127,5 +124,5 @@ class CheckPool:
             CHECK_SECONDS.labels(kind, end).observe(time.perf_counter() - started)
 
 
-def _check(answer: str, passages: list[checking.CheckPassage], question: str, near: _Nearness) -> checking.Report:
-    return checking.check_answer(answer, passages, question=question, near=near)
+def _check(answer: str, passages: list[CheckPassage], question: str, near: _Nearness) -> Report:
+    return quelea_checker.check_answer(answer, passages, question=question, near=near)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from quelea_fintext.text import CJK, language_of
+from quelea_checker import CheckPassage, Report
+from quelea_fintext.text import CJK, language_of, terms
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_gateway.core import checks
-from quelea_gateway.core.abstaining import abstains, refusal
-from quelea_gateway.core.checking import CheckPassage, Report
 from quelea_gateway.core.citations import assemble, placed
+from quelea_gateway.core.decline import Decline, DeclineReason, decline, refusal
 from quelea_gateway.core.grounding import (
     Grounded,
     attributed,
@@ -24,6 +25,7 @@ from quelea_gateway.core.grounding import (
     report_of_quotes,
     tidy,
 )
+from quelea_gateway.core.grounding.marking import MARKER
 from quelea_gateway.core.model import (
     Check,
     Citation,
@@ -45,6 +47,9 @@ MOST_CHARACTERS = 20_000
 QUOTING = "extractive"
 """The reader whose lines are quotes by construction, with their markers."""
 _LEAST_LETTERS = 12
+_SHORT = 12
+"""Terms of an answer that makes no claim which could be checked: a name, a yes."""
+_YES_OR_NO = re.compile(r"^\W*(?:(?:yes|no|true|false)\b|不?[是会对]|没?有|否|正确|错误)", re.IGNORECASE)
 _NO_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`|“[^”\n]*”|https?://\S+", re.DOTALL)
 
 
@@ -106,6 +111,7 @@ class Basis:
         enough: The gate passed the local evidence, or the web brought more.
         companies: Those that the question names.
         company_missing: Of one of them no document is stored.
+        shortfall: What the evidence is known to lack before anyone has read it.
     """
 
     question: str
@@ -115,6 +121,7 @@ class Basis:
     strict: bool
     companies: tuple[str, ...] = ()
     company_missing: bool = False
+    shortfall: Decline | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +134,7 @@ class Concluded:
     """
 
     text: str
-    declined: bool
+    declined: Decline | None
     grounding: Grounding | None
     citations: tuple[Citation, ...] = ()
     checks: tuple[Check, ...] = ()
@@ -141,10 +148,10 @@ async def concluded(checker: Checker, written: Written, basis: Basis) -> Conclud
         QueleaError: strict, and the check could not be made.
     """
     if written.finished.reason == "declined":
-        return _declined(written.text, basis.language)
+        return _declined(basis, _why_the_reader_declined(written.finished, basis), text=written.text)
     text = tidy(written.text)
     if not text.strip():
-        return _declined("", basis.language, notice="ungrounded")
+        return _declined(basis, DeclineReason.EMPTY_ANSWER, noticed=True)
     exact = written.finished.reader == QUOTING
     quoted = regions(text, written.quotes, basis.evidence) if exact else []
     report = report_of_quotes(text, quoted, basis.evidence) if quoted else None
@@ -162,9 +169,9 @@ async def concluded(checker: Checker, written: Written, basis: Basis) -> Conclud
     verbatim = quotations(text, basis.evidence) if by == "checker" else ()
     found = ground(text, report, sources, quoted=quoted, verbatim=verbatim, strict=basis.strict)
     foreign = not exact and _in_language(text, basis.language) is False
-    why = abstains(found.grounding, sources, enough=basis.enough, foreign=foreign, strict=basis.strict)
+    why = why_declined(found.grounding, sources, enough=basis.enough, foreign=foreign, strict=basis.strict)
     if why:
-        return _declined("", basis.language, notice="all_withheld" if why == "withheld" else why, found=found)
+        return _declined(basis, why, noticed=True, found=found)
     return _shown(found, written, basis, by=by)
 
 
@@ -210,19 +217,78 @@ def _shown(found: Grounded, written: Written, basis: Basis, *, by: str) -> Concl
         notices.append(("uncited", ""))
     if holds is False:
         notices.append(("language", ""))
-    return Concluded(grounding.text, False, grounding, citations, verdicts, tuple(notices))
+    return Concluded(grounding.text, None, grounding, citations, verdicts, tuple(notices))
 
 
-def _declined(text: str, language: str, *, notice: str = "", found: Grounded | None = None) -> Concluded:
-    """A refusal; of an answer that the checks let fall, with what they found."""
-    said = refusal(text, language)
+def _why_the_reader_declined(finished: Finished, basis: Basis) -> DeclineReason:
+    if finished.declined_for is not None:
+        return finished.declined_for
+    return DeclineReason.NOT_IN_EVIDENCE if finished.reader == QUOTING else DeclineReason.MODEL_REFUSED
+
+
+def why_declined(
+    grounding: Grounding, sources: Sequence[str], *, enough: bool, foreign: bool = False, strict: bool = False
+) -> DeclineReason | None:
+    """Why a text is no answer; None when it is one.
+
+    Args:
+        grounding: Of the text.
+        sources: Texts of the evidence.
+        enough: The gate passed the local evidence, or the web brought more.
+        foreign: The text is not in the question's language.
+        strict: Only sentences in which every figure is supported were left.
+
+    A sentence carries the answer when it is supported, or when one of its figures is. Where the evidence is enough,
+    also when it is supported in part, unless the text is foreign: of words in another language than the evidence's the
+    checker can only say "partly". A text without a claim that could be checked carries it when one passage has all its
+    words, or when it is a yes or no that cites.
+    """
+    withheld = DeclineReason.ALL_WITHHELD if grounding.withheld else None
+    if not grounding.text.strip():
+        return withheld or DeclineReason.UNGROUNDED
+    claims = [sentence for sentence in grounding.sentences if sentence.verdict != "no_claim"]
+    if not claims:
+        return withheld or (None if _is_short_answer(grounding.text, sources) else DeclineReason.UNGROUNDED)
+    cited = [sentence for sentence in claims if sentence.passages]
+    if any(sentence.verdict == "supported" or grounding.supporting(sentence) for sentence in cited):
+        return None
+    partly = any(sentence.verdict == "partly" for sentence in cited)
+    if partly and enough and not foreign:
+        return None
+    if strict and withheld:
+        return withheld
+    return DeclineReason.WEAK_EVIDENCE if partly and not enough else DeclineReason.UNGROUNDED
+
+
+def _is_short_answer(text: str, sources: Sequence[str]) -> bool:
+    """A yes or no that cites, or a few words that one passage has all of."""
+    words = set(terms(MARKER.sub(" ", text)))
+    if len(words) > _SHORT:
+        return False
+    if _YES_OR_NO.match(text) and MARKER.search(text):
+        return True
+    return bool(words) and any(words <= set(terms(source)) for source in sources)
+
+
+def _declined(
+    basis: Basis, reason: DeclineReason, *, text: str = "", noticed: bool = False, found: Grounded | None = None
+) -> Concluded:
+    """A refusal; of an answer that failed the checks, with what they found.
+
+    What the evidence was known to lack says more than the reader's own reason, and more than the checks' where there
+    was no evidence at all.
+    """
+    said = refusal(text, basis.language)
+    why = decline(reason, basis.language)
+    if basis.shortfall is not None and (not noticed or not basis.evidence):
+        why = basis.shortfall
     grounding = Grounding(said)
     failed: tuple[Check, ...] = ()
     if found is not None:
         was = found.grounding
         grounding = Grounding(said, removed_markers=was.removed_markers, withheld=was.withheld)
         failed = (Check("sentences_supported", False, "nothing that the reader wrote is supported; it is not shown"),)
-    return Concluded(said, True, grounding, (), failed, ((notice, ""),) if notice else ())
+    return Concluded(said, why, grounding, (), failed, ((reason, ""),) if noticed else ())
 
 
 def _unchecked(text: str, written: Written, basis: Basis, error: QueleaError) -> Concluded:
@@ -234,7 +300,7 @@ def _unchecked(text: str, written: Written, basis: Basis, error: QueleaError) ->
         checks.verbatim(citations, faults),
         *checks.unchecked(error.reason),
     )
-    return Concluded(text, False, None, citations, verdicts, (("unchecked", ""),))
+    return Concluded(text, None, None, citations, verdicts, (("unchecked", ""),))
 
 
 def _in_language(text: str, language: str) -> bool | None:

@@ -52,7 +52,7 @@ class AskedPeriods:
         unreal = self.unreal
         said = (
             ("no_such_period", unreal.none_such),
-            ("not_begun", unreal.not_begun),
+            ("period_not_begun", unreal.not_begun),
             ("out_of_reach", unreal.out_of_reach),
         )
         found = [(name, ", ".join(periods)) for name, periods in said if periods]

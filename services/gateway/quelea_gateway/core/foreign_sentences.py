@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
+from quelea_checker import CheckPassage, Near, Report
+from quelea_checker.across import Wanted, wanted
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger
 
-from quelea_gateway.core.checking import CheckPassage, Near, Report
-from quelea_gateway.core.checking.across import Wanted, wanted
 from quelea_gateway.core.model import Passage, Ranked
 from quelea_gateway.core.ports import Checker
 

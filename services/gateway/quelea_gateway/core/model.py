@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from quelea_gateway.core.decline import Decline, DeclineReason
 from quelea_gateway.core.shown import Shown
 from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.core.verdicts import Grounding
@@ -227,6 +228,8 @@ class Finished:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     first_token_ms: float = 0.0
+    declined_for: DeclineReason | None = None
+    """Why the reader declined, where it says."""
 
 
 @dataclass(frozen=True)
@@ -257,7 +260,8 @@ class Answer:
     checks: tuple[Check, ...]
     timings: dict[str, float]
     reading: Reading
-    declined: bool
+    declined: Decline | None
+    """Why there is no answer; None when there is one."""
     language: str
     notices: tuple[str, ...]
     model: str

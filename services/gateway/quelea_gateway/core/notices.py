@@ -4,31 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quelea_gateway.core.decline import DETAILS
 from quelea_gateway.core.fallbacks import in_chinese
-from quelea_gateway.core.model import Finished, Retrieved
+from quelea_gateway.core.model import Finished, Reading, Retrieved
 
-_TEXTS = {
-    "empty": (
-        "The knowledge base has no passage to answer from that was out by {detail}. Add documents, ask as of a later"
-        " day (as_of), or widen the filters.",
-        "知识库中没有截至{detail}已发布的可用内容。请添加文档、使用更晚的提问日期（as_of），或放宽筛选条件。",
-    ),
-    "company": (
-        "The question names a company that no document of the knowledge base is about.",
-        "问题中的公司在知识库中没有对应的文档。",
-    ),
-    "period": (
-        "The question names a period that no document of the knowledge base covers.",
-        "问题中的报告期在知识库中没有对应的文档。",
-    ),
-    "no_such_period": (
-        "There is no such period: {detail}.",
-        "不存在这样的期间：{detail}。",
-    ),
-    "not_begun": (
-        "On the day of the question this period had not begun: {detail}.",
-        "到提问之日，该期间尚未开始：{detail}。",
-    ),
+_TEXTS: dict[str, tuple[str, str]] = {
+    **DETAILS,
     "out_of_reach": (
         "No report can be of this period: {detail}.",
         "不可能有该期间的报告：{detail}。",
@@ -89,18 +70,6 @@ _TEXTS = {
         "Sentences withheld because a figure in them is not supported by the evidence: {detail}.",
         "因其中的数字没有资料支持，回答中有 {detail} 句未予显示。",
     ),
-    "all_withheld": (
-        "What the reader wrote has no sentence whose figures the evidence supports; it is not shown.",
-        "阅读器写出的内容中没有一句的数字得到资料支持，因此不予显示。",
-    ),
-    "ungrounded": (
-        "Nothing that the reader wrote is supported by the evidence; it is not an answer and is not shown.",
-        "阅读器写出的内容没有任何一句得到资料支持，不能作为回答，因此不予显示。",
-    ),
-    "gate": (
-        "The evidence may not answer this, and it supports nothing that the reader wrote in full; it is not shown.",
-        "检索到的内容可能不足以回答该问题，阅读器写出的内容也没有一句得到充分支持，因此不予显示。",
-    ),
     "unchecked": (
         "This answer could not be checked against the evidence: take it with care.",
         "该回答未能与资料核对，请谨慎使用。",
@@ -112,8 +81,19 @@ _TEXTS = {
 }
 
 
-def _say(name: str, language: str, **values: str) -> str:
-    return _TEXTS[name][1 if language == "zh" else 0].format(**values)
+def say(name: str, language: str, detail: str = "") -> str:
+    """The sentence of a notice, in "en" or "zh"."""
+    return _TEXTS[name][language == "zh"].format(detail=detail)
+
+
+def not_covered(reading: Reading, language: str) -> list[str]:
+    """What the question names and no document has, as exactly as the retriever tells it in this language."""
+    missing = [say("company_not_covered", language)] if reading.company_missing else []
+    missing += [say("period_not_covered", language)] if reading.period_missing else []
+    exact = in_chinese(reading.fallback) if language == "zh" else reading.fallback
+    if exact and (language == "en" or exact != reading.fallback or not missing):
+        return [exact]
+    return missing
 
 
 def notices_for(
@@ -135,16 +115,11 @@ def notices_for(
         checked: Names of those of the checks, each with what fills it in.
         as_of: The day of the question: what came out later does not count.
     """
-    reading, found = retrieved.reading, [_say(name, language) for name in route]
+    reading, found = retrieved.reading, [say(name, language) for name in route]
     if not retrieved.passages:
-        found.append(_say("empty", language, detail=as_of))
-    missing = [_say("company", language)] if reading.company_missing else []
-    missing += [_say("period", language)] if reading.period_missing else []
-    exact = in_chinese(reading.fallback) if language == "zh" else reading.fallback
-    if exact and (language == "en" or exact != reading.fallback or not missing):
-        missing = [exact]
-    found.extend(missing)
+        found.append(say("no_evidence", language, as_of))
+    found.extend(not_covered(reading, language))
     if finished.reason == "length":
-        found.append(_say("length", language))
-    found.extend(_say(name, language, detail=detail) for name, detail in checked)
+        found.append(say("length", language))
+    found.extend(say(name, language, detail) for name, detail in checked)
     return tuple(found)

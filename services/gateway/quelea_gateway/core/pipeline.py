@@ -13,6 +13,7 @@ from quelea_kit.errors import Conflict, QueleaError
 from quelea_gateway.core import answering
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
+from quelea_gateway.core.decline import Decline, DeclineReason, decline
 from quelea_gateway.core.evidence import choose, cite, listing
 from quelea_gateway.core.followup import query_for
 from quelea_gateway.core.gate import Gate
@@ -32,7 +33,7 @@ from quelea_gateway.core.model import (
     Verdict,
     WebTrace,
 )
-from quelea_gateway.core.notices import notices_for
+from quelea_gateway.core.notices import not_covered, notices_for, say
 from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
 from quelea_gateway.core.shown import shown
@@ -42,6 +43,15 @@ from quelea_gateway.core.webroute import WebRoute
 
 _EVERYTHING = Filters()
 _ANY_TIME = AskedPeriods()
+_PERIOD_REASONS = {
+    "no_such_period": DeclineReason.NO_SUCH_PERIOD,
+    "out_of_reach": DeclineReason.NO_SUCH_PERIOD,
+    "no_such_kind": DeclineReason.NO_SUCH_PERIOD,
+    "period_not_begun": DeclineReason.PERIOD_NOT_BEGUN,
+    "longer_period": DeclineReason.PERIOD_NOT_COVERED,
+    "period_unnamed": DeclineReason.PERIOD_NOT_COVERED,
+}
+"""What a notice about a period means for the answer."""
 KEPT_SECONDS = 0.3
 """An answer that is written waits so long for what became of its useful pages."""
 
@@ -70,6 +80,8 @@ class _Basis:
     further_reading: tuple[Citation, ...] = ()
     """The passages found and not shown to the reader."""
     periods: AskedPeriods = _ANY_TIME
+    shortfall: Decline | None = None
+    """What the evidence is known to lack before anyone has read it."""
 
     def seen(self) -> Retrieved:
         """The reading in the light of the evidence: the web may have what the knowledge base does not."""
@@ -123,8 +135,7 @@ class Pipeline:
             question = replace(question, route="local")  # nor can the web have anything of it
         basis = await self._basis(question, clock)
         basis.periods = periods
-        basis.evidence, rest = self._chosen(question, basis, reader.evidence_tokens)
-        basis.further_reading = listing(rest, len(basis.evidence) + 1)
+        self._choose(question, basis, reader.evidence_tokens)
         started = Started(
             reading=basis.retrieved.reading,
             evidence=tuple(cite(passage, number) for number, passage in enumerate(basis.evidence, start=1)),
@@ -156,19 +167,28 @@ class Pipeline:
             basis.web = replace(basis.web, kept=await _kept(basis.keeping, clock))
         yield _answer(question, done, draft.written().finished, basis, clock)
 
-    def _chosen(
-        self, question: Question, basis: _Basis, budget: int
-    ) -> tuple[tuple[Passage, ...], tuple[Passage, ...]]:
-        """(shown to the reader, the others).
+    def _choose(self, question: Question, basis: _Basis, budget: int) -> None:
+        """Put what the reader is shown, and what it is not, into the basis.
 
         Of a period that does not exist, or that nothing found is of, nothing is evidence, whatever fits the other
         words: the reader declines.
         """
-        passages, periods = basis.retrieved.passages, basis.periods
-        shown, rest = choose(passages, j=question.j, budget=budget, count=self._count)
-        if periods.impossible or periods.unanswered(shown):
-            return choose(passages, j=0, budget=budget, count=self._count)
-        return shown, rest
+        passages, periods, language = basis.retrieved.passages, basis.periods, language_of(question.text)
+        evidence, rest = choose(passages, j=question.j, budget=budget, count=self._count)
+        unanswerable = periods.impossible or periods.unanswered(evidence)
+        if unanswerable:
+            evidence, rest = choose(passages, j=0, budget=budget, count=self._count)
+        basis.evidence, basis.further_reading = evidence, listing(rest, len(evidence) + 1)
+        reading = basis.seen().reading
+        if unanswerable or periods.incomplete(evidence):
+            name, detail = periods.notices(evidence, ())[0]
+            basis.shortfall = Decline(_PERIOD_REASONS[name], say(name, language, detail))
+        elif not passages:
+            basis.shortfall = decline(DeclineReason.NO_EVIDENCE, language, question.as_of)
+        elif reading.company_missing or reading.period_missing:
+            company = reading.company_missing
+            reason = DeclineReason.COMPANY_NOT_COVERED if company else DeclineReason.PERIOD_NOT_COVERED
+            basis.shortfall = Decline(reason, " ".join(not_covered(reading, language)))
 
     async def _standing_alone(self, question: Question, clock: Clock) -> Question:
         """The question with what it takes from its history; where the generator cannot say, the old way to search."""
@@ -230,8 +250,7 @@ class Pipeline:
         self, question: Question, basis: _Basis, clock: Clock
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """The reader's events; only the waiting for them counts as the reader's time."""
-        reading = basis.seen().reading
-        incomplete = reading.company_missing or reading.period_missing or basis.periods.incomplete(basis.evidence)
+        incomplete = basis.shortfall is not None
         source = self._generator.generate(question, basis.evidence, evidence_incomplete=incomplete)
         async with contextlib.aclosing(source) as events:
             while True:
@@ -258,6 +277,7 @@ def _judged_by(question: Question, basis: _Basis) -> answering.Basis:
         enough=basis.gate.passed or basis.route != "local",
         companies=basis.seen().reading.companies,
         company_missing=basis.seen().reading.company_missing,
+        shortfall=basis.shortfall,
         strict=question.strict,
     )
 

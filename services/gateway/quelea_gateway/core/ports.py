@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from quelea_gateway.core.checking import CheckPassage, Near, Report
+from quelea_checker import CheckPassage, Near, Report
+
 from quelea_gateway.core.model import Delta, Filters, Finished, Passage, Question, Quote, Ranked, ReaderInfo, Retrieved
 from quelea_gateway.core.standalone import Standalone
 

@@ -17,11 +17,11 @@ from importlib import resources
 from string import Template
 from typing import Any, Literal
 
+from quelea_checker import CheckPassage
 from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import QueleaError, Unavailable
 
-from quelea_gateway.core.checking import CheckPassage
 from quelea_gateway.core.completion import ChatModel, Completed, Message
 from quelea_gateway.core.grounding.marking import MARKER
 from quelea_gateway.core.model import Answer, Question

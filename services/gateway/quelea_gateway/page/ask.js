@@ -52,7 +52,8 @@ function draw(turn) {
   const kept = answer?.web?.kept ?? [];
   if (turn.text || !error) parts.push(body);
   parts.push(withheldBox(turn.grounding));
-  for (const notice of answer?.notices ?? []) parts.push(el("p", { class: "notice" }, notice));
+  const reason = answer?.declined?.detail;
+  for (const notice of new Set([...(reason ? [reason] : []), ...(answer?.notices ?? [])])) parts.push(el("p", { class: "notice" }, notice));
   if (error) parts.push(errorBox(error, started));
   if (answer) {
     if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept));

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+import quelea_checker
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.errors import InvalidInput, TooLarge
 
-from quelea_gateway.core import checking
 from quelea_gateway.metrics import observe_verdicts
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of
@@ -120,7 +120,7 @@ async def check(body: CheckIn, request: Request) -> CheckOut:
     return shown(report)
 
 
-def passages_of(body: CheckIn) -> list[checking.CheckPassage]:
+def passages_of(body: CheckIn) -> list[quelea_checker.CheckPassage]:
     """The passages within the limits. Raises InvalidInput, TooLarge."""
     if not body.answer.strip():
         raise InvalidInput("answer is empty; send the text to check.", details={"field": "answer"})
@@ -135,9 +135,9 @@ def passages_of(body: CheckIn) -> list[checking.CheckPassage]:
     if len(body.passages) > MOST_PASSAGES:
         raise _too_large(f"There are {len(body.passages):,} passages", MOST_PASSAGES, "passages")
     passages = [
-        checking.CheckPassage(one)
+        quelea_checker.CheckPassage(one)
         if isinstance(one, str)
-        else checking.CheckPassage(one.text, one.table_head, one.header, one.published, one.document)
+        else quelea_checker.CheckPassage(one.text, one.table_head, one.header, one.published, one.document)
         for one in body.passages
     ]
     size = sum(len(p.text) + len(p.table_head) + len(p.header) + len(p.document) for p in passages)
@@ -150,10 +150,10 @@ def _too_large(what: str, limit: int, field: str) -> TooLarge:
     return TooLarge(f"{what}; the limit is {limit:,}.", details={"field": field, "limit": str(limit)})
 
 
-def shown(report: checking.Report) -> CheckOut:
+def shown(report: quelea_checker.Report) -> CheckOut:
     """A report as the wire has it."""
 
-    def fault(one: checking.MarkerFault) -> MarkerOut:
+    def fault(one: quelea_checker.MarkerFault) -> MarkerOut:
         return MarkerOut(number=one.number, start=one.start, end=one.end, suggested=one.suggested)
 
     markers = report.markers

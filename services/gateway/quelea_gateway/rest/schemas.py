@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core import model as core
+from quelea_gateway.core.decline import Decline, DeclineReason
 from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.rest.grounding_schemas import GroundingOut
 from quelea_gateway.rest.trace_schemas import GateOut, ShownOut, WebOut
@@ -158,6 +159,18 @@ class StandaloneOut(BaseModel):
         return cls(question=standalone.question, by=standalone.by) if standalone else None
 
 
+class DeclineOut(BaseModel):
+    """Why there is no answer."""
+
+    reason: DeclineReason
+    detail: str = Field(description="One sentence, in the question's language.")
+
+    @classmethod
+    def of(cls, decline: Decline | None) -> DeclineOut | None:
+        """From the pipeline's."""
+        return cls(reason=decline.reason, detail=decline.detail) if decline else None
+
+
 class AnswerOut(BaseModel):
     """The answer of POST /v1/ask, and the data of the event `answer`."""
 
@@ -172,7 +185,7 @@ class AnswerOut(BaseModel):
         description="Milliseconds by stage: retrieve, generate, gateway, total; on the web route web, rank, keep too."
     )
     reading: ReadingOut
-    declined: bool
+    declined: DeclineOut | None = Field(description="Why there is no answer; null when there is one.")
     language: str
     notices: list[str]
     model: str
@@ -196,7 +209,7 @@ class AnswerOut(BaseModel):
             checks=[AnswerCheckOut(**vars(check)) for check in answer.checks],
             timings=answer.timings,
             reading=ReadingOut.of(answer.reading),
-            declined=answer.declined,
+            declined=DeclineOut.of(answer.declined),
             language=answer.language,
             notices=list(answer.notices),
             model=answer.model,

@@ -9,8 +9,8 @@ from typing import Any, cast
 from openai.types.chat import ChatCompletionMessageParam
 from openai.types.chat.completion_create_params import ResponseFormat
 
+from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import Sampling
-from quelea_generator.core.prompt import Message
 
 
 @dataclass(frozen=True, slots=True)

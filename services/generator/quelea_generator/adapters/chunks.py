@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quelea_generator.core.chat import ChatPiece
+from quelea_generator.core.chat.chat_model import ChatPiece
 
 _MOST_TOKENS = 100_000_000
 """Of a context or a count; what is larger is no count of tokens."""

@@ -9,10 +9,10 @@ from typing import Protocol
 
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 
-from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.chat.chat_model import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.engines.routing import Load
 from quelea_generator.core.model import PLAIN, Sampling
-from quelea_generator.core.prompt import Message
-from quelea_generator.core.routing import Load
 
 _FRESH_SECONDS = 5.0
 """An engine whose text is not older than this works: nobody needs to ask it."""

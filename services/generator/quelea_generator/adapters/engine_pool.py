@@ -14,10 +14,10 @@ from quelea_kit.logging import get_logger
 from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Endpoint, Engine
 from quelea_generator.adapters.places import Places, PoolLimits, Ticket
-from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.chat.chat_model import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.engines.routing import ByAffinity, Policy, wanted
 from quelea_generator.core.model import PLAIN, Sampling
-from quelea_generator.core.prompt import Message
-from quelea_generator.core.routing import ByAffinity, Policy, wanted
 
 log = get_logger(__name__)
 

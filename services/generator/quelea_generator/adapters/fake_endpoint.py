@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Sequence
 
 from quelea_kit.errors import QueleaError
 
-from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.chat.chat_model import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import PLAIN, Sampling
-from quelea_generator.core.prompt import Message
 
 
 class FakeEndpoint:

@@ -31,9 +31,9 @@ from quelea_generator.adapters.endpoint_errors import (
 )
 from quelea_generator.adapters.patience import Patience
 from quelea_generator.adapters.structured import SchemaSupport, response_format, told
-from quelea_generator.core.chat import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.chat.chat_model import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import PLAIN, Sampling
-from quelea_generator.core.prompt import Message
 
 _BACKOFF_SECONDS = 0.2
 _SHORT_SECONDS = 5.0

@@ -12,8 +12,8 @@ from quelea_kit.errors import Overloaded, Unavailable
 
 from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Engine
-from quelea_generator.core.fair_queue import FairQueue
-from quelea_generator.core.routing import Policy, Wanted
+from quelea_generator.core.engines.fair_queue import FairQueue
+from quelea_generator.core.engines.routing import Policy, Wanted
 
 _MOST_RETRY_AFTER = 60.0
 

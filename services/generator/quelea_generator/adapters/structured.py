@@ -10,9 +10,9 @@ from hashlib import blake2b
 from openai.types.chat.completion_create_params import ResponseFormat
 from quelea_fintext.text import language_of
 
-from quelea_generator.core.chat import JsonSchema
-from quelea_generator.core.prompt import Message
-from quelea_generator.core.prompt_files import prompt_file
+from quelea_generator.core.chat.chat_model import JsonSchema
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.chat.prompt_files import prompt_file
 
 _MOST_REFUSED = 256
 """Schemas that are remembered as refused, the latest ones."""

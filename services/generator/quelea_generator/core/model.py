@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
 Reason = Literal["stop", "length", "declined"]
+DeclineReason = Literal[
+    "no_evidence", "no_such_period", "asks_for_advice", "not_a_question", "model_refused", "engine_empty"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +106,24 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class Decline:
+    """Why there is no answer; `detail` is one sentence in English that says what was missing."""
+
+    reason: DeclineReason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of an answer, always the last event."""
+    """The end of an answer, always the last event. `decline` is set when the reason is "declined"."""
 
     reason: Reason
     model: str
     prompt_version: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    removed_markers: int = field(default=0)
+    removed_markers: int = 0
+    decline: Decline | None = None
 
 
 Event = Delta | Quote | Finished

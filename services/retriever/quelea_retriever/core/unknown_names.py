@@ -6,7 +6,6 @@ import re
 
 from quelea_fintext.company_names import UNSPACED_LEGAL_FORM
 from quelea_fintext.languages import LANGUAGES
-from quelea_fintext.line_items import asked_pattern
 
 _NAME = r"[A-Z][A-Za-z0-9&\-]+(?:\s+(?:&\s+)?[A-Z][A-Za-z0-9&\-]+){0,3}"
 _LEGAL = re.compile(
@@ -22,9 +21,7 @@ _SUBJECT = re.compile(
 _OPENERS = frozenset(LANGUAGES.words("companies.openers"))
 _NO_COMPANY = frozenset(LANGUAGES.words("companies.not_names"))
 _ZH_LEGAL = re.compile(r"(?P<name>[\u4e00-\u9fffA-Za-z0-9（）()]{2,24}?(?:" + UNSPACED_LEGAL_FORM + "))")
-_ZH_METRIC = (
-    rf"(?:{LANGUAGES.alternatives('companies.measures', words_apart=False)}|{asked_pattern(words_apart=False)})"
-)
+_ZH_METRIC = rf"(?:{LANGUAGES.alternatives('companies.measures', words_apart=False)})"
 _ZH_PLAIN = re.compile(
     rf"(?:19|20)\d\d年(?:度|第?[一二三四]季度|上半年)?[，,、]?(?P<a>[\u4e00-\u9fff]{{2,8}}?)(?:公司)?的?{_ZH_METRIC}"
     rf"|(?:^|[，,。？?])(?P<b>[\u4e00-\u9fff]{{2,8}}?)(?:公司)?(?:在)?(?:19|20)\d\d年(?:度|第?[一二三四]季度|上半年)?的?{_ZH_METRIC}"

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 from quelea_search.core.headings import decimal_level, may_head, numbered_level
+from quelea_search.core.layout_lines import RawLine, RawPage
+from quelea_search.core.line_order import Margins, Style
 from quelea_search.core.model import LineKind
-from quelea_search.core.order import Margins, Style
-from quelea_search.core.printed_lines import ends_chinese
-from quelea_search.core.raw import RawLine, RawPage
 from quelea_search.core.rows import is_number, is_period, is_units, numbers_in
+from quelea_search.core.text_cleanup import ends_chinese
 
 BULLET = re.compile(r"[•▪■●○◦‣·*–—-]\s|[(（]?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[)）.]\s|[☒☐☑]|[①-⑳]|\d{1,2}、")
 _YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?年(?:度)?)?")

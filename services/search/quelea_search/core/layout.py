@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from quelea_search.core.assemble import assemble
-from quelea_search.core.columns import column_heads
+from quelea_search.core.column_heads import column_heads
 from quelea_search.core.headings import decimal_level, numbered_level
 from quelea_search.core.kinds import BULLET, Kinds, kinds_of
+from quelea_search.core.layout_lines import RawLine, RawPage
+from quelea_search.core.line_order import Margins, Style, in_order, join_same_baseline
 from quelea_search.core.model import CELL, LineKind
-from quelea_search.core.order import Margins, Style, in_order, join_same_baseline
-from quelea_search.core.pages import Block
-from quelea_search.core.printed_lines import ends_chinese, glue
-from quelea_search.core.raw import RawLine, RawPage
+from quelea_search.core.page_assembly import Block
+from quelea_search.core.row_assembly import assemble
 from quelea_search.core.rows import is_number
+from quelea_search.core.text_cleanup import ends_chinese, glue
 
 _ENDS = tuple(".!?。！？；;:：")
 

@@ -13,7 +13,7 @@ from quelea_search.core.web import Fetched, Validators
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """What read_web_page has to know beside the bytes, and what the page's record says of them."""
+    """What parse_web_page has to know beside the bytes, and what the page's record says of them."""
 
     url: str
     final_url: str

@@ -18,7 +18,7 @@ from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import Unavailable
 from quelea_kit.testing import running
-from quelea_search import websearch
+from quelea_search import web_search
 from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.provider_budget import ProviderBudget
@@ -31,8 +31,8 @@ from quelea_search.core.failover import Failover
 from quelea_search.core.model import Chunk, DocumentFacts, Line, Page, ParsedDocument
 from quelea_search.core.preselect import Paragraph, Selected, preselect
 from quelea_search.core.web import Fetched, WebDocument
-from quelea_search.page_reading import PageReadings
-from quelea_search.page_work import Refused
+from quelea_search.page_loader import PageLoader
+from quelea_search.parsing_pool import Refused
 from quelea_search.service import SERVICE
 from quelea_search.settings import SearchSettings
 from quelea_search.web_service import WebSearchRpcs
@@ -42,7 +42,7 @@ TODAY = date(2023, 11, 1)
 KEY = "sk-do-not-show-4711"
 
 
-class PlainReader:
+class PlainParser:
     """A paragraph is a passage; a first line "DATE …" is the day of publication; "order" makes a passage suspicious."""
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class WebRoom:
     redis_server: fakeredis.FakeServer
     redis: fakeredis.FakeRedis
     blobs: Blobs
-    reader: PlainReader
+    reader: PlainParser
     rejections: FakeRejections
     service: WebOnly
     stub: search_pb2_grpc.SearchServiceStub = field(default=None)  # type: ignore[assignment]  # set when it serves
@@ -145,7 +145,7 @@ class WebRoom:
         self.brave.found.append({"url": url, "title": f"Title of {url}", "description": "what it says"})
         return url
 
-    def build(self, **changes: Any) -> websearch.WebSearch:
+    def build(self, **changes: Any) -> web_search.WebSearch:
         """The web search anew, with other settings."""
         self.settings = settings = self.settings.model_copy(update=changes)
         finders = [
@@ -170,7 +170,7 @@ class WebRoom:
         admission = Admission(settings, self.rejections)
         fetcher = Fetcher(settings)
         self.fetchers.append(fetcher)
-        readings = PageReadings(
+        readings = PageLoader(
             fetcher,
             self.reader,
             PageCache(self.redis, prefix, self.blobs, settings.page_cache_hours),
@@ -179,7 +179,7 @@ class WebRoom:
             fresh_seconds=settings.page_fresh_seconds,
             parse_seconds=settings.page_seconds,
         )
-        self.service.web = websearch.WebSearch(
+        self.service.web = web_search.WebSearch(
             settings,
             failover=failover,
             results=ResultCache(self.redis, prefix, seconds=settings.provider_cache_seconds),
@@ -224,7 +224,7 @@ async def web_room(tmp_path: Path) -> AsyncIterator[WebRoom]:
             server,
             fakeredis.FakeRedis(server=server, decode_responses=True),
             Blobs(str(tmp_path / "blobs")),
-            PlainReader(),
+            PlainParser(),
             FakeRejections(),
             WebOnly(),
         )

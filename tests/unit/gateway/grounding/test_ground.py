@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quelea_gateway.core.checking import CheckPassage, check_answer
+from quelea_checker import CheckPassage, check_answer
 from quelea_gateway.core.grounding import ground, quotations, tidy
 from quelea_gateway.core.model import Passage
 

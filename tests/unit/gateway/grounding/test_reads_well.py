@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_gateway.core.checking import CheckPassage, check_answer
+from quelea_checker import CheckPassage, check_answer
 from quelea_gateway.core.grounding import Grounded, ground, tidy
 
 SOURCES = [

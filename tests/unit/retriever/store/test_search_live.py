@@ -3,7 +3,7 @@
 import numpy as np
 from quelea_retriever.adapters.store import DocumentRecord, Found, Scope, version_of
 from quelea_retriever.core.model import DocumentFacts
-from quelea_retriever.searching import search_live
+from quelea_retriever.search import search_live
 from quelea_retriever.snapshot import Snapshot
 from quelea_retriever.testing import document_id, new_passages
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from quelea_checker import CheckPassage
+
 from quelea_gateway.core.agent.model import Source
 from quelea_gateway.core.agent.packing import cut_middle, defused, tokens
 from quelea_gateway.core.agent.parsing import literals
-from quelea_gateway.core.checking import CheckPassage
 from quelea_gateway.core.model import Passage
 
 _LONGEST = 24_000

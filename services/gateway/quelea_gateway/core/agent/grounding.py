@@ -7,13 +7,13 @@ import contextlib
 import re
 from dataclasses import dataclass, replace
 
+from quelea_checker import CheckedFigure, Report, check_answer
 from quelea_kit.errors import QueleaError
 
 from quelea_gateway.core.agent.evidence import Evidence
 from quelea_gateway.core.agent.model import FigureCheck
 from quelea_gateway.core.agent.parsing import canonical
 from quelea_gateway.core.agent.ports import Checks
-from quelea_gateway.core.checking import CheckedFigure, Report, check_answer
 
 _MARK = re.compile(r"[\[［【]\s*(\d+(?:\s*[,，、]\s*\d+)*)\s*[\]］】]")
 _NUMBER = re.compile(r"\d[\d,，]*(?:\.\d+)?")

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from quelea_checker import CheckPassage, Report
+
 from quelea_gateway.core.agent.model import Event, Run
-from quelea_gateway.core.checking import CheckPassage, Report
 from quelea_gateway.core.model import Filters, Retrieved
 from quelea_gateway.core.web import WebFound
 

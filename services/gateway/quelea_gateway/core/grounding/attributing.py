@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from quelea_checker import CheckedFigure, CheckedSentence, Report
 from quelea_fintext.glossary import glossed
 from quelea_fintext.text import CJK, normalise
 
-from quelea_gateway.core.checking import CheckedFigure, CheckedSentence, Report
 from quelea_gateway.core.model import Passage
 
 

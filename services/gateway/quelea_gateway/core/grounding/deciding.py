@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from quelea_checker import Report
+from quelea_checker.shaping import literal_spans
 from quelea_fintext.text import language_of
 
-from quelea_gateway.core.checking import Report
-from quelea_gateway.core.checking.shaping import literal_spans
 from quelea_gateway.core.grounding.edits import Edit
 from quelea_gateway.core.grounding.marking import Mark
 from quelea_gateway.core.grounding.quoted import Region

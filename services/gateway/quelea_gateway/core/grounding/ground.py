@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from quelea_gateway.core.checking import CheckedSentence, Report
+from quelea_checker import CheckedSentence, Report
+
 from quelea_gateway.core.grounding.deciding import decided, edits_of, is_quoted, missing
 from quelea_gateway.core.grounding.edits import Edit, Edited
 from quelea_gateway.core.grounding.marking import Mark, marks

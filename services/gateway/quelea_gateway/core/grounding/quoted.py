@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quelea_gateway.core.checking import CheckedFigure, CheckedSentence, Markers, Report
-from quelea_gateway.core.checking.amounts import parse
-from quelea_gateway.core.checking.normal import plain
-from quelea_gateway.core.checking.sentences import cut
+from quelea_checker import CheckedFigure, CheckedSentence, Markers, Report
+from quelea_checker.amounts import parse
+from quelea_checker.normal import plain
+from quelea_checker.sentences import cut
+
 from quelea_gateway.core.model import Passage, Quote
 from quelea_gateway.core.numbers import figures
 

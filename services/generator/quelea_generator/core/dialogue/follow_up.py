@@ -17,7 +17,7 @@ from quelea_generator.core.dialogue.parts import (
     read_parts,
     topic_of,
 )
-from quelea_generator.core.dialogue.putting import before_end, composed, dated, subject_of, with_added
+from quelea_generator.core.dialogue.phrases import before_end, composed, dated, subject_of, with_added
 from quelea_generator.core.dialogue.whole import TOTAL, whole
 from quelea_generator.core.model import Turn
 

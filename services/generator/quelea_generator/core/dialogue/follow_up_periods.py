@@ -6,7 +6,7 @@ import re
 from datetime import date
 
 from quelea_generator.core.dialogue.parts import Part, Parts
-from quelea_generator.core.dialogue.times import Found, Period, of_day
+from quelea_generator.core.dialogue.periods import Found, Period, of_day
 
 _FULL_YEAR = re.compile(r"(?:(?:in|for)\s+)?(?:the\s+)?(?:full|whole|entire)[\s-]year|全年", re.IGNORECASE)
 _JOIN = re.compile(

@@ -9,9 +9,9 @@ from functools import cache
 
 from quelea_fintext.text import CJK, STOP_WORDS, language_of, words
 
+from quelea_generator.core.dialogue.periods import Found, find_periods
 from quelea_generator.core.dialogue.shifts import Shift, find_shift
-from quelea_generator.core.dialogue.times import Found, find_periods
-from quelea_generator.core.finance_terms import ALIASES, CONCEPTS
+from quelea_generator.core.line_items import ALIASES, CONCEPTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quelea_fintext.numerals import how_many
 from quelea_fintext.period_words import UNITS
 
-from quelea_generator.core.dialogue.times import Kind
+from quelea_generator.core.dialogue.periods import Kind
 
 _SHIFT = re.compile(
     r"(?:\bthe\s+)?\b(?P<back2>year\s+before\s+last)\b"

@@ -11,7 +11,7 @@ from quelea_fintext.dates import find_dates
 
 from quelea_search.core.errors import EmptyDocument, TooLarge, Unreadable
 from quelea_search.core.model import ParsedDocument, ParseLimits
-from quelea_search.core.pages import Block, build_page, paginate
+from quelea_search.core.page_assembly import Block, build_page, paginate
 
 Progress = Callable[[int, int], None]
 """Called with (pages done, pages); the last call has done == total. Sheets, slides and records count as pages."""

@@ -15,12 +15,12 @@ from docx.text.paragraph import Paragraph
 from lxml.etree import LxmlError
 
 from quelea_search.adapters.formats.common import Progress, check_rows, finish_flow, open_package, stated
-from quelea_search.core.clean import clean
 from quelea_search.core.errors import Unreadable
-from quelea_search.core.flow import paragraph, table
 from quelea_search.core.headings import may_head
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.pages import Block
+from quelea_search.core.page_assembly import Block
+from quelea_search.core.text_blocks import paragraph, table
+from quelea_search.core.text_cleanup import clean
 
 _HEADING = re.compile(r"(?:heading|标题|標題|überschrift|titre)\s*(\d)", re.I)
 

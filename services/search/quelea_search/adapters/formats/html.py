@@ -12,13 +12,12 @@ import trafilatura
 from lxml import etree
 
 from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated
-from quelea_search.core.clean import clean
 from quelea_search.core.errors import EmptyDocument, Unreadable
-from quelea_search.core.flow import contents_line, paragraph, plain, table
 from quelea_search.core.headings import may_head
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.pages import Block
-from quelea_search.core.printed_lines import glue
+from quelea_search.core.page_assembly import Block
+from quelea_search.core.text_blocks import contents_line, paragraph, plain, table
+from quelea_search.core.text_cleanup import clean, glue
 
 _SKIP = frozenset("script style noscript template head nav svg iframe object button select textarea input".split())
 _BLOCK = frozenset(

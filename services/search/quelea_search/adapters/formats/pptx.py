@@ -12,11 +12,11 @@ from lxml.etree import LxmlError
 from pptx.exc import PythonPptxError
 
 from quelea_search.adapters.formats.common import Progress, finish, open_package, stated
-from quelea_search.core.clean import clean
 from quelea_search.core.errors import TooManyPages, Unreadable
-from quelea_search.core.flow import paragraph, table
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.pages import Block
+from quelea_search.core.page_assembly import Block
+from quelea_search.core.text_blocks import paragraph, table
+from quelea_search.core.text_cleanup import clean
 
 MAXIMUM_DEPTH = 20
 """Groups within groups that are looked into."""

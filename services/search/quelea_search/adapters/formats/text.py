@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated
-from quelea_search.core.flow import paragraph, plain, table
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.pages import Block, paginate
-from quelea_search.core.running import body_mask
+from quelea_search.core.page_assembly import Block, paginate
+from quelea_search.core.running_headers import body_mask
+from quelea_search.core.text_blocks import paragraph, plain, table
 
 _ATX = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*$")
 _RULE = re.compile(r"\s*(?:[-*_]\s*){3,}$")

@@ -9,7 +9,7 @@ from typing import Any
 import lxml.html
 from lxml import etree
 
-from quelea_search.core.clean import clean
+from quelea_search.core.text_cleanup import clean
 from quelea_search.core.web_dates import stated_date
 from quelea_search.core.web_facts import PageFacts
 

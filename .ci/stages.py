@@ -1,0 +1,359 @@
+"""Runs stages of checks and tests, two at a time, and prints a table of what each took: `.ci/stages.py commit|all`.
+
+commit: what a contributor runs before a commit (`make test`). all: that and everything else (`make test-all`).
+--install (`.ci/run`): missing Debian packages are installed first, and a Docker engine is started.
+
+A stage starts as soon as what it needs is done, a place is free, and no stage of the same `room` runs. When one fails,
+its log is shown at once and again named at the end, stages that need it are not run, all others are, and the exit code
+is 1. Logs stay in .cache/ci. Needs nothing but Python: it runs before there is an environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / ".cache" / "ci"
+DEADLINE = 45 * 60
+"""Seconds after which a stage is ended and has failed."""
+SAY_EVERY = 60
+"""Seconds between lines that say what is running."""
+SLOW = 20
+"""Seconds from which a test has to name its reason (`@pytest.mark.slow(reason=…)`)."""
+SHOWN_OF_A_FAILURE = 1500
+"""Lines of a failed stage's log that are shown; all of them are in its file."""
+FAILED = "failed"
+
+
+@dataclass
+class Stage:
+    """One command, and when it may run."""
+
+    name: str
+    command: list[str]
+    needs: tuple[str, ...] = ()
+    room: str = ""
+    """Stages of one room are never run at the same time: they share an engine, or measure something."""
+    places: int = 1
+    """How many of the places it takes; 2 for what must have the machine to itself."""
+    skip_on: int | None = None
+    """An exit code that means that this machine cannot have it: what needs it is skipped, and that is said."""
+    anyway: bool = False
+    """Run it also where a need was skipped, without `environment`: its tests say what they miss."""
+    environment: dict[str, str] = field(default_factory=dict)
+
+    state: str = "waiting"
+    code: int | None = None
+    began: float = 0.0
+    seconds: float = 0.0
+    cpu: float = 0.0
+    last: str = ""
+    place: int = 0
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> Path:
+        """Its output."""
+        return LOGS / f"{self.name.replace('/', '-')}.log"
+
+
+def pytest(*paths: str) -> list[str]:
+    """The command of a stage of tests."""
+    return [".venv/bin/pytest", "--durations=10", "--durations-min=5", *paths]
+
+
+def make(*targets: str) -> list[str]:
+    """The command of a stage that is a target of the Makefile."""
+    return ["make", "--no-print-directory", *targets]
+
+
+def commit() -> list[Stage]:
+    """`make test`."""
+    coverage = "QUELEA_COVERAGE" in os.environ
+    python = [".venv/bin/python", "-m", "coverage", "run", "-m", "pytest"] if coverage else [".venv/bin/pytest"]
+    unit = [*python, "--durations=10", "--durations-min=5"]
+    stages = [
+        Stage("setup", make("setup")),
+        Stage("tools", make("tools"), ("setup",)),
+        Stage("types", make("types"), ("setup",)),
+        Stage("unit/gateway", [*unit, "tests/unit/gateway"], ("setup",)),
+        Stage("product", pytest("tests/e2e/test_answers.py"), ("setup",)),
+        Stage("contract", [*unit, "tests/contract"], ("setup",)),
+        Stage("unit", [*unit, "tests/unit", "--ignore=tests/unit/gateway"], ("setup", "tools")),
+        Stage("lint", make("lint"), ("setup",)),
+        Stage("architecture", make("arch"), ("setup",)),
+    ]
+    if coverage:
+        stages.append(Stage("coverage", make("coverage-report"), ("unit/gateway", "contract", "unit")))
+    return stages
+
+
+IN_CONTAINERS = {
+    "integration/sandbox": "runner-image",
+    "integration/sandbox_runner": "runner-image",
+    "integration/agent": "runner-image",
+    "escape": "runner-image",
+    "integration/images": "images",
+}
+"""Tests on the machine's Docker engine, one after the other, and what has to be built for them."""
+
+
+def everything(*, install: bool) -> list[Stage]:
+    """`make test-all` and `.ci/run`: what is at the head of a long chain comes first."""
+    before_a_commit = {one.name: one for one in commit()}
+    folders = sorted(path.name for path in (ROOT / "tests/integration").iterdir() if any(path.rglob("test_*.py")))
+    browser = ("setup", "debian") if install else ("setup",)
+    if install:
+        engine = Stage("engine", ["deploy/images/engine.sh"], ("debian",), skip_on=3)
+    else:
+        engine = Stage("engine", ["docker", "version"], skip_on=1)
+    return [
+        *([Stage("debian", [sys.executable, __file__, "debian"])] if install else []),
+        before_a_commit.pop("setup"),
+        engine,
+        before_a_commit.pop("tools"),
+        Stage("runner-image", make("runner-image"), ("engine", "setup")),
+        Stage("images", make("images"), ("engine", "setup", "tools")),
+        Stage("engine-cpu", make("engine-cpu"), ("setup",)),
+        *[
+            # With the engine there, a test that finds none fails and is not skipped.
+            Stage(
+                name, pytest(f"tests/{name}"), (image,), "containers", anyway=True, environment={"QUELEA_ENGINE": "yes"}
+            )
+            for name, image in IN_CONTAINERS.items()
+        ],
+        Stage("vllm", pytest("tests/vllm"), ("engine-cpu",)),
+        Stage("e2e", pytest("tests/e2e"), browser),
+        *[one for one in before_a_commit.values() if one.name != "product"],  # which is a part of e2e
+        *[
+            Stage(f"integration/{name}", pytest(f"tests/integration/{name}"), browser)
+            for name in folders
+            if f"integration/{name}" not in IN_CONTAINERS
+        ],
+        Stage("chart", pytest("tests/chart"), ("setup",)),
+        Stage("chaos", pytest("tests/chaos"), ("setup",), environment={"QUELEA_CHAOS_SECONDS": "60"}),
+        Stage("breaking", make("proto-breaking"), ("setup",)),
+    ]
+
+
+def debian() -> int:
+    """Install what tests of real components want from Debian, as root; elsewhere say what is missing."""
+    wanted = {"chromium": "chromium", "prometheus": "prometheus"}
+    missing = [package for command, package in wanted.items() if not shutil.which(command)]
+    if not missing:
+        return 0
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        print(f"SKIPPED: without root {' '.join(missing)} cannot be installed; the tests that need it say so")
+        return 0
+    # RUNLEVEL=1: packages install their services and do not start them.
+    quiet = {**os.environ, "RUNLEVEL": "1", "DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(["apt-get", "update", "-qq"], check=True)
+    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing, "fonts-noto-cjk"]
+    return subprocess.run(command, check=False, env=quiet, stdout=subprocess.DEVNULL).returncode
+
+
+class Run:
+    """Starts stages, waits for them, tells what they said."""
+
+    def __init__(self, stages: list[Stage], places: int) -> None:
+        self.stages = {one.name: one for one in stages}
+        unknown = {need for one in stages for need in one.needs} - set(self.stages)
+        if unknown:
+            raise ValueError(f"no stage {', '.join(sorted(unknown))}")
+        self.places = places
+        self.began = time.monotonic()
+        self._said = self.began
+
+    def of(self, *states: str) -> list[Stage]:
+        """The stages in these states, in order."""
+        return [one for one in self.stages.values() if one.state in states]
+
+    def go(self) -> int:
+        """Run all; 0 when none failed."""
+        while self.of("waiting", "running"):
+            self._give_up()
+            for one in self._startable():
+                self._start(one)
+            for one in self.of("running"):
+                self._look(one)
+            self._say_what_runs()
+            time.sleep(0.2)
+        return 1 if self.of(FAILED, "not run") else 0
+
+    def end(self) -> None:
+        """End what still runs."""
+        for one in self.of("running"):
+            _signal(one, signal.SIGTERM)
+        limit = time.monotonic() + 20
+        while self.of("running") and time.monotonic() < limit:
+            for one in self.of("running"):
+                self._look(one)
+            time.sleep(0.2)
+        for one in self.of("running"):
+            _signal(one, signal.SIGKILL)
+
+    def _give_up(self) -> None:
+        for one in self.of("waiting"):
+            of_needs = {self.stages[need].state for need in one.needs}
+            if of_needs & {FAILED, "not run"}:
+                one.state = "not run"
+                self._say(f"{one.name}: not run, for what it needs has failed")
+            elif "skipped" in of_needs and not one.anyway:
+                one.state = "skipped"
+                self._say(f"SKIPPED: {one.name}, this machine has no {', '.join(one.needs)}")
+
+    def _startable(self) -> Iterable[Stage]:
+        for one in self.of("waiting"):
+            running = self.of("running")
+            free = self.places - sum(min(other.places, self.places) for other in running)
+            if (
+                min(one.places, self.places) <= free
+                and all(self.stages[need].state in ("passed", "skipped") for need in one.needs)
+                and not (one.room and any(other.room == one.room for other in running))
+            ):
+                yield one
+
+    def _start(self, one: Stage) -> None:
+        taken = {other.place for other in self.of("running")}
+        one.place = min(set(range(len(taken) + 1)) - taken)
+        one.log.unlink(missing_ok=True)
+        if any(self.stages[need].state == "skipped" for need in one.needs):
+            one.environment = {}
+        # Each place has ports of its own (quelea_kit.testing.free_port), as pytest-xdist's workers have.
+        places = {"PYTEST_XDIST_WORKER": f"gw{one.place}", "PYTEST_XDIST_WORKER_COUNT": str(self.places + 1)}
+        with one.log.open("wb") as log:
+            one.process = subprocess.Popen(
+                one.command,
+                cwd=ROOT,
+                env={**os.environ, **places, "QUELEA_TEST_TIMES": str(LOGS / "times.jsonl"), **one.environment},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        one.state, one.began = "running", time.monotonic()
+
+    def _look(self, one: Stage) -> None:
+        assert one.process is not None
+        one.seconds = time.monotonic() - one.began
+        pid, status, used = os.wait4(one.process.pid, os.WNOHANG)
+        if pid == 0:
+            if one.seconds > DEADLINE:
+                _signal(one, signal.SIGKILL)
+            return
+        one.code = one.process.returncode = os.waitstatus_to_exitcode(status)
+        one.cpu = used.ru_utime + used.ru_stime
+        lines = one.log.read_text(errors="replace").splitlines()
+        one.last = next((line.strip("= ") for line in reversed(lines) if line.strip()), "")
+        if one.code and one.code == one.skip_on:
+            one.state = "skipped"
+        else:
+            one.state = FAILED if one.code else "passed"
+        self._say(f"{one.name}: {one.state} in {one.seconds:.0f} s, exit code {one.code}")
+        shown = _closing(lines) if one.state == "passed" else lines[-SHOWN_OF_A_FAILURE:]
+        print(*(f"  {line}" for line in shown), sep="\n", flush=True)
+
+    def _say(self, what: str) -> None:
+        passed = int(time.monotonic() - self.began)
+        print(f"[{passed // 60:2d}:{passed % 60:02d}] {what}", flush=True)
+        self._said = time.monotonic()
+
+    def _say_what_runs(self) -> None:
+        if time.monotonic() - self._said > SAY_EVERY:
+            self._say("running: " + ", ".join(f"{one.name} ({one.seconds:.0f} s)" for one in self.of("running")))
+
+    def table(self) -> str:
+        """What each stage took, in the order in which they ended."""
+        width = max(len(name) for name in self.stages)
+        lines = [f"{'stage':{width}}   start    took     cpu  exit  result"]
+        for one in sorted(self.stages.values(), key=lambda one: one.began + one.seconds or 1e12):
+            start = _clock(one.began - self.began) if one.began else "-"
+            code = "-" if one.code is None else str(one.code)
+            result = one.last[:90] if one.state == "passed" else f"{one.state.upper()} {one.last[:80]}"
+            took, cpu = _clock(one.seconds), _clock(one.cpu)
+            lines.append(f"{one.name:{width}}  {start:>6}  {took:>6}  {cpu:>6}  {code:>4}  {result}")
+        cpu = sum(one.cpu for one in self.stages.values())
+        lines.append(f"{'all':{width}}  {'':6}  {_clock(time.monotonic() - self.began):>6}  {_clock(cpu):>6}")
+        return "\n".join(lines)
+
+
+def _signal(one: Stage, number: int) -> None:
+    assert one.process is not None
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(one.process.pid, number)
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def _closing(lines: list[str]) -> list[str]:
+    """What a stage that passed said last: warnings, skipped tests, the count; not its dots."""
+    useful = [line for line in lines if line.strip() and not line.rstrip().endswith("%]") and set(line) - set(".s")]
+    return useful[-25:]
+
+
+def slow_tests() -> str:
+    """Tests that took longer than SLOW seconds, with their reasons, longest first."""
+    times = LOGS / "times.jsonl"
+    if not times.exists():
+        return ""
+    found = [json.loads(line) for line in times.read_text().splitlines()]
+    found = sorted((one for one in found if one["seconds"] > SLOW), key=lambda one: -one["seconds"])
+    if not found:
+        return f"no test took more than {SLOW} s"
+    lines = [f"tests of more than {SLOW} s (without what their fixtures took)"]
+    lines += [f"{one['seconds']:6.0f} s  {one['test']}: {one['reason'] or 'NO REASON GIVEN'}" for one in found]
+    return "\n".join(lines)
+
+
+def places_here() -> int:
+    """Two at most, for each may start the whole product; one where there is one core or less than 12 GB of memory."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return 2 if (os.cpu_count() or 1) > 1 and memory > 12e9 else 1
+
+
+def main() -> int:
+    """Run, and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["commit", "all", "debian"])
+    parser.add_argument("--install", action="store_true", help="install what is missing from Debian, start an engine")
+    parser.add_argument("--places", type=int, default=places_here(), help="stages at a time")
+    parser.add_argument("--only", default="", help="these stages, with commas between, without what they need")
+    options = parser.parse_args()
+    if options.what == "debian":
+        return debian()
+    LOGS.mkdir(parents=True, exist_ok=True)
+    (LOGS / "times.jsonl").unlink(missing_ok=True)
+    stages = commit() if options.what == "commit" else everything(install=options.install)
+    if options.only:
+        stages = [one for one in stages if one.name in options.only.split(",")]
+        for one in stages:
+            one.needs = tuple(need for need in one.needs if need in {other.name for other in stages})
+    run = Run(stages, options.places)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    code = 1
+    try:
+        code = run.go()
+    finally:
+        run.end()
+        print("", run.table(), slow_tests(), sep="\n", flush=True)
+        failed = [f"{one.name} ({one.log.relative_to(ROOT)})" for one in run.of(FAILED)]
+        if failed:
+            print(f"FAILED: {', '.join(failed)}", flush=True)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""What the model reader needs from a chat model, whoever serves it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.model import PLAIN, Sampling
+
+JsonSchema = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPiece:
+    """A piece of a streamed answer. finish is set on the last one with text; the counts come when the server says."""
+
+    text: str = ""
+    finish: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Tokens of a prompt as the model reads them, and of its context (0 where unknown)."""
+
+    tokens: int
+    context: int
+
+
+class ChatModel(Protocol):
+    """A streaming chat model."""
+
+    model: str
+    """The name that answers when a request names none."""
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        model: str,
+        max_tokens: int,
+        temperature: float,
+        tenant: str = "",
+        prompt_tokens: int = 0,
+        schema: JsonSchema | None = None,
+        sampling: Sampling = PLAIN,
+    ) -> AsyncGenerator[ChatPiece, None]:
+        """Pieces as they come; closing the generator stops the work at the server. Raises QueleaError.
+
+        Args:
+            messages: The prompt.
+            model: Which model, or adapter, is asked.
+            max_tokens: Longest answer.
+            temperature: 0 to 2.
+            tenant: Whose turn it uses up where requests wait for one another.
+            prompt_tokens: Of the messages, as far as known: what the turn costs.
+            schema: The answer is JSON that fits it, as far as the model can be made to; checking is the caller's.
+            sampling: How words are chosen, beside the temperature.
+        """
+        ...
+
+    def context(self, model: str) -> int:
+        """Tokens that a model's prompt and answer may have together; 0 while it is not known."""
+        ...
+
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """Names of the model's adapters (LoRA), any of which a request may name; as last heard."""
+        ...
+
+    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+        """The prompt's tokens by the model's own tokenizer; None where nobody can say."""
+        ...
+
+    async def refuse_when_full(self, tenant: str) -> None:
+        """Raise Overloaded when a request of the tenant would be refused now: before any work is done for it."""
+        ...
+
+    async def check(self) -> None:
+        """Raise a QueleaError when the endpoint does not serve the model now."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections."""
+        ...

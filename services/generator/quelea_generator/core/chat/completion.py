@@ -1,0 +1,131 @@
+"""Plain chat completions, for callers with prompts of their own: under the same queue, budget and bounds as answers."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from quelea_generator.core.chat.budget import Budget
+from quelea_generator.core.chat.chat_model import ChatModel, JsonSchema
+from quelea_generator.core.chat.prompt import Message
+from quelea_generator.core.model import Delta
+
+_TEMPLATE_TOKEN = re.compile(r"<(?=[|｜][^\s|｜<>]{1,40}[|｜]>|<SYS>>|</SYS>>|(?:start|end)_of_turn>)")
+"""What opens or closes a turn in the usual chat templates. Ordinary markup and code stay as they are."""
+_INST = re.compile(r"\[(?=/?INST\])")
+
+Misfit = Callable[[Any, JsonSchema], str]
+"""A JSON value and a schema -> what does not fit, "" when it fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A completion that is asked for; empty and 0: the server's defaults."""
+
+    messages: tuple[Message, ...]
+    schema: JsonSchema | None = None
+    model: str = ""
+    max_tokens: int = 0
+    temperature: float | None = None
+    tenant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The end of a completion, always the last event. "invalid": the text is no JSON that fits the schema."""
+
+    reason: Literal["stop", "length", "invalid"]
+    model: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Completer:
+    """Completions over any ChatModel.
+
+    Args:
+        chat: Where the model is.
+        misfit: Says what of a value does not fit a schema.
+        max_tokens: Longest completion; a request may ask for less.
+        temperature: For requests that name none.
+        token_safety: What an estimate of tokens is multiplied by where nobody counts them.
+        context_tokens: The model's context where its endpoint does not tell it; 0: unknown.
+    """
+
+    def __init__(
+        self,
+        chat: ChatModel,
+        misfit: Misfit,
+        *,
+        max_tokens: int,
+        temperature: float,
+        token_safety: float = 1.5,
+        context_tokens: int = 0,
+    ) -> None:
+        self._chat = chat
+        self._misfit = misfit
+        self._max_tokens = max_tokens
+        self._temperature = temperature
+        self._budget = Budget(
+            chat, evidence_tokens=0, history_tokens=0, safety=token_safety, context_tokens=context_tokens
+        )
+
+    async def complete(self, wanted: Wanted) -> AsyncGenerator[Delta | Completed, None]:
+        """Text as it comes, then Completed.
+
+        Raises:
+            TooLarge: The prompt leaves no room for an answer in the model's context; names both in tokens.
+            QueleaError: The endpoint failed, or is full.
+        """
+        model = wanted.model or self._chat.model
+        await self._chat.refuse_when_full(wanted.tenant)
+        messages = tuple(Message(message.role, defused(message.content)) for message in wanted.messages)
+        most = min(wanted.max_tokens or self._max_tokens, self._max_tokens)
+        tokens, room = await self._budget.room(messages, model=model, max_tokens=most, schema=wanted.schema)
+        shown: list[str] = []
+        finish, prompt_tokens, completion_tokens = "", 0, 0
+        pieces = self._chat.stream(
+            messages,
+            model=model,
+            max_tokens=room,
+            temperature=self._temperature if wanted.temperature is None else wanted.temperature,
+            tenant=wanted.tenant,
+            prompt_tokens=tokens,
+            schema=wanted.schema,
+        )
+        async with contextlib.aclosing(pieces) as stream:
+            async for piece in stream:
+                finish = piece.finish or finish
+                prompt_tokens = piece.prompt_tokens or prompt_tokens
+                completion_tokens = piece.completion_tokens or completion_tokens
+                if piece.text:
+                    shown.append(piece.text)
+                    yield Delta(piece.text)
+        reason = self._reason("".join(shown), finish, wanted.schema)
+        yield Completed(reason, model, prompt_tokens, completion_tokens)
+
+    def _reason(self, text: str, finish: str, schema: JsonSchema | None) -> Literal["stop", "length", "invalid"]:
+        cut = finish == "length"
+        if schema is None:
+            return "length" if cut else "stop"
+        try:
+            value = json.loads(text, parse_constant=_no_constant)
+            fits = not self._misfit(value, schema)
+        except (ValueError, RecursionError):
+            value, fits = None, False
+        if cut:  # a whole object is whole, also when blanks without end came after it; half a number looks like one
+            return "stop" if fits and isinstance(value, dict | list) else "length"
+        return "stop" if fits else "invalid"
+
+
+def defused(text: str) -> str:
+    """The text without the marks by which chat templates tell one turn from the next."""
+    return _INST.sub("［", _TEMPLATE_TOKEN.sub("‹", text))
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,1 @@
+"""Which replica of a language model answers, and whose turn it is."""

@@ -1,0 +1,137 @@
+"""Answers that are computed: only where company, period, rows and unit are certain, and only what the question asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import product
+
+from quelea_fintext.text import normalise
+
+from quelea_generator.core.extractive.computing.computations import Wanted, is_rate, wanted
+from quelea_generator.core.extractive.computing.operands import (
+    Operand,
+    certain,
+    earlier_cell,
+    item_of,
+    rows_of,
+    value_of,
+)
+from quelea_generator.core.extractive.computing.periods import later_and_months
+from quelea_generator.core.extractive.computing.statements import HUNDRED, Statement
+from quelea_generator.core.extractive.question import Asked
+from quelea_generator.core.extractive.scoring import Candidate
+from quelea_generator.core.model import Task
+
+_ROWS_TRIED = 8
+_AS_GOOD = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A computed answer: its line, and the rows behind it in the order of their markers."""
+
+    line: str
+    rows: tuple[Candidate, ...]
+    is_stated: bool = False
+    """Nothing was computed: the row itself has what was asked for."""
+
+
+def computed(task: Task, asked: Asked) -> Computed | None:
+    """The computed answer to a question that asks for one; None for any other, and where anything is uncertain."""
+    if asked.reason or asked.breakdown or task.evidence_incomplete:
+        return None
+    said = Statement(asked.language)
+    for one in wanted(normalise(task.question).strip()):
+        found = _change(task, asked, one, said) if one.kind == "change" else _of_rows(task, asked, one, said)
+        if found:
+            return found
+    return None
+
+
+def _change(task: Task, asked: Asked, one: Wanted, said: Statement) -> Computed | None:
+    timed = later_and_months(asked, task.question, one.months)
+    if timed is None:
+        return None
+    later, months = timed
+    found = [row for row in rows_of(task, later, one.operands[0]) if earlier_cell(row.row, row.cell, months)]
+    if is_rate(normalise(task.question)):
+        found = [row for row in found if row.cell.percent]  # the change of a margin in percent is not the profit's
+    operand = certain(found)
+    earlier = earlier_cell(operand.row, operand.cell, months) if operand else None
+    if operand is None or earlier is None:
+        return None
+    new, old = operand.cell.value, earlier.value
+    stated = ""
+    if old > 0 and new >= 0 and new != old:
+        # Another row of the same figures may have the percentage beside them: then the filing's own is quoted.
+        for other in (operand, *found):
+            before = earlier_cell(other.row, other.cell, months)
+            if other.cell.value == new and before and before.value == old:
+                stated = _stated(other, (new - old) / old * HUNDRED)
+                if stated:
+                    operand, earlier = other, before
+                    break
+    # From nothing or from a loss, and into one, there is a change but no rate of growth.
+    line = said.change(operand, earlier, growth=old > 0 and new >= 0, stated=stated, only_stated=asked.percent)
+    return Computed(line, (operand.row,), is_stated=bool(stated) and asked.percent)
+
+
+def _stated(operand: Operand, growth: Decimal) -> str:
+    """The percentage of the row that is this growth, rounded as it is printed; empty when the row has none."""
+    if operand.cell.percent:
+        return ""
+    row = operand.row.span.row
+    for text, cell in zip(row.cells if row else (), _values(operand.row), strict=True):
+        if (
+            cell
+            and cell[1]
+            and growth.quantize(Decimal(1).scaleb(int(cell[0].as_tuple().exponent)), ROUND_HALF_UP) == cell[0]
+        ):
+            return text
+    return ""
+
+
+def _values(row: Candidate) -> list[tuple[Decimal, bool] | None]:
+    return [value_of(text) for text in row.span.row.cells] if row.span.row else []
+
+
+def _of_rows(task: Task, asked: Asked, one: Wanted, said: Statement) -> Computed | None:
+    if one.stated and any(operand.cell.percent for operand in rows_of(task, asked, one.stated)):
+        return None  # the filing states it: that is quoted
+    items = [item_of(task, phrase) for phrase in one.operands]
+    shared = next((item for item in reversed(items) if item), "")  # "iPhone and Mac net sales": those of both
+    phrases = [phrase if item else f"{phrase} {shared}" for phrase, item in zip(one.operands, items, strict=True)]
+    found = [rows_of(task, asked, phrase)[:_ROWS_TRIED] for phrase in phrases]
+    chosen = _of_one_table(found, is_share=one.kind == "share")
+    if chosen is None:
+        return None
+    rows = tuple(operand.row for operand in chosen)
+    if one.kind == "sum":
+        return Computed(said.total(chosen), rows)
+    if one.kind == "difference":
+        return Computed(said.difference(*chosen), rows)
+    return Computed(said.share(*chosen) if one.kind == "share" else said.ratio(*chosen), rows)
+
+
+def _of_one_table(found: Sequence[Sequence[Operand]], *, is_share: bool) -> list[Operand] | None:
+    """One row for each operand, all of one table, unit and column; None where another choice is as good."""
+    choices: list[tuple[float, list[Operand]]] = []
+    for some in product(*found):
+        if len({operand.table for operand in some}) > 1 or len({operand.row.span for operand in some}) < len(some):
+            continue
+        last = some[-1].cell.value
+        if any(operand.cell.percent for operand in some):
+            continue
+        if is_share and not (last > 0 and abs(some[0].cell.value) <= last):
+            continue
+        if last or not is_share:
+            choices.append((sum(operand.worth for operand in some), list(some)))
+    if not choices:
+        return None
+    choices.sort(key=lambda choice: -choice[0])
+    best, chosen = choices[0]
+    values = [operand.cell.value for operand in chosen]
+    rivals = [some for score, some in choices[1:] if best - score < _AS_GOOD]
+    return None if any([operand.cell.value for operand in some] != values for some in rivals) else chosen

@@ -1,0 +1,228 @@
+"""The figures that a computation is made of: cells of one row, or rows of one table, that are surely what is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+
+from quelea_fintext.dates import find_dates
+from quelea_fintext.text import terms
+
+from quelea_generator.core.extractive.columns import Column, choose, columns_of_row, head_of, is_labelled, is_own
+from quelea_generator.core.extractive.labels import OTHER, names_item
+from quelea_generator.core.extractive.question import Asked, read_question
+from quelea_generator.core.extractive.scoring import Candidate, candidates
+from quelea_generator.core.extractive.selection import by_period, is_of_a_part, is_primary
+from quelea_generator.core.extractive.subjects import is_about, subjects_of
+from quelea_generator.core.extractive.units import units_of
+from quelea_generator.core.line_items import generic_terms
+from quelea_generator.core.model import Evidence, Task
+
+_CELL = re.compile(
+    r"(?P<open>[(（])?\s*(?:US|HK|RMB)?[$€£¥￥]?\s*(?P<open2>[(（])?\s*(?P<minus>[-−–])?\s*(?P<number>\d[\d,]*(?:\.\d+)?)"
+    r"\s*[)）]?\s*(?P<percent>[%％])?\s*[)）]?\*?"
+)
+_OF_COMPANIES = frozenset("segment busi divis unit group categori product line 业务 板块 分部 部门 产品".split())
+"""Words that say what kind of thing a name is: the "segment" of "the Services segment"."""
+_MONTHS = frozenset("januari februari march april may june juli august septemb octob novemb decemb".split())
+_FISCAL = re.compile(r"\bfiscal\b|\bFY ?\d|财年|会计年度", re.IGNORECASE)
+_OWN, _HEADED, _TITLED = 0.7, 0.6, 0.45
+"""How well a row has a word: in its label; there or in the heading above it; or in its table's title."""
+_EXPLAINED = 0.7
+"""Least part of a row's label that the question's words explain."""
+_PRIMARY = 0.5
+_TELLING = frozenset({"current", "financi", "annual"})
+"""Words of asking that are also parts of an item's name: then the label has to have them."""
+_AS_GOOD = 0.3
+"""Rows whose scores lie so near one another are equally good: where their figures differ it is not certain."""
+_DAYS = 20
+_MONTH = 365.25 / 12
+_NOW, _BEFORE = ("本", "期末"), ("上", "期初")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure of a row with its column's head."""
+
+    text: str
+    value: Decimal
+    percent: bool
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A row with the cell that is computed with."""
+
+    row: Candidate
+    cell: Cell
+    units: str
+
+    @property
+    def worth(self) -> float:
+        """How surely this is the row that is meant: the statements themselves come before notes and reconciliations."""
+        primary = is_primary(self.row.evidence)
+        return self.row.score + _PRIMARY * primary - _PRIMARY * (self.cell.value < 0)
+
+    @property
+    def table(self) -> tuple[object, ...]:
+        """What two rows of one table have in common: filing, section, title, units, column."""
+        item = self.row.evidence
+        return item.filing, item.header, self.cell.column, self.units, self.cell.percent
+
+
+def value_of(cell: str) -> tuple[Decimal, bool] | None:
+    """(value, is a percentage) of a cell as printed; brackets are a minus. None when it is no plain figure."""
+    match = _CELL.fullmatch(cell.strip())
+    if match is None:
+        return None
+    value = Decimal(match["number"].replace(",", ""))
+    negative = match["open"] or match["open2"] or match["minus"]
+    return (-value if negative else value), bool(match["percent"])
+
+
+def cells_of(row: Candidate) -> list[Cell | None]:
+    """The row's cells; None for one without a figure or without a head."""
+    parsed = row.span.row
+    if parsed is None:
+        return []
+    heads = columns_of_row(head_of(row.evidence, row.span), parsed.cells)
+    found: list[Cell | None] = []
+    for text, head in zip(parsed.cells, heads, strict=True):
+        value = value_of(text)
+        found.append(Cell(text, *value, head) if value and head else None)
+    return found
+
+
+def chosen_cell(asked: Asked, row: Candidate) -> Cell | None:
+    """The cell of the period that is asked for, where that is certain."""
+    found = cells_of(row)
+    index = choose(asked, row.evidence, [cell.column if cell else None for cell in found])
+    return None if index is None else found[index]
+
+
+def earlier_cell(row: Candidate, later: Cell, months: int) -> Cell | None:
+    """The one cell of the same kind of period that ends so many months before; None when it is not certain.
+
+    Months 0: a year before; of figures at a day, the only other one.
+    """
+    others = [
+        cell
+        for cell in cells_of(row)
+        if cell and cell.column != later.column and not cell.column.is_change
+        and cell.column.months == later.column.months and cell.percent == later.percent
+    ]  # fmt: skip
+    end = _day(later.column)
+    if end:
+        earlier = [(end - day).days for cell in others if (day := _day(cell.column))]
+        if months or later.column.months:
+            apart = (months or 12) * _MONTH
+            fitting = [c for c in others if (d := _day(c.column)) and abs((end - d).days - apart) <= _DAYS]
+        else:
+            fitting = others if len(earlier) == len(others) and min(earlier, default=0) > 0 else []
+    elif later.column.year:
+        fitting = [c for c in others if (later.column.year - c.column.year) * 12 == (months or 12)]
+    else:
+        fitting = [c for c in others if later.column.text.startswith(_NOW) and c.column.text.startswith(_BEFORE)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _day(column: Column) -> date | None:
+    days = [match.day for match in find_dates(column.text)]
+    return days[0] if len(days) == 1 else None
+
+
+def rows_of(task: Task, asked: Asked, phrase: str) -> list[Operand]:
+    """The rows that are what a phrase of the question names, with the cell of the period asked for, best first.
+
+    Every word of the phrase has to stand in the row's label, in the heading above it or, a financial item, in its
+    table's title; and nothing else of weight in the label.
+    """
+    fiscal = _FISCAL.search(task.question) is not None
+    evidence = tuple(item for item in of_the_period(asked, task.evidence, fiscal=fiscal) if item.is_table)
+    if not evidence:
+        return []
+    own = read_question(replace(task, question=phrase, evidence=evidence))
+    own = replace(
+        own, years=asked.years, quarter=asked.quarter, months=asked.months, days=asked.days,
+        reason=False, yes_no=False, amount=True, compares=False, breakdown=False,
+    )  # fmt: skip
+    has_item = any(unit.others for unit in own.units)
+    ignored = _OF_COMPANIES | _MONTHS | (generic_terms() if has_item else frozenset())
+    wanted = [at for at, unit in enumerate(own.units) if unit.others or not ignored.issuperset(unit.own)]
+    if not any(own.units[at].weight == 1 for at in wanted):
+        return []
+    telling = _TELLING & own.words
+    subjects = subjects_of(task.question, task.evidence)
+    ranked = [one for one in candidates(own, evidence) if _is_meant(own, one, wanted, telling)]
+    if subjects:
+        ranked = [one for one in ranked if is_about(subjects, one, figure=True)]
+    # The filings are of the period that is asked for: it is their own period that is looked for in the heads.
+    ended = asked if asked.days else replace(asked, years=frozenset())
+    found = []
+    for row in by_period(own, ranked):
+        cell = chosen_cell(ended, row)
+        if cell:
+            found.append(Operand(row, cell, "" if cell.percent else units_of(row.evidence, row.span)))
+    found.sort(key=lambda one: -one.worth)
+    return found
+
+
+def item_of(task: Task, phrase: str) -> str:
+    """The words of a phrase that name a financial item: the "net sales" of "Mac net sales"; empty where it has none."""
+    units = read_question(replace(task, question=phrase, evidence=())).units
+    return next((" ".join(unit.own) for unit in units if unit.others), "")
+
+
+def _is_meant(own: Asked, row: Candidate, wanted: Iterable[int], telling: frozenset[str]) -> bool:
+    parsed = row.span.row
+    if parsed is None or row.features.get("precision", 0.0) < _EXPLAINED or is_of_a_part(own, row):
+        return False
+    if OTHER.match(parsed.label) and not own.other:
+        return False
+    if telling and not telling <= set(terms(parsed.label)):
+        return False
+    labelled = False
+    for at in wanted:
+        labelled = labelled or row.matched[at] >= _OWN
+        if row.reached[at] < (_TITLED if own.units[at].others else _HEADED):
+            return False
+    heading = row.span.above.rsplit("\n", 1)[-1]
+    items = [at for at in wanted if own.units[at].others]
+    if not items or any(_TITLED <= row.reached[at] < _HEADED for at in items):
+        return labelled and not names_item(heading)  # the client segment of "Operating income:" is not its revenue
+    return labelled
+
+
+def certain(found: Sequence[Operand]) -> Operand | None:
+    """The best row, when no other is as good and says something else."""
+    if not found:
+        return None
+    best = found[0]
+    rivals = [one for one in found[1:] if best.worth - one.worth < _AS_GOOD]
+    return None if any(abs(one.cell.value) != abs(best.cell.value) for one in rivals) else best
+
+
+def of_the_period(asked: Asked, evidence: Sequence[Evidence], *, fiscal: bool = False) -> list[Evidence]:
+    """The passages of the filings whose period is the one asked for.
+
+    A quarter may be meant by the filer's fiscal calendar or by the year's: where the passages have filings of both
+    readings, and the question does not say `fiscal`, it is not certain, and there are none. Where no period is asked
+    for, those of the only filing, or of the newest one where that is asked for.
+    """
+    if asked.days:
+        wanted = {day.isoformat() for day in asked.days}
+        return [item for item in evidence if item.period_end in wanted]
+    if not (asked.years or asked.quarter):
+        ends = sorted({item.period_end for item in evidence if item.is_table})
+        only = ends and (len(ends) == 1 or asked.latest)
+        return [item for item in evidence if item.period_end == ends[-1]] if only else []
+    labelled = [item for item in evidence if is_labelled(asked, item)]
+    by_year = [item for item in evidence if item not in labelled and is_own(asked, item)]
+    if labelled and by_year and not fiscal:
+        return []
+    unnamed = [] if asked.quarter else [i for i in evidence if not i.period_end and not i.period_label]
+    return labelled or by_year or unnamed

@@ -1,0 +1,284 @@
+"""What a question asks: its units of meaning, the kind of answer it wants, the period it means."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from datetime import date
+from itertools import pairwise
+
+from quelea_fintext.dates import MONTHS, find_dates
+from quelea_fintext.nouns import in_nouns
+from quelea_fintext.period_words import QUARTERS, months_asked, usual
+from quelea_fintext.text import language_of, normalise, stem, terms, words
+
+from quelea_generator.core.extractive.abbreviations import spelled_out
+from quelea_generator.core.extractive.asking_words import ASKING, SOFT
+from quelea_generator.core.extractive.glosses import glosses, is_foreign, names_company
+from quelea_generator.core.extractive.known_names import known_names
+from quelea_generator.core.line_items import Expression, blockers, concepts, made_of
+from quelea_generator.core.model import Task
+
+_SOFT_WEIGHT = 0.35
+_MOST_UNITS = 40
+"""A longer question is read by its first forty things: work grows with units times spans."""
+
+_OTHER = re.compile(r"\bother\b|其[他它]")
+_MOVE = re.compile(
+    r"\b(?:chang|increas|decreas|declin|grow|fluctuat)\w*|\b(?:grew|rise|rose|risen|fall|fell|drop|dropped|higher"
+    r"|lower|up|down|year[- ]over[- ]year|yoy)\b"
+    r"|增长|增加|下降|下滑|减少|上升|上涨|提高|降低|变化|变动|同比|环比|增速|[增降]幅"
+)
+_REASON = re.compile(
+    r"\b(?:why|driver|drivers|driven|factors?|reasons?|causes?|influenc\w+|contribut(?:ors|ed to)|affect\w*"
+    r"|impact\w*)\b|为什么|为何|原因|因素|影响|驱动"
+)
+_PERCENT = re.compile(
+    r"\b(?:percent(?:age)?|proportion|ratio|rates?|margin %|growth rate|yield)\b|%|率|占比|比例|比重|幅度|百分"
+    r"|[同环]比(?:增|下|减|上|变|提|降)|增速|[增降]幅"
+)
+_COUNT = re.compile(r"\bhow many\b|\bnumber of\b|人数|家数|数量|多少(?:家|人|名|只|个|项|股)")
+_AMOUNT = re.compile(
+    r"\bhow (?:much|large|big|high|low)\b|\b(?:amount|figures?|total|value|sum|costs?|expenditures?|spent|revenues?"
+    r"|sales|margin|income|profit|loss(?:es)?|earnings|cash flows?|expenses?|inventor(?:y|ies)|balance|levels?|price"
+    r"|scale|extent|magnitude)\b"
+    r"|多少|金额|几(?:亿|万)|总额|规模|收入|利润|成本|费用|资产|负债|现金流|市值|价格|收益|营收|亏损"
+)
+_OPINION = re.compile(
+    r"\b(?:policy|policies|strategy|strategic|risk factors?|legal|describe|explain|accounting"
+    r"|what (?:does|do|is|are|was|were)\b.{0,80}\b(?:include|includes|included|refer|refers|mean|means|consist)"
+    r"|how (?:is|are|was|were)\b.{0,120}\b(?:determined|calculated|defined|measured|presented|recorded"
+    r"|classified))\b|如何|怎么|怎样|介绍|分析"
+)
+_COMPARE = re.compile(
+    r"\b(?:compare[ds]?|comparison|versus|vs|relative to|against|than|over time|trends?|across"
+    r"|between|both|each|quarters|periods)\b"
+    r"|对比|比较|相比|分别|历年|变化趋势|各|和.{1,12}哪"
+)
+_BREAKDOWN = re.compile(
+    r"\bbreak(?:down|s? down|ing down)\b|\b(?:by|across|each|all|various|different|among) (?:\S+ ){0,4}?(?:segments?"
+    r"|products?|categor(?:y|ies)|regions?|geograph\w+|offerings|services|lines|units|divisions|sources)\b|\b(?:composition|mix)\b"
+    r"|构成|明细|分(?:产品|行业|地区|业务|部|季度)|各(?:个)?(?:业务|产品|地区|板块|分部|项)"
+)
+_WHEN = re.compile(
+    r"\bwhen\b|\b(?:which|what) (?:\w+ ){0,2}(?:years?|dates?|periods?|quarters?)\b|哪一?年|何时|什么时候"
+)
+_TO_REVENUE = re.compile(
+    r"\b(?:compared?|relative|proportion|percentage|share|ratio)\b.{0,20}\b(?:to|of|with|against)\b.{0,20}\b(?:revenues?|sales)\b"
+)
+_FORM = re.compile(r"\b(?:form )?(?:10-[KQ]|20-F|6-K|8-K)s?\b", re.IGNORECASE)
+_HOW_MUCH = re.compile("(?<=[\u4e00-\u9fff])(?=(?:分别)?[是为有]多少)")
+"""Where a Chinese question's matter ends: 净营收是多少 would be cut as 净营 · 收是 · 多少."""
+_YES_NO = re.compile(
+    r"(?:^|[,.:;] ?)(?:did|do|does|has|have|had|is|are|was|were|will|can)\b(?! much| many)|是否|有没有|有无|吗[?？]?$"
+)
+_LATEST = re.compile(r"\b(?:latest|most recent|newest|current|last reported)\b|最新|最近|近期|目前")
+_RELATIVE = re.compile(
+    r"\b(?:(?:last|this)\s+(?:(?:fiscal|financial)\s+)?(?:month|quarter|year)|before\s+last|ago|year[\s-]to[\s-]date|ytd)\b"
+    r"|上(?:一?个)?(?:季度|季|月|财年)|去年|前年|今年|年初至今|(?:月|季度|年)以?前"
+)
+_YEAR = re.compile(r"(?<![\d.,$])((?:19|20)\d\d)(?![\d]|[.,]\d)|(?<!\d)((?:19|20)\d\d)(?=年)")
+_FISCAL = re.compile(r"\bfiscal\b|\bfy ?\d|财[年季]|会计年度")
+_QUARTER = re.compile(
+    r"(?<![a-z])q([1-4])(?=\b|20\d\d|fy)|\b(first|second|third|fourth)[ -](?:fiscal )?quarter|\b([1-4])q(?=\b|\d\d)"
+    r"|([一二三四1-4])\s*(?:季[度报]|财季)|第([一二三四])季"
+)
+_KINDS = frozenset("segment busi divis unit 业务 板块 分部 部门 部".split())
+_TIMES = frozenset(
+    stem(word) for word in (*MONTHS, *"one two four five seven eight ten eleven 一 二 四 五 七 八 十 十一".split())
+)
+"""Words of dates, which the other language writes in figures: where they count, only passages of the question's own
+language have them, whatever those are about."""
+Glosses = list[tuple[Expression, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One thing the question is about.
+
+    Attributes:
+        own: The words of the question.
+        others: Expressions of the same meaning.
+        weight: 1 for a word that must be met, less for one that only helps.
+        blockers: Expressions that hold one of these and mean something else.
+        gloss: What it is called in the other language, for evidence in that one.
+        long: What an abbreviation stands for, in the evidence's own words.
+    """
+
+    own: Expression
+    others: tuple[Expression, ...] = ()
+    weight: float = 1.0
+    blockers: tuple[Expression, ...] = ()
+    gloss: tuple[Expression, ...] = ()
+    long: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, read."""
+
+    language: str
+    units: tuple[Unit, ...]
+    words: frozenset[str] = frozenset()
+    """Every term of the question, asking words too."""
+    pairs: frozenset[tuple[str, str]] = frozenset()
+    """Neighbouring words of the question: a passage that has both side by side means the same thing by them."""
+    names: frozenset[str] = frozenset()
+    """Lower-case words of names in the question (proper nouns, tickers)."""
+    known: frozenset[str] = frozenset()
+    """Those of them that name a company which the evidence is about."""
+    percent: bool = False
+    count: bool = False
+    amount: bool = False
+    reason: bool = False
+    other: bool = False
+    """It asks for other things of a kind: a row of "other" items may be meant."""
+    moves: bool = False
+    """How something changed is asked for."""
+    compares: bool = False
+    breakdown: bool = False
+    """Several items of one table are asked for: by segment, by product."""
+    when: bool = False
+    """A time is asked for: the head of a table may be the answer."""
+    causes: tuple[Unit, ...] = ()
+    """Where a reason is asked for: the items that move the one that is asked about."""
+    latest: bool = False
+    relative: bool = False
+    """A period is named relative to the day of the question: last quarter."""
+    yes_no: bool = False
+    fiscal: bool = False
+    """Its periods are said to be of the filer's calendar."""
+    years: frozenset[int] = frozenset()
+    quarter: int = 0
+    months: int = 0
+    days: tuple[date, ...] = field(default=())
+
+    @property
+    def wants_figure(self) -> bool:
+        """A figure is likely to be the answer."""
+        return self.percent or self.count or self.amount
+
+
+def read_question(task: Task) -> Asked:
+    """Read a question against the evidence that came with it (whose companies are context, not content)."""
+    question = _HOW_MUCH.sub(" ", _FORM.sub(" ", in_nouns(usual(task.question))))
+    text = normalise(question)
+    known = known_names(task)
+    found = terms(text)
+    kept = [word for word in found if word not in known and not re.fullmatch(r"[\d.]+", word)]
+    kept = _without_kinds(kept)
+    quarter = _QUARTER.search(text)
+    opinion = bool(_OPINION.search(text))
+    language = language_of(task.question)
+    named = _names(question)
+    meant = frozenset(name for name in named if stem(name) in known)
+    called: Glosses = [() for _ in kept]
+    abroad = [item for item in task.evidence if is_foreign(language, item)]
+    if abroad:
+        kept = [word for word in kept if word not in _TIMES]
+        called = glosses(kept)
+        companies = [item.company for item in abroad if item.company]
+        ours = {word for word, gloss in zip(kept, called, strict=True) if names_company(gloss, companies)}
+        meant |= frozenset(name for name in named if stem(name) in ours)
+        pieces = [(word, gloss) for word, gloss in zip(kept, called, strict=True) if word not in ours]
+        kept, called = [word for word, _ in pieces], [gloss for _, gloss in pieces]
+    long = spelled_out(question, task.evidence)
+    units = tuple(replace(unit, long=long.get(unit.own[0], ())) for unit in _units(kept, called))
+    return Asked(
+        language=language,
+        units=units,
+        words=frozenset(kept),
+        pairs=frozenset(pair for pair in pairwise(kept) if not ASKING.issuperset(pair)),
+        names=frozenset(name for name in named if stem(name) not in long),  # what is spelled out is met by that
+        known=meant,
+        percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)),
+        count=bool(_COUNT.search(text)),
+        amount=bool(_AMOUNT.search(text)) and not opinion,
+        reason=bool(_REASON.search(text)),
+        other=bool(_OTHER.search(text)),
+        moves=bool(_MOVE.search(text)),
+        compares=bool(_COMPARE.search(text)),
+        when=bool(_WHEN.search(text)),
+        breakdown=bool(_BREAKDOWN.search(text)),
+        causes=_causes(kept) if _REASON.search(text) else (),
+        yes_no=bool(_YES_NO.search(text)),
+        fiscal=bool(_FISCAL.search(text)),
+        latest=bool(_LATEST.search(text)),
+        relative=bool(_RELATIVE.search(text)),
+        years=frozenset(int(m[1] or m[2]) for m in _YEAR.finditer(text)),
+        quarter=_quarter(quarter) if quarter else 0,
+        months=months_asked(text),
+        days=tuple(found_date.day for found_date in find_dates(task.question)),
+    )
+
+
+def _units(kept: list[str], called: Glosses) -> tuple[Unit, ...]:
+    """Concepts where the words make one, single words for the rest, each thing once."""
+    units: dict[int | str, Unit] = {}
+    at = 0
+    while at < len(kept) and len(units) < _MOST_UNITS:
+        key, own = _concept_at(kept, at)
+        if own:
+            others = tuple(e for e in concepts()[key] if e != own)
+            before = units.get(key)
+            if before is None or len(own) > len(before.own):
+                gloss = tuple(dict.fromkeys(one for these in called[at : at + len(own)] for one in these))
+                units[key] = Unit(own, others, blockers=blockers(key), gloss=gloss)
+            at += len(own)
+            continue
+        word = kept[at]
+        at += 1
+        if word not in ASKING:
+            weight = _SOFT_WEIGHT if word in SOFT else 1.0
+            units.setdefault(word, Unit((word,), (), weight, gloss=called[at - 1]))
+    return tuple(units.values())
+
+
+def _without_kinds(kept: list[str]) -> list[str]:
+    """Without the words that say what kind of thing stands before an item: the "segment" of "DCAI segment revenue"."""
+    return [
+        word
+        for at, word in enumerate(kept)
+        if not (
+            0 < at < len(kept) - 1 and word in _KINDS and kept[at - 1] not in ASKING and _concept_at(kept, at + 1)[1]
+        )
+    ]
+
+
+def _causes(kept: list[str]) -> tuple[Unit, ...]:
+    found: dict[int, Unit] = {}
+    for at in range(len(kept)):
+        key, own = _concept_at(kept, at)
+        for part in made_of(key) if own else ():
+            first, *others = concepts()[part]
+            found.setdefault(part, Unit(first, tuple(others), blockers=blockers(part)))
+    return tuple(found.values())
+
+
+def _concept_at(kept: list[str], at: int) -> tuple[int, Expression]:
+    """The longest expression of any concept that begins here, and which concept it is."""
+    best: Expression = ()
+    which = -1
+    for index, concept in enumerate(concepts()):
+        for expression in concept:
+            if len(expression) > len(best) and tuple(kept[at : at + len(expression)]) == expression:
+                best, which = expression, index
+    return which, best
+
+
+def _names(question: str) -> frozenset[str]:
+    """Words written like names: capitals inside a sentence, tickers. Chinese has no such sign."""
+    found: set[str] = set()
+    for match in re.finditer(r"(?<![A-Za-z])[A-Z][A-Za-z&.]*[A-Za-z]", question):
+        word = match.group()
+        first = match.start() == 0 or question[: match.start()].rstrip().endswith((".", "?", "!", ":"))
+        if word.lower().rstrip(".") in MONTHS:
+            continue  # a time, which no passage in the other language has by that name
+        if (not first or word.isupper()) and stem(word.lower()) not in ASKING:
+            found.update(part for part in words(word) if len(part) > 1)
+    return frozenset(found)
+
+
+def _quarter(match: re.Match[str]) -> int:
+    said = next(group for group in match.groups() if group)
+    return QUARTERS[said]

@@ -1,0 +1,281 @@
+"""How well a span answers a question: a few readable features and one weighted sum."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from quelea_fintext.text import terms
+
+from quelea_generator.core.extractive import labels
+from quelea_generator.core.extractive.glosses import is_foreign
+from quelea_generator.core.extractive.meeting import meets
+from quelea_generator.core.extractive.question import Asked, Unit
+from quelea_generator.core.extractive.spans import Span, runs_of, spans_of
+from quelea_generator.core.model import Evidence
+
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "coverage": 4.0,
+        "context": 2.5,
+        "precision": 1.0,
+        "exact": 1.5,
+        "pairs": 0.7,
+        "rank": 0.5,
+        "figure": 0.2,
+        "kind": 1.2,
+        "row": 0.8,
+        "reason": 0.8,
+        "causes": 1.0,
+        "together": 1.3,
+        "run": 1.5,
+        "facts": 0.7,
+        "period": 1.0,
+        "span": 0.4,
+        "length": 0.8,
+        "hedge": -1.0,
+        "pointer": -1.2,
+        "fragment": -0.8,
+    }
+)
+"""Worth of each feature. Every feature lies between 0 and 1; "period", "span" and "row" between -1 and 1."""
+
+_CAUSE = re.compile(
+    r"\b(?:due to|driven by|because|as a result|resulting from|result(?:ed|s) in|primarily|mainly"
+    r"|attributable to|partially offset|reflect\w*|impact\w*|affect\w*|increase in|decrease in)\b"
+    r"|由于|因为|主要系|主要是|系由|原因|受.{1,20}影响|导致|得益于|带动|致使"
+)
+_HEDGE = re.compile(r"\b(?:may|might|could|would|cannot|should|forward-looking)\b")
+_PERCENT = re.compile(r"\d\s*[%％]|百分之|个百分点|\bbasis points\b")
+_MONEY = re.compile(
+    r"[$€£¥￥]\s*\(?\d|\d[\d,]*\.?\d*\s*(?:million|billion|trillion|thousand|亿|万|元)|\d{1,3}(?:,\d{3})+"
+)
+_POINTER = re.compile(
+    r"^(?:see|refer to)\b|the following (?:tables?|discussion|is a)|\bas follows\b"
+    r"|(?:for|a) (?:further |more |additional )?(?:discussion|information|details?)\b.{0,60}\b(?:see|refer)"
+    r"|\bsee (?:note|part|item|also|“)|[?？][\"”]?$|(?<!\w)\([^()]*\)[:：]$|详见|参见|如下表?[:：]?$",
+    re.IGNORECASE,
+)
+_FRAGMENT = re.compile(r"^[a-z]|^.{1,60}[:：]$|\b(?:for|of|the|and|to|in|an?|by|with|or|from)$")
+_HEADING = re.compile(
+    r"(?:note|item|part)\s+\d+\w?\b[^.]{0,120}|[（(]?[一二三四五六七八九十\d]{1,3}[)）、.．][^。；;，,：:]{2,40}",
+    re.IGNORECASE,
+)
+"""A heading of a section: it names what is asked for and says nothing of it."""
+_QUARTER_SPAN = re.compile(
+    r"\b(?:three months ended|(?:first|second|third|fourth|last|current|this) (?:fiscal )?quarter|during the quarter"
+    r"|q[1-4])\b|季度|本季",
+    re.IGNORECASE,
+)
+_LONG_SPAN = re.compile(
+    r"\b(?:(?:six|nine|twelve|first six|first nine) months|(?:first|second) half|year[- ]to[- ]date)\b"
+    r"|上半年|下半年|前三季度",
+    re.IGNORECASE,
+)
+_MET = 0.7
+REACHED = 0.45
+"""A row has what is asked for in its label, in the heading above it, or in its table's title."""
+_ITEM_FLOOR, _WORD_FLOOR = 0.6, 0.3
+"""Least share of a financial item, and of a word, before shares are made to add up to 1."""
+_YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
+_DIGITS = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A span with what was seen of it.
+
+    Attributes:
+        matched: For each unit of the question, how well the span itself meets it, 0 to 1.
+        reached: The same with what stands above it: heading, section, table head.
+        features: What WEIGHTS weighs.
+        score: The weighted sum.
+    """
+
+    evidence: Evidence
+    span: Span
+    matched: tuple[float, ...]
+    reached: tuple[float, ...]
+    features: Mapping[str, float]
+    score: float
+
+    @property
+    def text(self) -> str:
+        """The quoted text, exactly."""
+        return self.evidence.text[self.span.start : self.span.end]
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A span with its words, before it is scored."""
+
+    evidence: Evidence
+    rank: int
+    span: Span
+    own: str
+    words: tuple[str, ...]
+    above: str
+    around: str
+    abroad: bool
+    """In another language than the question."""
+
+
+def _line(text: str) -> tuple[str, tuple[str, ...]]:
+    """Alphabetic terms of a text, and the same as one string with a space on either side of each."""
+    found = tuple(term for term in terms(text) if not term[0].isdigit())
+    return f" {' '.join(found)} ", found
+
+
+def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str, float] = WEIGHTS) -> list[Candidate]:
+    """Every span of the evidence, scored, best first. Evidence is given best first."""
+    seen: list[_Seen] = []
+    for rank, item in enumerate(evidence):
+        abroad = is_foreign(asked.language, item)
+        section = item.header.split("·", 4)[-1] if item.header.count("·") >= 4 else ""
+        around, _ = _line(f"{section} {item.table_head}")
+        lines: dict[str, str] = {}
+        spans = spans_of(item.text, is_table=item.is_table, heads=asked.when)
+        for span in [*spans, *runs_of(spans)] if asked.breakdown else spans:
+            if span.row is None and not span.rows and _HEADING.fullmatch(item.text[span.start : span.end]):
+                continue
+            label = "; ".join(row.label for row in span.rows) or (span.row.label if span.row else "")
+            own, words_ = _line(label or item.text[span.start : span.end])
+            if span.above not in lines:
+                lines[span.above] = _line(span.above)[0]
+            seen.append(_Seen(item, rank, span, own, words_, lines[span.above], around, abroad))
+    if not seen:
+        return []
+    matched = [tuple(meets(unit, one.own, one.abroad) for unit in asked.units) for one in seen]
+    shares = _weights(asked.units, matched)
+    of_rows = [met for one, met in zip(seen, matched, strict=True) if one.span.row]
+    demanded = labels.demanded(asked, of_rows, [(one.own, one.abroad) for one in seen if not one.span.row])
+    found = []
+    for one, met in zip(seen, matched, strict=True):
+        reached = tuple(
+            max(m, 0.7 * meets(unit, one.above, one.abroad), 0.5 * meets(unit, one.around, one.abroad))
+            if m < 0.7
+            else m
+            for m, unit in zip(met, asked.units, strict=True)
+        )
+        has_all = all(reached[at] >= REACHED for at in demanded)
+        features = _features(asked, one, met, reached, shares, len(evidence), has_all=has_all)
+        if not one.span.row and (asked.moves or asked.percent or asked.reason):
+            features["together"] = float(labels.says_together(asked, demanded, one.own, one.abroad))
+        score = sum(weights[name] * value for name, value in features.items())
+        found.append(Candidate(one.evidence, one.span, met, reached, MappingProxyType(features), score))
+    found.sort(key=lambda c: (-c.score, c.evidence.number, c.span.start))
+    return found
+
+
+def states_item(asked: Asked, candidate: Candidate) -> bool:
+    """Whether it is about a financial item that the question names."""
+    return any(unit.others and met >= _MET for unit, met in zip(asked.units, candidate.matched, strict=True))
+
+
+def _weights(units: Sequence[Unit], matched: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """Share of each unit in the question, higher when few spans meet it; they add up to 1.
+
+    A unit that no span meets tells no span from another: it has no share here (it counts when declining is decided).
+    """
+    total = len(matched)
+    raw = []
+    for i, unit in enumerate(units):
+        meeting = sum(own[i] >= _MET for own in matched)
+        rarity = math.log((1 + total) / (1 + meeting)) / math.log(1 + total)
+        floor = _ITEM_FLOOR if unit.others else _WORD_FLOOR
+        raw.append(unit.weight * max(floor, rarity) if any(own[i] > 0 for own in matched) else 0.0)
+    whole = sum(raw) or 1.0
+    return tuple(value / whole for value in raw)
+
+
+def _features(
+    asked: Asked,
+    one: _Seen,
+    own: Iterable[float],
+    reached: Iterable[float],
+    shares: tuple[float, ...],
+    passages: int,
+    *,
+    has_all: bool,
+) -> dict[str, float]:
+    text = one.evidence.text[one.span.start : one.span.end]
+    row = one.span.row
+    shown = " ".join(row.cells) if row else text
+    coverage = sum(share * m for share, m in zip(shares, own, strict=True))
+    wider = sum(share * m for share, m in zip(shares, reached, strict=True))
+    pairs = [pair for pair in asked.pairs if f" {pair[0]} {pair[1]} " in one.own]
+    wants = asked.wants_figure
+    span = _span(asked, text) if row is None else 0.0
+    return {
+        "coverage": coverage,
+        "context": wider - coverage,
+        "precision": labels.precision(asked, one.own, one.words, one.abroad) if row and not asked.reason else 0.0,
+        "exact": float(row is not None and not asked.reason and not asked.yes_no and has_all and _exact(asked, one)),
+        "pairs": min(1.0, len(pairs) / 3),
+        "rank": 1 - one.rank / passages,
+        "figure": float(wants and _DIGITS.search(shown) is not None),
+        "kind": float(wants and _right_kind(asked, shown)),
+        "row": _row(asked) if row else 0.0,
+        "reason": float(asked.reason and row is None and _CAUSE.search(text) is not None),
+        "causes": _causes(asked, one.own, text) if row is None else 0.0,
+        "run": float(bool(one.span.rows)),
+        "facts": float(row is None and _MONEY.search(text) is not None),
+        "period": 0.0 if span < 0 else float(_period(asked, one.evidence, row.label if row else text)),
+        "span": span,
+        "length": min(1.0, len(text) / 150) if row is None else 0.5,
+        "pointer": float(row is None and _POINTER.search(text) is not None),
+        "fragment": float(row is None and not one.span.rows and _FRAGMENT.search(text) is not None),
+        "hedge": float(row is None and _HEDGE.search(text) is not None),
+    }
+
+
+def _row(asked: Asked) -> float:
+    """A row is wanted where a figure is; not where a reason or an account of something is."""
+    if asked.reason or not asked.wants_figure:
+        return -1.0
+    return 0.0 if asked.yes_no else 1.0
+
+
+def _exact(asked: Asked, one: _Seen) -> bool:
+    if not asked.other and one.span.row and labels.OTHER.match(one.span.row.label):
+        return False
+    return labels.is_exact(asked.units, one.words, one.abroad)
+
+
+def _right_kind(asked: Asked, shown: str) -> bool:
+    if asked.percent and _PERCENT.search(shown):
+        return True
+    return (asked.amount or asked.count) and _MONEY.search(shown) is not None
+
+
+def _causes(asked: Asked, own: str, text: str) -> float:
+    """A sentence that explains what moves the item: revenue for net income."""
+    if not asked.causes or not _CAUSE.search(text):
+        return 0.0
+    return max(meets(unit, own, False) for unit in asked.causes)
+
+
+def _span(asked: Asked, text: str) -> float:
+    """For a question about a quarter: half when a sentence tells of a quarter, -1 when only of a longer time."""
+    if not asked.quarter or asked.months > 3:
+        return 0.0
+    if _QUARTER_SPAN.search(text):
+        return 0.5
+    return -1.0 if _LONG_SPAN.search(text) else 0.0
+
+
+def _period(asked: Asked, evidence: Evidence, text: str) -> int:
+    """1 when the span names a year that was asked for; -1 when it names others only and its filing is another one too.
+
+    A filer's fiscal year and the calendar's differ, so a filing of the asked period is not held to its number.
+    """
+    if not asked.years:
+        return 0
+    said = {int(year) for year in _YEAR.findall(text)}
+    if said & asked.years:
+        return 1
+    own = {int(year) for year in _YEAR.findall(f"{evidence.period_label} {evidence.period_end}")}
+    return -1 if said and not own & asked.years else 0

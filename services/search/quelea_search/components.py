@@ -1,0 +1,66 @@
+"""The objects that jobs and pages are handled with: records, files, clients and parsers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from quelea_search.adapters.blobs import Blobs
+from quelea_search.adapters.jobs_redis import JobStore
+from quelea_search.adapters.ledger_redis import Ledger
+from quelea_search.adapters.retriever import Retriever
+from quelea_search.adapters.web_pages_redis import WebPages
+from quelea_search.celery_app import Send
+from quelea_search.core.web import Fetched, Validators, WebDocument
+from quelea_search.file_parsing import FileParser
+from quelea_search.settings import SearchSettings
+
+
+class PageFetcher(Protocol):
+    """adapters/web/fetch.py, or a fake."""
+
+    async def fetch(self, url: str, validators: Validators | None = None) -> Fetched:
+        """The page; raises the errors of core/web_errors.py."""
+        ...
+
+
+ParsePage = Callable[[Fetched, str, str], WebDocument]
+"""From a page, and the title and the date that a provider gave it, to its text, passages and facts; blocks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Components:
+    """What everything needs that handles jobs or pages, in the server as in the workers.
+
+    Attributes:
+        settings: All.
+        store: Job records.
+        ledger: Documents: who is at them, under which uri they are stored, what is left over of them.
+        blobs: Originals, parsed pages, and pages that were read for an answer.
+        pages: Records of pages of the web.
+        send: Puts a message for a job into the queue.
+    """
+
+    settings: SearchSettings
+    store: JobStore
+    ledger: Ledger
+    blobs: Blobs
+    pages: WebPages
+    send: Send
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerComponents(Components):
+    """What a job is done with; made anew in every child process, for every job's event loop."""
+
+    retriever: Retriever
+    parser: FileParser
+    fetcher: PageFetcher
+    parse_page: ParsePage
+
+    def wake_next(self, uri: str) -> None:
+        """Send for the job whose turn it is, now that one of the same uri has ended."""
+        following = self.store.next_in_line(uri)
+        if following:
+            self.send(following)

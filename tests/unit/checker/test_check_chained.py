@@ -1,0 +1,63 @@
+"""Figures that follow from others of their own sentence, and words that a model puts a figure in."""
+
+from __future__ import annotations
+
+import pytest
+from quelea_checker import CheckPassage, check_answer
+
+SHIPS = CheckPassage(
+    "Consolidated income statement\n(NOK million)\n\t2024\t2023 (restated)\t2023 (as reported)\n"
+    "Freight income\t8,346\t7,912\t7,958\nResearch and development\t744\t680\t680\nOperating profit\t1,141\t966\t1,012",
+)
+GUIDANCE = CheckPassage("For 2025 we guide to EBITDA of NOK 2.2 billion to NOK 2.4 billion.")
+MARGINS = CheckPassage(
+    "分产品毛利率\n\t毛利率\t毛利率比上年同期增减\n模具\t28.77%\t减少0.65个百分点\n机器人\t31.08%\t增加2.40个百分点"
+)
+LOANS = CheckPassage("\t2023年12月31日\t2022年12月31日\t2021年12月31日\n不良贷款率\t1.18%\t1.25%\t1.37%")
+NINE = CheckPassage(
+    "主要会计数据（单位：千元）\n项目\t本报告期（7-9月）\t上年同期\t年初至报告期末（1-9月）\t上年同期\n"
+    "营业收入\t1,284,560\t1,102,335\t3,610,927\t3,288,140",
+    header="远帆 · 季度报告 · 2024 Q3 · 2024年9月30日",
+)
+
+
+def unsupported(answer: str, passage: CheckPassage) -> list[str]:
+    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict == "unsupported"]
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "passage"),
+    [
+        (
+            "Restating 2023 cut that year's operating profit by NOK 46 million, from 1,012 to 966.",
+            "Restating 2023 cut that year's operating profit by NOK 64 million, from 1,012 to 966.",
+            SHIPS,
+        ),
+        (
+            "In 2024 freight income rose to NOK 8.35 billion from a restated 7.91 billion.",
+            "In 2024 freight income rose to NOK 8.35 billion from a restated 7.19 billion.",
+            SHIPS,
+        ),
+        ("R&D was up 9.4% on the year.", "R&D was up 4.9% on the year.", SHIPS),
+        (
+            "The midpoint of the EBITDA guidance is NOK 2.3 billion.",
+            "The midpoint of the EBITDA guidance is NOK 2.6 billion.",
+            GUIDANCE,
+        ),
+        ("模具上年毛利率为29.42%。", "模具上年毛利率为28.12%。", MARGINS),
+        ("不良贷款率连续下降，较2021年末下降0.19个百分点。", "不良贷款率连续下降，较2021年末下降0.91个百分点。", LOANS),
+        ("2024年上半年营业收入约为23.26亿元。", "2024年上半年营业收入约为25.26亿元。", NINE),
+    ],
+)
+def test_true_passes_and_false_is_caught(true: str, false: str, passage: CheckPassage) -> None:
+    assert unsupported(true, passage) == []
+    assert unsupported(false, passage) != []
+
+
+def test_an_amount_for_one_of_so_many_is_the_sentences_own_quotient():
+    passage = CheckPassage("截至年末，该行向2.5万户小店发放贷款60亿元，另向1.2万户农户发放贷款18亿元。")
+    said = "该行向2.5万户小店发放贷款60亿元，户均约{}万元。"
+    wanted = [f.verdict for f in check_answer(said.format("24.0"), [passage]).figures]
+    assert wanted == ["supported", "supported", "derived"]
+    for false in ("2.40", "240", "15.0", "27.5"):
+        assert [f.verdict for f in check_answer(said.format(false), [passage]).figures][-1] == "unsupported"

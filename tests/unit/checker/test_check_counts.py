@@ -1,0 +1,65 @@
+"""Four digits that count things although they look like a year, and years that stay years."""
+
+from __future__ import annotations
+
+import pytest
+from quelea_checker import CheckPassage, check_answer
+from quelea_checker.periods import find_periods
+
+TABLE = CheckPassage(
+    "Headcount at December 31\n\t2024\t2023\nEngineers\t2041\t1963\nDrivers\t1994\t2019\n"
+    "First lease expires in year\t2031\t2027"
+)
+PROSE = CheckPassage("The company was founded in 1974. It had 1987 stores at the end of 2024, and 门店总数：2016。")
+NOTES = CheckPassage("截至2024年末，公司在职员工1987人，较上年末减少46人。")
+
+
+def unsupported(answer, *passages):
+    return [f.text for f in check_answer(answer, passages).figures if f.verdict == "unsupported"]
+
+
+@pytest.mark.parametrize(
+    "text", ["employees: 1987", "had 1987 stores",
+     "1987 full-time employees", "员工1987人", "员工总数：1987", "Headcount was 1987",
+             "number of shops of 1987", "1987名员工"]
+)  # fmt: skip
+def test_counts_name_no_year(text):
+    assert find_periods(text) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["in 2019 stores closed", "2019 results", "2019 and employees", "fiscal 2019 customers",
+     "at the end of 2019",
+             "2019年员工", "sales in 2019", "2019 Tonnes", "2019 net sales"]
+)  # fmt: skip
+def test_years_stay_years(text):
+    assert [p.year for p in find_periods(text)] == [2019]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["It had 2,041 engineers in 2024.", "In 2024 there were 1994 drivers.",
+     "It has 1,987 stores.", "It had 1987 stores.",
+     "Engineers and drivers together numbered 4,035 in 2024.", "It was founded in 1974.", "The lease expires in 2031."],
+)  # fmt: skip
+def test_true_counts_pass(answer):
+    assert unsupported(answer, TABLE, PROSE) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("It had 2,041 engineers in 2023.", "2,041"),
+        ("In 2024 there were 2019 drivers.", "2019"),
+        ("It has 1978 stores.", "1978"),
+        ("It was founded in 1987.", "1987"),
+        ("It was founded in 1994.", "1994"),
+    ],
+)
+def test_false_counts_are_caught(answer, text):
+    assert text in unsupported(answer, TABLE, PROSE)
+
+
+def test_what_a_count_came_from():
+    assert unsupported("2024年末员工比上年末少46人，上年末为2033人。", NOTES) == []
+    assert unsupported("2024年末员工比上年末少46人，上年末为1941人。", NOTES) == ["1941"]

@@ -1,0 +1,115 @@
+"""What was before, what is left of a year, parts and multiples in words: computed and compared."""
+
+from __future__ import annotations
+
+import pytest
+from quelea_checker import CheckPassage, check_answer
+
+EXPORTS = CheckPassage("2021年，我国服装出口1702.8亿美元，比2020年增长24.0%。")
+CASH = CheckPassage("Cash was 22.4 billion at September 30, 2023, an increase of 310 million from June 30, 2023.")
+ORDERS = CheckPassage("In 2023, orders were 130 million, an increase of 39 million from 2022.")
+STAFF = CheckPassage("Of 3,000 employees, 1,000 work in Asia and 1,500 in Europe. We run 1,962 locomotives.")
+SALES = CheckPassage(
+    "(in millions)\n\t2019\t2018\nEurope\t5,686\t6,092\nAsia\t407\t814\nAfrica\t507\t104\nTotal\t7,821\t8,290"
+)
+NINE = CheckPassage("(in millions)\n\tNine months ended September 30, 2023\nRevenue\t900", header="Beta · 10-Q")
+YEAR = CheckPassage("(in millions)\n\tYear ended December 31, 2023\nRevenue\t1,250", header="Beta · 10-K")
+MARGIN = [
+    CheckPassage("(in millions)\n\t2023\nNet income\t210", header="Beta · 10-K · FY2023", document="b"),
+    CheckPassage("(in millions)\n\t2023\nRevenue\t1,250", header="Beta · 10-K · FY2023", document="b"),
+]
+
+
+def doubted(answer, passages):
+    return any(f.verdict == "unsupported" for f in check_answer(answer, passages).figures)
+
+
+@pytest.mark.parametrize(
+    ("passages", "true", "false"),
+    [
+        ([EXPORTS], "2020年服装出口约为1373亿美元。", "2020年服装出口约为1294亿美元。"),
+        ([EXPORTS], "2021年服装出口比上年增加约330亿美元。", "2021年服装出口比上年增加约409亿美元。"),
+        ([CASH], "Three months earlier, cash was 22.1 billion.", "Three months earlier, cash was 22.7 billion."),
+        ([ORDERS], "In 2022, orders were 91 million.", "In 2022, orders were 169 million."),
+        ([ORDERS], "Orders rose by 42.9% in 2023.", "Orders rose by 30.0% in 2023."),
+        ([NINE, YEAR], "Revenue in the fourth quarter of 2023 was 350 million.",
+         "Revenue in the fourth quarter of 2023 was 340 million."),
+        (MARGIN, "Net margin was 16.8% in 2023.", "Net margin was 595.2% in 2023."),
+        ([STAFF], "A third of employees work in Asia.", "Two thirds of employees work in Asia."),
+        ([STAFF], "三分之一的员工在亚洲工作。", "三分之二的员工在亚洲工作。"),
+        ([STAFF], "Half of the employees work in Europe.", "A quarter of the employees work in Europe."),
+        ([STAFF], "The railroad had 1962 locomotives.", "The railroad had 1926 locomotives."),
+        ([SALES], "Asia halved in 2019.", "Europe halved in 2019."),
+        ([SALES], "2019年Asia减半。", "2019年Europe减半。"),
+        ([SALES], "2019年Africa翻了两番多。", "2019年Europe翻了两番多。"),
+        ([SALES], "2019年Europe约占Total的四分之三。", "2019年Europe约占Total的三分之一。"),
+        ([SALES], "Europe accounted for nearly three quarters of the total in 2019.",
+         "Europe accounted for two thirds of the total in 2019."),
+    ],
+)  # fmt: skip
+def test_a_true_one_passes_and_a_false_one_is_doubted(passages, true, false):
+    assert not doubted(true, passages)
+    assert doubted(false, passages)
+
+
+def test_a_quarter_of_a_year_is_no_part():
+    passages = [CheckPassage("In the first half of 2023 and the third quarter of 2023, sales rose.")]
+    assert [f.text for f in check_answer("Sales rose in the first half of 2023.", passages).figures] == [
+        "first half of 2023"
+    ]
+
+
+def test_years_before_nouns_stay_years():
+    passages = [CheckPassage("In 2019 stores closed. 2019 sales rose.")]
+    assert not doubted("In 2019 stores closed, and 2019 sales rose.", passages)
+
+
+SEGMENTS = CheckPassage(
+    "(in millions)\n\t2022\t2021\nFulfillment\t20,583\t18,498\nTechnology and content\t19,485\t14,380\n"
+    "Sales and marketing\t11,014\t8,010\nCost of sales\t70,268\t62,930\nOperating income\t2,525\t4,852"
+)
+SHARES = CheckPassage("(in millions)\n\t2022\t2021\nFulfillment\t11\t26\nSales and marketing\t38\t27")
+AWS = CheckPassage("(in millions)\n\t2022\t2021\nAWS\nNet sales\t20,538\t16,110\nOperating income\t5,403\t4,883")
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("Fulfillment, technology and content, and sales and marketing together cost $51,082 million in 2022.",
+         "Fulfillment, technology and content, and sales and marketing together cost $40,106 million in 2022."),
+        ("In 2022, fulfillment brought 186.9% of what sales and marketing did.",
+         "In 2022, fulfillment brought 53.5% of what sales and marketing did."),
+        ("AWS operating income rose 10.6% in 2022.", "AWS operating income rose 9.6% in 2022."),
+    ],
+)  # fmt: skip
+def test_rows_of_several_tables_are_told_apart(true, false):
+    passages = [SEGMENTS, SHARES, AWS]
+    assert not doubted(true, passages)
+    assert doubted(false, passages)
+
+
+def test_a_growth_by_the_sentences_own_amounts():
+    loans = [CheckPassage("截至2018年末，不良贷款余额为6.3亿元，较年初增长1.62亿元。存款占比由14.65%升至18.36%。")]
+    assert not doubted("2018年末不良贷款余额6.3亿元，较年初增加1.62亿元，增幅约35%。", loans)
+    assert doubted("2018年末不良贷款余额6.3亿元，较年初增加1.62亿元，增幅约26%。", loans)
+
+
+UP = CheckPassage("In 2019, orders were 14,954 million, up 23.3% from the year before. Backlog was 9,447 million.")
+COUNTED = CheckPassage(
+    "(in thousands)\n\t2019\t2018\nDiluted EPS shares outstanding\t9,159\t8,841\nDiluted EPS\t1.20\t1.10"
+)
+
+
+def test_the_year_of_what_there_was_before_needs_no_other_mention():
+    assert not doubted("In 2018, orders were about 12,128 million.", [UP])
+    assert not doubted("由2019年推算，2018年orders约为12,128百万。", [UP])
+    year, amount = check_answer("In 2017, orders were about 12,128 million.", [UP]).figures
+    assert (year.verdict, amount.verdict) == ("unsupported", "unsupported")
+    year, amount = check_answer("In 2018, orders were about 14,954 million.", [UP]).figures
+    assert (year.verdict, amount.verdict) == ("unsupported", "unsupported")
+
+
+def test_shares_that_are_counted_have_the_tables_scale():
+    assert not doubted("Diluted EPS shares outstanding were 9,159 thousand in 2019.", [COUNTED])
+    assert doubted("Diluted EPS shares outstanding were 9,159 million in 2019.", [COUNTED])
+    assert doubted("Diluted EPS was 1.20 thousand in 2019.", [COUNTED])

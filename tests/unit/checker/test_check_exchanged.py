@@ -1,0 +1,86 @@
+"""Subjects exchanged, computations that the words do not ask for, times that are only compared with."""
+
+from __future__ import annotations
+
+import pytest
+from quelea_checker import CheckPassage, check_answer
+
+PHONES = CheckPassage(
+    "三季度手机出货量：阿尔法位居第四，出货量达2640万部，市场份额为9%。贝塔位居第五，出货量达2600万部。"
+)
+NOTES = CheckPassage(
+    "As of May 31, 2024\n(In millions)\n"
+    "\tCarrying amount\tFair value\nTerm notes\t$ 4,120\t$ 3,870\nBank loans\t$ 910\t$ 905"
+)
+EXPORTS = CheckPassage("2021年共出口3155亿元，同比增长8.4%。其中，甲类出口1452亿元，同比下降5.6%，较2019年增长22.0%。")
+HALVES = CheckPassage(
+    "Larch (LRC) · 10-Q\n(In millions)\n\tThree Months Ended\tSix Months Ended\n"
+    "\tJune 30, 2024\tJune 30, 2023\tJune 30, 2024\tJune 30, 2023\n"
+    "Cloud\t423\t306\t814\t556\nTotal revenue\t907\t804\t1,799\t1,592\nTotal operating expenses\t362\t416\t769\t879"
+)
+LOANS = CheckPassage("\t2023年\t2022年\n贷款总额（亿元）\t2,913.60\t2,604.22\n吸收存款（亿元）\t3,507.44\t3,128.90")
+STAFF = CheckPassage("研发人员由上年的612人增至745人。")
+BUYBACKS = CheckPassage(
+    "During the third quarter and first nine months of fiscal year 2023, we repurchased 28 million shares for $3.65 "
+    "billion and 56 million shares for $8.99 billion, respectively."
+)
+TAX = CheckPassage("(In millions)\n\tQ3 2023\tQ3 2022\nIncome tax expense (benefit)\t(67)\t174")
+APPLE = CheckPassage(
+    "(In millions)\nQuarter ended\tJune 25, 2022\tJune 26, 2021\nTotal net sales\t82,959\t81,434",
+    header="Orchard (ORC) · 10-Q · FY2022 Q3 · quarter ended June 25, 2022",
+)
+
+
+def unsupported(answer: str, *passages: CheckPassage) -> list[str]:
+    return [f.text for f in check_answer(answer, passages).figures if f.verdict == "unsupported"]
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "passage"),
+    [
+        ("阿尔法出货2640万部，贝塔出货2600万部。", "阿尔法出货2600万部，贝塔出货2640万部。", PHONES),
+        (
+            "Term notes had a carrying amount of $4,120 million and a fair value of $3,870 million.",
+            "Term notes had a fair value of $4,120 million and a carrying amount of $3,870 million.",
+            NOTES,
+        ),
+        (
+            "Cloud made up about 47% of total revenue in the quarter ended June 30, 2024.",
+            "Cloud made up about 52% of total revenue in the quarter ended June 30, 2024.",
+            HALVES,
+        ),
+        (
+            "以贷款总额除以吸收存款计算，2023年存贷比约为83.1%。",
+            "以贷款总额除以吸收存款计算，2023年存贷比约为120.4%。",
+            LOANS,
+        ),
+        ("研发人员增至745人，增幅约21.7%。", "研发人员增至745人，增幅约17.9%。", STAFF),
+        (
+            "In the first nine months of fiscal year 2023 it repurchased 56 million shares for $8.99 billion.",
+            "In the third quarter of fiscal year 2023 it repurchased 56 million shares for $8.99 billion.",
+            BUYBACKS,
+        ),
+        (
+            "It booked an income tax benefit of $67 million in Q3 2023.",
+            "It booked an income tax expense of $67 million in Q3 2023.",
+            TAX,
+        ),
+        (
+            "Net sales were $81.4 billion in Q3 of fiscal 2021.",
+            "Net sales were $81.4 billion in Q2 of fiscal 2021.",
+            APPLE,
+        ),
+    ],
+)
+def test_true_passes_and_false_is_caught(true: str, false: str, passage: CheckPassage) -> None:
+    assert unsupported(true, passage) == []
+    assert unsupported(false, passage) != []
+
+
+def test_a_time_that_is_compared_with_is_not_the_figures_own() -> None:
+    assert unsupported("2021年甲类出口1452亿元，同比下降5.6%。", EXPORTS) == []
+
+
+def test_growth_of_an_english_table_in_a_chinese_answer() -> None:
+    assert unsupported("2022财年第三季度总净销售额为829.59亿美元，同比增长约1.9%。", APPLE) == []
+    assert unsupported("2022财年第三季度总净销售额为829.59亿美元，同比增长约2.9%。", APPLE) == ["2.9%"]
