@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
-from quelea_generator.core.chat.chat_model import ChatPiece
+from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import (
     DeadlineExceeded,
@@ -130,7 +130,7 @@ async def endpoint(base_url: str, **options: object) -> AsyncIterator[OpenAIEndp
 
 
 async def read(chat: OpenAIEndpoint, max_tokens: int = 9) -> list[ChatPiece]:
-    return [piece async for piece in chat.stream(MESSAGES, model="tiny", max_tokens=max_tokens, temperature=0.5)]
+    return [piece async for piece in chat.stream(ChatRequest(tuple(MESSAGES), "tiny", max_tokens, 0.5))]
 
 
 async def test_an_answer_streams_with_its_counts(base_url: str, script: Script) -> None:
@@ -148,7 +148,7 @@ async def test_an_answer_streams_with_its_counts(base_url: str, script: Script) 
 async def test_leaving_closes_the_connection(base_url: str, script: Script) -> None:
     script.endless = True
     async with endpoint(base_url) as chat:
-        async with contextlib.aclosing(chat.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0)) as pieces:
+        async with contextlib.aclosing(chat.stream(ChatRequest(tuple(MESSAGES), "tiny", 9))) as pieces:
             assert (await anext(pieces)).text == "Sales "
         await wait_until_async(script.left.is_set, what="the server notices that its client left")
 
@@ -220,7 +220,7 @@ async def test_a_model_that_the_caller_named_is_not_found(base_url: str, script:
     script.failures = [404]
     async with endpoint(base_url) as chat:
         with pytest.raises(NotFound):
-            async for _ in chat.stream(MESSAGES, model="finance", max_tokens=9, temperature=0):
+            async for _ in chat.stream(ChatRequest(tuple(MESSAGES), "finance", 9)):
                 pass
 
 
@@ -266,7 +266,7 @@ async def test_a_broken_answer_is_not_started_again(base_url: str, script: Scrip
     seen: list[str] = []
     async with endpoint(base_url) as chat:
         with pytest.raises(Unavailable):
-            async for piece in chat.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0):
+            async for piece in chat.stream(ChatRequest(tuple(MESSAGES), "tiny", 9)):
                 seen.append(piece.text)  # noqa: PERF401  # what came before the break must be kept
     assert seen == ["Sales ", "rose "]
     assert len(script.bodies) == 1

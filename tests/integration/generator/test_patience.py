@@ -11,6 +11,7 @@ import pytest
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.patience import Patience
+from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import DeadlineExceeded, Unavailable
 from quelea_kit.testing import wait_until_async
@@ -161,7 +162,7 @@ async def test_a_long_batch_is_waited_for_while_it_writes(
     said: dict[str, list[str]] = {"first": [], "second": []}
 
     async def ask(name: str) -> None:
-        async for piece in chat.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0):
+        async for piece in chat.stream(ChatRequest(tuple(MESSAGES), "tiny", 9)):
             said[name].append(piece.text)
 
     tasks = [asyncio.create_task(ask("first"))]
@@ -206,7 +207,7 @@ async def test_an_adapter_is_waited_for_until_it_has_answered_once(engines: list
         before = len(only.bodies)
 
         async def read() -> str:
-            pieces = chat.stream(MESSAGES, model=model, max_tokens=9, temperature=0)
+            pieces = chat.stream(ChatRequest(tuple(MESSAGES), model, 9))
             return "".join([piece.text async for piece in pieces])
 
         task = asyncio.create_task(read())

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
+from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 
@@ -60,7 +61,7 @@ async def test_drops_end_at_the_deadline_of_a_silence(head: bytes, drop: bytes) 
         try:
             async with asyncio.timeout(60):
                 with pytest.raises(DeadlineExceeded):
-                    async for _ in endpoint.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0):
+                    async for _ in endpoint.stream(ChatRequest(tuple(MESSAGES), "tiny", 9)):
                         pass
         finally:
             await endpoint.close()
@@ -72,7 +73,7 @@ async def test_endless_headers_are_not_kept() -> None:
         try:
             async with asyncio.timeout(60):
                 with pytest.raises(Unavailable):
-                    async for _ in endpoint.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0):
+                    async for _ in endpoint.stream(ChatRequest(tuple(MESSAGES), "tiny", 9)):
                         pass
         finally:
             await endpoint.close()

@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx2
 import openai
-from openai.types.chat import ChatCompletionMessageParam
 from prometheus_client import Counter
 from pydantic import SecretStr
 from quelea_fintext.text import estimate_tokens
@@ -19,7 +18,6 @@ from quelea_kit.tls import trusting
 
 from quelea_generator.adapters.answer_bounds import AnswerBounds
 from quelea_generator.adapters.bounded_http import HEADERS, bound_response
-from quelea_generator.adapters.chat_request import ChatRequest, message_params
 from quelea_generator.adapters.chunks import read_models, read_piece, read_token_count
 from quelea_generator.adapters.endpoint_errors import (
     InvalidReplyError,
@@ -30,10 +28,15 @@ from quelea_generator.adapters.endpoint_errors import (
     reading_untrusted,
 )
 from quelea_generator.adapters.patience import Patience
-from quelea_generator.adapters.structured import SchemaSupport, response_format, with_schema
-from quelea_generator.core.chat.chat_model import ChatPiece, JsonSchema, TokenCount
+from quelea_generator.adapters.request_body import (
+    SchemaSupport,
+    message_params,
+    request_body,
+    response_format,
+    with_schema,
+)
+from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, TokenCount
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.model import PLAIN, Sampling
 
 _BACKOFF_SECONDS = 0.2
 _SHORT_SECONDS = 5.0
@@ -104,26 +107,14 @@ class OpenAIEndpoint:
             ),
         )
 
-    async def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        model: str,
-        max_tokens: int,
-        temperature: float,
-        tenant: str = "",  # one endpoint alone has no queue
-        prompt_tokens: int = 0,  # as above
-        schema: JsonSchema | None = None,
-        sampling: Sampling = PLAIN,
-    ) -> AsyncGenerator[ChatPiece, None]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatPiece, None]:
         """Pieces of the answer as the endpoint sends them, ended here when the endpoint finds no end.
 
         A schema goes along as `response_format`; to an endpoint that refuses that, in the prompt.
         """
-        bounds = AnswerBounds(max_tokens)
-        with map_errors(own_model=model == self.model):
-            asked = ChatRequest(model, max_tokens, temperature, sampling)
-            response, chunks, chunk = await self._open_for(messages, asked, schema)
+        bounds = AnswerBounds(request.max_tokens)
+        with map_errors(own_model=request.model == self.model):
+            response, chunks, chunk = await self._open_for(request)
             try:
                 finished = False
                 with reading_untrusted():
@@ -162,34 +153,34 @@ class OpenAIEndpoint:
                 return None
             raise
 
-    async def _open_for(self, messages: Sequence[Message], asked: ChatRequest, schema: JsonSchema | None) -> _Opened:
+    async def _open_for(self, request: ChatRequest) -> _Opened:
         """As _open; a schema is enforced by the endpoint where it can, else said in the prompt."""
+        schema = request.schema
         if schema is None:
-            return await self._open(message_params(messages), asked)
-        if self._schemas.may_enforce(schema):
-            try:
-                opened = await self._open(
-                    message_params(messages), replace(asked, response_format=response_format(schema))
-                )
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if is_too_long(error):
-                    raise
-            else:
-                self._schemas.enforced()
-                return opened
-            opened = await self._open(message_params(with_schema(messages, schema)), asked)
-            self._schemas.refused(schema)  # only now: without the schema the request is a good one
+            return await self._open(request_body(request))
+        in_prompt = request_body(replace(request, messages=with_schema(request.messages, schema)))
+        if not self._schemas.may_enforce(schema):
+            return await self._open(in_prompt)
+        try:
+            opened = await self._open(request_body(request, response_format(schema)))
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            if is_too_long(error):
+                raise
+        else:
+            self._schemas.enforced()
             return opened
-        return await self._open(message_params(with_schema(messages, schema)), asked)
+        opened = await self._open(in_prompt)
+        self._schemas.refused(schema)  # only now: without the schema the request is a good one
+        return opened
 
-    async def _open(self, body: list[ChatCompletionMessageParam], asked: ChatRequest) -> _Opened:
+    async def _open(self, body: dict[str, Any]) -> _Opened:
         """The response and its first chunk, after as many tries as are allowed."""
-        tokens = sum(estimate_tokens(str(message.get("content") or "")) for message in body)
+        tokens = sum(estimate_tokens(str(message.get("content") or "")) for message in body["messages"])
         for attempt in range(1, self._attempts + 1):
             try:
                 # The client's own timeout begins again with every byte that comes.
-                async with self._patience.first_word(asked.model, tokens):
-                    return await self._first(asked.body(body))
+                async with self._patience.first_word(body["model"], tokens):
+                    return await self._first(body)
             except (openai.APIError, httpx2.HTTPError, InvalidReplyError) as error:
                 if attempt == self._attempts or not is_transient(error):
                     raise
@@ -260,11 +251,8 @@ class OpenAIEndpoint:
                     )
                 body = reply.json()
                 tokens = read_token_count(body["count"])
-                return (
-                    TokenCount(tokens, read_token_count(body.get("max_model_len")) or self.context(model))
-                    if tokens
-                    else None
-                )
+                context = read_token_count(body.get("max_model_len")) or self.context(model)
+                return TokenCount(tokens, context) if tokens else None
         except DeadlineExceeded:
             self._counts_from = time.monotonic() + _UNCOUNTED_SECONDS
             return None
