@@ -82,7 +82,7 @@ async def cache_counts(urls: Sequence[str]) -> dict[str, float]:
 async def run(arguments: argparse.Namespace, policy: Policy, prompts: Sequence[list[Message]]) -> Measured:
     """Send the prompts through a pool with this policy."""
     urls, model = arguments.endpoints, arguments.model
-    endpoints = [OpenAIEndpoint(url, SecretStr(arguments.api_key), model, attempts=1) for url in urls]
+    endpoints = [OpenAIEndpoint(url, SecretStr(arguments.api_key), model) for url in urls]
     pool = EnginePool(endpoints, PoolLimits(places=arguments.at_once, queue_length=len(prompts)), policy)
     measured = Measured()
     turn = asyncio.Semaphore(arguments.at_once)

@@ -28,7 +28,7 @@ def choice(delta: object, finish: object = None) -> dict[str, object]:
 
 async def answer(engine: Any, max_tokens: int = 50) -> tuple[str, str]:
     """The text and how it ended."""
-    endpoint = OpenAIEndpoint(engine.url, SecretStr(""), "tiny", attempts=1, stall_seconds=30.0)
+    endpoint = OpenAIEndpoint(engine.url, SecretStr(""), "tiny", stall_seconds=30.0)
     text, finish = "", ""
     try:
         async with asyncio.timeout(60):

@@ -45,7 +45,7 @@ async def engine(reply: bytes) -> AsyncIterator[OpenAIEndpoint]:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    made = OpenAIEndpoint(url, SecretStr(""), "tiny", attempts=1, stall_seconds=20.0)
+    made = OpenAIEndpoint(url, SecretStr(""), "tiny", stall_seconds=20.0)
     try:
         yield made
     finally:

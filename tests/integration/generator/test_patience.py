@@ -156,9 +156,7 @@ def release(engines: list[Any]) -> Iterator[list[threading.Event]]:
 async def test_a_long_batch_is_waited_for_while_it_writes(
     engines: list[Any], release: list[threading.Event], later: Any
 ) -> None:
-    chat = OpenAIEndpoint(
-        engines[0].url, SecretStr(""), "tiny", attempts=1, stall_seconds=3600.0, first_stall_seconds=10_800.0
-    )
+    chat = OpenAIEndpoint(engines[0].url, SecretStr(""), "tiny", stall_seconds=3600.0, first_stall_seconds=10_800.0)
     said: dict[str, list[str]] = {"first": [], "second": []}
 
     async def ask(name: str) -> None:
@@ -198,9 +196,7 @@ async def test_an_adapter_is_waited_for_until_it_has_answered_once(engines: list
         yield END
 
     only.answer = body
-    chat = OpenAIEndpoint(
-        only.url, SecretStr(""), "tiny", attempts=1, stall_seconds=3600.0, first_stall_seconds=36_000.0
-    )
+    chat = OpenAIEndpoint(only.url, SecretStr(""), "tiny", stall_seconds=3600.0, first_stall_seconds=36_000.0)
 
     async def ask(model: str, seconds: float) -> str:
         gate.clear()

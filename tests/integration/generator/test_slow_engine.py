@@ -57,7 +57,7 @@ async def dripping(head: bytes, drop: bytes, asked: list[bytes] | None = None) -
 @pytest.mark.parametrize(("head", "drop"), DRIPS.values(), ids=DRIPS.keys())
 async def test_drops_end_at_the_deadline_of_a_silence(head: bytes, drop: bytes) -> None:
     async with dripping(head, drop) as url:
-        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", attempts=1, stall_seconds=0.5)
+        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", stall_seconds=0.5)
         try:
             async with asyncio.timeout(60):
                 with pytest.raises(DeadlineExceeded):
@@ -69,7 +69,7 @@ async def test_drops_end_at_the_deadline_of_a_silence(head: bytes, drop: bytes) 
 
 async def test_endless_headers_are_not_kept() -> None:
     async with dripping(b"HTTP/1.1 200 OK\r\n", b"x-more: " + b"x" * 65536 + b"\r\n") as url:
-        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", attempts=1, stall_seconds=20.0)
+        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", stall_seconds=20.0)
         try:
             async with asyncio.timeout(60):
                 with pytest.raises(Unavailable):
@@ -83,7 +83,7 @@ async def test_a_list_of_models_a_probe_and_a_count_that_drip_end_too(monkeypatc
     monkeypatch.setattr("quelea_generator.adapters.openai_endpoint._SHORT_SECONDS", 0.3)
     asked: list[bytes] = []
     async with dripping(JSON, b" ", asked) as url:
-        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", attempts=1, stall_seconds=0.5)
+        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", stall_seconds=0.5)
         try:
             async with asyncio.timeout(60):
                 for ask in (endpoint.check, endpoint.probe):

@@ -22,7 +22,6 @@ from quelea_generator.adapters.chunks import read_models, read_piece, read_token
 from quelea_generator.adapters.endpoint_errors import (
     InvalidReplyError,
     is_too_long,
-    is_transient,
     map_errors,
     not_listed,
     reading_untrusted,
@@ -38,7 +37,6 @@ from quelea_generator.adapters.request_body import (
 from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, TokenCount
 from quelea_generator.core.chat.prompt import Message
 
-_BACKOFF_SECONDS = 0.2
 _SHORT_SECONDS = 5.0
 """For a list of models, for a count of tokens, and for what comes after an answer: what takes longer has failed."""
 _UNCOUNTED_SECONDS = 60.0
@@ -53,15 +51,12 @@ STOPPED = Counter("quelea_generator_stopped_total", "Answers of a model that wer
 class OpenAIEndpoint:
     """ChatModel over HTTP.
 
-    A request is tried again only while nothing of the answer has come, and only for failures that may pass: no
-    connection, garbage, or a 500, 502, 503, 504. A 429 goes to the caller at once, with the endpoint's own
-    Retry-After: the queue that is full is the endpoint's, and waiting here would only hide it.
+    A request is sent once; EnginePool tries again. A 429 carries the endpoint's own Retry-After.
 
     Args:
         base_url: Up to and with /v1.
         api_key: Sent as a bearer token; empty for an endpoint without keys.
         model: Its name at the endpoint.
-        attempts: Tries in all.
         connect_seconds: Longest wait for a connection.
         stall_seconds: Longest silence: before the first token, and between two.
         first_stall_seconds: Longest wait for the first token where that is longer (see Patience).
@@ -75,7 +70,6 @@ class OpenAIEndpoint:
         api_key: SecretStr,
         model: str,
         *,
-        attempts: int = 3,
         connect_seconds: float = 5.0,
         stall_seconds: float = 60.0,
         first_stall_seconds: float = 0.0,
@@ -84,7 +78,6 @@ class OpenAIEndpoint:
     ) -> None:
         self.model = model
         self.name = str(httpx2.URL(base_url).copy_with(userinfo=b"", query=None, fragment=None))
-        self._attempts = attempts
         self._stall_seconds = stall_seconds
         self._patience = Patience(stall_seconds, first_stall_seconds)
         self._contexts: dict[str, int] = {}
@@ -174,18 +167,11 @@ class OpenAIEndpoint:
         return opened
 
     async def _open(self, body: dict[str, Any]) -> _Opened:
-        """The response and its first chunk, after as many tries as are allowed."""
-        tokens = sum(estimate_tokens(str(message.get("content") or "")) for message in body["messages"])
-        for attempt in range(1, self._attempts + 1):
-            try:
-                # The client's own timeout begins again with every byte that comes.
-                async with self._patience.first_word(body["model"], tokens):
-                    return await self._first(body)
-            except (openai.APIError, httpx2.HTTPError, InvalidReplyError) as error:
-                if attempt == self._attempts or not is_transient(error):
-                    raise
-            await asyncio.sleep(_BACKOFF_SECONDS * 2 ** (attempt - 1))
-        raise AssertionError("attempts is at least 1")
+        """The response and its first chunk."""
+        tokens = sum(estimate_tokens(str(message["content"])) for message in body["messages"])
+        # The client's own timeout begins again with every byte that comes.
+        async with self._patience.first_word(body["model"], tokens):
+            return await self._first(body)
 
     async def _first(self, body: dict[str, Any]) -> _Opened:
         # chat.completions.create would make objects of each token, which is half of what reading it costs.
