@@ -1,21 +1,41 @@
-"""Answers that have to fit a JSON schema: enforced by the endpoint where it can, said in the prompt where it cannot."""
+"""A request as an OpenAI-compatible endpoint reads it; a JSON schema it enforces, or reads in the prompt."""
 
 from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from hashlib import blake2b
+from typing import Any
 
-from openai.types.chat.completion_create_params import ResponseFormat
 from quelea_fintext.text import language_of
 
-from quelea_generator.core.chat.chat_model import JsonSchema
+from quelea_generator.core.chat.chat_model import ChatRequest, JsonSchema
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.chat.prompt_files import prompt_file
 
 _MOST_REFUSED = 256
 """Schemas that are remembered as refused, the latest ones."""
+
+
+def request_body(request: ChatRequest, response_format: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The JSON of a request."""
+    chosen = {**asdict(request.sampling), "response_format": response_format}
+    return {
+        "model": request.model,
+        "messages": message_params(request.messages),
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        **{name: value for name, value in chosen.items() if value is not None and value != ()},
+    }
+
+
+def message_params(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """The messages as they are sent."""
+    return [{"role": message.role, "content": message.content} for message in messages]
 
 
 class SchemaSupport:
@@ -40,19 +60,19 @@ class SchemaSupport:
             self._refused.popitem(last=False)
 
 
-def response_format(schema: JsonSchema) -> ResponseFormat:
+def response_format(schema: JsonSchema) -> dict[str, Any]:
     """OpenAI's and vLLM's way to say it."""
     return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
 
 
-def with_schema(messages: Sequence[Message], schema: JsonSchema) -> list[Message]:
+def with_schema(messages: Sequence[Message], schema: JsonSchema) -> tuple[Message, ...]:
     """The messages, the last one of the user with the schema at its end, in its language."""
     said = list(messages)
     at = max((i for i, message in enumerate(said) if message.role == "user"), default=len(said) - 1)
     template = prompt_file("schema", language_of(said[at].content))
     text = template.fill("instruction", schema=json.dumps(schema, ensure_ascii=False))
     said[at] = Message(said[at].role, f"{said[at].content}\n\n{text}")
-    return said
+    return tuple(said)
 
 
 def _key(schema: JsonSchema) -> bytes:
