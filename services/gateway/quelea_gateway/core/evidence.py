@@ -58,7 +58,7 @@ def cite(passage: Passage, number: int, start: int = 0, end: int | None = None) 
         company=passage.company,
         period=passage.period,
         source=passage.source,
-        fetched=passage.fetched,
+        fetched=passage.fetched or None,
     )
 
 

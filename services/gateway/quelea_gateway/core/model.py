@@ -158,7 +158,8 @@ class Citation:
     company: str
     period: str
     source: Source = "local"
-    fetched: str = ""
+    fetched: str | None = None
+    """RFC 3339; None where unknown."""
 
 
 @dataclass(frozen=True)

@@ -105,10 +105,15 @@ class Manager:
         live = self._of(tenant, run_id)
         return live.run if live else await self._settled(await self._store.get(tenant, run_id))
 
-    async def newest(self, tenant: str, limit: int) -> list[Run]:
-        """A tenant's runs, the newest first."""
-        found = await self._store.newest(tenant, limit)
+    async def newest(self, tenant: str, limit: int, *, before: str = "") -> list[Run]:
+        """A tenant's runs, the newest first; `before` is the id behind which to begin."""
+        found = await self._store.newest(tenant, limit, before=before)
         return [live.run if (live := self._live.get(one.id)) else await self._settled(one) for one in found]
+
+    async def page(self, tenant: str, page_size: int, page_token: str = "") -> tuple[list[Run], str]:
+        """A page of a tenant's runs, the newest first, and the token of the next page; empty on the last."""
+        found = await self.newest(tenant, page_size + 1, before=page_token)
+        return found[:page_size], found[page_size - 1].id if len(found) > page_size else ""
 
     async def watch(self, tenant: str, run_id: str, after: int = 0) -> AsyncGenerator[Event, None]:
         """The events with a greater number, then those that come until the run has ended. Raises NotFound."""

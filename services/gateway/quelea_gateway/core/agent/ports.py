@@ -221,8 +221,8 @@ class RunStore(Protocol):
         """Raises NotFound, also for another tenant's run."""
         ...
 
-    async def newest(self, tenant: str, limit: int) -> list[Run]:
-        """The newest first."""
+    async def newest(self, tenant: str, limit: int, *, before: str = "") -> list[Run]:
+        """The newest first; only those older than the run `before`. Raises InvalidInput where it is no run's id."""
         ...
 
     async def append(self, tenant: str, run_id: str, event: Event) -> None:
