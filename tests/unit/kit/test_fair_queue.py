@@ -1,7 +1,7 @@
 """The fair queue: turns by tokens, bounds, leaving; all by order, nothing by time."""
 
 import pytest
-from quelea_generator.core.engines.fair_queue import FairQueue
+from quelea_kit.fair_queue import FairQueue
 
 
 def queue(quantum: int = 100, length: int = 100, lane_length: int = 100) -> FairQueue[str]:
@@ -109,3 +109,13 @@ def test_who_had_a_turn_is_first_in_its_lane_also_when_full() -> None:
 def test_bounds_are_at_least_one(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         queue(**wrong)
+
+
+def test_a_lane_that_may_not_go_now_lets_the_others_pass_and_keeps_its_order() -> None:
+    waiting = queue(quantum=1)
+    for name in ("a1", "a2", "b1", "a3"):
+        waiting.push(name[0], 1, name)
+    assert waiting.pop(lambda lane: lane != "a") == "b1"
+    assert waiting.pop(lambda lane: lane != "a") is None
+    assert len(waiting) == 3
+    assert drained(waiting) == ["a1", "a2", "a3"]

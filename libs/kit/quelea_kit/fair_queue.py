@@ -6,6 +6,7 @@ Plain data without waiting: whoever owns it asks for the next item when there is
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -74,10 +75,10 @@ class FairQueue(Generic[T]):
         self._lane(lane).items.appendleft((cost, item))
         self._count += 1
 
-    def pop(self) -> T | None:
-        """The next item in turn; None when nothing waits."""
-        while self._lanes:
-            name, lane = next(iter(self._lanes.items()))
+    def pop(self, ready: Callable[[str], bool] = lambda lane: True) -> T | None:
+        """The next item in turn; None when nothing waits. Lanes that are not ready let the others pass."""
+        while (name := next((one for one in self._lanes if ready(one)), None)) is not None:
+            lane = self._lanes[name]
             cost, item = lane.items[0]
             if cost <= lane.credit:
                 lane.items.popleft()
