@@ -98,24 +98,47 @@ def commit(*, coverage: bool) -> list[Stage]:
     return stages
 
 
-IN_CONTAINERS = {
+IMAGES = {
     "integration/sandbox": "runner-image",
     "integration/sandbox_runner": "runner-image",
     "integration/agent": "runner-image",
     "escape": "runner-image",
     "integration/images": "images",
+    "chart": "runner-image",
+    "integration/search": "runner-image",
 }
-"""Tests on the machine's Docker engine, one after the other, and what has to be built for them."""
+"""Tests that want an image on the machine's Docker engine, and which."""
+ALONE_ON_THE_ENGINE = (
+    "integration/sandbox",
+    "integration/sandbox_runner",
+    "integration/agent",
+    "escape",
+    "integration/images",
+)
+"""Those that fill the engine with containers, or kill one: never two of them at the same time."""
+
+
+def tests(name: str, *needs: str) -> Stage:
+    """The stage of tests/NAME."""
+    if name not in IMAGES:
+        return Stage(name, pytest(f"tests/{name}"), needs)
+    return Stage(
+        name,
+        pytest(f"tests/{name}"),
+        (*needs, IMAGES[name]),
+        room="engine" if name in ALONE_ON_THE_ENGINE else "",
+        anyway=True,
+        environment={"QUELEA_ENGINE": "yes"},  # a test that finds no engine fails then, and is not skipped
+    )
 
 
 def everything(*, install: bool) -> list[Stage]:
     """`make test-all` and `.ci/run`: what is at the head of a long chain comes first."""
     before_a_commit = {one.name: one for one in commit(coverage=True)}
     folders = sorted(path.name for path in (ROOT / "tests/integration").iterdir() if any(path.rglob("test_*.py")))
-    engine_there = {"QUELEA_ENGINE": "yes"}  # from here on a test that finds none fails and is not skipped
-    browser = ("setup", "debian") if install else ("setup",)
+    debian = ("debian",) if install else ()
     if install:
-        engine = Stage("engine", ["deploy/images/engine.sh"], ("debian",), skip_on=3)
+        engine = Stage("engine", ["deploy/images/engine.sh"], debian, skip_on=3)
     else:
         engine = Stage("engine", ["docker", "version"], skip_on=1)
     return [
@@ -124,21 +147,18 @@ def everything(*, install: bool) -> list[Stage]:
         engine,
         before_a_commit.pop("tools"),
         Stage("runner-image", make("runner-image"), ("engine", "setup")),
-        Stage("images", make("images"), ("engine", "setup", "tools")),
+        Stage("images", make("images"), ("runner-image", "tools")),  # on the same base
+        *[tests(name, "setup") for name in ALONE_ON_THE_ENGINE],
         Stage("engine-cpu", make("engine-cpu"), ("setup",)),
-        *[
-            Stage(name, pytest(f"tests/{name}"), (image,), "containers", anyway=True, environment=engine_there)
-            for name, image in IN_CONTAINERS.items()
-        ],
-        Stage("vllm", pytest("tests/vllm"), ("engine-cpu",)),
-        Stage("e2e", pytest("tests/e2e"), browser),
+        tests("vllm", "engine-cpu"),
+        tests("e2e", "setup", *debian),
         *[one for one in before_a_commit.values() if one.name != "product"],  # which is a part of e2e
         *[
-            Stage(f"integration/{name}", pytest(f"tests/integration/{name}"), browser)
+            tests(f"integration/{name}", "setup", *debian)
             for name in folders
-            if f"integration/{name}" not in IN_CONTAINERS
+            if f"integration/{name}" not in ALONE_ON_THE_ENGINE
         ],
-        Stage("chart", pytest("tests/chart"), ("runner-image",), anyway=True, environment=engine_there),
+        tests("chart", "setup"),
         Stage("chaos", pytest("tests/chaos"), ("setup",), environment={"QUELEA_CHAOS_SECONDS": "60"}),
         Stage("breaking", make("proto-breaking"), ("setup",)),
     ]
