@@ -12,9 +12,9 @@ from prometheus_client import Counter, Gauge, Histogram
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_kit.errors import Conflict, Overloaded, TooLarge
-from quelea_kit.gathering import gathered
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
+from quelea_kit.text_batching import batch_text
 
 from quelea_generator.core.chat.completion import Completer
 from quelea_generator.core.chat.prompt_files import prompt_files
@@ -24,6 +24,7 @@ from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
 from quelea_generator.wire import (
     check_tenant,
+    to_completion,
     to_day,
     to_decline,
     to_gather,
@@ -31,7 +32,6 @@ from quelea_generator.wire import (
     to_question,
     to_quote,
     to_task,
-    to_wanted,
 )
 
 log = get_logger(__name__)
@@ -89,7 +89,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         reader = self.reader.name
         first_token: float | None = None
         with self._place():
-            async with contextlib.aclosing(gathered(self.reader.read(task), gather, _text, Delta)) as events:
+            async with contextlib.aclosing(batch_text(self.reader.read(task), gather, _text, Delta)) as events:
                 async for event in events:
                     if isinstance(event, Delta):
                         if first_token is None:
@@ -126,7 +126,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                 "This generator has no language model: its reader is extractive. Set QUELEA_GENERATOR_ENDPOINT.",
                 details={"reader": self.reader.name},
             )
-        wanted = to_wanted(request, self._settings)
+        wanted = to_completion(request, self._settings)
         first_token: float | None = None
         with self._place():
             async with contextlib.aclosing(self._completer.complete(wanted)) as events:
