@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
+import pytest
 from quelea_kit.testing import wait_until
 from support.engine import ADAPTER, MODEL
 
