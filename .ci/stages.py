@@ -59,6 +59,7 @@ class Stage:
     seconds: float = 0.0
     cpu: float = 0.0
     last: str = ""
+    late: bool = False
     place: int = 0
     process: subprocess.Popen[bytes] | None = None
 
@@ -209,16 +210,15 @@ class Run:
         return 1 if self.of(FAILED, "not run") else 0
 
     def end(self) -> None:
-        """End what still runs."""
-        for one in self.of("running"):
-            _signal(one, signal.SIGTERM)
-        limit = time.monotonic() + 20
-        while self.of("running") and time.monotonic() < limit:
+        """End what still runs: first so that tests put away what they started."""
+        for number, seconds in ((signal.SIGINT, 40), (signal.SIGTERM, 20), (signal.SIGKILL, 5)):
             for one in self.of("running"):
-                self._look(one)
-            time.sleep(0.2)
-        for one in self.of("running"):
-            _signal(one, signal.SIGKILL)
+                _signal(one, number)
+            limit = time.monotonic() + seconds
+            while self.of("running") and time.monotonic() < limit:
+                for one in self.of("running"):
+                    self._look(one)
+                time.sleep(0.2)
 
     def _give_up(self) -> None:
         for one in self.of("waiting"):
@@ -266,8 +266,11 @@ class Run:
         one.seconds = time.monotonic() - one.began
         pid, status, used = os.wait4(one.process.pid, os.WNOHANG)
         if pid == 0:
-            if one.seconds > DEADLINE:
+            if one.seconds > DEADLINE + 60:
                 _signal(one, signal.SIGKILL)
+            elif one.seconds > DEADLINE and not one.late:
+                one.late = True
+                _signal(one, signal.SIGINT)  # pytest says where it was, and puts away what it started
             return
         one.code = one.process.returncode = os.waitstatus_to_exitcode(status)
         one.cpu = used.ru_utime + used.ru_stime
@@ -300,8 +303,8 @@ class Run:
             result = one.last[:90] if one.state == "passed" else f"{one.state.upper()} {one.last[:80]}"
             took, cpu = _clock(one.seconds), _clock(one.cpu)
             lines.append(f"{one.name:{width}}  {start:>6}  {took:>6}  {cpu:>6}  {code:>4}  {result}")
-        cpu = sum(one.cpu for one in self.stages.values())
-        lines.append(f"{'all':{width}}  {'':6}  {_clock(time.monotonic() - self.began):>6}  {_clock(cpu):>6}")
+        all_cpu = sum(one.cpu for one in self.stages.values())
+        lines.append(f"{'all':{width}}  {'':6}  {_clock(time.monotonic() - self.began):>6}  {_clock(all_cpu):>6}")
         return "\n".join(lines)
 
 
