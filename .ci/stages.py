@@ -1,4 +1,4 @@
-"""Runs stages of checks and tests, two at a time, and prints a table of what each took: `.ci/stages.py commit|all`.
+"""Runs stages of checks and tests, one on each core, and prints what each took: `.ci/stages.py commit|all`.
 
 commit: what a contributor runs before a commit (`make test`). all: that and everything else (`make test-all`).
 --install (`.ci/run`): missing Debian packages are installed first, and a Docker engine is started.
@@ -339,9 +339,9 @@ def slow_tests() -> str:
 
 
 def places_here() -> int:
-    """Two at most, for each may start the whole product; one where there is one core or less than 12 GB of memory."""
+    """One for each core, four at most, and each with 6 GB of memory: every one of them may start the whole product."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return 2 if (os.cpu_count() or 1) > 1 and memory > 12e9 else 1
+    return max(1, min(os.cpu_count() or 1, int(memory // 6e9), 4))
 
 
 def main() -> int:
