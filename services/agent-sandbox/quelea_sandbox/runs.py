@@ -26,8 +26,8 @@ from quelea_sandbox.core.model import (
     Shape,
     Task,
 )
+from quelea_sandbox.event_buffer import EventBuffer
 from quelea_sandbox.keeper import Keeper
-from quelea_sandbox.mailbox import Mailbox
 from quelea_sandbox.pool import Pool
 from quelea_sandbox.sessions import Session, Sessions
 
@@ -191,16 +191,16 @@ class Runs:
             files_bytes=limits.files_bytes,
             keep=keep,
         )
-        mailbox = Mailbox()
+        buffer = EventBuffer()
 
         async def work() -> Outcome:
             try:
-                outcome = await keeper.run(task, limits, mailbox, cancelled)
+                outcome = await keeper.run(task, limits, buffer, cancelled)
             except BaseException:
                 release()
                 raise
             finally:
-                mailbox.close()
+                buffer.close()
             # At once, however long the caller takes to read what came before.
             if not keep or outcome.reason not in (Reason.OK, Reason.ERROR):
                 release()
@@ -208,12 +208,12 @@ class Runs:
 
         running = asyncio.create_task(work())
         try:
-            async for event in mailbox:
+            async for event in buffer:
                 yield event
             outcome = await running
         finally:
             running.cancel()
-        dropped = outcome.dropped_output_bytes + mailbox.dropped
+        dropped = outcome.dropped_output_bytes + buffer.dropped
         yield self._counted(replace(outcome, dropped_output_bytes=dropped))
 
     def _counted(self, outcome: Outcome) -> Outcome:
