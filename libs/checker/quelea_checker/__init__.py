@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from quelea_checker.checker import check_answer
 from quelea_checker.model import (
+    UNSUPPORTED,
     CheckedFigure,
     CheckedSentence,
     CheckPassage,
@@ -39,6 +40,7 @@ from quelea_checker.model import (
 )
 
 __all__ = [
+    "UNSUPPORTED",
     "CheckPassage",
     "CheckedFigure",
     "CheckedSentence",

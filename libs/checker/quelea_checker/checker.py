@@ -15,6 +15,7 @@ from quelea_checker.amounts import parse
 from quelea_checker.attaching import attached, is_elsewhere, led
 from quelea_checker.chained import chained, written
 from quelea_checker.computing import formula
+from quelea_checker.contradiction import is_contradicted
 from quelea_checker.deriving import Budget, derive
 from quelea_checker.exchanged import exchanged
 from quelea_checker.facts import Evidence
@@ -132,7 +133,7 @@ def _figures(
     claims: dict[int, Claim] = {}
     former: dict[int, tuple[int, ...]] = {}
     for figure in said.figures:
-        blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "unsupported", None, "")
+        blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "not_found", None, "")
         if figure.period is not None:
             numbers = () if figure.start in broken else evidence.calendar.passages(figure.period)
             found.append(
@@ -180,11 +181,23 @@ def _figures(
     if len(stood) > 1:
         torn |= {said.start + start for start in exchanged(claims, stood, evidence)}
     found = [
-        replace(f, verdict="unsupported", passage=None, passages=(), formula="") if f.start in torn else f
-        for f in found
+        replace(f, verdict="not_found", passage=None, passages=(), formula="") if f.start in torn else f for f in found
     ]
     facts = [fact for own in stood.values() for fact in own]
-    return _chained(said, sentence, found, broken | {start - said.start for start in torn}), facts
+    broken |= {start - said.start for start in torn}
+    found = _chained(said, sentence, found, broken)
+    sought = claims if budget.sought >= 0 else {}
+    return [_or_contradicted(f, sought.get(f.start - said.start), evidence, broken, said.start) for f in found], facts
+
+
+def _or_contradicted(
+    checked: CheckedFigure, claim: Claim | None, evidence: Evidence, broken: set[int], at: int
+) -> CheckedFigure:
+    """A figure that was not found is contradicted where the evidence, or its own sentence, says otherwise."""
+    if checked.verdict != "not_found":
+        return checked
+    otherwise = checked.start - at in broken or (claim is not None and is_contradicted(claim, evidence))
+    return replace(checked, verdict="contradicted") if otherwise else checked
 
 
 def _by_likelihood(
@@ -197,7 +210,7 @@ def _by_likelihood(
     broken: set[int],
 ) -> CheckedFigure:
     """What no form of words asks for, but the rows that are named give by no luck."""
-    if checked.verdict != "unsupported" or claim is None or claim.figure.start in broken or budget.sought < 0:
+    if checked.verdict != "not_found" or claim is None or claim.figure.start in broken or budget.sought < 0:
         return checked
     if resolved(claim, evidence):
         return checked
@@ -234,7 +247,7 @@ def _under(head: str, zone: Zone | None) -> Zone | None:
 
 def _chained(said: Said, sentence: str, found: list[CheckedFigure], broken: set[int]) -> list[CheckedFigure]:
     """With those that follow from figures of their own sentence that the evidence bears out."""
-    sure = [f for f, c in zip(said.figures, found, strict=True) if c.verdict != "unsupported" and f.period is None]
+    sure = [f for f, c in zip(said.figures, found, strict=True) if c.verdict != "not_found" and f.period is None]
     if len(sure) < 2:
         return found
     passages = {c.start - said.start: c.passages for c in found}
@@ -243,7 +256,7 @@ def _chained(said: Said, sentence: str, found: list[CheckedFigure], broken: set[
         if found[at].verdict == "supported" or figure.period is not None or figure.start in broken:
             continue
         follows = written(figure, sentence, printed)
-        if follows is None and found[at].verdict == "unsupported":
+        if follows is None and found[at].verdict == "not_found":
             follows = chained(figure, sentence, sure)
         if follows:
             numbers = passages[follows[1].start]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 ZH = CheckPassage("分品类看，茶叶下跌1.62%，咖啡下跌3.48%，可可下跌5.27%，蔗糖上涨0.94%。")
 EN = CheckPassage("By region, orders fell 3% in Norway, 7% in Sweden and 12% in Finland.")
 
 
 def doubted(answer, passage):
-    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

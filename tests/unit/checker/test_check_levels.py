@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 TABLE = CheckPassage(
     "(in millions)\n\tYear Ended December 31,\n\t2025\t2024\nRevenue\t$ 4,812\t$ 4,377\nOperating profit\t712\t655\n"
@@ -17,7 +17,7 @@ PROSE = CheckPassage(
 
 
 def doubted(answer, passage):
-    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_a_level_told_as_a_change_is_doubted(answer, passage, false):
         ("Revenue was about $5 billion in 2025.", "supported"),
         ("Revenue was about $4.8 billion in 2025.", "supported"),
         ("Revenue was over $4 billion in 2025.", "supported"),
-        ("Revenue was about $4 billion in 2025.", "unsupported"),
-        ("Revenue was about $4.9 billion in 2025.", "unsupported"),
+        ("Revenue was about $4 billion in 2025.", "contradicted"),
+        ("Revenue was about $4.9 billion in 2025.", "contradicted"),
     ],
 )
 def test_about_is_a_rounding(answer, verdict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 BRIDGE = CheckPassage(
     "(in millions, except percentages)\n\tYear Ended December 31,\n\t2025\t2024\nOperating income\t$ 1,284\t$ 1,207\n"
@@ -22,7 +22,7 @@ PROSE = CheckPassage(
 
 
 def doubted(answer, passage):
-    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 PLANTS = CheckPassage("Halden opened a plant in Poland. Corvane closed its plant in Spain.")
 DEMAND = CheckPassage(
@@ -64,4 +64,4 @@ def test_each_thing_with_its_own_passes(answer: str, passage: CheckPassage) -> N
     ],
 )
 def test_one_with_the_others_is_unsupported(answer: str, passage: CheckPassage) -> None:
-    assert verdict(answer, passage) == "unsupported"
+    assert verdict(answer, passage) in UNSUPPORTED

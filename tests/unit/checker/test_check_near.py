@@ -26,7 +26,7 @@ def test_sentences_with_figures_and_of_the_evidences_language_are_not_asked_abou
 
 
 @pytest.mark.parametrize(
-    ("cosine", "verdict", "passages"), [(across.ALIKE + 0.02, "partly", (2,)), (across.ALIKE - 0.02, "unsupported", ())]
+    ("cosine", "verdict", "passages"), [(across.ALIKE + 0.02, "partly", (2,)), (across.ALIKE - 0.02, "not_found", ())]
 )
 def test_the_cosine_decides_and_gives_a_marker(cosine: float, verdict: str, passages: tuple[int, ...]) -> None:
     answer = "汽车制造商的需求走强。"
@@ -54,5 +54,5 @@ def test_the_opposite_is_unsupported_however_near_it_is(answer: str) -> None:
 
     report = check_answer(answer, [FILING], near={answer: (closest,)})
 
-    assert [one.verdict for one in report.sentences] == ["unsupported"]
+    assert [one.verdict for one in report.sentences] == ["not_found"]
     assert report.markers.missing == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 FLEET = CheckPassage(
     "The company operates five vessels and two terminals. Three of its four directors are independent. The 12 stores "
@@ -14,7 +14,7 @@ ZH = CheckPassage("公司旗下共有五家子公司，三座工厂。董事会�
 
 def doubted(answer: str, passage: CheckPassage) -> bool:
     report = check_answer(answer, [passage])
-    return any(one.verdict == "unsupported" for one in (*report.sentences, *report.figures))
+    return any(one.verdict in UNSUPPORTED for one in (*report.sentences, *report.figures))
 
 
 @pytest.mark.parametrize(

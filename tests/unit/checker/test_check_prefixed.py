@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 EN = CheckPassage(
     "The office leases are non-cancellable. The senior notes are unsecured and redeemable. Interest income is taxable. "
@@ -33,4 +33,4 @@ ZH = CheckPassage("该租赁合同不可撤销。相关政府补助收入属于�
     ],
 )
 def test_a_prefix_turns_a_word_round(answer: str, passage: CheckPassage, is_true: bool) -> None:
-    assert (check_answer(answer, [passage]).sentences[0].verdict == "unsupported") is not is_true
+    assert (check_answer(answer, [passage]).sentences[0].verdict in UNSUPPORTED) is not is_true

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 FILING = CheckPassage(
     "Services revenue rose because of advertising. Some suppliers may face shortages. The board rejected the offer "
@@ -43,7 +43,7 @@ def verdict(answer: str, passage: CheckPassage, question: str = "") -> str:
     ],
 )
 def test_what_says_otherwise_than_the_evidence_is_unsupported(answer: str, passage: CheckPassage) -> None:
-    assert verdict(answer, passage) == "unsupported"
+    assert verdict(answer, passage) in UNSUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -67,5 +67,5 @@ def test_the_same_in_other_words_is_supported(answer: str, passage: CheckPassage
 def test_a_name_of_the_question_is_not_invented() -> None:
     answer = "The board of Norvell rejected the offer from Vexley Partners in Rotterdam."
 
-    assert verdict(answer, FILING) == "unsupported"
+    assert verdict(answer, FILING) in UNSUPPORTED
     assert verdict(answer, FILING, "What did Norvell decide in Rotterdam?") == "supported"

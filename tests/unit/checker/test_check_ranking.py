@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 BOATS = CheckPassage(
     "In 2024 revenue of the Boats segment was $412 million and revenue of the Trucks segment was $903 million. Net "
@@ -27,7 +27,7 @@ OUTPUT = CheckPassage("按地区看，浙江产量为32万吨，江苏产量为4
 
 def doubted(answer: str, passage: CheckPassage) -> bool:
     report = check_answer(answer, [passage])
-    return any(one.verdict == "unsupported" for one in (*report.sentences, *report.figures))
+    return any(one.verdict in UNSUPPORTED for one in (*report.sentences, *report.figures))
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,13 @@ def verdict(answer, *passages):
 )
 def test_a_remark_in_a_cell_hides_neither_its_amount_nor_its_year(true, false):
     assert set(verdict(true)) <= {"supported", "derived"}
-    assert verdict(false) == ["unsupported"]
+    assert verdict(false) == ["contradicted"]
 
 
 def test_the_midpoint_of_a_range_in_a_cell():
     said = "The midpoint of the capital expenditure outlook for 2022 is ${} million."
     assert verdict(said.format(430), OUTLOOK) == ["derived"]
-    assert verdict(said.format(440), OUTLOOK) == ["unsupported"]
+    assert verdict(said.format(440), OUTLOOK) == ["contradicted"]
 
 
 @pytest.mark.parametrize(

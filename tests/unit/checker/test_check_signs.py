@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 BREWERY = CheckPassage(
     "(in millions)\n\tYear Ended December 31,\n\t2025\t2024\nOperating income (loss):\nBeer\t$ 318\t$ 297\n"
@@ -29,7 +29,7 @@ ZH_PROSE = CheckPassage("2025年公司处置子公司损失2,316万元。2025年
 
 
 def doubted(answer, passage):
-    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 PROSE = CheckPassage(
     "Orders for Q3 2025 were $410 million, up 6% from Q3 2024, and $1.31 billion for YTD 2025, up 14% from YTD 2024. "
@@ -24,7 +24,7 @@ RATE = CheckPassage(
 
 
 def doubted(answer, passage):
-    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 NINE = CheckPassage("Orlin Tools earned revenue of $530 million in the first nine months.")
 BOTH = CheckPassage("Orlin Tools' revenue was $180 million for the third quarter and $530 million for the nine months.")
@@ -27,7 +27,7 @@ THIRD = CheckPassage(TABLE, table_head="单位：亿元", header="雁回股份 �
 
 
 def doubted(answer, *passages):
-    return [f.text for f in check_answer(answer, passages).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, passages).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 PARTS = CheckPassage(
     "(in millions)\n\tYear Ended June 30,\n\t2025\t2024\nNet sales:\nFerries\t$ 612\t$ 588\nTerminals\t274\t251\n"
@@ -21,7 +21,7 @@ SHARES_ZH = CheckPassage(
 
 
 def doubted(answer, passage):
-    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(
