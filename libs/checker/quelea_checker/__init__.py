@@ -14,6 +14,7 @@ verdicts    on figures, sentences and markers; sentences in another language tha
 from __future__ import annotations
 
 from quelea_checker.model import (
+    UNSUPPORTED,
     CheckedFigure,
     CheckedSentence,
     CheckPassage,
@@ -26,6 +27,7 @@ from quelea_checker.model import (
 from quelea_checker.verdicts.answers import check_answer
 
 __all__ = [
+    "UNSUPPORTED",
     "CheckPassage",
     "CheckedFigure",
     "CheckedSentence",

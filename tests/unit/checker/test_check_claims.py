@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 
 def doubted(answer, passages, question=""):
-    return [f.text for f in check_answer(answer, passages, question=question).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, passages, question=question).figures if f.verdict in UNSUPPORTED]
 
 
 def table(*lines, header="Corvane (CRV) · 10-K · FY2024 · year ended December 31, 2024"):

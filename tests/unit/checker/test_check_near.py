@@ -28,7 +28,7 @@ def test_sentences_with_figures_and_of_the_evidences_language_are_not_asked_abou
 
 @pytest.mark.parametrize(
     ("cosine", "verdict", "passages"),
-    [(cross_language.ALIKE + 0.02, "partly", (2,)), (cross_language.ALIKE - 0.02, "unsupported", ())],
+    [(cross_language.ALIKE + 0.02, "partly", (2,)), (cross_language.ALIKE - 0.02, "not_found", ())],
 )
 def test_the_cosine_decides_and_gives_a_marker(cosine: float, verdict: str, passages: tuple[int, ...]) -> None:
     answer = "汽车制造商的需求走强。"
