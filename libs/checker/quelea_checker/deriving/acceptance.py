@@ -68,27 +68,12 @@ def follows(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
     figure = claim.figure
     if claim.barred and any(fact.passage in claim.barred for fact in attempt.operands):
         return False
-    size = abs(attempt.value)
+    if not _size_fits(claim, attempt):
+        return False
     few = figure.digits < _TELLING or not figure.is_in_digits
     if few and _is_far_fetched(claim, attempt, evidence):
         return False
     if not _parts_fit(claim, attempt, evidence) or not _form_fits(claim, attempt, evidence):
-        return False
-    if attempt.percent:
-        points = attempt.form == "difference" or (attempt.form == "steps" and ", ÷" not in attempt.shown)
-        before = claim.sentence[: figure.start]
-        if points and figure.kind == "percent" and not figure.is_in_digits:
-            return False  # "half of" is no difference of two percentages
-        if points and figure.kind == "percent" and (_BY_PERCENT.search(before) or _GREW.search(before)):
-            return False
-        if figure.kind not in {"percent", "points"} and (figure.currency or figure.scale or figure.kind == "multiple"):
-            return False
-        if abs(figure.size - size) > claim.tolerance or not (figure.is_in_digits or is_bounded(figure, size)):
-            return False
-    elif (
-        not all(same_currency(figure, fact) for fact in attempt.operands)
-        or sizes(claim, attempt.operands[0], size) is None
-    ):
         return False
     if attempt.form in {"difference", "sum"} and any(sizes(claim, fact) is not None for fact in attempt.operands):
         return False  # the figure stands there itself, and something spoke against it
@@ -96,6 +81,23 @@ def follows(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
     if rows.is_printed(claim, attempt.operands, attempt.form, alike):
         return False
     return _sign_fits(claim, attempt, evidence)
+
+
+def _size_fits(claim: Claim, attempt: Try) -> bool:
+    """The result has the figure's size, unit and currency. Few tries have, so this is asked first."""
+    figure, size = claim.figure, abs(attempt.value)
+    if not attempt.percent:
+        alike = all(same_currency(figure, fact) for fact in attempt.operands)
+        return alike and sizes(claim, attempt.operands[0], size) is not None
+    if abs(figure.size - size) > claim.tolerance or not (figure.is_in_digits or is_bounded(figure, size)):
+        return False
+    if figure.kind not in {"percent", "points"} and (figure.currency or figure.scale or figure.kind == "multiple"):
+        return False
+    points = attempt.form == "difference" or (attempt.form == "steps" and ", ÷" not in attempt.shown)
+    if not points or figure.kind != "percent":
+        return True
+    before = claim.sentence[: figure.start]  # "half of" is no difference of two percentages, nor is "by 5%"
+    return figure.is_in_digits and not (_BY_PERCENT.search(before) or _GREW.search(before))
 
 
 def _form_fits(claim: Claim, attempt: Try, evidence: Evidence) -> bool:

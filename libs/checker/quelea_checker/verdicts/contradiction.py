@@ -13,8 +13,8 @@ from quelea_checker.reading.facts import TIMES, Fact
 def is_contradicted(claim: Claim, evidence: Evidence, binder: Binder) -> bool:
     """The evidence has what the words name, and its value is another.
 
-    So it is where the figure stands in the evidence but is said there of something else or goes the other way, and where
-    a row that the words name has another figure at a time that they name.
+    So it is where the figure stands in the evidence but is said there of something else or goes the other way, and
+    where a row that the words name has another figure at a time that they name.
     """
     if any(_is_printed(claim, fact, evidence) for fact in near(claim, evidence)):
         return True
