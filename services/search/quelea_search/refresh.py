@@ -106,9 +106,9 @@ class Refresh:
 
         def write(before: WebPage | None) -> WebPage:
             nonlocal wanted
-            after, wanted = web_pages.used(before, use, url=url, host=host, trusted=self._trusted(host))
+            after, wanted = web_pages.record_use(before, use, url=url, host=host, trusted=self._trusted(host))
             # Until its job has ended it is looked at again soon: should the job never come to be, the look makes it.
-            return web_pages.postponed(after, now=use.now, seconds=POSTPONE_SECONDS) if wanted else after
+            return web_pages.postpone(after, now=use.now, seconds=POSTPONE_SECONDS) if wanted else after
 
         record = self._shared.pages.update(url, write)
         if record is None:  # it cannot be: write always gives a record
@@ -180,7 +180,7 @@ class Refresh:
             jobs.append(job)
 
             def later(before: WebPage | None) -> WebPage | None:
-                return web_pages.postponed(before, now=time.time(), seconds=POSTPONE_SECONDS) if before else None
+                return web_pages.postpone(before, now=time.time(), seconds=POSTPONE_SECONDS) if before else None
 
             self._shared.pages.update(page.canonical_url, later)
         log.info("looked_for_expired_pages", queued=len(jobs))

@@ -52,7 +52,8 @@ def indexed(tool: Tool) -> IndexedTool:
 def _meaning(tool: Tool, headings: Sequence[Heading], terms: Sequence[Term]) -> str:
     """Its title, its headings in English and in plain words, and the terms that it names.
 
-    Short on purpose: a vector of name, trail and columns too was found less often (docs/experiments/2026-11-22-tool-retrieval.md).
+    Short on purpose: a vector of name, trail and columns too was found less often
+    (docs/experiments/2026-11-22-tool-retrieval.md).
     """
     text = title_of(tool) or " ".join(name_parts(tool.name))
     if headings:
