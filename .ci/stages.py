@@ -78,9 +78,8 @@ def make(*targets: str) -> list[str]:
     return ["make", "--no-print-directory", *targets]
 
 
-def commit() -> list[Stage]:
+def commit(*, coverage: bool) -> list[Stage]:
     """`make test`."""
-    coverage = "QUELEA_COVERAGE" in os.environ
     python = [".venv/bin/python", "-m", "coverage", "run", "-m", "pytest"] if coverage else [".venv/bin/pytest"]
     unit = [*python, "--durations=10", "--durations-min=5"]
     stages = [
@@ -111,8 +110,9 @@ IN_CONTAINERS = {
 
 def everything(*, install: bool) -> list[Stage]:
     """`make test-all` and `.ci/run`: what is at the head of a long chain comes first."""
-    before_a_commit = {one.name: one for one in commit()}
+    before_a_commit = {one.name: one for one in commit(coverage=True)}
     folders = sorted(path.name for path in (ROOT / "tests/integration").iterdir() if any(path.rglob("test_*.py")))
+    engine_there = {"QUELEA_ENGINE": "yes"}  # from here on a test that finds none fails and is not skipped
     browser = ("setup", "debian") if install else ("setup",)
     if install:
         engine = Stage("engine", ["deploy/images/engine.sh"], ("debian",), skip_on=3)
@@ -127,10 +127,7 @@ def everything(*, install: bool) -> list[Stage]:
         Stage("images", make("images"), ("engine", "setup", "tools")),
         Stage("engine-cpu", make("engine-cpu"), ("setup",)),
         *[
-            # With the engine there, a test that finds none fails and is not skipped.
-            Stage(
-                name, pytest(f"tests/{name}"), (image,), "containers", anyway=True, environment={"QUELEA_ENGINE": "yes"}
-            )
+            Stage(name, pytest(f"tests/{name}"), (image,), "containers", anyway=True, environment=engine_there)
             for name, image in IN_CONTAINERS.items()
         ],
         Stage("vllm", pytest("tests/vllm"), ("engine-cpu",)),
@@ -141,7 +138,7 @@ def everything(*, install: bool) -> list[Stage]:
             for name in folders
             if f"integration/{name}" not in IN_CONTAINERS
         ],
-        Stage("chart", pytest("tests/chart"), ("setup",)),
+        Stage("chart", pytest("tests/chart"), ("runner-image",), anyway=True, environment=engine_there),
         Stage("chaos", pytest("tests/chaos"), ("setup",), environment={"QUELEA_CHAOS_SECONDS": "60"}),
         Stage("breaking", make("proto-breaking"), ("setup",)),
     ]
@@ -329,14 +326,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["commit", "all", "debian"])
     parser.add_argument("--install", action="store_true", help="install what is missing from Debian, start an engine")
+    parser.add_argument("--coverage", action="store_true", help="of unit and contract tests; `all` always has it")
     parser.add_argument("--places", type=int, default=places_here(), help="stages at a time")
     parser.add_argument("--only", default="", help="these stages, with commas between, without what they need")
     options = parser.parse_args()
     if options.what == "debian":
         return debian()
-    LOGS.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(LOGS / "coverage", ignore_errors=True)
+    (LOGS / "coverage").mkdir(parents=True)
     (LOGS / "times.jsonl").unlink(missing_ok=True)
-    stages = commit() if options.what == "commit" else everything(install=options.install)
+    stages = commit(coverage=options.coverage) if options.what == "commit" else everything(install=options.install)
     if options.only:
         stages = [one for one in stages if one.name in options.only.split(",")]
         for one in stages:

@@ -168,7 +168,7 @@ async def havoc(stack: Any, rng: random.Random) -> Counter[str]:
 
 async def jobs_of(stack: Any) -> list[pb.Job]:
     async with stack.line() as stub:
-        return list((await unary(stub.ListJobs(pb.ListJobsRequest(limit=1000), timeout=60))).jobs)
+        return list((await unary(stub.ListJobs(pb.ListJobsRequest(page_size=1000), timeout=60))).jobs)
 
 
 async def until_all_ended(stack: Any) -> list[pb.Job]:

@@ -13,7 +13,6 @@ from quelea_fintext.text import language_of
 
 from quelea_checker import sentences
 from quelea_checker.amounts import parse
-from quelea_checker.clauses import contradicts
 from quelea_checker.model import CheckPassage, Near
 from quelea_checker.normal import plain
 from quelea_checker.not_figures import MARKER
@@ -63,15 +62,12 @@ def without_markers(sentence: str) -> str:
     return MARKER.sub(" ", sentence).strip()
 
 
-def supporting(sentence: str, near: Sequence[Near]) -> dict[int, float]:
-    """Of each passage, from 1, the cosine of its sentence that says most of it, where none contradicts it."""
+def supporting(near: Sequence[Near]) -> dict[int, float]:
+    """Of each passage, from 1, the cosine of its sentence that says most of it."""
     found: dict[int, float] = {}
     for one in near:
         if one.cosine >= ALIKE:
             found[one.passage] = max(found.get(one.passage, 0.0), one.cosine)
-    closest = max(near, key=lambda one: one.cosine, default=None)
-    if closest is None or contradicts(sentence, closest.text):
-        return {}
     return found
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from quelea_fintext.text import language_of
 
-from quelea_checker import against, inconsistent, rows, sentences, support, wording
+from quelea_checker import rows, sentences, support, wording
 from quelea_checker.amounts import parse
 from quelea_checker.attaching import attached, is_elsewhere, led
 from quelea_checker.chained import chained, written
@@ -28,7 +28,6 @@ from quelea_checker.owners import Owners
 from quelea_checker.passage_facts import Fact, content, glossed_terms
 from quelea_checker.periods import find_periods, names_document
 from quelea_checker.profiles import Zone, zones
-from quelea_checker.resolving import resolved
 from quelea_checker.shaping import Shaped
 from quelea_checker.supported import supporting
 
@@ -86,7 +85,7 @@ def _check(answer: str, passages: Sequence[CheckPassage], asked: str, near: Mapp
         by_sentence.append(own)
         checked += own
     kinds = [[figure.kind for figure in said.figures] for said in every]
-    verdicts, markers = support.judge(answer, every, by_sentence, kinds, evidence, asked, near)
+    verdicts, markers = support.judge(answer, every, by_sentence, kinds, evidence, near)
     return Report(tuple(verdicts), tuple(checked), markers)
 
 
@@ -115,91 +114,87 @@ def _figures(
     said: Said, question: str, evidence: Evidence, budget: Budget, owners: Owners, before: Sequence[Fact]
 ) -> tuple[list[CheckedFigure], list[Fact]]:
     """Its figures with their verdicts, and what they are in the evidence; `before` is that of the one before it."""
-    sentence = plain(said.text)
-    amounts = [figure for figure in said.figures if figure.period is None]
-    periods = [f.period for f in said.figures if f.period is not None and not names_document(sentence, f.period)]
-    allowed = dict(zip([f.start for f in amounts], attached(sentence, amounts, periods), strict=True))
-    heard = f"{MARKER.sub(' ', said.text)} {question}"
-    across = evidence.is_foreign(language_of(said.text))
-    terms = glossed_terms(heard) if across else content(heard)
-    if _MARGIN.search(f"{said.text} {question}"):
-        terms |= _OF_MARGINS
-    asked = tuple(find_periods(question)) if not periods else ()
-    broken = inconsistent.contradicted(sentence, amounts) | against.broken(sentence, said.figures, evidence)
-    zoned = zones(sentence, amounts)
-    found = []
+    claims = _claims(said, question, evidence, owners)
+    cited = {number for number, _, _ in said.marks}
     stood: dict[int, list[Fact]] = {}
-    claims: dict[int, Claim] = {}
     former: dict[int, tuple[int, ...]] = {}
+    found = []
     for figure in said.figures:
         blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "unsupported", None, "")
         if figure.period is not None:
-            numbers = () if figure.start in broken else evidence.calendar.passages(figure.period)
+            numbers = evidence.calendar.passages(figure.period)
             found.append(
                 replace(blank, verdict="supported", passage=numbers[0], passages=numbers) if numbers else blank
             )
             continue
-        own, place = allowed[figure.start], said.start + figure.start
+        budget.sought -= 1
+        facts = stood.setdefault(figure.start, [])
+        claim = claims[figure.start]
+        found.append(blank if budget.sought < 0 else _amount(claim, blank, cited, evidence, budget, facts, former))
+    found = [_of_former(figure, checked, former) for figure, checked in zip(said.figures, found, strict=True)]
+    found = [_by_chance_test(f, claims.get(f.start - said.start), stood, before, evidence, budget) for f in found]
+    swapped = set(exchanged(claims, stood, evidence)) if len(stood) > 1 else set()
+    found = [
+        replace(f, verdict="unsupported", passage=None, passages=(), formula="")
+        if f.start - said.start in swapped
+        else f
+        for f in found
+    ]
+    facts = [fact for own in stood.values() for fact in own]
+    return _chained(said, plain(said.text), found, swapped), facts
+
+
+def _claims(said: Said, question: str, evidence: Evidence, owners: Owners) -> dict[int, Claim]:
+    """By the start of each amount of a sentence, what is said of it."""
+    sentence = plain(said.text)
+    amounts = [figure for figure in said.figures if figure.period is None]
+    periods = [f.period for f in said.figures if f.period is not None and not names_document(sentence, f.period)]
+    asked = tuple(find_periods(question)) if not periods else ()
+    across = evidence.is_foreign(language_of(said.text))
+    terms_of = glossed_terms if across else content
+    terms = terms_of(f"{MARKER.sub(' ', said.text)} {question}")
+    if _MARGIN.search(f"{said.text} {question}"):
+        terms |= _OF_MARGINS
+    zoned = zones(sentence, amounts)
+    claims = {}
+    for figure, own in zip(amounts, attached(sentence, amounts, periods), strict=True):
+        place = said.start + figure.start
         head, over = said.lead.head(place), said.lead.over(place)
         if own or not periods:
             over_it = said.lead.periods(place, own)
-            own = over_it if own else led(sentence, figure, over_it)
+            own = over_it if own else led(sentence, figure, over_it)  # noqa: PLW2901  # the same, completed
         every = own if any(period not in periods for period in own) else tuple(periods) or asked
         if not own and len(periods) == 1 and is_elsewhere(sentence, figure, periods[0]):
             every = ()
-        claim = Claim(
+        context = f"{over} {question}".strip()
+        claims[figure.start] = Claim(
             figure=figure,
             sentence=sentence,
-            question=f"{over} {question}".strip(),
-            terms=terms | (glossed_terms(over) if across else content(over)) if over else terms,
+            question=context,
+            terms=terms | terms_of(over) if over else terms,
             periods=own,
             every=every,
             direction=_direction(sentence, figure, head),
             barred=owners.barred(sentence, f"{over} {question}", figure.start),
             alone=len(amounts) == 1,
             across=across,
-            about=lru_cache(partial(rows.around, sentence, f"{over} {question}".strip(), amounts, figure)),
+            about=lru_cache(partial(rows.around, sentence, context, amounts, figure)),
             zone=_under(head, zoned.get(figure.start)),
             others=tuple(other for other in amounts if other is not figure)[:_FEW],
         )
-        claims[figure.start] = claim
-        budget.sought -= 1
-        cited = {number for number, _, _ in said.marks}
-        found.append(
-            blank if figure.start in broken or budget.sought < 0
-            else _amount(claim, blank, cited, evidence, budget, stood.setdefault(figure.start, []), former)
-        )  # fmt: skip
-    found = [
-        checked if f.start in broken else _of_former(f, checked, former)
-        for f, checked in zip(said.figures, found, strict=True)
-    ]
-    found = [
-        _by_likelihood(f, claims.get(f.start - said.start), stood, before, evidence, budget, broken) for f in found
-    ]
-    torn = {said.start + start for start in inconsistent.torn(sentence, amounts, stood)}
-    if len(stood) > 1:
-        torn |= {said.start + start for start in exchanged(claims, stood, evidence)}
-    found = [
-        replace(f, verdict="unsupported", passage=None, passages=(), formula="") if f.start in torn else f
-        for f in found
-    ]
-    facts = [fact for own in stood.values() for fact in own]
-    return _chained(said, sentence, found, broken | {start - said.start for start in torn}), facts
+    return claims
 
 
-def _by_likelihood(
+def _by_chance_test(
     checked: CheckedFigure,
     claim: Claim | None,
     stood: Mapping[int, Sequence[Fact]],
     before: Sequence[Fact],
     evidence: Evidence,
     budget: Budget,
-    broken: set[int],
 ) -> CheckedFigure:
     """What no form of words asks for, but the rows that are named give by no luck."""
-    if checked.verdict != "unsupported" or claim is None or claim.figure.start in broken or budget.sought < 0:
-        return checked
-    if resolved(claim, evidence):
+    if checked.verdict != "unsupported" or claim is None or budget.sought < 0:
         return checked
     others = [fact for start, facts in stood.items() if start != claim.figure.start for fact in facts]
     others += before if not others else ()
@@ -232,7 +227,7 @@ def _under(head: str, zone: Zone | None) -> Zone | None:
     return replace(zone, before=f"{head} {zone.before}") if head and zone else zone
 
 
-def _chained(said: Said, sentence: str, found: list[CheckedFigure], broken: set[int]) -> list[CheckedFigure]:
+def _chained(said: Said, sentence: str, found: list[CheckedFigure], swapped: set[int]) -> list[CheckedFigure]:
     """With those that follow from figures of their own sentence that the evidence bears out."""
     sure = [f for f, c in zip(said.figures, found, strict=True) if c.verdict != "unsupported" and f.period is None]
     if len(sure) < 2:
@@ -240,7 +235,7 @@ def _chained(said: Said, sentence: str, found: list[CheckedFigure], broken: set[
     passages = {c.start - said.start: c.passages for c in found}
     printed = [f for f, c in zip(said.figures, found, strict=True) if c.verdict == "supported" and f.period is None]
     for at, figure in enumerate(said.figures):
-        if found[at].verdict == "supported" or figure.period is not None or figure.start in broken:
+        if found[at].verdict == "supported" or figure.period is not None or figure.start in swapped:
             continue
         follows = written(figure, sentence, printed)
         if follows is None and found[at].verdict == "unsupported":

@@ -17,7 +17,6 @@ from quelea_checker.matching import Claim, same_currency
 from quelea_checker.model import ONE
 from quelea_checker.passage_facts import Fact, Group
 from quelea_checker.relevance import relevant
-from quelea_checker.resolving import compared, is_turned, resolved
 from quelea_checker.steps import steps
 from quelea_checker.sums import sums
 from quelea_checker.times import contradict, fits
@@ -73,19 +72,14 @@ class Budget:
 
 
 def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
-    """The computation that the words name, if it gives the figure; where they do not name it wholly, the first that
-    does of the operations that the wording asks for, on rows that share its terms.
-    """
+    """The first computation that gives the figure, of those that the wording asks for, on rows that share its terms."""
     said = f"{claim.sentence} {claim.question}"
-    asked = wording.operations(said) or compared(claim)
+    asked = wording.operations(said)
     if "sum" not in asked and claim.figure.digits >= LEAST and _is_of_years(claim):
         asked = (*asked, "sum")
     budget.figures -= 1
     if budget.figures < 0 or budget.left <= 0:
         return None
-    if named := resolved(claim, evidence):
-        budget.take(len(named))
-        return next((_derived(claim, one) for one in named if follows(claim, one, evidence, named=True)), None)
     groups = relevant(claim, evidence)
     for before in earlier(claim, groups, evidence):
         if follows(claim, before, evidence):
@@ -98,7 +92,7 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     for one in _tries(claim, groups, evidence, asked, said):
         if not budget.take(one if isinstance(one, int) else 1):
             return None
-        if not isinstance(one, int) and follows(claim, one, evidence) and not is_turned(claim, one, evidence):
+        if not isinstance(one, int) and follows(claim, one, evidence):
             return _derived(claim, one)
     return None
 

@@ -45,8 +45,8 @@ def exchanged(claims: Mapping[int, Claim], stood: Mapping[int, Sequence[Fact]], 
             continue  # one is computed from the other's row
         mine, its = _of_one_place(first, second)
         if (
-            any(f.passage not in one.barred and is_comparable(one, f, evidence) for f in its.facts)
-            and any(f.passage not in other.barred and is_comparable(other, f, evidence) for f in mine.facts)
+            any(f.passage not in one.barred and is_comparable(one, f) for f in its.facts)
+            and any(f.passage not in other.barred and is_comparable(other, f) for f in mine.facts)
             and binding.are_exchanged(binder, mine, its)
         ):
             yield one.figure.start

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quelea_checker import naming, rows, signs, timing, together, wording
+from quelea_checker import rows, wording
 from quelea_checker.computing import HUNDRED, Try, months
 from quelea_checker.facts import TOTAL, Evidence
-from quelea_checker.matching import Claim, is_bounded, near, same_currency, same_kind, sizes, unheard
+from quelea_checker.matching import Claim, is_bounded, near, same_currency, same_kind, sizes
 from quelea_checker.passage_facts import Fact, content
 
 _TELLING = 2
@@ -62,20 +62,16 @@ _HEAD = re.compile(r",|\(|\b(?:of|for|on|from|to|by|in)\b", re.IGNORECASE)
 _ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|\bsw[iu]ng\b|差", re.IGNORECASE)
 
 
-def follows(claim: Claim, attempt: Try, evidence: Evidence, *, named: bool = False) -> bool:
-    """Size, currency, unit and sign agree, and the figure does not stand there itself with something against it.
-
-    Args:
-        named: The words name the operands, so that few digits are no luck.
-    """
+def follows(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
+    """Size, currency, unit and sign agree, and the figure does not stand there itself with something against it."""
     figure = claim.figure
     if claim.barred and any(fact.passage in claim.barred for fact in attempt.operands):
         return False
     size = abs(attempt.value)
     few = figure.digits < _TELLING or not figure.is_in_digits
-    if not named and few and _is_far_fetched(claim, attempt, evidence):
+    if few and _is_far_fetched(claim, attempt, evidence):
         return False
-    if not (named or _parts_fit(claim, attempt, evidence)) or not _form_fits(claim, attempt, evidence, named=named):
+    if not _parts_fit(claim, attempt, evidence) or not _form_fits(claim, attempt, evidence):
         return False
     if attempt.percent:
         points = attempt.form == "difference" or (attempt.form == "steps" and ", ÷" not in attempt.shown)
@@ -90,32 +86,21 @@ def follows(claim: Claim, attempt: Try, evidence: Evidence, *, named: bool = Fal
             return False
     elif (
         not all(same_currency(figure, fact) for fact in attempt.operands)
-        or unheard(claim, attempt.operands[0], evidence)
         or sizes(claim, attempt.operands[0], size) is None
     ):
         return False
     if attempt.form in {"difference", "sum"} and any(sizes(claim, fact) is not None for fact in attempt.operands):
         return False  # the figure stands there itself, and something spoke against it
-    if attempt.form in {"difference", "sum"} and any(
-        naming.is_count(figure, claim.sentence, f) for f in near(claim, evidence)
-    ):
-        return False  # so many yuan of so many shares
-    if attempt.form in {"growth", "difference"} and not timing.spans_fit(claim, attempt.operands):
-        return False
     alike = (f for f in near(claim, evidence) if same_kind(figure, f) and sizes(claim, f) is not None)
     if rows.is_printed(claim, attempt.operands, attempt.form, alike):
         return False
     return _sign_fits(claim, attempt, evidence)
 
 
-def _form_fits(claim: Claim, attempt: Try, evidence: Evidence, *, named: bool) -> bool:
+def _form_fits(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
     """The computation is the one that the words ask for: none of a change where they speak of a level, and so on."""
     facts, figure = attempt.operands, claim.figure
     before = claim.sentence[: figure.start]
-    if attempt.form == "product" and figure.kind == "number" and together.is_said(claim):
-        return False
-    if attempt.form == "difference" and len(facts) == 2 and not signs.balance_fits(claim.sentence, figure, *facts):
-        return False
     if attempt.form == "sum" and any(f.table < 0 for f in facts):
         return "sum" in wording.operations(f"{claim.sentence} {claim.question}")
     if attempt.form == "difference" and len(facts) == 2:
@@ -133,7 +118,7 @@ def _form_fits(claim: Claim, attempt: Try, evidence: Evidence, *, named: bool) -
         return False  # a margin is no growth
     if len(facts) != 2:
         return True
-    if attempt.form == "growth" and not named and all(f.figure.kind == "percent" and f.table < 0 for f in facts):
+    if attempt.form == "growth" and all(f.figure.kind == "percent" and f.table < 0 for f in facts):
         return False  # how a share grew is told in points
     if attempt.form == "growth" and facts[0].group == facts[1].group and 0 != months(facts[0]) != months(facts[1]) != 0:
         return False  # from a half year to a quarter nothing grows

@@ -23,10 +23,8 @@ from quelea_checker.deriving import Budget
 from quelea_checker.facts import Evidence
 from quelea_checker.following import follows
 from quelea_checker.matching import Claim, near, same_currency, same_kind, sizes
-from quelea_checker.operands import TIMES
-from quelea_checker.passage_facts import Fact, Group
+from quelea_checker.passage_facts import Fact, Group, content
 from quelea_checker.relevance import relevant
-from quelea_checker.resolving import is_turned
 from quelea_checker.times import fits
 from quelea_checker.wording import Operation
 
@@ -44,6 +42,9 @@ _LOOKED = 200
 _CELLS = 12
 _PARTS = 6
 _PROSE = 6
+_TIMES = content(
+    "quarter quarterly annual fiscal year month half period end ended first second third fourth date 年 月 日"
+)
 _FIRST = re.compile(
     r"\b(?:top|largest|biggest|first|leading) (two|three|four|five|ten)\b"
     r"|\b(two|three|four|five|ten) (?:largest|biggest|leading)\b"
@@ -73,7 +74,7 @@ def likely(claim: Claim, stood: Sequence[Fact], evidence: Evidence, budget: Budg
         sizes_of = [abs(float(one.value)) * times for times in _scales(one)]
         counted |= {round(size / target / _ALIKE) for size in sizes_of if 1 / reach <= size / target <= reach}
         close = found is None and any(abs(size - target) <= slack for size in sizes_of)
-        if close and follows(claim, one, evidence) and not is_turned(claim, one, evidence):
+        if close and follows(claim, one, evidence):
             found = one
     luck = len(counted) * 2 * slack / (target * math.log(_RANGE))
     return found if luck <= _BY_LUCK else None
@@ -162,12 +163,12 @@ def _rows(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> tuple[list
     """Those of the sentence's own figures, those that it names wholly, sentences of its words; and their totals."""
     own = {fact.group: evidence.groups[fact.group] for fact in stood}
     named: dict[int, Group] = {}
-    for term in sorted(claim.terms - TIMES):
+    for term in sorted(claim.terms - _TIMES):
         for group in evidence.by_term.get(term, ())[:_LOOKED]:
             told = group.table >= 0 and group.facts and group.core and group.core <= claim.terms
             if told and group.passage not in claim.barred:
                 named.setdefault(group.facts[0].group, group)
-    known = frozenset(term for term in claim.terms - TIMES if term in evidence.by_term)
+    known = frozenset(term for term in claim.terms - _TIMES if term in evidence.by_term)
     for group in relevant(claim, evidence)[:_PROSE]:
         if group.table < 0 and group.facts and known and len(group.terms & known) * 2 >= len(known):
             named.setdefault(group.facts[0].group, group)

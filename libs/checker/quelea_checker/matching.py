@@ -122,19 +122,6 @@ def same_currency(figure: Figure, fact: Fact) -> bool:
     return any(said in one and found in one and one & {said, found} & {"$", "¥"} for one in _FAMILIES)
 
 
-def unheard(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
-    """The table states no unit, and the scale of the figure is not among those that its document speaks of."""
-    figure = claim.figure
-    if figure.scale is None or fact.unit.scales or fact.figure.scale is not None or figure.kind != "number":
-        return False
-    spoken = evidence.spoken(fact.passage)
-    if figure.scale == _THOUSAND and not evidence.has_units(fact.passage):
-        return False  # prose speaks of millions also where tables are in thousands
-    if figure.scale in _CHINESE and not spoken & _CHINESE:
-        return False  # 亿 is what millions come to in translation
-    return bool(spoken) and figure.scale not in spoken
-
-
 def is_bounded(figure: Figure, size: Decimal) -> bool:
     """ "More than ten" is not said of nine and a half, nor "nearly ten" of ten and a half."""
     return not figure.bound or (size - figure.size) * figure.bound >= -min(figure.tolerance / 10, _HAIR * figure.size)
@@ -185,13 +172,6 @@ def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
     if moves and not negative and direction == -1 and not figure.negative:
         return wording.is_negative(fact.words)
     return True
-
-
-def is_moved(claim: Claim, fact: Fact) -> bool:
-    """A change is no level: a percentage of a column of changes, of which the words speak as of a margin or a share."""
-    if not fact.change or claim.figure.kind != "percent" or fact.table < 0:
-        return False
-    return not {"growth", "change"} & set(wording.operations(f"{claim.sentence} {claim.question}"))
 
 
 def is_luck(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> bool:

@@ -11,7 +11,6 @@ from quelea_fintext.glossary import known_phrases
 from quelea_fintext.text import language_of
 
 from quelea_checker import across
-from quelea_checker.against_prose import Prose
 from quelea_checker.facts import Evidence
 from quelea_checker.model import (
     CheckedFigure,
@@ -40,8 +39,6 @@ _ACROSS = 0.5
 """Share of the words of a sentence in another language that a passage has, by the glossary, and at least three; of one
 that it cites _PARTLY, and two."""
 _FEW_WORDS = 2
-_LOOKED_AT = 3
-"""Passages beside the cited ones in which a sentence's opposite is looked for."""
 _META = re.compile(r"^\W*(?:SOURCES?(?:\(S\))?\s*:|来源[:：]|参考|References?\b)", re.IGNORECASE)
 _OF_SOURCES = re.compile(
     r"\b(?:passages?|evidence|sources?|excerpts?|context|documents?) (?:provided |above |given )?"
@@ -88,7 +85,6 @@ def judge(
     figures: Sequence[Sequence[CheckedFigure]],
     kinds: Sequence[Sequence[str]],
     evidence: Evidence,
-    question: str = "",
     near: Mapping[str, Sequence[Near]] = MappingProxyType({}),
 ) -> tuple[list[CheckedSentence], Markers]:
     """One verdict for each sentence, and the faults of the markers.
@@ -99,7 +95,6 @@ def judge(
         figures: Of each sentence, its figures' verdicts.
         kinds: Of each figure, its kind: a time alone makes no claim of a passage.
         evidence: The passages, read.
-        question: What was asked: its names are not the answer's inventions.
         near: Of sentences in a language that no passage is in, without markers, what an encoder finds near (across).
 
     A sentence in a language that no passage is in is compared by those cosines, else by the glossary, which knows a
@@ -108,7 +103,6 @@ def judge(
     """
     count = len(evidence.terms)
     code = [match.span() for match in _FENCED.finditer(answer)] if "```" in answer else []
-    prose = Prose(evidence, question)
     verdicts: list[CheckedSentence] = []
     unresolved: list[MarkerFault] = []
     corrections: list[MarkerFault] = []
@@ -118,9 +112,7 @@ def judge(
         cross = evidence.is_foreign(language_of(said.text))
         close = near.get(across.without_markers(said.text)) if cross and not own else None
         scores = (
-            _by_meaning(said, close, count)
-            if close is not None
-            else _scores(said, own, kinds[index], evidence, cross=cross)
+            _by_meaning(close, count) if close is not None else _scores(said, own, kinds[index], evidence, cross=cross)
         )
         cited = [number for number, _, _ in said.marks if 1 <= number <= count]
         claims = own if any(kind != "period" for kind in kinds[index]) else ()
@@ -138,8 +130,6 @@ def judge(
                 together=_together(said, cited, evidence, cross=cross),
             )
         )
-        if verdict in {"supported", "partly"} and not cross and _is_contrary(said, claims, cited, scores, prose):
-            verdict = "unsupported"
         good = [n for n in sorted(scores, key=lambda n: (-scores[n], n)) if _supports(n, own, kinds[index], scores)]
         if not own and not cross and verdict != "unsupported":
             good += [n for n in _of_clauses(said, evidence) if n in cited and n not in good]
@@ -163,14 +153,6 @@ def _is_head(answer: str, said: Said) -> bool:
 
 def _inside(said: Said, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= said.start < end for start, end in spans)
-
-
-def _is_contrary(
-    said: Said, claims: Sequence[CheckedFigure], cited: Sequence[int], scores: dict[int, float], prose: Prose
-) -> bool:
-    """The passages that it cites, or that support it best, say otherwise."""
-    best = sorted(scores, key=lambda number: (number not in cited, -scores[number], number))
-    return prose.is_against(MARKER.sub(" ", said.text), best[: max(_LOOKED_AT, len(cited))], figures=bool(claims))
 
 
 def _end_of(answer: str, said: Said) -> int:
@@ -223,9 +205,9 @@ def _coverage_across(said: Said, evidence: Evidence) -> dict[int, float]:
     return found
 
 
-def _by_meaning(said: Said, near: Sequence[Near], count: int) -> dict[int, float]:
+def _by_meaning(near: Sequence[Near], count: int) -> dict[int, float]:
     """The cosines of the passages that may support it; of the others nought."""
-    found = across.supporting(MARKER.sub(" ", said.text), near)
+    found = across.supporting(near)
     return {number: found.get(number, 0.0) for number in range(1, count + 1)}
 
 

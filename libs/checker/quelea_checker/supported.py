@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from quelea_checker import (
-    binding,
-    contradicting,
-    measures,
-    naming,
-    signs,
-    timing,
-    together,
-    wording,
-)
+from quelea_checker import binding, times, wording
 from quelea_checker.facts import Evidence
 from quelea_checker.matching import (
     Claim,
     is_luck,
-    is_moved,
     multipliers,
     near,
     same_currency,
     same_kind,
     sign_fits,
     sizes,
-    unheard,
 )
 from quelea_checker.model import Figure
 from quelea_checker.passage_facts import Fact
@@ -39,43 +28,24 @@ _RIVALS = 12
 
 def supporting(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
     """Facts that support the figure as it stands, each once; none where the words are of another."""
-    found = [
-        fact for fact in near(claim, evidence) if agrees(claim, fact, evidence) and is_comparable(claim, fact, evidence)
-    ]
-    if found and not is_of_another(claim, found, evidence) and not is_turned(claim, found, evidence):
+    found = [fact for fact in near(claim, evidence) if agrees(claim, fact, evidence) and is_comparable(claim, fact)]
+    if found and not is_of_another(claim, found, evidence):
         yield from found
 
 
-def is_comparable(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
-    """The claim may be about it: it is of its kind and unit, its time and its basis, whatever its size and sign."""
-    figure, sentence = claim.figure, claim.sentence
+def is_comparable(claim: Claim, fact: Fact) -> bool:
+    """The claim may be about it: it is of its kind, currency and time, whatever its size and sign."""
+    figure = claim.figure
     return (
-        same_kind(figure, fact)
-        and same_currency(figure, fact)
-        and naming.things_fit(sentence, figure, fact)
-        and naming.item_fits(sentence, figure, fact)
-        and not unheard(claim, fact, evidence)
-        and timing.compare(claim, fact, evidence) != "contradicts"
-        and contradicting.ends_fit(sentence, figure, fact)
-        and contradicting.words_fit(sentence, figure, fact)
-        and contradicting.levels_fit(sentence, figure, fact, evidence.groups[fact.group], claim.terms)
-        and measures.fit(claim, fact, evidence)
-        and together.fit(claim, fact, evidence)
-        and not is_moved(claim, fact)
+        same_kind(figure, fact) and same_currency(figure, fact) and times.fits(claim.periods, fact.periods, fact.years)
     )
 
 
 def agrees(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     """Its size, sign and direction are what the claim says."""
-    figure, sentence, group = claim.figure, claim.sentence, evidence.groups[fact.group]
-    times = sizes(claim, fact)
-    return (
-        times is not None
-        and not is_luck(claim, fact, times, group.name)
-        and sign_fits(claim, fact, group.label)
-        and timing.moves_fit(claim, fact, evidence)
-        and signs.fit(sentence, figure, fact, group.label, group.section)
-    )
+    group = evidence.groups[fact.group]
+    scale = sizes(claim, fact)
+    return scale is not None and not is_luck(claim, fact, scale, group.name) and sign_fits(claim, fact, group.label)
 
 
 def is_of_another(claim: Claim, found: Sequence[Fact], evidence: Evidence) -> bool:
@@ -91,22 +61,10 @@ def is_of_another(claim: Claim, found: Sequence[Fact], evidence: Evidence) -> bo
     values = {fact.value for fact in found}
     rivals = [fact for group in groups for fact in group.facts if fact.value not in values and is_alike(claim, fact)]
     for rival in sorted(rivals, key=lambda fact: -binder.score(said, fact))[:_RIVALS]:
-        if is_comparable(claim, rival, evidence) and not agrees(claim, rival, evidence):
+        if is_comparable(claim, rival) and not agrees(claim, rival, evidence):
             called = ways(claim.sentence) if claim.across else None
             seen = binding.features(binder, said, zone.beside, own, rival, figure.digits, called)
             return binding.is_rival(seen)
-    return False
-
-
-def is_turned(claim: Claim, found: Sequence[Fact], evidence: Evidence) -> bool:
-    """The row that the words name has the figure with the other sign; it stands only in rows they say nothing of."""
-    if any(fact.table < 0 or evidence.groups[fact.group].name & claim.terms for fact in found):
-        return False
-    for fact in near(claim, evidence):
-        name = evidence.groups[fact.group].name
-        named = fact.table >= 0 and bool(name) and name <= claim.terms
-        if named and fact.figure.negative and sizes(claim, fact) is not None and is_comparable(claim, fact, evidence):
-            return True
     return False
 
 

@@ -4,14 +4,37 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from importlib import resources
 from typing import Literal
 
-from quelea_checker import opposites
+from quelea_fintext.text import CJK, stem
 
 Operation = Literal["change", "growth", "sum", "average", "ratio", "share"]
 
-_UP, _DOWN = opposites.ends("change")
-DIRECTION = opposites.pattern("change")
+
+def _read_directions() -> dict[str, tuple[str, str]]:
+    """Of each axis of directions.txt the regular expressions of its two ends, without groups that capture."""
+    lines = resources.files("quelea_checker").joinpath("directions.txt").read_text("utf-8").splitlines()
+    axes = (line.partition(": ") for line in lines if not line.startswith("#"))
+    found = {}
+    for axis, _, ends in axes:
+        up, down = ("|".join(map(_pattern, end.split())) for end in ends.split(" / "))
+        found[axis] = up, down
+    return found
+
+
+def _pattern(word: str) -> str:
+    """A word of the list as a regular expression: with its endings, or with any after its stem."""
+    if CJK.search(word):
+        return word
+    if word.endswith("*"):
+        return rf"\b{stem(word[:-1])}\w*"
+    return rf"\b{word}(?:e?[sd]|ing)?\b" if word.isalpha() else rf"\b{word.replace('_', ' ')}\b"
+
+
+_AXES = _read_directions()
+_UP, _DOWN = _AXES["change"]
+DIRECTION = re.compile(rf"(?P<up>{_UP})|(?P<down>{_DOWN})", re.IGNORECASE)
 _BOTH = re.compile(
     r"\bincreases?\s?[/(]+\s?\(?decreases?\)*|\bdecreases?\s?[/(]+\s?\(?increases?\)*"
     r"|\b(?:growth|rise)\s?[/(]+\s?\(?(?:decline|decrease|fall)\)*"
@@ -24,7 +47,7 @@ _CLAUSE = re.compile(
     r"|offset by|partially|compared|versus|primarily|due to|driven by|as a result)\b|而|但"
 )
 _NEGATIVE = re.compile(
-    opposites.ends("change", "gain", "flow", "balance", "favorable")[1]
+    "|".join(down for _, down in _AXES.values())
     + r"|\b(?:expenses?|costs?|charges?|payments?|paid|repay\w*|repurchase\w*|purchases?"
     r"|dividends?|provision|allowance|less|impairment|amorti[sz]ation|depreciation|eliminations?"
     r"|write-?offs?|taxes|tax|debit|deductions?"

@@ -24,6 +24,7 @@ from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
 from quelea_generator.wire import (
     check_tenant,
+    to_completion,
     to_day,
     to_decline,
     to_gather,
@@ -31,7 +32,6 @@ from quelea_generator.wire import (
     to_question,
     to_quote,
     to_task,
-    to_wanted,
 )
 
 log = get_logger(__name__)
@@ -126,7 +126,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                 "This generator has no language model: its reader is extractive. Set QUELEA_GENERATOR_ENDPOINT.",
                 details={"reader": self.reader.name},
             )
-        wanted = to_wanted(request, self._settings)
+        wanted = to_completion(request, self._settings)
         first_token: float | None = None
         with self._place():
             async with contextlib.aclosing(self._completer.complete(wanted)) as events:

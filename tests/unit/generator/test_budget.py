@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.core.chat.budget import Budget
-from quelea_generator.core.chat.chat_model import Counted
+from quelea_generator.core.chat.chat_model import TokenCount
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.model import Delta, Event, Evidence, Task, Turn
@@ -28,9 +28,9 @@ class Costly(FakeEndpoint):
         super().__init__([], context=context, counts=True)
         self.rate = rate
 
-    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+    async def count(self, messages: Sequence[Message], *, model: str) -> TokenCount | None:
         self.counted += 1
-        return Counted(self.tokens(messages), self.context(model))
+        return TokenCount(self.tokens(messages), self.context(model))
 
     def tokens(self, messages: Sequence[Message]) -> int:
         return round(self.rate * self.words(messages))

@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import wanted
+from quelea_generator.core.engines.routing import prompt_key
 from quelea_kit.errors import Overloaded
 from quelea_kit.testing import wait_until_async
 from support.engine_pool import ask, asked, engine, idle, pooled, waiting
@@ -90,7 +90,7 @@ async def test_a_place_granted_to_a_caller_that_was_cancelled_is_released() -> N
         places, taken = pool._places, pool._engines["a"]
         from quelea_generator.adapters.places import Ticket
 
-        ticket = Ticket("t", 5, wanted("m", [], 3), 2)
+        ticket = Ticket("t", 5, prompt_key("m", [], 3), 2)
         ticket.granted.set_result(taken)
         taken.in_flight, taken.outstanding, ticket.owed = 1, 5, 5
         places._leave(ticket)

@@ -14,7 +14,7 @@ from quelea_generator.core.model import Sampling
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChatRequest:
     """A request but for its messages."""
 
     model: str
@@ -37,6 +37,6 @@ class Asked:
         }
 
 
-def body_of(messages: Sequence[Message]) -> list[ChatCompletionMessageParam]:
+def message_params(messages: Sequence[Message]) -> list[ChatCompletionMessageParam]:
     """The messages as they are sent."""
     return [cast("ChatCompletionMessageParam", {"role": m.role, "content": m.content}) for m in messages]

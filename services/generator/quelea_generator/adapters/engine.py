@@ -9,7 +9,7 @@ from typing import Protocol
 
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 
-from quelea_generator.core.chat.chat_model import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.chat.chat_model import ChatPiece, JsonSchema, TokenCount
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.engines.routing import Load
 from quelea_generator.core.model import PLAIN, Sampling
@@ -48,7 +48,7 @@ class Endpoint(Protocol):
         """The model's adapters, as last heard."""
         ...
 
-    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+    async def count(self, messages: Sequence[Message], *, model: str) -> TokenCount | None:
         """Tokens of a prompt; None where nobody can say."""
         ...
 

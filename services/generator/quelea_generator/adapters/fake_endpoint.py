@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from quelea_kit.errors import QueleaError
 
-from quelea_generator.core.chat.chat_model import ChatPiece, Counted, JsonSchema
+from quelea_generator.core.chat.chat_model import ChatPiece, JsonSchema, TokenCount
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import PLAIN, Sampling
 
@@ -101,10 +101,10 @@ class FakeEndpoint:
         """As told."""
         return self._context
 
-    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+    async def count(self, messages: Sequence[Message], *, model: str) -> TokenCount | None:
         """Words, where it counts."""
         self.counted += 1
-        return Counted(self.words(messages), self._context) if self._counts else None
+        return TokenCount(self.words(messages), self._context) if self._counts else None
 
     @staticmethod
     def words(messages: Sequence[Message]) -> int:

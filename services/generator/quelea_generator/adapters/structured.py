@@ -45,7 +45,7 @@ def response_format(schema: JsonSchema) -> ResponseFormat:
     return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
 
 
-def told(messages: Sequence[Message], schema: JsonSchema) -> list[Message]:
+def with_schema(messages: Sequence[Message], schema: JsonSchema) -> list[Message]:
     """The messages, the last one of the user with the schema at its end, in its language."""
     said = list(messages)
     at = max((i for i, message in enumerate(said) if message.role == "user"), default=len(said) - 1)

@@ -44,7 +44,7 @@ _INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\uf
 _WHITE = re.compile(r"[^\S\n]+|\n(?!\s*(?:#|system\s*:|assistant\s*:))", re.IGNORECASE)
 
 
-def visible(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """The text without characters that are not seen but read: zero width, direction marks, tags."""
     return _INVISIBLE.sub("", text)
 
@@ -56,4 +56,4 @@ def reads_like_instructions(text: str) -> bool:
     A list of readable patterns in English and Chinese: it catches the plain cases and can be got round by rewording.
     It may also meet a page about such attacks; all that follows is that the text is not quoted without need.
     """
-    return _INSTRUCTION.search(_WHITE.sub(" ", visible(text))) is not None
+    return _INSTRUCTION.search(_WHITE.sub(" ", strip_invisible(text))) is not None

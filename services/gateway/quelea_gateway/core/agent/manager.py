@@ -12,14 +12,14 @@ from typing import Any
 
 from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 
-from quelea_gateway.core.agent.afar import end_afar
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.history import artifacts_of, settled
 from quelea_gateway.core.agent.live import Live, iso
 from quelea_gateway.core.agent.loop import run as run_agent
 from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
 from quelea_gateway.core.agent.ports import RunStore
-from quelea_gateway.core.agent.quota import Bounds, check_day, check_queue
+from quelea_gateway.core.agent.quota import RunLimits, check_day, check_queue
+from quelea_gateway.core.agent.remote_cancel import cancel_remotely
 from quelea_gateway.core.agent.work import Ports, Rules
 
 _POLL_SECONDS = 0.5
@@ -45,7 +45,7 @@ class Manager:
         store: RunStore,
         *,
         rules: Rules,
-        bounds: Bounds,
+        bounds: RunLimits,
         name: str = "",
         report: Callable[[Run, Exception | None], None] = lambda run, error: None,
     ) -> None:
@@ -105,10 +105,15 @@ class Manager:
         live = self._of(tenant, run_id)
         return live.run if live else await self._settled(await self._store.get(tenant, run_id))
 
-    async def newest(self, tenant: str, limit: int) -> list[Run]:
-        """A tenant's runs, the newest first."""
-        found = await self._store.newest(tenant, limit)
+    async def newest(self, tenant: str, limit: int, *, before: str = "") -> list[Run]:
+        """A tenant's runs, the newest first; `before` is the id behind which to begin."""
+        found = await self._store.newest(tenant, limit, before=before)
         return [live.run if (live := self._live.get(one.id)) else await self._settled(one) for one in found]
+
+    async def page(self, tenant: str, page_size: int, page_token: str = "") -> tuple[list[Run], str]:
+        """A page of a tenant's runs, the newest first, and the token of the next page; empty on the last."""
+        found = await self.newest(tenant, page_size + 1, before=page_token)
+        return found[:page_size], found[page_size - 1].id if len(found) > page_size else ""
 
     async def watch(self, tenant: str, run_id: str, after: int = 0) -> AsyncGenerator[Event, None]:
         """The events with a greater number, then those that come until the run has ended. Raises NotFound."""
@@ -145,7 +150,7 @@ class Manager:
         """End a run, whichever gateway runs it; whether there was something to end. Raises NotFound, Unavailable."""
         live = self._of(tenant, run_id)
         if live is None:
-            return await end_afar(self._store, tenant, run_id, beat_seconds=self._bounds.beat_seconds)
+            return await cancel_remotely(self._store, tenant, run_id, beat_seconds=self._bounds.beat_seconds)
         return await self._end(live, "cancelled")
 
     async def artifact(self, tenant: str, run_id: str, name: str) -> bytes:

@@ -12,7 +12,7 @@ from quelea_gateway.core.agent.model import ENDED, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RunLimits:
     """How much may run.
 
     Attributes:
@@ -47,7 +47,7 @@ class Bounds:
         return {name: limit for name, limit in limits.items() if limit}
 
 
-def check_queue(waiting: int, own: int, bounds: Bounds) -> None:
+def check_queue(waiting: int, own: int, bounds: RunLimits) -> None:
     """Whether one more may wait. Raises Overloaded."""
     if waiting < bounds.queued and own < bounds.queued_per_tenant:
         return
@@ -57,7 +57,7 @@ def check_queue(waiting: int, own: int, bounds: Bounds) -> None:
     )
 
 
-def check_day(runs: Sequence[Run], bounds: Bounds, now: datetime) -> None:
+def check_day(runs: Sequence[Run], bounds: RunLimits, now: datetime) -> None:
     """Whether a tenant's budget of the last 24 hours is used up by its runs. Raises Overloaded."""
     since = now - timedelta(days=1)
     recent = [one for one in runs if datetime.fromisoformat(one.created) > since]

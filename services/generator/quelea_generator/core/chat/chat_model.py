@@ -23,7 +23,7 @@ class ChatPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class TokenCount:
     """Tokens of a prompt as the model reads them, and of its context (0 where unknown)."""
 
     tokens: int
@@ -71,7 +71,7 @@ class ChatModel(Protocol):
         """Names of the model's adapters (LoRA), any of which a request may name; as last heard."""
         ...
 
-    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+    async def count(self, messages: Sequence[Message], *, model: str) -> TokenCount | None:
         """The prompt's tokens by the model's own tokenizer; None where nobody can say."""
         ...
 

@@ -23,7 +23,7 @@ Misfit = Callable[[Any, JsonSchema], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CompletionRequest:
     """A completion that is asked for; empty and 0: the server's defaults."""
 
     messages: tuple[Message, ...]
@@ -74,7 +74,7 @@ class Completer:
             chat, evidence_tokens=0, history_tokens=0, safety=token_safety, context_tokens=context_tokens
         )
 
-    async def complete(self, wanted: Wanted) -> AsyncGenerator[Delta | Completed, None]:
+    async def complete(self, wanted: CompletionRequest) -> AsyncGenerator[Delta | Completed, None]:
         """Text as it comes, then Completed.
 
         Raises:
@@ -83,7 +83,7 @@ class Completer:
         """
         model = wanted.model or self._chat.model
         await self._chat.refuse_when_full(wanted.tenant)
-        messages = tuple(Message(message.role, defused(message.content)) for message in wanted.messages)
+        messages = tuple(Message(message.role, escape_turns(message.content)) for message in wanted.messages)
         most = min(wanted.max_tokens or self._max_tokens, self._max_tokens)
         tokens, room = await self._budget.room(messages, model=model, max_tokens=most, schema=wanted.schema)
         shown: list[str] = []
@@ -122,7 +122,7 @@ class Completer:
         return "stop" if fits else "invalid"
 
 
-def defused(text: str) -> str:
+def escape_turns(text: str) -> str:
     """The text without the marks by which chat templates tell one turn from the next."""
     return _INST.sub("［", _TEMPLATE_TOKEN.sub("‹", text))
 
