@@ -36,7 +36,7 @@ POSTPONE_SECONDS = 3600.0
 
 
 class Rejected(PermissionDenied):
-    """The page was rejected, or taken out of the knowledge base, while its job waited."""
+    """The page was rejected or removed while its job was waiting."""
 
     reason = "REJECTED"
 
@@ -116,7 +116,7 @@ class WebPageJob:
     async def still_wanted(self) -> None:
         """Rejected when the page is to leave the knowledge base."""
         if await self._attempt.essential(self._parts.pages.is_leaving, self._attempt.job.uri):
-            raise Rejected("The page was rejected, or taken out of the knowledge base, while its job waited.")
+            raise Rejected("The page was rejected or removed while its job was waiting.")
 
     async def _fetch(self) -> bool:
         """Store the page's bytes with the job; False when there is nothing to do with them now."""

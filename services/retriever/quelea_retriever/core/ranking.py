@@ -20,14 +20,10 @@ from .signals import Signals, signals_of
 
 @dataclass(frozen=True)
 class Weights:
-<<<<<<< HEAD
-    """How much each part counts. Set by hand; docs/experiments/2026-11-22-ranking.md has the worth of each."""
-=======
     """How much each part counts. Round numbers, set by hand.
 
     docs/experiments/2026-11-22-ranking.md has what each is worth.
     """
->>>>>>> main
 
     dense: float = 0.4
     sparse: float = 0.6
