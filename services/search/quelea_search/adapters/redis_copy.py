@@ -95,7 +95,8 @@ class RedisCopy:
             return len(keys)
         except redis.ResponseError as error:
             raise InvalidInput(
-                f"Redis does not accept the keys: {error}. Its version must not be older than the one that was backed up."
+                f"Redis does not accept the keys: {error}."
+                " Its version must not be older than the one that was backed up."
             ) from error
         except redis.RedisError as error:
             raise Unavailable(f"Redis does not answer: {error}") from error
