@@ -26,7 +26,7 @@ from quelea_evaluation.tools import tools
 
 app = typer.Typer(no_args_is_help=True, help="Measure retrieval and answers against real data.")
 
-Data = Annotated[Path, typer.Option(help="Folder of the data sets; docs/experiments.md says where they are from.")]
+Data = Annotated[Path, typer.Option(help="Folder of the data sets (docs/experiments/README.md).")]
 HomeOption = Annotated[Path, typer.Option(help="Where the stacks of the evaluation keep their data between runs.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 
