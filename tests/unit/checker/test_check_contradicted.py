@@ -22,11 +22,10 @@ def verdicts(answer: str) -> tuple[str, str]:
         "Net sales were $1,521 million in 2019.",
         "Net sales were $1,452 million in 2018.",
         "Service costs were $1,452 million in 2019.",
-        "Net sales fell by 26.7% in 2019.",
         "Revenue was $6.4 million.",
         "营业收入为168.5亿元。",
     ],
-    ids=["another value", "another time's", "another row's", "another direction", "prose", "Chinese"],
+    ids=["another value", "another time's", "another row's", "prose", "Chinese"],
 )
 def test_what_the_evidence_says_otherwise_is_contradicted(answer: str) -> None:
     figure, sentence = verdicts(answer)
