@@ -9,13 +9,13 @@ import re
 from dataclasses import dataclass, replace
 
 from quelea_fintext.dates import parse_iso
+from quelea_fintext.instructions import reads_like_instructions, visible
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import estimate_tokens, language_of
 
 from quelea_generator.core.chat import prompt_files
 from quelea_generator.core.chat.prompt_files import prompt_file
-from quelea_generator.core.instructions import reads_like_instructions, strip_invisible
 from quelea_generator.core.model import Evidence, Task, Turn
-from quelea_generator.core.reader import REFUSALS
 
 LEFT_OUT = "..."
 _SMALLEST_PIECE = 40
@@ -49,7 +49,7 @@ def versions() -> str:
 
 def escape_passage(text: str) -> str:
     """The text without what could close a fence, open a turn of the conversation, or is read without being seen."""
-    return _TURN.sub("［", _TAG.sub("‹", strip_invisible(text)))  # no bracket that a chat template knows
+    return _TURN.sub("［", _TAG.sub("‹", visible(text)))  # no bracket that a chat template knows
 
 
 def context_line(evidence: Evidence, text: str, warning: str = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator
 
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import TooLarge
 
@@ -14,7 +15,6 @@ from quelea_generator.core.chat.citations import MarkerFilter, best_support
 from quelea_generator.core.chat.prompt import Prompt, versions
 from quelea_generator.core.chat.reply_filter import ThoughtFilter, strip_unseen
 from quelea_generator.core.model import Decline, Delta, Event, Finished, Task
-from quelea_generator.core.reader import REFUSALS
 
 
 class ModelReader:

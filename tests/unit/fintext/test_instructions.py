@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from quelea_search.core.suspicious import reads_like_instructions
+from quelea_fintext.instructions import reads_like_instructions
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-_ABBREVIATION = frozenset(
-    """inc corp co ltd llc l.l.c plc no nos mr mrs ms dr prof sr jr st u.s u.k u.n e.u d.c n.a n.v s.a e.g i.e etc vs v
-    cf al fig figs sec secs art arts para paras ch pp p vol ed eds approx est dept div gov sen rep gen jan feb mar apr
-    jun jul aug sep sept oct nov dec bros ca ave blvd rd am pm a.m p.m reg exch incl excl ltda ab ag cl ser rev
-    mfg intl assn ref resp sch subch pt""".split()
-)
+from quelea_fintext.languages import LANGUAGES
+
+_ABBREVIATION = frozenset(LANGUAGES.words("language.abbreviations"))
 _MAY_END = re.compile(
     r"[。！？!?；…]+[\"'”’）】》」』\])]*"
     r"|\.[\"'”’)\]]*(?=\s+[\"'“‘(\[•]?[A-Z0-9$€£☒☐\u4e00-\u9fff])"

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_search.core.sentences import clause_spans, sentence_spans
+from quelea_fintext.sentences import clause_spans, sentence_spans
 
 
 def split(text: str) -> list[str]:
