@@ -49,7 +49,7 @@ class Engine:
     up: bool = False
     in_flight: int = 0
     outstanding: int = 0
-    trouble: QueleaError = field(default_factory=lambda: Unavailable("No completion has come back yet."))
+    trouble: QueleaError = field(default_factory=lambda: Unavailable("It has not completed a test request yet."))
     down_since: float = field(default_factory=time.monotonic)
     strikes: int = 0
     refuses_until: float = 0.0
