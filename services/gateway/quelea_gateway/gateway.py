@@ -43,7 +43,7 @@ class Gateway:
 
     settings: Settings
     access: Access
-    bounds: CallLimiter
+    limiter: CallLimiter
     limits: Limits
     retriever: RetrieverClient
     search: SearchClient
@@ -70,7 +70,7 @@ class Gateway:
         metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
         given = next((value for key, value in metadata if key == "authorization"), None)
         name = self.access.admit(given if isinstance(given, str) else None)
-        with self.bounds.call(name):
+        with self.limiter.call(name):
             yield name
 
     async def dependencies(self) -> dict[str, str]:
@@ -146,7 +146,7 @@ def build(settings: Settings) -> Gateway:
     return Gateway(
         settings=settings,
         access=access,
-        bounds=CallLimiter(settings.max_calls_per_key, settings.calls_per_minute_per_key),
+        limiter=CallLimiter(settings.max_calls_per_key, settings.calls_per_minute_per_key),
         limits=Limits(
             question_chars=settings.max_question_chars,
             history_turns=settings.max_history_turns,

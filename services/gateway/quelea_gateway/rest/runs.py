@@ -14,7 +14,7 @@ from quelea_kit.paging import DEFAULT_PAGE_SIZE
 from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.manager import Manager
-from quelea_gateway.core.agent.model import Event, RunRequest
+from quelea_gateway.core.agent.model import Budget, Event, RunRequest
 from quelea_gateway.exports import PICTURES, exported
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
@@ -40,10 +40,7 @@ def run_request(body: RunIn, gateway: Gateway, tenant: str) -> RunRequest:
         tenant=tenant,
         as_of=body.as_of or "",
         model=body.model,
-        steps=body.limits.steps,
-        tokens=body.limits.tokens,
-        seconds=body.limits.seconds,
-        calls=body.limits.calls,
+        budget=Budget(**body.limits.model_dump()),
         bundle_ids=body.bundle_ids,
     )
 

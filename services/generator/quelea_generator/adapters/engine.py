@@ -9,7 +9,7 @@ from typing import Protocol
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 
 from quelea_generator.core.chat.chat_model import ChatEndpoint
-from quelea_generator.core.engines.routing import Load
+from quelea_generator.core.chat.routing import Load
 
 _FRESH_SECONDS = 5.0
 """An engine whose text is not older than this works: nobody needs to ask it."""

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from quelea_kit.errors import Overloaded, Unavailable
+from quelea_kit.fair_queue import FairQueue
 
 from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Engine
-from quelea_generator.core.engines.fair_queue import FairQueue
-from quelea_generator.core.engines.routing import Policy, PromptKey
+from quelea_generator.core.chat.routing import Policy, PromptKey
 
 _MOST_RETRY_AFTER = 60.0
 

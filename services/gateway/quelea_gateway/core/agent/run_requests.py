@@ -14,6 +14,8 @@ from quelea_gateway.core.question import Limits, check_as_of, check_text
 
 _MOST_BUNDLES = 20
 _LONGEST_NAME = 200
+_DEFAULT = Budget(steps=0, tokens=0, seconds=0.0, calls=0)
+"""0 is the default of the deployment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,7 @@ def build(
     tenant: str,
     as_of: str = "",
     model: str = "",
-    steps: int = 0,
-    tokens: int = 0,
-    seconds: float = 0.0,
-    calls: int = 0,
+    budget: Budget = _DEFAULT,
     bundle_ids: Sequence[str] = (),
 ) -> RunRequest:
     """A run that may be started; 0 and empty mean the defaults.
@@ -60,10 +59,10 @@ def build(
         language=language_of(text),
         model=model,
         budget=Budget(
-            steps=int(_within("steps", steps, rules.default.steps, rules.most.steps, least=2)),
-            tokens=int(_within("tokens", tokens, rules.default.tokens, rules.most.tokens)),
-            seconds=_within("seconds", seconds, rules.default.seconds, rules.most.seconds),
-            calls=int(_within("calls", calls, rules.default.calls, rules.most.calls)),
+            steps=int(_within("steps", budget.steps, rules.default.steps, rules.most.steps, least=2)),
+            tokens=int(_within("tokens", budget.tokens, rules.default.tokens, rules.most.tokens)),
+            seconds=_within("seconds", budget.seconds, rules.default.seconds, rules.most.seconds),
+            calls=int(_within("calls", budget.calls, rules.default.calls, rules.most.calls)),
         ),
         bundle_ids=tuple(bundle_ids),
         pinned=bool(as_of) and day != today,

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 
 from quelea_fintext.dates import parse_iso
-from quelea_fintext.instructions import reads_like_instructions, visible
+from quelea_fintext.instructions import reads_like_instructions
 from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import estimate_tokens, language_of
 
@@ -49,7 +49,7 @@ def versions() -> str:
 
 def escape_passage(text: str) -> str:
     """The text without what could close a fence, open a turn of the conversation, or is read without being seen."""
-    return _TURN.sub("［", _TAG.sub("‹", visible(text)))  # no bracket that a chat template knows
+    return _TURN.sub("［", _TAG.sub("‹", strip_invisible(text)))  # no bracket that a chat template knows
 
 
 def context_line(evidence: Evidence, text: str, warning: str = "") -> str:

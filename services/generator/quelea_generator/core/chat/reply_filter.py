@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quelea_fintext.instructions import visible
+from quelea_fintext.instructions import strip_invisible
 
 _OPEN = ("<think>", "<thinking>")
 _LONGEST = max(map(len, _OPEN))
@@ -15,7 +15,7 @@ def strip_unseen(text: str) -> str:
     """The text without control characters, and without those that are read but not seen."""
     if text.isascii() and text.isprintable():
         return text
-    return visible(_CONTROL.sub("", text))
+    return strip_invisible(_CONTROL.sub("", text))
 
 
 class ThoughtFilter:
