@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 from quelea_checker import check_answer
+from quelea_fintext.languages import REFUSALS
 from quelea_gateway.core import answering
 from quelea_gateway.core.answering import Basis, Written, concluded
-from quelea_gateway.core.decline import REFUSALS, DeclineReason, decline, refusal
+from quelea_gateway.core.decline import DeclineReason, decline, refusal
 from quelea_gateway.core.model import Delta, Finished, Passage, Quote, ReaderInfo
 from quelea_kit.errors import DeadlineExceeded, Overloaded, Unavailable
 

@@ -18,10 +18,10 @@ from string import Template
 from typing import Any, Literal
 
 from quelea_checker import CheckPassage
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import QueleaError, Unavailable
 
-from quelea_gateway.core.decline import REFUSALS
 from quelea_gateway.core.grounding.marking import MARKER
 from quelea_gateway.core.model import Answer, CompletionEnd, Message, Question
 from quelea_gateway.core.numbers import figures as numbers

@@ -30,17 +30,6 @@ class InvalidReplyError(Exception):
     """What came is no answer of a chat model: no JSON, of another shape, or without an end."""
 
 
-def is_transient(error: Exception) -> bool:
-    """Another try, here or elsewhere, may succeed."""
-    if isinstance(error, openai.APIStatusError):
-        return error.status_code in {500, 502, 503, 504}
-    if _unreached(error):
-        return True
-    if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
-        return False  # the whole allowance is used up already; a second one would outlive the caller
-    return isinstance(error, (openai.APIConnectionError, httpx2.TransportError, InvalidReplyError))
-
-
 @contextlib.contextmanager
 def reading_untrusted() -> Iterator[None]:
     """What reading another's data raises, as GarbageError."""
