@@ -143,7 +143,7 @@ async def test_over_stdio_without_a_gateway_one_line_says_so() -> None:
     )  # fmt: skip
     _, said = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 1
-    assert said.decode().splitlines()[-1].startswith("quelea mcp: no gateway can be used at http://127.0.0.1:9")
+    assert said.decode().splitlines()[-1].startswith("quelea mcp: cannot reach a gateway at http://127.0.0.1:9")
 
 
 async def test_tools_are_found_and_described_and_what_is_wrong_is_said() -> None:

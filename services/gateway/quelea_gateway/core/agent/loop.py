@@ -39,7 +39,7 @@ async def run(run_id: str, request: RunRequest, ports: Ports, rules: Rules, jour
     started = ports.clock.monotonic()
     info = await ports.model.info()
     if not info.is_language_model:
-        raise Conflict("The agent needs a language model; this deployment's reader is none.")
+        raise Conflict("The agent needs a language model, and none is configured; set QUELEA_GENERATOR_ENDPOINT.")
     work = Work(run_id, request, ports, rules, journal, info, started)
     try:
         await _prepare(work)
