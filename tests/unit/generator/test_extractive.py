@@ -7,10 +7,10 @@ from datetime import date
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from quelea_fintext.languages import REFUSALS
 from quelea_generator.core.extractive.question import read_question
 from quelea_generator.core.extractive.reader import ExtractiveReader, answer
 from quelea_generator.core.model import Delta, Evidence, Finished, Quote, Task
-from quelea_generator.core.reader import REFUSALS
 from quelea_kit.errors import NotFound
 from support.generator import lines_and_quotes
 
@@ -264,7 +264,7 @@ def test_a_question_of_many_words_is_read_in_bounded_work() -> None:
     asked = read_question(
         Task(" ".join(f"{a}{b}zq" for a in "bcdfghjk" for b in "bcdfghjk"), (TABLE,), date(2024, 6, 1))
     )
-    assert len(asked.units) == 40
+    assert len(asked.facets) == 40
 
 
 PIECES = st.sampled_from(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from quelea_fintext.line_items import filing_phrases
 from quelea_retriever.core.analysis import phrases, sparse_document, sparse_query, term_index
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import DocumentFacts, Period, Reading
-from quelea_retriever.core.search_terms import search_vector
-from quelea_retriever.core.synonyms import WEIGHT, synonym_phrases
+from quelea_retriever.core.search_terms import WEIGHT, search_vector
 
 
 def weights_of(*parts: str) -> dict[int, float]:
@@ -153,8 +153,8 @@ def test_a_question_of_nothing_but_frame_still_looks_for_something() -> None:
 
 
 def test_synonyms_in_both_languages() -> None:
-    assert "net sales" in synonym_phrases("total revenue")
-    assert "repurchases of common stock" in synonym_phrases("stock buybacks")
-    assert "研发费用" in synonym_phrases("研发投入是多少")
-    assert synonym_phrases("weather in June") == []
-    assert synonym_phrases("indebted researchers") == []  # whole words only
+    assert "net sales" in filing_phrases("total revenue")
+    assert "repurchases of common stock" in filing_phrases("stock buybacks")
+    assert "研发费用" in filing_phrases("研发投入是多少")
+    assert filing_phrases("weather in June") == []
+    assert filing_phrases("indebted researchers") == []  # whole words only

@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-REFUSALS = {
-    "en": "Unable to answer the question based on the information provided",
-    "zh": "根据已知信息无法回答该问题",
-}
-"""WeaverBird's sentence (Listing 1), in the question's language."""
+from quelea_fintext.languages import REFUSALS
 
 _ENDS = " \t\n.。!！\"“”'"
 
@@ -26,7 +22,7 @@ class DeclineReason(StrEnum):
     COMPANY_NOT_COVERED = "company_not_covered"
     NO_EVIDENCE = "no_evidence"
     NOT_IN_EVIDENCE = "not_in_evidence"
-    OPINION_ASKED = "opinion_asked"
+    ADVICE_ASKED = "advice_asked"
     NOT_A_QUESTION = "not_a_question"
     MODEL_REFUSED = "model_refused"
     EMPTY_ANSWER = "empty_answer"
@@ -69,7 +65,7 @@ DETAILS: dict[str, tuple[str, str]] = {
         "Passages were found, and none of them answers the question.",
         "检索到了相关内容，但其中没有该问题的答案。",
     ),
-    DeclineReason.OPINION_ASKED: (
+    DeclineReason.ADVICE_ASKED: (
         "The question asks for advice or a forecast; only what the sources report can be answered.",
         "问题要求给出建议或预测；只能回答资料中已报告的内容。",
     ),

@@ -11,10 +11,10 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from quelea_kit.errors import InvalidInput, NotFound, QueleaError
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
-from quelea_gateway.core.agent import asked
+from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.manager import Manager
-from quelea_gateway.core.agent.model import Event, RunRequest
+from quelea_gateway.core.agent.model import Budget, Event, RunRequest
 from quelea_gateway.exports import PICTURES, exported
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
@@ -33,17 +33,14 @@ _TEXTS = {"text/csv": "text/csv; charset=utf-8", "text/plain": "text/plain; char
 
 def run_request(body: RunIn, gateway: Gateway, tenant: str) -> RunRequest:
     """What was asked for, checked."""
-    return asked.build(
+    return run_requests.build(
         body.question,
         gateway.limits,
         gateway.analyst.budgets,
         tenant=tenant,
         as_of=body.as_of or "",
         model=body.model,
-        steps=body.limits.steps,
-        tokens=body.limits.tokens,
-        seconds=body.limits.seconds,
-        calls=body.limits.calls,
+        budget=Budget(**body.limits.model_dump()),
         bundle_ids=body.bundle_ids,
     )
 

@@ -8,7 +8,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core import model as core
 from quelea_gateway.core.decline import Decline, DeclineReason
-from quelea_gateway.core.standalone import Standalone
+from quelea_gateway.core.model import Standalone
 from quelea_gateway.rest.grounding_schemas import GroundingOut
 from quelea_gateway.rest.lists import Day, Time
 from quelea_gateway.rest.trace_schemas import GateOut, ShownOut, WebOut

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
-from quelea_gateway.core.tools import describing
+from quelea_gateway.core.tools import descriptions
 from quelea_gateway.core.tools.model import Hit, Tool
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS
@@ -70,7 +70,7 @@ class ToolLineOut(BaseModel):
             name=tool.name,
             provider=tool.provider,
             category=tool.category,
-            description=describing.line(tool).partition(": ")[2],
+            description=descriptions.line(tool).partition(": ")[2],
             score=hit.score if hit else None,
             cosine=hit.cosine if hit else None,
             lexical=hit.lexical if hit else None,
@@ -142,7 +142,7 @@ class ToolOut(BaseModel):
                 calls=health.calls,
                 failures=health.failures,
             ),
-            document=describing.details(tool),
+            document=descriptions.details(tool),
         )
 
 

@@ -10,16 +10,8 @@ from typing import Any, Protocol
 from quelea_checker import CheckPassage, Report
 
 from quelea_gateway.core.agent.model import Event, Run
-from quelea_gateway.core.model import Filters, Retrieved
+from quelea_gateway.core.model import Filters, Message, Retrieved
 from quelea_gateway.core.web import WebFound
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message to a chat model; the role is "system", "user" or "assistant"."""
-
-    role: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
