@@ -21,7 +21,7 @@ UNUSED_ON_PURPOSE := DEP002=python-multipart|lxml_html_clean|s3fs
 
 .PHONY: help
 help: ## List the targets.
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 .PHONY: setup
 setup: $(STAMP) $(ENCODER)/quelea-unpacked.json ## Make .venv with every service, the tools and the default encoder.
@@ -39,7 +39,7 @@ $(ENCODER)/quelea-unpacked.json: $(STAMP) services/embedder/quelea_embedder/unpa
 .PHONY: tools
 tools: $(TOOLS)/catalogue.jsonl ## The catalogue of what the agent's code may call, from the wheels of akshare, yfinance and edgartools (5 MB).
 
-$(TOOLS)/.fetched: requirements/tools.txt $(STAMP)
+$(TOOLS)/.fetched: requirements/tools.txt | $(STAMP)
 	rm -rf $(TOOLS)
 	$(BIN)/pip download -q --disable-pip-version-check --no-deps --only-binary :all: -d $(TOOLS) -r $<
 	@touch $@
@@ -89,6 +89,15 @@ lint: setup ## Style, format and protobuf lint.
 	$(BIN)/ruff format --check .
 	cd proto && ../$(BIN)/buf lint
 
+.PHONY: proto-breaking
+proto-breaking: setup ## Whether a client of the last release still works: the protos against proto/released.
+	cd proto && ../$(BIN)/buf breaking --against released/$$(ls released | sort -V | tail -1)
+
+.PHONY: proto-release
+proto-release: setup ## At a release: keep the protos as they are, under their version, for proto-breaking.
+	mkdir -p proto/released
+	cd proto && ../$(BIN)/buf build --exclude-source-info -o released/$$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml).binpb
+
 .PHONY: types
 types: setup ## mypy --strict over every package.
 	$(BIN)/mypy $(PACKAGES)
@@ -108,6 +117,14 @@ test: ## Before a commit: lint, types, architecture, unit and contract tests, an
 .PHONY: test-all
 test-all: ## All of that and integration, e2e, images, chart, escape, chaos and vLLM tests; ARGS="--only e2e,chaos".
 	@$(PYTHON) .ci/stages.py all $(ARGS)
+
+.PHONY: coverage
+coverage: ## What the unit and contract tests run of each package, and of all.
+	@$(PYTHON) .ci/stages.py commit --coverage --only setup,tools,unit/gateway,unit,contract,coverage
+
+.PHONY: coverage-report
+coverage-report:
+	@$(BIN)/python .ci/coverage_table.py
 
 .PHONY: chart
 chart: setup ## The Helm chart: lint, render, its tests; writes the table in its README and the dashboards anew.

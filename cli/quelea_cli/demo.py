@@ -117,9 +117,9 @@ def refreshed(gateway: Gateway, question: str) -> list[Json]:
     """The pages that were useful for a question, once those that need no approval are documents."""
     end = time.monotonic() + _REFRESH_SECONDS
     while time.monotonic() < end:
-        pages = gateway.request("GET", "/v1/web/pages", params={"limit": 1000})["pages"]
+        pages = gateway.request("GET", "/v1/web/pages", params={"page_size": 1000})["pages"]
         mine = [page for page in pages if question in page["queries"]]
-        jobs = gateway.request("GET", "/v1/jobs", params={"limit": 200})["jobs"]
+        jobs = gateway.request("GET", "/v1/jobs", params={"page_size": 200})["jobs"]
         # The newest job of each page; older ones are those of an earlier run.
         newest = {job["url"]: job for job in reversed(jobs) if job["lane"] == "refresh"}
         work = [newest.get(page["url"]) for page in mine if page["state"] == "kept"]

@@ -18,6 +18,7 @@ from quelea_evaluation.binding_fit import binding
 from quelea_evaluation.cli_gate import calibrate, gate
 from quelea_evaluation.cli_web import web
 from quelea_evaluation.figure_checks import figures
+from quelea_evaluation.figure_regressions import regressions
 from quelea_evaluation.pair_making import pairs
 from quelea_evaluation.retrieval import VARIANTS, Row, evaluate
 from quelea_evaluation.sets import SETS
@@ -25,7 +26,7 @@ from quelea_evaluation.tools import tools
 
 app = typer.Typer(no_args_is_help=True, help="Measure retrieval and answers against real data.")
 
-Data = Annotated[Path, typer.Option(help="Folder of the data sets; docs/experiments.md says where they are from.")]
+Data = Annotated[Path, typer.Option(help="Folder of the data sets (docs/experiments/README.md).")]
 HomeOption = Annotated[Path, typer.Option(help="Where the stacks of the evaluation keep their data between runs.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 
@@ -88,6 +89,7 @@ def answers(
 
 
 app.command()(figures)
+app.command()(regressions)
 
 
 @app.command("cross-language")

@@ -54,7 +54,7 @@ def web(
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """The result as tables for docs/experiments.md."""
+    """The result as tables for docs/experiments."""
     lines: list[str] = []
     if rounds := result.get("rounds"):
         lines += _rounds(rounds)

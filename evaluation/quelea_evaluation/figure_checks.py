@@ -21,10 +21,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from quelea_evaluation.figure_adversarial import Pair, check_pairs, load, rows
 from quelea_evaluation.figure_computed import computed
 from quelea_evaluation.figure_corruption import EXCHANGES, KINDS, corrupted
 from quelea_evaluation.figure_items import Item, convfinqa, docugami, tatqa
+from quelea_evaluation.figure_pairs import Pair, check_pairs, rows
 from quelea_evaluation.figure_process import Post, checking_process, keep, kept
 from quelea_evaluation.sets import SETS
 from quelea_evaluation.stack import Stack, running_stack
@@ -202,7 +202,7 @@ def _checker(home: Path, *, in_process: bool) -> Iterator[Post]:
         with checking_process() as post:
             yield post
         return
-    with running_stack(home / "adversarial") as stack:
+    with running_stack(home / "computed") as stack:
         yield lambda body: _post(stack.http, body)
 
 
@@ -236,12 +236,9 @@ def _print(console: Console, title: str, rows: Sequence[tuple[str, int, float]])
 
 def figures(
     which: Annotated[
-        Literal["answers", "adversarial", "computed"],
-        typer.Option("--set", help="Answers of data sets, those made by hand, or computed sentences made by template."),
+        Literal["answers", "computed"],
+        typer.Option("--set", help="Answers of data sets, or computed sentences made by template."),
     ] = "answers",
-    pairs: Annotated[Path, typer.Option(help="The answers made by hand.")] = Path(
-        "tests/eval/figures_adversarial.jsonl"
-    ),
     data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
     home: Annotated[Path, typer.Option(help="Where the stack keeps its data between runs.")] = Path(".quelea/eval"),
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
@@ -254,9 +251,6 @@ def figures(
     ] = False,
 ) -> None:
     """Figures checked: how many corrupted answers are caught, by kind, and how many true ones are flagged."""
-    if which == "adversarial":
-        _of_pairs({which: load(pairs)}, home, as_json=as_json, misses=misses, in_process=in_process)
-        return
     if which == "computed":
         made = {half: computed(data, half) for half in HALVES}
         _of_pairs(made, home, as_json=as_json, misses=misses, in_process=in_process)

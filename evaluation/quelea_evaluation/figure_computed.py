@@ -18,8 +18,8 @@ from pathlib import Path
 
 from quelea_fintext.glossary import known_phrases
 
-from quelea_evaluation.figure_adversarial import Pair
 from quelea_evaluation.figure_items import half_of
+from quelea_evaluation.figure_pairs import Pair
 from quelea_evaluation.figure_templates import Row, Told, sentences
 
 _YEAR = re.compile(r"(?:FY|fiscal )?((?:19|20)\d\d)(?: ?[$€£]?m)?", re.IGNORECASE)

@@ -78,7 +78,7 @@ def run(
         result.after = rows_of("after", fixed, asyncio.run(search(fixed, stack, ids, variant)))
         result.documents_after = _documents(stack)
         for state in ("pending", "kept", "rejected", "vanished"):
-            pages = stack.http.get("/v1/web/pages", params={"state": state, "limit": 1}).raise_for_status().json()
+            pages = stack.http.get("/v1/web/pages", params={"state": state, "page_size": 1}).raise_for_status().json()
             result.states[state] = int(pages["total"])
     return result
 

@@ -134,7 +134,7 @@ def settle(stack: Stack) -> None:
     while steady < _STEADY:
         if time.monotonic() > end:
             raise RuntimeError(f"jobs did not end within {_SETTLE_SECONDS:.0f} s; see {stack.home / 'logs'}")
-        jobs = stack.http.get("/v1/jobs", params={"limit": 1000}).raise_for_status().json()["jobs"]
+        jobs = stack.http.get("/v1/jobs", params={"page_size": 1000}).raise_for_status().json()["jobs"]
         steady = 0 if any(unfinished(jobs)) else steady + 1
         time.sleep(0.2)
 

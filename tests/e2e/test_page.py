@@ -25,6 +25,17 @@ async def tab(chromium, page_stand):
         yield page
 
 
+async def test_the_api_reference_works_without_another_host(chromium, page_stand):
+    async with opened(chromium, page_stand.url) as page:
+        await page.goto(page_stand.url + "/docs")
+        await page.wait_for_selector("#operations-ask-ask_v1_ask_post")
+        assert await page.locator(".opblock").count() >= 30
+        await page.click("#operations-operation-healthz_healthz_get .opblock-summary-control")
+        await page.click(".try-out__btn")
+        await page.click(".execute")
+        await page.wait_for_selector(".live-responses-table .response-col_status:text('200')")
+
+
 async def ask(page, question):
     await page.fill("#question", question)
     await page.press("#question", "Enter")

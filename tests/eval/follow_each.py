@@ -14,14 +14,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from quelea_generator.core.dialogue.follow_up import Rewritten, stand_alone
+from quelea_generator.core.dialogue.follow_up import FollowUp, stand_alone
 from quelea_generator.core.model import Turn
 
 KNOWN = ("Apple", "Amazon", "Microsoft", "NVIDIA", "Intel", "苹果", "亚马逊", "微软", "英伟达", "英特尔")
 DAY = date(2023, 11, 20)
 
 
-def as_wanted(turn: dict[str, Any], found: Rewritten) -> bool:
+def as_wanted(turn: dict[str, Any], found: FollowUp) -> bool:
     """Whether a turn was understood."""
     if turn.get("unchanged"):
         return not found.leans

@@ -15,9 +15,9 @@ from quelea_gateway.adapters.fake_sandbox import FakeSandbox
 from quelea_gateway.adapters.fake_tools import FakeTools
 from quelea_gateway.core.agent.loop import run
 from quelea_gateway.core.agent.model import Artifact, Budget, RunAnswer, RunRequest, Usage
-from quelea_gateway.core.agent.ports import Completed, Message, ModelInfo
+from quelea_gateway.core.agent.ports import Completed, ModelInfo
 from quelea_gateway.core.agent.work import Ports, Rules
-from quelea_gateway.core.model import Passage, Retrieved
+from quelea_gateway.core.model import Message, Passage, Retrieved
 
 URL = "https://quotes.example/NVDA"
 QUOTES = "date,close\n2026-11-09,181.25\n2026-11-13,190.17\n2026-11-20,186.5\n"

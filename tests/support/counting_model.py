@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from quelea_gateway.core.agent.ports import Message
+from quelea_gateway.core.model import Message
 from support.agent_world import kind_of
 from support.scripted_model import scripted_model
 

@@ -2,8 +2,9 @@
 
 An engine works as vLLM's scheduler does: in steps, each with one token of every answer that is being written, then as
 much of the prompts, first come first served, as the step's budget leaves. Its prefix cache forgets what was used
-longest ago. Rates are those of docs/experiments.md for the CPU engine: 200 tokens read a second, sixteen answers at
-once, a cache of 1 GiB, which is some 46,000 tokens of SmolLM2-135M. What a token written takes is assumed.
+longest ago. Rates are those of docs/experiments/2026-11-23-engines.md for the CPU engine: 200 tokens read a second,
+sixteen answers at once, a cache of 1 GiB, which is some 46,000 tokens of SmolLM2-135M. What a token written takes is
+assumed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from quelea_generator.core.engines.routing import Load, Policy, Wanted
+from quelea_generator.core.engines.routing import Load, Policy, PromptKey
 
 BLOCK_TOKENS = 64
 READ_PER_SECOND = 200.0
@@ -32,7 +33,7 @@ class Asked:
     """A request: when it comes, its prompt, how long its answer will be and was allowed to be (tokens)."""
 
     at: float
-    prompt: Wanted
+    prompt: PromptKey
     answer: int
     allowed: int
     first: float = -1.0

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-from quelea_generator.core.chat.prompt import Message, build
-from quelea_generator.core.engines.routing import Load, Policy, Wanted, wanted
+from quelea_generator.core.chat.prompt import Message, build_prompt
+from quelea_generator.core.engines.routing import Load, Policy, PromptKey, prompt_key
 from quelea_generator.core.model import Evidence, Task
 
 RECORDED = Path(__file__).parents[1] / "unit/generator/recorded/prompts.jsonl"
@@ -33,7 +33,7 @@ def recorded(passages: int = 8) -> list[tuple[Message, ...]]:
             for at, (number, length) in enumerate(asked["passages"][:passages], start=1)
         )
         task = Task(asked["question"], evidence, date(2024, 6, 1))
-        prompts.append(build(task, evidence_tokens=6000, history_tokens=0).messages)
+        prompts.append(build_prompt(task, evidence_tokens=6000, history_tokens=0).messages)
     return prompts
 
 
@@ -52,7 +52,7 @@ class _Engine:
 
 @dataclass
 class _Work:
-    prompt: Wanted
+    prompt: PromptKey
     began: float
     to_read: float
     to_write: float
@@ -69,7 +69,7 @@ class Found:
 
 def simulate(policy: Policy, prompts: Sequence[Sequence[Message]], *, engines: int, at_once: int, seed: int) -> Found:
     """Send the prompts in a random order, so many at once; each engine shares its time among what it has to do."""
-    waiting = [wanted("m", one, sum(len(message.content) for message in one) // 4) for one in prompts]
+    waiting = [prompt_key("m", one, sum(len(message.content) for message in one) // 4) for one in prompts]
     random.Random(seed).shuffle(waiting)
     pool = {f"http://engine-{n}/v1": _Engine() for n in range(engines)}
     answers = dict.fromkeys(pool, 0)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from quelea_generator.core.engines.routing import ByAffinity, Policy, RoundRobin, Wanted
+from quelea_generator.core.engines.routing import ByAffinity, Policy, PromptKey, RoundRobin
 from support.routing_engines import BLOCK_TOKENS, Asked, Simulation, World
 
 POLICIES: dict[str, Callable[[], Policy]] = {
@@ -66,14 +66,14 @@ class Traffic:
         return made
 
 
-def _prompt(evidence: str, tokens: int, number: int, question: int) -> Wanted:
+def _prompt(evidence: str, tokens: int, number: int, question: int) -> PromptKey:
     def key(text: str) -> bytes:
         return blake2b(text.encode(), digest_size=8).digest()
 
     blocks = [key(f"template {n}") for n in range(_TEMPLATE)]
     blocks += [key(f"{evidence} {n}") for n in range(tokens // BLOCK_TOKENS)]
     home = blocks[5] if len(blocks) > 5 else key(f"{evidence} {number}")
-    return Wanted(tuple(blocks), home, len(blocks) * BLOCK_TOKENS + tokens % BLOCK_TOKENS + question)
+    return PromptKey(tuple(blocks), home, len(blocks) * BLOCK_TOKENS + tokens % BLOCK_TOKENS + question)
 
 
 TRAFFICS = {

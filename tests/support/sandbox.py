@@ -231,7 +231,7 @@ async def pod_sandbox(
                 await own.start()
             settings = pod_settings(own, Path(folder), **({"min_warm": 0} if dead else {}), **fields)
             async with sandbox(KubernetesBackend(settings), settings) as client:
-                await wait_until_async(lambda: client.service.pool.asked)
+                await wait_until_async(lambda: client.service.pool.was_asked)
                 if not dead:
                     await client.until_ready()
                 yield client

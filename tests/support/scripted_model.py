@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from quelea_gateway.core.agent.ports import Message
+from quelea_gateway.core.model import Message
 from support.agent_world import kind_of
 
 NAME = "scripted"

@@ -4,7 +4,6 @@ import asyncio
 
 from quelea_checker import check_answer
 from quelea_gateway.core.gate import CosineGate
-from quelea_gateway.core.keeping import Keeper
 from quelea_gateway.core.model import (
     Answer,
     Delta,
@@ -19,6 +18,7 @@ from quelea_gateway.core.model import (
     Started,
 )
 from quelea_gateway.core.pipeline import Pipeline
+from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.core.web import WebFound, WebPage
 from quelea_gateway.core.webroute import WebLimits, WebRoute
 from quelea_kit.errors import Unavailable
@@ -123,9 +123,11 @@ class Room:
         self.retriever = FakeRetriever(found or Retrieved(passages, reading or Reading(), 0.8), rank_error=rank_error)
         self.generator, self.web = FakeGenerator(), web or FakeWeb()
         self.reports = []
-        self.keeper = Keeper(self.web.keep, seconds=5.0, most=8, report=lambda *said: self.reports.append(said))
+        self.reporter = UsefulPageReporter(
+            self.web.keep, seconds=5.0, most=8, report=lambda *said: self.reports.append(said)
+        )
         limits = WebLimits(pages=4, passages=7, seconds=seconds)
-        route = WebRoute(self.web, self.retriever, self.keeper, cosine=c, limits=limits)
+        route = WebRoute(self.web, self.retriever, self.reporter, cosine=c, limits=limits)
         self.pipeline = Pipeline(self.retriever, self.generator, CosineGate(gate), CheckedHere(), route)
 
     async def ask(self, text="How many vehicles did Rivian deliver?", **more):

@@ -126,7 +126,7 @@ def _watch(console: Console, gateway: Gateway, run_id: str, *, quiet: bool) -> N
 
 
 def _list(console: Console, gateway: Gateway, *, as_json: bool) -> None:
-    found = gateway.request("GET", _RUNS, params={"limit": _LISTED})
+    found = gateway.request("GET", _RUNS, params={"page_size": _LISTED})
     if as_json:
         print_json(found)
         return

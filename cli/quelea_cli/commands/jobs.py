@@ -39,7 +39,7 @@ def jobs(
         elif given:
             found = gateway.request("GET", f"/v1/jobs/{given[0]}")
         else:
-            wanted: Json = {"limit": limit, **({"replayable": "true"} if failed else {})}
+            wanted: Json = {"page_size": limit, **({"replayable": "true"} if failed else {})}
             found = gateway.request("GET", "/v1/jobs", params=wanted)
     if as_json:
         print_json(found)

@@ -40,7 +40,7 @@ def search_tools(
     as_json: AsJson = False,
 ) -> None:
     """Find tools for a question, or list those of a category."""
-    wanted: Json = {"q": question, "category": category, "k": k, "mode": mode.value}
+    wanted: Json = {"q": question, "category": category, "page_size": k, "mode": mode.value}
     with connect(url, api_key) as gateway:
         found = gateway.request("GET", "/v1/tools", params=wanted)
     if as_json:

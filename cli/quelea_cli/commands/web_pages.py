@@ -44,7 +44,7 @@ def list_web_pages(
     as_json: bool,
 ) -> None:
     """Print the pages of the web that are remembered."""
-    wanted: Json = {"limit": _MOST, "state": [state.value for state in states], "host": hosts}
+    wanted: Json = {"page_size": _MOST, "state": [state.value for state in states], "host": hosts}
     wanted |= {name: day for name, day in (("added_from", added_from), ("added_to", added_to)) if day}
     with connect(url, api_key) as gateway:
         found = gateway.request("GET", "/v1/web/pages", params=wanted)

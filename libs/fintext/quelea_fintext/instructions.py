@@ -26,7 +26,7 @@ _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
 _SPACES = re.compile(r"[^\S\n]+")
 
 
-def visible(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """The text without characters that are not seen but read: zero width, direction marks, tags."""
     return _INVISIBLE.sub("", text)
 
@@ -37,6 +37,6 @@ def reads_like_instructions(text: str) -> bool:
     if _TAGS.search(text):
         return True
     # Full-width and invisible characters are a common disguise.
-    plain = _SPACES.sub(" ", visible(unicodedata.normalize("NFKC", text))).lower()
+    plain = _SPACES.sub(" ", strip_invisible(unicodedata.normalize("NFKC", text))).lower()
     flat = plain.replace("\n", " ")
     return any(any(word in flat for word in words) and pattern.search(plain) for words, pattern in _ORDERS)

@@ -98,7 +98,8 @@ def _terms_of(run: str) -> tuple[str, ...]:
 def estimate_tokens(text: str) -> int:
     """About how many tokens a subword model reads: 0.7 a Chinese character, 1.3 an English word, 0.6 a digit.
 
-    An estimate for budgets, where the model's own tokenizer is not at hand; `docs/experiments.md` has its error.
+    An estimate for budgets, where the model's own tokenizer is not at hand; its error:
+    `docs/experiments/2026-11-22-encoder.md`.
     """
     raw = text.encode("ascii", "replace")  # bytes are several times quicker to take apart; no letter or digit is lost
     lengths = list(map(len, raw.translate(_LETTERS_ALONE).split()))

@@ -23,7 +23,7 @@ class EngineWatch:
         self._backend = backend
         self._sweep_at = 0.0
         self._image = ""
-        self.asked = False
+        self.was_asked = False
         self.down = "the engine was not asked yet"
         """Why it is of no use; empty while it works."""
 
@@ -54,7 +54,7 @@ class EngineWatch:
         except Exception as error:  # the watch must go on, whatever an engine answers
             log.exception("check_failed")
             self.down = f"{type(error).__name__}: {error}"
-        self.asked = True
+        self.was_asked = True
         before, self._image = self._image, self._backend.image
         return self._image != before
 

@@ -14,7 +14,7 @@ from quelea_sandbox.adapters.backend import Container, EngineError, Stats
 from quelea_sandbox.core.conversation import Conversation, State
 from quelea_sandbox.core.frames import ProtocolError
 from quelea_sandbox.core.model import Ended, Limits, Outcome, Reason, Shape, Task, Usage
-from quelea_sandbox.mailbox import Mailbox
+from quelea_sandbox.event_buffer import EventBuffer
 
 log = get_logger(__name__)
 
@@ -43,7 +43,7 @@ class Keeper:
         """Called once when the guest ends or speaks while nothing runs in it."""
 
         self._talk = Conversation(max_files=max_files)
-        self._mailbox: Mailbox | None = None
+        self._buffer: EventBuffer | None = None
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._end: asyncio.Future[Ended | ProtocolError | None] | None = None
         self._base = Stats(0.0, 0)
@@ -86,14 +86,14 @@ class Keeper:
         """Whether the kernel ended the guest because its memory was not enough."""
         return self._gone and (await self._autopsy())[0] is Reason.MEMORY
 
-    async def run(self, task: Task, limits: Limits, mailbox: Mailbox, cancelled: asyncio.Event) -> Outcome:
-        """Run code to its end, whatever that is. Events go to the mailbox; after any end but OK and ERROR the
+    async def run(self, task: Task, limits: Limits, buffer: EventBuffer, cancelled: asyncio.Event) -> Outcome:
+        """Run code to its end, whatever that is. Events go to the buffer; after any end but OK and ERROR the
         container is good for nothing and must be removed.
 
         Args:
             task: The code.
             limits: Wall clock, in seconds from now.
-            mailbox: Gets output and files.
+            buffer: Gets output and files.
             cancelled: Set from outside to end the run.
         """
         if self._gone:
@@ -102,7 +102,7 @@ class Keeper:
             return Outcome(*(await self._autopsy() if task.keep else lost))
         began = time.monotonic()
         loop = asyncio.get_running_loop()
-        self._end, self._mailbox = loop.create_future(), mailbox
+        self._end, self._buffer = loop.create_future(), buffer
         try:
             frames = self._talk.begin(task)
         except ProtocolError as fault:
@@ -116,7 +116,7 @@ class Keeper:
             reason, error = await self._verdict(self._end, stop, limits)
             used = await self._stats()
         finally:
-            self._mailbox = None
+            self._buffer = None
             for helper in (sending, stop):
                 helper.cancel()
         return Outcome(
@@ -197,8 +197,8 @@ class Keeper:
             for event in events:
                 if isinstance(event, Ended):
                     self._settle(event)
-                elif self._mailbox is not None:
-                    self._mailbox.put(event)
+                elif self._buffer is not None:
+                    self._buffer.put(event)
             # A flood, of bytes or of tiny frames, is read no faster than this: it costs its own container time, and
             # not everybody else's.
             cost += len(data) + _FRAME_COST * self._talk.take_count()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,14 +12,32 @@ from quelea_kit.errors import Cancelled, Overloaded, QueleaError, Unavailable
 
 from quelea_sandbox import metrics
 from quelea_sandbox.adapters.backend import Backend
+from quelea_sandbox.core.fair_queue import FairQueue
 from quelea_sandbox.core.model import Shape
 from quelea_sandbox.core.policy import PoolLimits, retry_after
-from quelea_sandbox.core.turns import TurnQueue
+from quelea_sandbox.idle_containers import IdleContainers
 from quelea_sandbox.keeper import Keeper
-from quelea_sandbox.lines import Counts, Waiter, wants
-from quelea_sandbox.stock import Stock
 
 _TICK = 0.25
+
+
+@dataclass(eq=False, slots=True)
+class Waiter:
+    """A call that waits for a container."""
+
+    shape: Shape
+    answer: asyncio.Future[Keeper]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many containers, and callers, are in which state."""
+
+    ready: int
+    running: int
+    starting: int
+    removing: int
+    waiting: int
 
 
 class Pool:
@@ -32,9 +51,9 @@ class Pool:
 
     def __init__(self, backend: Backend, warm: list[Shape], limits: PoolLimits) -> None:
         self._limits = limits
-        self._stock = Stock(backend, warm, limits, changed=self._balance, hopeless=self._refuse)
-        self._waiting: TurnQueue[Waiter] = TurnQueue(
-            length=limits.queue_length, lane_length=limits.queue_length_per_tenant
+        self._idle = IdleContainers(backend, warm, limits, changed=self._balance, hopeless=self._refuse)
+        self._waiting: FairQueue[Waiter] = FairQueue(
+            length=limits.queue_length, tenant_length=limits.queue_length_per_tenant
         )
         self._running: set[Keeper] = set()
         self._closed = False
@@ -58,21 +77,21 @@ class Pool:
     @property
     def down(self) -> str:
         """Why no container can be made; empty while they can."""
-        return self._stock.down
+        return self._idle.down
 
     @property
-    def asked(self) -> bool:
+    def was_asked(self) -> bool:
         """Whether the engine was asked at least once."""
-        return self._stock.asked
+        return self._idle.was_asked
 
     @property
     def counts(self) -> Counts:
         """The state of things."""
         return Counts(
-            ready=self._stock.ready,
+            ready=self._idle.ready,
             running=len(self._running),
-            starting=self._stock.starting,
-            removing=self._stock.removing,
+            starting=self._idle.starting,
+            removing=self._idle.removing,
             waiting=len(self._waiting),
         )
 
@@ -86,7 +105,7 @@ class Pool:
             Unavailable: The engine is unusable.
         """
         await self.ready()
-        self._stock.line(shape).demand.arrived(time.monotonic())
+        self._idle.state(shape).demand.arrived(time.monotonic())
         waiter = Waiter(shape, asyncio.get_running_loop().create_future())
         self._queue(tenant, waiter)
         self._balance()
@@ -96,7 +115,7 @@ class Pool:
             either: set[asyncio.Future[Any]] = {waiter.answer, stop}
             await asyncio.wait(either, timeout=self._limits.queue_seconds, return_when=asyncio.FIRST_COMPLETED)
             if stop.done():
-                raise Cancelled("Cancelled while it waited for a container.")
+                raise Cancelled("Cancelled while waiting for a container.")
             if not waiter.answer.done():
                 metrics.REFUSED.labels("wait").inc()
                 await self.ready()
@@ -120,7 +139,7 @@ class Pool:
         """Destroy a container that was given out, in the background; once is enough."""
         if keeper in self._running:
             self._running.remove(keeper)
-            self._stock.destroy(keeper)
+            self._idle.destroy(keeper)
 
     async def close(self) -> None:
         """Destroy all containers, whatever they do; those that wait are refused."""
@@ -132,7 +151,7 @@ class Pool:
                 waiter.answer.set_exception(Unavailable("The sandbox is shutting down.", retry_after=2.0))
         for keeper in list(self._running):
             self.discard(keeper)
-        await self._stock.close()
+        await self._idle.close()
 
     def _queue(self, tenant: str, waiter: Waiter) -> None:
         refused = self._waiting.push(tenant, waiter)
@@ -149,49 +168,49 @@ class Pool:
 
     def _refuse(self, shape: Shape, why: QueleaError) -> None:
         """Everybody who waits for this shape hears why there is none."""
-        while waiter := self._waiting.pop(partial(wants, shape)):
+        while waiter := self._waiting.pop(partial(is_wanted_by, shape)):
             waiter.answer.set_exception(why)
 
     def _retry_after(self) -> float:
-        return retry_after(len(self._waiting), self._limits.starts_at_once, self._stock.start_mean.value)
+        return retry_after(len(self._waiting), self._limits.starts_at_once, self._idle.start_mean.value)
 
     def _balance(self) -> None:
         """Give ready containers to who waits, and start what is missing."""
         if not self._closed:
-            for shape, line in self._stock.lines.items():
-                while line.idle:
-                    if not line.idle[0].usable:
-                        self._stock.destroy(line.idle.popleft())
+            for shape, state in self._idle.shapes.items():
+                while state.idle:
+                    if not state.idle[0].usable:
+                        self._idle.destroy(state.idle.popleft())
                         continue
-                    waiter = self._waiting.pop(partial(wants, shape))
+                    waiter = self._waiting.pop(partial(is_wanted_by, shape))
                     if waiter is None:
                         break
-                    keeper = line.idle.popleft()
+                    keeper = state.idle.popleft()
                     self._running.add(keeper)
                     waiter.answer.set_result(keeper)
             self._start_missing()
         counts = self.counts
-        for state in ("ready", "running", "starting", "removing"):
-            metrics.CONTAINERS.labels(state).set(getattr(counts, state))
+        for label in ("ready", "running", "starting", "removing"):
+            metrics.CONTAINERS.labels(label).set(getattr(counts, label))
         metrics.WAITING.set(counts.waiting)
 
     def _start_missing(self) -> None:
-        now, stock = time.monotonic(), self._stock
+        now, idle = time.monotonic(), self._idle
         wanted: dict[Shape, int] = {}
         for waiter in self._waiting:  # in the order of turns
             wanted[waiter.shape] = wanted.get(waiter.shape, 0) + 1
         for shape, number in wanted.items():
-            line = stock.line(shape)
-            while line.starting < number and stock.may_start(line, now):
+            state = idle.state(shape)
+            while state.starting < number and idle.may_start(state, now):
                 if self._room() <= 0:
                     self._evict(wanted)  # and this comes again when that one is gone
                     return
-                stock.begin(shape)
-        for shape in stock.warm:
-            line = stock.line(shape)
-            target = max(stock.target(line, now), 1 if line.backoff.failures else 0) + wanted.get(shape, 0)
-            while len(line.idle) + line.starting < target and stock.may_start(line, now) and self._room() > 0:
-                stock.begin(shape)
+                idle.begin(shape)
+        for shape in idle.warm:
+            state = idle.state(shape)
+            target = max(idle.target(state, now), 1 if state.backoff.failures else 0) + wanted.get(shape, 0)
+            while len(state.idle) + state.starting < target and idle.may_start(state, now) and self._room() > 0:
+                idle.begin(shape)
 
     def _room(self) -> int:
         counts = self.counts
@@ -199,11 +218,11 @@ class Pool:
 
     def _evict(self, wanted: dict[Shape, int]) -> None:
         """Make room for a shape that is waited for with a ready container of a shape that is not."""
-        if self._stock.removing:
+        if self._idle.removing:
             return
-        for shape, line in self._stock.lines.items():
-            if shape not in wanted and line.idle:
-                self._stock.destroy(line.idle.popleft())
+        for shape, state in self._idle.shapes.items():
+            if shape not in wanted and state.idle:
+                self._idle.destroy(state.idle.popleft())
                 return
 
     async def _keep_up(self) -> None:
@@ -211,8 +230,13 @@ class Pool:
         while True:
             now = time.monotonic()
             if now - checked >= self._limits.check_seconds:
-                await self._stock.check()
+                await self._idle.check()
                 checked = time.monotonic()
-            self._stock.trim(now, lambda shape: any(wants(shape, waiter) for waiter in self._waiting))
+            self._idle.trim(now, lambda shape: any(is_wanted_by(shape, waiter) for waiter in self._waiting))
             self._balance()
             await asyncio.sleep(_TICK)
+
+
+def is_wanted_by(shape: Shape, waiter: Waiter) -> bool:
+    """Whether a container of this shape is what the call waits for."""
+    return waiter.shape == shape and not waiter.answer.done()

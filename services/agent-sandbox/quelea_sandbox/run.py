@@ -32,7 +32,7 @@ async def run(code: str, files: tuple[InputFile, ...], settings: SandboxSettings
     outcome = Outcome(Reason.ENGINE, "nothing came")
     pool.start()
     try:
-        while not pool.asked:  # noqa: ASYNC110  # within the engine's own deadline
+        while not pool.was_asked:  # noqa: ASYNC110  # within the engine's own deadline
             await asyncio.sleep(0.05)
         async for event in runs.execute(Request(id=secrets.token_hex(8), code=code, tenant="", files=files)):
             if isinstance(event, Output):

@@ -26,8 +26,8 @@ from quelea_sandbox.core.model import (
     Shape,
     Task,
 )
+from quelea_sandbox.event_buffer import EventBuffer
 from quelea_sandbox.keeper import Keeper
-from quelea_sandbox.mailbox import Mailbox
 from quelea_sandbox.pool import Pool
 from quelea_sandbox.sessions import Session, Sessions
 
@@ -120,7 +120,7 @@ class Runs:
     @contextlib.contextmanager
     def _registered(self, run_id: str) -> Iterator[asyncio.Event]:
         if run_id in self._cancels:
-            raise Conflict(f"A run with the id {run_id} is under way.")
+            raise Conflict(f"A run with the id {run_id} is already running.")
         cancelled = self._cancels[run_id] = asyncio.Event()
         try:
             yield cancelled
@@ -153,9 +153,9 @@ class Runs:
         asked = {**asdict(session.limits), **dict(request.asked)}
         limits, shape = self.container_of(tuple(asked.items()), market=keeper.shape.market)
         if shape != keeper.shape:
-            raise InvalidInput("Memory, cpus and pids of a session are fixed when it is created; leave them at 0.")
+            raise InvalidInput("memory, cpus and pids are fixed when a session is created; leave them at 0.")
         if request.market is not None and request.market is not keeper.shape.market:
-            raise InvalidInput("The network policy of a session is fixed when it is created; leave it unspecified.")
+            raise InvalidInput("The network policy is fixed when a session is created; leave it unspecified.")
         environment = await self._environment(shape, request.market_token or session.market_token)
         complete = False
         try:
@@ -191,16 +191,16 @@ class Runs:
             files_bytes=limits.files_bytes,
             keep=keep,
         )
-        mailbox = Mailbox()
+        buffer = EventBuffer()
 
         async def work() -> Outcome:
             try:
-                outcome = await keeper.run(task, limits, mailbox, cancelled)
+                outcome = await keeper.run(task, limits, buffer, cancelled)
             except BaseException:
                 release()
                 raise
             finally:
-                mailbox.close()
+                buffer.close()
             # At once, however long the caller takes to read what came before.
             if not keep or outcome.reason not in (Reason.OK, Reason.ERROR):
                 release()
@@ -208,12 +208,12 @@ class Runs:
 
         running = asyncio.create_task(work())
         try:
-            async for event in mailbox:
+            async for event in buffer:
                 yield event
             outcome = await running
         finally:
             running.cancel()
-        dropped = outcome.dropped_output_bytes + mailbox.dropped
+        dropped = outcome.dropped_output_bytes + buffer.dropped
         yield self._counted(replace(outcome, dropped_output_bytes=dropped))
 
     def _counted(self, outcome: Outcome) -> Outcome:

@@ -10,16 +10,16 @@ from typing import Any
 import grpc
 from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc
 from quelea_kit.errors import NotFound
+from quelea_kit.paging import checked_page_size
 
-from quelea_gateway.core.agent import asked
+from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import made_file
-from quelea_gateway.core.agent.model import Run
+from quelea_gateway.core.agent.model import Budget, Run
 from quelea_gateway.exports import exported
 from quelea_gateway.gateway import Gateway
 
 SERVICE = "quelea.gateway.v1.AgentService"
 _PIECE = 1024 * 1024
-_LISTED = 50
 _STATES = {
     "queued": agent_pb2.RUN_STATE_QUEUED,
     "running": agent_pb2.RUN_STATE_RUNNING,
@@ -46,7 +46,7 @@ def run_to_wire(run: Run) -> agent_pb2.Run:
         model=run.model,
         created=run.created,
         started=run.started,
-        ended=run.ended,
+        finished=run.ended,
         error=run.error,
         bundle_ids=run.bundle_ids,
         budget=agent_pb2.RunBudget(
@@ -96,17 +96,15 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     ) -> agent_pb2.StartRunResponse:
         """Queue a run."""
         with self._gateway.admitted(context) as name:
-            wanted = asked.build(
+            asked = request.budget
+            wanted = run_requests.build(
                 request.question,
                 self._gateway.limits,
                 self._gateway.analyst.budgets,
                 tenant=name,
                 as_of=request.as_of,
                 model=request.model,
-                steps=request.budget.steps,
-                tokens=request.budget.tokens,
-                seconds=request.budget.seconds,
-                calls=request.budget.calls,
+                budget=Budget(asked.steps, asked.tokens, asked.seconds, asked.calls),
                 bundle_ids=list(request.bundle_ids),
             )
             manager = await self._gateway.analyst.ready()
@@ -146,8 +144,10 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     ) -> agent_pb2.ListRunsResponse:
         """The caller's, newest first; without answers."""
         with self._gateway.admitted(context) as name:
-            found = await self._gateway.analyst.runs().newest(name, min(request.limit or _LISTED, 200))
-            return agent_pb2.ListRunsResponse(runs=[run_to_wire(one.changed(answer=None)) for one in found])
+            page_size = checked_page_size(request.page_size)
+            found, next_page_token = await self._gateway.analyst.runs().page(name, page_size, request.page_token)
+            shown = [run_to_wire(one.changed(answer=None)) for one in found]
+            return agent_pb2.ListRunsResponse(runs=shown, next_page_token=next_page_token)
 
     async def CancelRun(  # noqa: N802  # the wire's name
         self,

@@ -17,12 +17,12 @@ from quelea_gateway.adapters.runs import Runs
 from quelea_gateway.adapters.sandbox import SandboxClient
 from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.adapters.trajectories import TrajectoryFolder
-from quelea_gateway.core.agent.asked import BudgetRules
 from quelea_gateway.core.agent.chat import Chat
 from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import Budget, Run
 from quelea_gateway.core.agent.ports import Tools
-from quelea_gateway.core.agent.quota import Bounds
+from quelea_gateway.core.agent.quota import RunLimits
+from quelea_gateway.core.agent.run_requests import BudgetRules
 from quelea_gateway.core.agent.work import Ports, Rules
 from quelea_gateway.core.ports import Checker
 from quelea_gateway.metrics import observe_run
@@ -138,7 +138,7 @@ def build_analyst(
         model_seconds=settings.agent_model_seconds,
         code_seconds=settings.agent_code_seconds,
     )
-    bounds = Bounds(
+    limits = RunLimits(
         running=settings.agent_running,
         running_per_tenant=settings.agent_running_per_key,
         queued=settings.agent_queue,
@@ -150,7 +150,7 @@ def build_analyst(
         tenant_calls=settings.agent_day_calls,
         beat_seconds=settings.agent_beat_seconds,
     )
-    manager = Manager(ports, Runs(settings.runs_url), rules=rules, bounds=bounds, report=_report)
+    manager = Manager(ports, Runs(settings.runs_url), rules=rules, limits=limits, report=_report)
     return Analyst(budgets, manager, sandbox, door)
 
 

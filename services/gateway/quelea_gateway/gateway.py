@@ -14,7 +14,7 @@ from typing import Any
 import grpc
 from quelea_kit.errors import InvalidInput, QueleaError, Unavailable
 
-from quelea_gateway.access import Access
+from quelea_gateway.access import Access, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
 from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.generator import GeneratorClient
@@ -22,14 +22,13 @@ from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.analyst import Analyst, build_analyst
 from quelea_gateway.core.agent.prompts import AgentPrompts
-from quelea_gateway.core.bounds import Bounds
 from quelea_gateway.core.foreign_sentences import MeaningChecker
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate, Gate
-from quelea_gateway.core.keeping import Keeper
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.prompts import PromptSource
 from quelea_gateway.core.question import Limits
 from quelea_gateway.core.structured import StructuredPrompts
+from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.core.webroute import WebLimits, WebRoute
 from quelea_gateway.metrics import observe_kept
 from quelea_gateway.settings import Settings
@@ -44,13 +43,13 @@ class Gateway:
 
     settings: Settings
     access: Access
-    bounds: Bounds
+    limiter: CallLimiter
     limits: Limits
     retriever: RetrieverClient
     search: SearchClient
     generator: GeneratorClient
     pipeline: Pipeline
-    keeper: Keeper
+    reporter: UsefulPageReporter
     check_pool: CheckPool
     checker: MeaningChecker
     analyst: Analyst
@@ -71,7 +70,7 @@ class Gateway:
         metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
         given = next((value for key, value in metadata if key == "authorization"), None)
         name = self.access.admit(given if isinstance(given, str) else None)
-        with self.bounds.call(name):
+        with self.limiter.call(name):
             yield name
 
     async def dependencies(self) -> dict[str, str]:
@@ -103,7 +102,7 @@ class Gateway:
             await close()
         await self.analyst.close()
         await self.toolkit.close()
-        await self.keeper.close(self.settings.drain_seconds)
+        await self.reporter.close(self.settings.drain_seconds)
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
         )
@@ -124,7 +123,9 @@ def build(settings: Settings) -> Gateway:
         call_seconds=settings.call_seconds,
     )
     search = SearchClient(settings.search, call_seconds=settings.call_seconds, upload_seconds=settings.upload_seconds)
-    keeper = Keeper(search.keep, seconds=settings.keep_seconds, most=settings.keep_queue, report=observe_kept)
+    reporter = UsefulPageReporter(
+        search.keep, seconds=settings.keep_seconds, most=settings.keep_queue, report=observe_kept
+    )
     limits = WebLimits(pages=settings.web_pages, passages=settings.web_passages, seconds=settings.web_seconds)
     generator = GeneratorClient(
         settings.generator, generate_seconds=settings.generate_seconds, evidence_tokens=settings.evidence_tokens
@@ -145,7 +146,7 @@ def build(settings: Settings) -> Gateway:
     return Gateway(
         settings=settings,
         access=access,
-        bounds=Bounds(settings.max_calls_per_key, settings.calls_per_minute_per_key),
+        limiter=CallLimiter(settings.max_calls_per_key, settings.calls_per_minute_per_key),
         limits=Limits(
             question_chars=settings.max_question_chars,
             history_turns=settings.max_history_turns,
@@ -161,9 +162,9 @@ def build(settings: Settings) -> Gateway:
             generator,
             gate,
             checker,
-            WebRoute(search, retriever, keeper, cosine=settings.keep_cosine, limits=limits),
+            WebRoute(search, retriever, reporter, cosine=settings.keep_cosine, limits=limits),
         ),
-        keeper=keeper,
+        reporter=reporter,
         check_pool=check_pool,
         checker=checker,
         analyst=analyst,

@@ -138,7 +138,8 @@ def _keep_for_good() -> None:
     """Take what is loaded by now out of the garbage collector's sight, before the first call.
 
     A full collection goes through every object there is, modules, models and patterns, and stops every stream
-    meanwhile: for a quarter of a second and more on a loaded machine, every ten seconds (docs/experiments.md).
+    meanwhile: for a quarter of a second and more on a loaded machine, every ten seconds
+    (docs/experiments/2026-11-22-gateway-load.md).
     """
     gc.collect()
     gc.freeze()

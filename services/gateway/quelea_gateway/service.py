@@ -15,9 +15,8 @@ from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_gateway.adapters.retriever import filters_from_wire, reading_to_wire
 from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.model import Answer, Citation, Delta, Question, Started, Turn, Verdict, WebTrace
+from quelea_gateway.core.model import Answer, Citation, Delta, Question, Standalone, Started, Turn, Verdict, WebTrace
 from quelea_gateway.core.pipeline import ReaderFailed
-from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer

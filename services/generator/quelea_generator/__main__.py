@@ -53,7 +53,6 @@ def pool(settings: GeneratorSettings) -> EnginePool:
             url,
             settings.api_key,
             settings.model,
-            attempts=1,  # the pool has the tries
             connect_seconds=settings.connect_seconds,
             stall_seconds=settings.stall_seconds,
             first_stall_seconds=settings.first_stall_seconds,

@@ -6,15 +6,16 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, Iterator
 from importlib.metadata import version
+from typing import Any
 
 import grpc
 from prometheus_client import Counter, Gauge, Histogram
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
 from quelea_kit.errors import Conflict, Overloaded, TooLarge
-from quelea_kit.gathering import gathered
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
+from quelea_kit.text_batching import batch_text
 
 from quelea_generator.core.chat.completion import Completer
 from quelea_generator.core.chat.prompt_files import prompt_files
@@ -24,6 +25,7 @@ from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
 from quelea_generator.wire import (
     check_tenant,
+    to_completion,
     to_day,
     to_decline,
     to_gather,
@@ -31,7 +33,6 @@ from quelea_generator.wire import (
     to_question,
     to_quote,
     to_task,
-    to_wanted,
 )
 
 log = get_logger(__name__)
@@ -84,17 +85,14 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         context: grpc.aio.ServicerContext[pb.GenerateRequest, pb.GenerateResponse],
     ) -> AsyncGenerator[pb.GenerateResponse, None]:
         """Text as it comes, then quotes, then Finished. A caller that leaves ends the work behind it."""
-        started = time.perf_counter()
         task, gather = to_task(request, self._settings), to_gather(request)
         reader = self.reader.name
-        first_token: float | None = None
+        clock = _Clock(reader)
         with self._place():
-            async with contextlib.aclosing(gathered(self.reader.read(task), gather, _text, Delta)) as events:
+            async with contextlib.aclosing(batch_text(self.reader.read(task), gather, _text, Delta)) as events:
                 async for event in events:
                     if isinstance(event, Delta):
-                        if first_token is None:
-                            first_token = time.perf_counter() - started
-                            FIRST_TOKEN.labels(reader).observe(first_token)
+                        clock.first_token()
                         yield pb.GenerateResponse(delta=pb.TextDelta(text=event.text))
                     elif isinstance(event, Quote):
                         yield pb.GenerateResponse(quote=to_quote(event))
@@ -108,8 +106,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                                 prompt_version=event.prompt_version,
                                 prompt_tokens=event.prompt_tokens,
                                 completion_tokens=event.completion_tokens,
-                                first_token_ms=1000 * (first_token or 0.0),
-                                total_ms=1000 * (time.perf_counter() - started),
+                                **clock.milliseconds(),
                                 **to_decline(event.decline),
                             )
                         )
@@ -120,21 +117,18 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         context: grpc.aio.ServicerContext[pb.CompleteRequest, pb.CompleteResponse],
     ) -> AsyncGenerator[pb.CompleteResponse, None]:
         """Text as it comes, then Completed. A caller that leaves ends the work behind it."""
-        started = time.perf_counter()
+        clock = _Clock("completion")
         if self._completer is None:
             raise Conflict(
-                "This generator has no language model: its reader is extractive. Set QUELEA_GENERATOR_ENDPOINT.",
+                "No language model is configured. Set QUELEA_GENERATOR_ENDPOINT.",
                 details={"reader": self.reader.name},
             )
-        wanted = to_wanted(request, self._settings)
-        first_token: float | None = None
+        wanted = to_completion(request, self._settings)
         with self._place():
             async with contextlib.aclosing(self._completer.complete(wanted)) as events:
                 async for event in events:
                     if isinstance(event, Delta):
-                        if first_token is None:
-                            first_token = time.perf_counter() - started
-                            FIRST_TOKEN.labels("completion").observe(first_token)
+                        clock.first_token()
                         yield pb.CompleteResponse(delta=pb.TextDelta(text=event.text))
                         continue
                     COMPLETIONS.labels(event.reason).inc()
@@ -147,8 +141,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                             model=event.model,
                             prompt_tokens=event.prompt_tokens,
                             completion_tokens=event.completion_tokens,
-                            first_token_ms=1000 * (first_token or 0.0),
-                            total_ms=1000 * (time.perf_counter() - started),
+                            **clock.milliseconds(),
                         )
                     )
 
@@ -229,6 +222,25 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         TOKENS.labels(reader, "completion").inc(event.completion_tokens)
         MARKERS_REMOVED.inc(event.removed_markers)
         log.info("answered", reader=reader, reason=event.reason, decline=why, removed_markers=event.removed_markers)
+
+
+class _Clock:
+    """Times one request: from now to its first text, and to its end."""
+
+    def __init__(self, reader: str) -> None:
+        self._reader = reader
+        self._started = time.perf_counter()
+        self._first = 0.0
+
+    def first_token(self) -> None:
+        """Text has come; only the first call counts."""
+        if not self._first:
+            self._first = time.perf_counter() - self._started
+            FIRST_TOKEN.labels(self._reader).observe(self._first)
+
+    def milliseconds(self) -> dict[str, Any]:
+        """The fields of the last message; first_token_ms is 0 where no text came."""
+        return {"first_token_ms": 1000 * self._first, "total_ms": 1000 * (time.perf_counter() - self._started)}
 
 
 def _text(event: Event) -> str | None:

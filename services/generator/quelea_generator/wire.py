@@ -11,7 +11,7 @@ from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.json_schema import read_schema
 
-from quelea_generator.core.chat.completion import Wanted
+from quelea_generator.core.chat.completion import CompletionRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import Decline, Evidence, Quote, Sampling, Task, Turn
 from quelea_generator.settings import GeneratorSettings
@@ -62,7 +62,7 @@ def to_gather(request: pb.GenerateRequest) -> float:
     return min(request.gather_ms / 1000 or GATHER_SECONDS, _MOST_GATHER_SECONDS)
 
 
-def to_wanted(request: pb.CompleteRequest, settings: GeneratorSettings) -> Wanted:
+def to_completion(request: pb.CompleteRequest, settings: GeneratorSettings) -> CompletionRequest:
     """The request as the core has it.
 
     Raises:
@@ -82,7 +82,7 @@ def to_wanted(request: pb.CompleteRequest, settings: GeneratorSettings) -> Wante
         if not message.text.strip():
             raise InvalidInput("A message has no text.")
     check_tenant(request.tenant)
-    return Wanted(
+    return CompletionRequest(
         messages=tuple(Message(message.role, message.text) for message in request.messages),
         schema=read_schema(request.json_schema) if request.json_schema else None,
         model=request.model,

@@ -278,7 +278,7 @@ def page_token_in(token: str) -> tuple[str, str] | None:
         fetched, document_id = json.loads(base64.urlsafe_b64decode(token.encode()))
         return str(fetched), str(document_id)
     except (binascii.Error, ValueError, TypeError) as error:
-        raise InvalidInput("page_token is not one that this service gave.") from error
+        raise InvalidInput("page_token is invalid; use one that this service returned.") from error
 
 
 def list_key(facts: DocumentFacts) -> tuple[str, str]:

@@ -40,7 +40,8 @@ class DeadLetters:
                 await self._check(job)
         else:
             most = self._shared.settings.max_jobs_kept
-            wanted = list(reversed(await asyncio.to_thread(self._shared.store.dead_letters, most)))
+            newest, _ = await asyncio.to_thread(self._shared.store.newest, most, replayable=True)
+            wanted = newest[::-1]
         queued: list[Job] = []
         for job in wanted:
             try:

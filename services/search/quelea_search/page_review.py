@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from quelea_kit.errors import Conflict, InvalidInput, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
+from quelea_kit.paging import Place
 
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import Removal, WebPages
@@ -93,9 +94,13 @@ class PageReview:
         self._refresh = refresh
         self._removals = removals
 
-    async def select(self, wanted: PageFilter, limit: int) -> tuple[list[WebPage], int]:
-        """Records that pass, newest first, and how many there are in all."""
-        return await asyncio.to_thread(self._pages.select, wanted, lambda h: host_matches(h, wanted.hosts), limit)
+    async def select(
+        self, wanted: PageFilter, page_size: int, after: Place | None = None
+    ) -> tuple[list[WebPage], int, Place | None]:
+        """As `WebPages.select`, with the hosts of the filter."""
+        return await asyncio.to_thread(
+            self._pages.select, wanted, lambda host: host_matches(host, wanted.hosts), page_size, after
+        )
 
     async def decide(self, wanted: PageFilter, decision: Decision) -> tuple[list[WebPage], list[Job]]:
         """Approve, reject or roll back. A decision that was interrupted can be made again.
@@ -109,10 +114,10 @@ class PageReview:
             Overloaded: The lane is full; the pages before are approved.
         """
         if wanted.empty:
-            raise InvalidInput("Say which pages: by urls, hosts, states, or the time at which they were added.")
-        found, total = await self.select(wanted, MAX_DECIDED)
+            raise InvalidInput("Select pages by urls, hosts, states, or the time at which they were added.")
+        found, total, _ = await self.select(wanted, MAX_DECIDED)
         if total > len(found):
-            raise InvalidInput(f"The filter passes {total} pages; at most {MAX_DECIDED} can be decided at once.")
+            raise InvalidInput(f"The filter selects {total} pages; the limit is {MAX_DECIDED}.")
         if decision is Decision.APPROVE:
             return await self._approve(found)
         return await self._take_out(wanted, found, decision), []
@@ -136,7 +141,7 @@ class PageReview:
                 jobs.append(job)
         if leaving:
             raise Conflict(
-                f"{len(leaving)} pages are just being taken out ({leaving[0]} …); approve them again in a moment. "
+                f"{len(leaving)} pages are being removed ({leaving[0]} …); approve them again in a moment. "
                 f"The other {len(records)} are approved."
             )
         return records, jobs

@@ -8,6 +8,7 @@ import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.errors import InvalidInput
+from quelea_kit.paging import checked_page_size, decode_place, encode_place
 
 from quelea_search import wire
 from quelea_search.adapters.web.guard import Guard
@@ -18,8 +19,6 @@ from quelea_search.page_review import Decision, PageReview
 from quelea_search.refresh import Refresh, Useful
 
 Context = grpc.aio.ServicerContext[Any, Any]
-_DEFAULT_LIST = 100
-_MAX_LIST = 1000
 _STATES = {number: state for state, number in wire.PAGE_STATES.items()}
 _DECISIONS = {
     pb.WEB_DECISION_APPROVE: Decision.APPROVE,
@@ -53,10 +52,10 @@ class RefreshRpcs:
 
     async def ListWebPages(self, request: pb.ListWebPagesRequest, context: Context) -> pb.ListWebPagesResponse:  # noqa: N802  # gRPC name
         """Newest first."""
-        if request.limit > _MAX_LIST:
-            raise InvalidInput(f"limit is at most {_MAX_LIST}.")
-        found, total = await self._deciding.select(_filter_in(request.filter), request.limit or _DEFAULT_LIST)
-        return pb.ListWebPagesResponse(pages=[wire.page_to_wire(page) for page in found], total=total)
+        page_size, after = checked_page_size(request.page_size), decode_place(request.page_token)
+        found, total, last = await self._deciding.select(_filter_in(request.filter), page_size, after)
+        shown = [wire.page_to_wire(page) for page in found]
+        return pb.ListWebPagesResponse(pages=shown, total=total, next_page_token=encode_place(last))
 
     async def DecideWebPages(  # noqa: N802  # gRPC name
         self, request: pb.DecideWebPagesRequest, context: Context
@@ -64,7 +63,7 @@ class RefreshRpcs:
         """Approve, reject or roll back."""
         decision = _DECISIONS.get(request.decision)
         if decision is None:
-            raise InvalidInput("decision must be approve, reject or roll back.")
+            raise InvalidInput("decision must be APPROVE, REJECT or ROLL_BACK.")
         if decision is Decision.APPROVE:
             self._refresh.check_web()
         pages, jobs = await self._deciding.decide(_filter_in(request.filter), decision)
@@ -81,10 +80,10 @@ class RefreshRpcs:
 def _filter_in(wanted: pb.WebPageFilter) -> PageFilter:
     for state in wanted.states:
         if state not in _STATES:
-            raise InvalidInput(f"Page state {state} is not known.")
+            raise InvalidInput(f"Unknown page state {state}.")
     hosts = tuple(host.strip() for host in wanted.hosts)
     if not all(hosts):
-        raise InvalidInput("filter.hosts has an empty name.")
+        raise InvalidInput("filter.hosts contains an empty name.")
     since, until = _seconds(wanted, "added_from"), _seconds(wanted, "added_to")
     if since and until and since > until:
         raise InvalidInput("filter.added_from is after filter.added_to.")

@@ -13,6 +13,7 @@ import stamina
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.errors import InvalidInput, NotFound, QueleaError, Unavailable
+from quelea_kit.paging import checked_page_size, decode_place, encode_place
 
 from quelea_search import wire
 from quelea_search.adapters.formats import FORMATS
@@ -31,8 +32,6 @@ from quelea_search.web_service import WebSearchRpcs
 
 SERVICE = "quelea.search.v1.SearchService"
 Context = grpc.aio.ServicerContext[Any, Any]
-_DEFAULT_LIST = 100
-_MAX_LIST = 1000
 _READ_ON_SECONDS = 10.0
 _RETRIEVER_BACK_SECONDS = 5.0
 """How long a deletion waits for a retriever that is just starting again."""
@@ -90,7 +89,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
         async def pieces() -> AsyncIterator[bytes]:
             async for message in messages:
                 if message.WhichOneof("part") != "chunk":
-                    raise InvalidInput("After the info an upload must hold nothing but bytes.")
+                    raise InvalidInput("After its info, an upload may only contain bytes.")
                 yield message.chunk
 
         return await self._submission.take(first.info.filename, first.info.metadata, pieces())
@@ -135,12 +134,11 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
 
     async def ListJobs(self, request: pb.ListJobsRequest, context: Context) -> pb.ListJobsResponse:  # noqa: N802  # gRPC name
         """Newest first."""
-        if request.limit > _MAX_LIST:
-            raise InvalidInput(f"limit is at most {_MAX_LIST}.")
-        listed = self._shared.store.dead_letters if request.replayable else self._shared.store.newest
-        jobs = await asyncio.to_thread(listed, request.limit or _DEFAULT_LIST)
+        page_size, after = checked_page_size(request.page_size), decode_place(request.page_token)
+        jobs, last = await asyncio.to_thread(self._shared.store.newest, page_size, after, replayable=request.replayable)
         workers = len(await asyncio.to_thread(self._shared.ledger.workers))
-        return pb.ListJobsResponse(jobs=[wire.job_to_wire(job, workers=workers) for job in jobs])
+        shown = [wire.job_to_wire(job, workers=workers) for job in jobs]
+        return pb.ListJobsResponse(jobs=shown, next_page_token=encode_place(last))
 
     async def GetPage(self, request: pb.GetPageRequest, context: Context) -> pb.GetPageResponse:  # noqa: N802  # gRPC name
         """The text of one page."""

@@ -37,7 +37,7 @@ POSTPONE_SECONDS = 3600.0
 
 
 class Rejected(PermissionDenied):
-    """The page was rejected, or taken out of the knowledge base, while its job waited."""
+    """The page was rejected or removed while its job was waiting."""
 
     reason = "REJECTED"
 
@@ -117,7 +117,7 @@ class WebPageJob:
     async def still_wanted(self) -> None:
         """Rejected when the page is to leave the knowledge base."""
         if await self._attempt.essential(self._parts.pages.is_leaving, self._attempt.job.uri):
-            raise Rejected("The page was rejected, or taken out of the knowledge base, while its job waited.")
+            raise Rejected("The page was rejected or removed while its job was waiting.")
 
     async def _fetch(self) -> bool:
         """Store the page's bytes with the job; False when there is nothing to do with them now."""
@@ -190,21 +190,15 @@ class WebPageJob:
             if page is not None and page.state is PageState.REJECTED:
                 return None
             if not web:
-                return web_pages.renewed(page, now=self._renew or time.time(), ttl=self._ttl) if page else None
-            return web_pages.kept(
+                return web_pages.renew(page, now=self._renew or time.time(), ttl=self._ttl) if page else None
+            return web_pages.keep(
                 page,
+                web_pages.PageContent(**web),
                 url=job.uri,
                 host=host_of(job.uri),
                 now=time.time(),
                 ttl=self._ttl,
                 document_id=job.document_id,
-                fetched=web["fetched"],
-                kind=web["kind"],
-                title=web["title"],
-                published=web["published"],
-                published_source=web["published_source"],
-                etag=web["etag"],
-                last_modified=web["last_modified"],
             )
 
         await attempt.essential(parts.pages.update, job.uri, write)
@@ -234,10 +228,10 @@ class WebPageJob:
             if page.indexed:
                 if reason == "GONE":
                     today = datetime.fromtimestamp(now, UTC).date().isoformat()
-                    return web_pages.vanished(page, now=now, ttl=self._ttl, status=status or "404", today=today)
+                    return web_pages.mark_vanished(page, now=now, ttl=self._ttl, status=status or "404", today=today)
                 after = POSTPONE_SECONDS if passing else self._ttl.of(page.kind)
-                return web_pages.postponed(page, now=now, seconds=after) if page.due else page
-            return web_pages.failed(page, job_id=job.id, reason=reason)
+                return web_pages.postpone(page, now=now, seconds=after) if page.due else page
+            return web_pages.mark_failed(page, job_id=job.id, reason=reason)
 
         try:
             async with asyncio.timeout(_NOTE_SECONDS):

@@ -26,9 +26,9 @@ SMALL = {"answer": "Sales were 5 million.", "passages": ["Sales were 5 million."
 async def calls(monkeypatch):
     """The processes that checks were done in: this one's id for small ones; those of large ones are its children."""
     pids = []
-    straight = check_pool.checking.check_answer
+    straight = check_pool.quelea_checker.check_answer
     monkeypatch.setattr(
-        check_pool.checking, "check_answer", lambda *a, **k: pids.append(os.getpid()) or straight(*a, **k)
+        check_pool.quelea_checker, "check_answer", lambda *a, **k: pids.append(os.getpid()) or straight(*a, **k)
     )
     return pids
 

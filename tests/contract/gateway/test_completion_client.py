@@ -2,7 +2,7 @@
 
 import pytest
 from quelea.generator.v1 import generator_pb2
-from quelea_gateway.core.completion import Completed, Message
+from quelea_gateway.core.model import CompletionEnd, Message
 from quelea_kit.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 from quelea_kit.testing import wait_until_async
 
@@ -20,7 +20,7 @@ async def test_text_comes_and_then_how_it_ended(stand):
         stand, json_schema='{"type": "object"}', model="m", max_tokens=9, temperature=0.5, tenant="t"
     )
     assert text == '{"a": 1}'
-    assert isinstance(end, Completed)
+    assert isinstance(end, CompletionEnd)
     assert (end.reason, end.prompt_tokens, end.completion_tokens) == ("stop", 100, 2)
     (request,) = stand.world.completion_requests
     assert [(one.role, one.text) for one in request.messages] == [("system", "You plan."), ("user", "Plan.")]

@@ -209,7 +209,7 @@ async def test_unknown_jobs(web):
 async def test_the_newest_jobs(web):
     for name in ("one.txt", "two.txt"):
         await web.post("/v1/documents", files=[file(name)])
-    jobs = (await web.get("/v1/jobs", params={"limit": 1})).json()["jobs"]
+    jobs = (await web.get("/v1/jobs", params={"page_size": 1})).json()["jobs"]
     assert [job["filename"] for job in jobs] == ["two.txt"]
 
 

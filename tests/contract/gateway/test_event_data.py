@@ -4,8 +4,7 @@ import json
 
 import pytest
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.model import Answer, Delta, Kept, Started, Turn, WebTrace
-from quelea_gateway.core.standalone import Standalone
+from quelea_gateway.core.model import Answer, Delta, Kept, Standalone, Started, Turn, WebTrace
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.rest.event_data import data_of
 from quelea_gateway.rest.grounding_schemas import GroundingOut

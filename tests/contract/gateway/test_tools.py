@@ -40,17 +40,20 @@ async def found(web: httpx2.AsyncClient, **params: Any) -> list[dict[str, Any]]:
 
 async def test_a_question_in_either_language_finds_the_tool(web: httpx2.AsyncClient) -> None:
     for question in ("国债收益率曲线", "yield curve of government bonds in 2023"):
-        best = (await found(web, q=question, k=2))[0]
+        best = (await found(web, q=question, page_size=2))[0]
         assert (best["name"], best["category"], best["health"]) == ("bond_china_yield", "Bond", 1.0)
         assert "国债" in best["description"]
     assert [one["name"] for one in await found(web, q="国债收益率曲线", category="macro")] == ["macro_china_cpi"]
-    lexical = await found(web, q="居民消费价格指数", mode="lexical", k=1)
+    lexical = await found(web, q="居民消费价格指数", mode="lexical", page_size=1)
     assert lexical[0]["name"] == "macro_china_cpi"
 
 
 async def test_lists_and_categories(web: httpx2.AsyncClient) -> None:
-    listed = (await web.get("/v1/tools", params={"category": "Stock", "k": 1})).json()
+    listed = (await web.get("/v1/tools", params={"category": "Stock", "page_size": 1})).json()
     assert (listed["total"], [one["name"] for one in listed["tools"]]) == (2, ["stock_us_daily"])
+    params = {"category": "Stock", "page_size": 1, "page_token": listed["next_page_token"]}
+    rest = (await web.get("/v1/tools", params=params)).json()
+    assert (len(rest["tools"]), rest["next_page_token"]) == (1, None)
     categories = (await web.get("/v1/tools/categories")).json()["categories"]
     assert categories == [{"name": "Stock", "tools": 2}, {"name": "Macro", "tools": 1}, {"name": "Bond", "tools": 1}]
     answer = await web.get("/v1/tools", params={"category": "Weather"})

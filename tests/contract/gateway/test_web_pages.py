@@ -45,7 +45,12 @@ class WebHalf(FakeSearch):
 
     async def ListWebPages(self, request, context):  # noqa: N802  # the wire's name
         self._note(request)
-        return search_pb2.ListWebPagesResponse(pages=self.records[: request.limit], total=len(self.records))
+        first = int(request.page_token or 0)
+        end = first + request.page_size
+        token = str(end) if end < len(self.records) else ""
+        return search_pb2.ListWebPagesResponse(
+            pages=self.records[first:end], total=len(self.records), next_page_token=token
+        )
 
     async def DecideWebPages(self, request, context):  # noqa: N802  # the wire's name
         self._note(request)
@@ -130,8 +135,11 @@ async def test_what_search_refuses_is_told_in_the_one_shape(half):
 
 
 async def test_the_list_says_state_host_dates_and_why(half):
-    found = (await half.client.get("/v1/web/pages", params={"limit": 2})).json()
+    found = (await half.client.get("/v1/web/pages", params={"page_size": 2})).json()
     assert (found["total"], len(found["pages"])) == (3, 2)
+    params = {"page_size": 2, "page_token": found["next_page_token"]}
+    rest = (await half.client.get("/v1/web/pages", params=params)).json()
+    assert ([page["url"] for page in rest["pages"]], rest["next_page_token"]) == (["https://c.example/3"], None)
     first = found["pages"][0]
     assert first == {
         "url": "https://a.example/1", "host": "a.example", "title": "A page", "state": "pending",
@@ -158,7 +166,7 @@ async def test_filters_reach_search(half):
 
 @pytest.mark.parametrize(
     "params",
-    [{"state": "maybe"}, {"added_from": "2026-13-40"}, {"added_to": "yesterday"}, {"limit": 0},
+    [{"state": "maybe"}, {"added_from": "2026-13-40"}, {"added_to": "yesterday"}, {"page_size": 0},
      {"added_from": "2026-01-01T25:00:00Z"}, {"added_from": "9999-12-31T23:59:59-23:00"}],
 )  # fmt: skip
 async def test_wrong_filters_are_refused(half, params):

@@ -169,14 +169,14 @@ def test_success_is_remembered_under_the_uri_and_counted(search_store, ledger, m
 
 def test_newest_first_and_forgetting(search_store, ledger, search_redis, make) -> None:
     made = [make(f"d{i}", f"u{i}") for i in range(5)]
-    assert [job.id for job in search_store.newest(3)] == [job.id for job in reversed(made[2:])]
+    assert [job.id for job in search_store.newest(3)[0]] == [job.id for job in reversed(made[2:])]
     for job in made[:3]:
         search_store.end(search_store.claim(job.id, "w", alive), done)
     assert 0 < search_redis.ttl(f"{PREFIX}:job:{made[0].id}") <= 100
     assert search_redis.ttl(f"{PREFIX}:job:{made[4].id}") == -1
     search_redis.delete(f"{PREFIX}:job:{made[1].id}")
     assert ledger.trim(4) == 2
-    assert {job.id for job in search_store.newest(10)} == {made[i].id for i in (2, 3, 4)}
+    assert {job.id for job in search_store.newest(10)[0]} == {made[i].id for i in (2, 3, 4)}
     with pytest.raises(NotFound):
         search_store.get(made[0].id)
     assert ledger.trim(0) == 1  # waiting jobs are never forgotten

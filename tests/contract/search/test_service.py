@@ -192,11 +192,16 @@ async def test_unknown_things_are_not_found(search_room) -> None:
 
 async def test_jobs_are_listed_newest_first(search_room) -> None:
     ids = [(await search_room.add(b"%d" % n, f"{n}.txt")).id for n in range(4)]
-    listed = (await search_room.stub.ListJobs(pb.ListJobsRequest(limit=3))).jobs
-    assert [job.id for job in listed] == ids[:0:-1]
-    assert len((await search_room.stub.ListJobs(pb.ListJobsRequest())).jobs) == 4
+    listed = await search_room.stub.ListJobs(pb.ListJobsRequest(page_size=3))
+    assert [job.id for job in listed.jobs] == ids[:0:-1]
+    await search_room.add(b"a newer one", "5.txt")
+    rest = await search_room.stub.ListJobs(pb.ListJobsRequest(page_size=3, page_token=listed.next_page_token))
+    assert ([job.id for job in rest.jobs], rest.next_page_token) == (ids[:1], "")
+    assert len((await search_room.stub.ListJobs(pb.ListJobsRequest())).jobs) == 5
     with pytest.raises(InvalidInput):
-        await unary(search_room.stub.ListJobs(pb.ListJobsRequest(limit=1001)))
+        await unary(search_room.stub.ListJobs(pb.ListJobsRequest(page_size=1001)))
+    with pytest.raises(InvalidInput, match="page_token"):
+        await unary(search_room.stub.ListJobs(pb.ListJobsRequest(page_token="nonsense")))
 
 
 async def test_a_waiting_job_says_that_no_worker_runs(search_room) -> None:

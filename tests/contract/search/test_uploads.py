@@ -84,7 +84,7 @@ async def test_a_client_that_leaves_in_the_middle_leaves_nothing(search_room) ->
             await wait_until_async(lambda: bool(search_room.files()), what="the first bytes")
             call.cancel()
             await wait_until_async(lambda: not search_room.files(), what="nothing is left")
-    assert search_room.store.newest(10) == []
+    assert search_room.store.newest(10) == ([], None)
 
 
 async def test_a_full_queue_refuses_before_it_stores_anything(search_room) -> None:

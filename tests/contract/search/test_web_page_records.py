@@ -25,8 +25,30 @@ def put(pages: WebPages, number: int, state: PageState = PageState.KEPT, host: s
 
 def select(pages: WebPages, limit: int = 10, **wanted) -> tuple[list[float], int]:
     one = PageFilter(**wanted)
-    found, total = pages.select(one, lambda host: host_matches(host, one.hosts), limit)
+    found, total, _ = pages.select(one, lambda host: host_matches(host, one.hosts), limit)
     return [page.added for page in found], total
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [{}, {"hosts": ("a.example", "b.example")}, {"added_from": 1, "added_to": 6}, {"states": frozenset(PageState)}],
+)
+def test_pages_of_the_list_give_each_record_once(pages: WebPages, wanted) -> None:
+    for number in range(7):
+        put(pages, number, host="ab"[number % 2] + ".example")
+    for number in (3, 4):  # two more of the same moment
+        put(pages, number, host="a.example" if number % 2 else "b.example")
+    one = PageFilter(**wanted)
+    urls, after = [], None
+    while True:
+        found, _, after = pages.select(one, lambda host: host_matches(host, one.hosts), 2, after)
+        urls += [page.canonical_url for page in found]
+        if after is None:
+            break
+        put(pages, 100 + len(urls), host="c.example")  # a newer one does not shift the pages that follow
+    whole, _, _ = pages.select(one, lambda host: host_matches(host, one.hosts), 100)
+    assert urls == [page.canonical_url for page in whole if page.added < 100]
+    assert len(urls) == len(set(urls)) >= 8
 
 
 def test_records_are_found_by_everything_that_a_filter_has(pages: WebPages) -> None:

@@ -183,7 +183,7 @@ async def test_leftovers_of_a_dead_process_are_removed_without_a_name_and_the_li
         assert owned(theirs)
         child.kill()
         child.wait()
-        client.service.pool._stock._engine.sweep_soon()
+        client.service.pool._idle._engine.sweep_soon()
         await wait_until_async(lambda: not owned(theirs))
         assert owned(mine)
     finally:

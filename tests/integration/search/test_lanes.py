@@ -59,7 +59,7 @@ async def test_a_flood_of_useful_pages_does_not_hold_up_an_upload(search_whole) 
     async with search_whole.line() as stub:
 
         async def jobs() -> list[pb.Job]:
-            return list((await unary(stub.ListJobs(pb.ListJobsRequest(limit=1000), timeout=60))).jobs)
+            return list((await unary(stub.ListJobs(pb.ListJobsRequest(page_size=1000), timeout=60))).jobs)
 
         finished = {job.id: job for job in await jobs() if job.HasField("finished")}
         before = [job_id for job_id in ids if job_id in finished]

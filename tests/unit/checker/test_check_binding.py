@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.amounts import parse
-from quelea_checker.profiles import role, zones
+from quelea_checker.matching.profiles import role, zones
+from quelea_checker.reading.amounts import parse
 
 REGIONS = CheckPassage(
     "(In millions)\n\tThree Months Ended\n\tJune 30, 2024\tJune 30, 2023\nNorth harbour fees\t412\t398\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.periods import find_periods
+from quelea_checker.reading.periods import find_periods
 
 TABLE = CheckPassage(
     "Headcount at December 31\n\t2024\t2023\nEngineers\t2041\t1963\nDrivers\t1994\t2019\n"

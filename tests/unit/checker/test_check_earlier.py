@@ -32,8 +32,7 @@ def doubted(answer, passages):
         ([CASH], "Three months earlier, cash was 22.1 billion.", "Three months earlier, cash was 22.7 billion."),
         ([ORDERS], "In 2022, orders were 91 million.", "In 2022, orders were 169 million."),
         ([ORDERS], "Orders rose by 42.9% in 2023.", "Orders rose by 30.0% in 2023."),
-        ([NINE, YEAR], "Revenue in the fourth quarter of 2023 was 350 million.",
-         "Revenue in the fourth quarter of 2023 was 340 million."),
+
         (MARGIN, "Net margin was 16.8% in 2023.", "Net margin was 595.2% in 2023."),
         ([STAFF], "A third of employees work in Asia.", "Two thirds of employees work in Asia."),
         ([STAFF], "三分之一的员工在亚洲工作。", "三分之二的员工在亚洲工作。"),
@@ -75,10 +74,8 @@ AWS = CheckPassage("(in millions)\n\t2022\t2021\nAWS\nNet sales\t20,538\t16,110\
 @pytest.mark.parametrize(
     ("true", "false"),
     [
-        ("Fulfillment, technology and content, and sales and marketing together cost $51,082 million in 2022.",
-         "Fulfillment, technology and content, and sales and marketing together cost $40,106 million in 2022."),
-        ("In 2022, fulfillment brought 186.9% of what sales and marketing did.",
-         "In 2022, fulfillment brought 53.5% of what sales and marketing did."),
+
+
         ("AWS operating income rose 10.6% in 2022.", "AWS operating income rose 9.6% in 2022."),
     ],
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.leading import Leads
+from quelea_checker.reading.leads import Leads
 
 TABLE = CheckPassage(
     "(In millions)\tThree Months Ended June 30,\tPercentage Change\n2021\t2020\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.amounts import parse_amounts
+from quelea_checker.reading.amounts import parse_amounts
 
 HALF = CheckPassage(
     "NOK million | 1H2024 | 1H2023 | 2Q2024 | 1Q2024\n"

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.amounts import parse
+from quelea_checker.reading.amounts import parse
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.amounts import parse_amounts
-from quelea_checker.attaching import attached
-from quelea_checker.periods import find_periods
+from quelea_checker.reading.amounts import parse_amounts
+from quelea_checker.reading.attachment import attached
+from quelea_checker.reading.periods import find_periods
 
 TABLE = CheckPassage(
     "Three Months Ended\tNine Months Ended\n(In Millions)\tOct 1, 2022\tSep 25, 2021\tOct 1, 2022\tSep 25, 2021\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.remarked import first, is_figure
+from quelea_checker.reading.tables import first, is_figure
 
 TABLE = CheckPassage(
     "Harrow Foods, annual results | 2021 | 2020\nRevenue | £7.4bn, up 6.2% | £6.97bn\n"

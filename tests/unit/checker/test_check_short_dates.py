@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.periods import find_periods
+from quelea_checker.reading.periods import find_periods
 
 
 @pytest.mark.parametrize(

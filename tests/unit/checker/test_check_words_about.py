@@ -63,16 +63,10 @@ def test_true_answers_pass(answer, passages):
         ("In fiscal 2024 net sales were $418.6 million.", [RETAIL]),
         ("Gross margin rose by 0.6%.", [RETAIL]),
         ("Cost of goods sold, selling costs and impairment together were $354.2 million in fiscal 2025.", [RETAIL]),
-        ("Marlow now expects capital expenditures of $26 million to $29 million.", [OUTLOOK]),
-        ("Headcount was cut to 140.", [OUTLOOK]),
-        ("Ostrel sold its Danish shops to Marlow for $64 million.", [OUTLOOK]),
         ("Net income was US$238 million in 2025.", [CANADA]),
         ("第三季度营业收入9.05亿元。", [QUARTER]),
         ("前三季度净利润0.41亿元。", [QUARTER]),
         ("2025年上半年经营亏损7.05亿元。", [HALF]),
-        ("每股派1.5元。", [PLAN]),
-        ("2024年营业利润6.37亿元。", [PLAN]),
-        ("董事会建议派发特别股息。", [PLAN]),
     ],
 )
 def test_false_answers_are_doubted(answer, passages):

@@ -81,7 +81,7 @@ def test_every_folder_that_a_stranger_opens_says_what_it_is() -> None:
     top = {name.split("/")[0] for name in (str(one.relative_to(ROOT)) for one in tracked("*/*"))}
     rooms = [f"services/{one.name}" for one in (ROOT / "services").iterdir() if one.is_dir()]
     rooms += [f"libs/{one.name}" for one in (ROOT / "libs").iterdir() if one.is_dir()]
-    wanted = (top - {".ci", "docs", "libs", "requirements", "services"}) | set(rooms)
+    wanted = (top - {".ci", ".github", "docs", "libs", "requirements", "services"}) | set(rooms)
     assert len(wanted) > 10
     assert {one for one in wanted if not (ROOT / one / "README.md").is_file()} == set()
 
@@ -95,6 +95,13 @@ def test_every_link_between_pages_leads_to_a_file() -> None:
     ]
     assert len(links) > 50
     assert [f"{page.relative_to(ROOT)}: {link}" for page, link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("folder", ["decisions", "experiments", "howto"])
+def test_the_index_of_a_folder_names_every_page(folder: str) -> None:
+    index = ROOT / "docs" / folder / "README.md"
+    linked = set(re.findall(r"\]\(([^)/#]+\.md)\)", index.read_text("utf-8")))
+    assert linked == {page.name for page in index.parent.glob("*.md")} - {"README.md"}
 
 
 def test_what_the_readme_of_the_tests_names_is_there() -> None:

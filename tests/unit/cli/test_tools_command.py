@@ -18,7 +18,7 @@ def test_tools_are_searched_and_printed_in_columns_that_scripts_can_read(run, ga
     assert len(out.splitlines()) == 2
     method, path, query, _ = gateway.seen[-1]
     assert (method, path) == ("GET", "/v1/tools")
-    assert query == {"q": ["平安银行的股价"], "category": ["Stock"], "k": ["2"], "mode": ["lexical"]}
+    assert query == {"q": ["平安银行的股价"], "category": ["Stock"], "page_size": ["2"], "mode": ["lexical"]}
 
 
 def test_without_a_question_they_are_listed_and_json_is_as_it_came(run, gateway):

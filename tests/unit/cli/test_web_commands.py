@@ -117,7 +117,7 @@ def test_pages_of_the_web_in_a_pipe(gateway: FakeGateway, run: Run) -> None:
         "pending\tfilings.localhost:2345\t2023-08-28\t2027-08-28 01:02\tNVIDIA\twaits for approval\t" + ADDRESS + "\n"
     )
     assert gateway.seen[-1][2] == {
-        "limit": ["1000"], "state": ["pending"], "host": ["a.b", "c.d"], "added_from": ["2026-11-01"],
+        "page_size": ["1000"], "state": ["pending"], "host": ["a.b", "c.d"], "added_from": ["2026-11-01"],
     }  # fmt: skip
     assert json.loads(run("docs", "--web", "--json")[1])["total"] == 1
     assert run("docs", "--host", "a.b")[0] == EXIT_USAGE

@@ -178,17 +178,26 @@ REFUSED = {"text": REFUSALS["en"], "reason": "declined"}
 
 
 @pytest.mark.parametrize(
-    ("reader", "declined_for", "reason"),
+    ("reader", "decline_reason", "reason"),
     [
         ("extractive", None, "not_in_evidence"),
         ("openai", None, "model_refused"),
         ("openai", DeclineReason.EMPTY_ANSWER, "empty_answer"),
     ],
 )
-async def test_a_readers_own_reason_is_taken_where_it_has_one(reader, declined_for, reason):
+async def test_a_readers_own_reason_is_taken_where_it_has_one(reader, decline_reason, reason):
     basis = Basis("q", "en", EVIDENCE, enough=True, strict=False)
-    written = Written(REFUSALS["en"], (), Finished("declined", reader, "m", declined_for=declined_for))
+    written = Written(REFUSALS["en"], (), Finished("declined", reader, "m", decline_reason=decline_reason))
     assert (await concluded(Here(), written, basis)).declined == decline(DeclineReason(reason), "en")
+
+
+async def test_a_readers_own_sentence_is_english_and_so_is_shown_to_english_questions_only():
+    finished = Finished("declined", "extractive", "m", decline_reason=DeclineReason.NOT_IN_EVIDENCE,
+                        decline_detail="No passage names Acme.")  # fmt: skip
+    for language, detail in (("en", "No passage names Acme."), ("zh", decline(finished.decline_reason, "zh").detail)):
+        basis = Basis("q", language, EVIDENCE, enough=True, strict=False)
+        done = await concluded(Here(), Written(REFUSALS[language], (), finished), basis)
+        assert (done.declined.reason, done.declined.detail) == ("not_in_evidence", detail)
 
 
 async def test_what_the_evidence_lacks_explains_a_readers_refusal_and_not_an_answer_that_fails_the_checks():

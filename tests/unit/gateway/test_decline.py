@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from quelea.generator.v1 import generator_pb2
+from quelea_gateway.adapters.generator import _DECLINE_REASONS
 from quelea_gateway.core.decline import DETAILS, DeclineReason, decline
 
 DOCS = Path(__file__).parents[3] / "docs/howto/why-was-my-answer-declined.md"
@@ -27,3 +29,8 @@ def test_the_docs_explain_every_reason_and_no_other():
 def test_the_wire_names_every_reason():
     comment = PROTO.read_text("utf-8").split("message Decline {")[1].split("string reason")[0]
     assert re.findall(r'"(\w+)"', comment) == list(DeclineReason)
+
+
+def test_every_reason_of_the_generator_has_one_here():
+    own = {value for value in generator_pb2.DeclineReason.values() if value}
+    assert set(_DECLINE_REASONS) == own

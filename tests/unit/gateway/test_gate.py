@@ -11,8 +11,7 @@ from quelea_fintext.text import terms
 from quelea_gateway.adapters.fake_services import GATE_FILE
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate
 from quelea_gateway.core.gate_features import FEATURES, features, measure, newest_day
-from quelea_gateway.core.model import Passage, Question, Reading, Retrieved
-from quelea_gateway.core.standalone import Standalone
+from quelea_gateway.core.model import Passage, Question, Reading, Retrieved, Standalone
 from quelea_kit.errors import InvalidInput
 
 PACKAGED = Calibration.parse(

@@ -17,12 +17,12 @@ from quelea_gateway.core.model import (
     ReaderInfo,
     Reading,
     Retrieved,
+    Standalone,
     Started,
     Turn,
 )
 from quelea_gateway.core.pipeline import Pipeline as WholePipeline
 from quelea_gateway.core.pipeline import ReaderFailed
-from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.core.verdicts import Grounding
 from quelea_kit.errors import Overloaded, Unavailable
 

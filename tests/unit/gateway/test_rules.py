@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quelea_gateway import keys
-from quelea_gateway.access import Access, is_loopback
+from quelea_gateway.access import Access, CallLimiter, is_loopback
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.bounds import Bounds
-from quelea_gateway.core.followup import query_for
+from quelea_gateway.core.follow_ups import query_for
 from quelea_gateway.core.model import Turn
 from quelea_gateway.rest.metadata import metadata_for
 from quelea_gateway.rest.page_view import span_of
@@ -80,7 +79,7 @@ def test_questions_that_stand(question):
 
 
 def test_concurrent_calls_are_bounded_by_key():
-    bounds = Bounds(2)
+    bounds = CallLimiter(2)
     with bounds.call("a"), bounds.call("a"):
         with pytest.raises(Overloaded) as caught, bounds.call("a"):
             pass
@@ -92,7 +91,7 @@ def test_concurrent_calls_are_bounded_by_key():
 
 
 def test_a_failed_call_gives_its_place_back():
-    bounds = Bounds(1)
+    bounds = CallLimiter(1)
     for _ in range(3):
         with pytest.raises(ValueError, match="x"), bounds.call("a"):
             raise ValueError("x")
@@ -100,7 +99,7 @@ def test_a_failed_call_gives_its_place_back():
 
 def test_calls_a_minute_refill_evenly():
     clock = [0.0]
-    bounds = Bounds(10, per_minute=2, now=lambda: clock[0])
+    bounds = CallLimiter(10, per_minute=2, now=lambda: clock[0])
 
     def call():
         with bounds.call("a"):

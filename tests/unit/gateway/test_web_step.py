@@ -176,7 +176,7 @@ async def test_an_answer_does_not_wait_long_for_what_is_kept(monkeypatch):
     _, answer = await room.ask()
     assert answer.web.kept == ()
     room.web.keep_waits.set()
-    await room.keeper.close(60)
+    await room.reporter.close(60)
     assert room.reports[0][1][0].state == "kept"
 
 
@@ -185,7 +185,7 @@ async def test_leaving_after_the_evidence_still_keeps_what_was_useful():
     items = room.pipeline.ask(Question(text="Rivian?", as_of=AS_OF, k=3, j=2))
     await anext(items)
     await items.aclose()
-    await room.keeper.close(60)
+    await room.reporter.close(60)
     assert room.web.kept
 
 

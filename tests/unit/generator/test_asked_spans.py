@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core.extractive.columns import choose, columns_of_row, head_of, table_fit
-from quelea_generator.core.extractive.question import Asked, read_question
-from quelea_generator.core.extractive.spans import Span, spans_of
+from quelea_generator.core.extractive.question import Query, read_question
+from quelea_generator.core.extractive.spans import Span, find_spans
+from quelea_generator.core.extractive.table_heads import choose_column, head_of, match_columns, table_fit
 from quelea_generator.core.model import Evidence, Task
 
 CUMULATIVE = (
@@ -17,13 +17,13 @@ CUMULATIVE = (
 QUARTERS = "Three Months Ended\nJuly 30, 2023\tApril 30, 2023\tJuly 31, 2022\nRevenue\t$ 13,507\t$ 7,192\t$ 6,704\n"
 
 
-def read(question: str) -> Asked:
+def read(question: str) -> Query:
     return read_question(Task(question, (), date(2023, 11, 22)))
 
 
 def row_of(text: str) -> tuple[Evidence, Span]:
     evidence = Evidence(1, text, is_table=True, period_end="2023-07-30", period_label="FY2024 Q2", company="NVIDIA")
-    return evidence, next(span for span in spans_of(text, is_table=True) if span.row)
+    return evidence, next(span for span in find_spans(text, is_table=True) if span.row)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def row_of(text: str) -> tuple[Evidence, Span]:
 def test_the_longer_column_is_quoted_where_it_is_asked_for(question: str) -> None:
     evidence, span = row_of(CUMULATIVE)
     assert span.row is not None
-    heads = columns_of_row(head_of(evidence, span), span.row.cells)
-    assert choose(read(question), evidence, heads) == 2
+    heads = match_columns(head_of(evidence, span), span.row.cells)
+    assert choose_column(read(question), evidence, heads) == 2
 
 
 @pytest.mark.parametrize("question", ["NVIDIA revenue FY24Q2", "英伟达24财年二季报收入"])
@@ -50,7 +50,7 @@ def test_a_quarter_stays_a_quarter(question: str) -> None:
     assert span.row is not None
     asked = read(question)
     assert asked.quarter == 2
-    assert choose(asked, evidence, columns_of_row(head_of(evidence, span), span.row.cells)) == 0
+    assert choose_column(asked, evidence, match_columns(head_of(evidence, span), span.row.cells)) == 0
 
 
 def test_a_table_of_quarters_is_no_answer_to_half_a_year() -> None:
@@ -61,6 +61,6 @@ def test_a_table_of_quarters_is_no_answer_to_half_a_year() -> None:
 
 @pytest.mark.parametrize("question", ["英特尔2023年三季报的净营收是多少？", "英特尔第三季度净营收为多少"])
 def test_how_much_is_not_cut_into_the_item_before_it(question: str) -> None:
-    units = [unit for unit in read(question).units if unit.weight == 1]
+    units = [unit for unit in read(question).facets if unit.weight == 1]
     assert len(units) == 2  # the company and the item
     assert ("total", "net", "sale") in units[1].others

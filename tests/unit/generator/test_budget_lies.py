@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.core.chat.budget import Budget
-from quelea_generator.core.chat.chat_model import Counted
+from quelea_generator.core.chat.chat_model import TokenCount
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import Evidence, Task, Turn
 from quelea_kit.errors import TooLarge
@@ -22,9 +22,9 @@ class Liar(FakeEndpoint):
         super().__init__(["x"], context=context)
         self.tokens, self.told = tokens, told_context
 
-    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+    async def count(self, messages: Sequence[Message], *, model: str) -> TokenCount | None:
         self.counted += 1
-        return Counted(self.tokens, self.told)
+        return TokenCount(self.tokens, self.told)
 
 
 def budget(chat: FakeEndpoint) -> Budget:

@@ -9,9 +9,9 @@ from datetime import date
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.chat.budget import _LEAST_EVIDENCE, Budget, Fitted, _estimated
-from quelea_generator.core.chat.chat_model import Counted
-from quelea_generator.core.chat.prompt import Message, build
+from quelea_generator.core.chat.budget import _LEAST_EVIDENCE, Budget, FittedPrompt, _estimated
+from quelea_generator.core.chat.chat_model import TokenCount
+from quelea_generator.core.chat.prompt import Message, build_prompt
 from quelea_generator.core.model import Evidence, Task, Turn
 from quelea_kit.errors import TooLarge
 
@@ -50,11 +50,11 @@ class PerLetter(FakeEndpoint):
     def tokens(self, messages: Sequence[Message]) -> int:
         return round(sum(4 + len(message.content) / self.letters for message in messages))
 
-    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
-        return Counted(self.tokens(messages), self.context(model))
+    async def count(self, messages: Sequence[Message], *, model: str) -> TokenCount | None:
+        return TokenCount(self.tokens(messages), self.context(model))
 
 
-def fitted(chat: FakeEndpoint, task: Task, answer: int) -> Fitted | None:
+def fitted(chat: FakeEndpoint, task: Task, answer: int) -> FittedPrompt | None:
     budget = Budget(chat, evidence_tokens=3000, history_tokens=HISTORY, safety=1.5)
     try:
         return asyncio.run(budget.fit(task, model="m", max_tokens=answer))
@@ -62,7 +62,7 @@ def fitted(chat: FakeEndpoint, task: Task, answer: int) -> Fitted | None:
         return None
 
 
-def kept_turns(task: Task, found: Fitted) -> int:
+def kept_turns(task: Task, found: FittedPrompt) -> int:
     """How many of the newest turns are left, each whole."""
     turns = found.prompt.messages[1:-1]
     said = [(turn.role, turn.text) for turn in task.history]
@@ -94,11 +94,11 @@ def test_a_turn_goes_only_when_there_is_no_room_for_it_with_the_least_evidence(
         return
     assert found.tokens + found.max_tokens <= context
     kept = kept_turns(task, found)
-    whole = build(task, evidence_tokens=3000, history_tokens=HISTORY)
+    whole = build_prompt(task, evidence_tokens=3000, history_tokens=HISTORY)
     remembered = len(whole.messages) - 2
     if kept < remembered:
         more = Task(task.question, task.evidence, task.as_of, history=task.history[len(task.history) - kept - 1 :])
-        rest = _estimated(build(more, evidence_tokens=0, history_tokens=HISTORY).messages)
+        rest = _estimated(build_prompt(more, evidence_tokens=0, history_tokens=HISTORY).messages)
         assert rest + _LEAST_EVIDENCE > (context - found.max_tokens) / 1.5
         assert len(found.prompt.numbers) <= len(whole.numbers)
 

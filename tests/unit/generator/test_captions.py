@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core.extractive.captions import is_caption
+from quelea_generator.core.extractive.spans import is_caption
 from quelea_generator.core.model import Evidence, Task
 from support.generator import lines_and_quotes
 

@@ -6,8 +6,8 @@ from datetime import date
 import pytest
 from quelea_fintext.languages import REFUSALS
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
-from quelea_generator.core.chat.cleaning import ThoughtFilter, readable
 from quelea_generator.core.chat.reader import ModelReader
+from quelea_generator.core.chat.reply_filter import ThoughtFilter, strip_unseen
 from quelea_generator.core.model import Delta, Evidence, Finished, Task
 
 TEXTS = {
@@ -47,14 +47,14 @@ def test_endless_thoughts_are_not_kept() -> None:
 
 
 def test_control_characters_go_and_text_stays() -> None:
-    assert readable("\x1b]0;owned\x07a\x1b[2Jb\x9b31mc\r\nd\te\u202ef\u200b") == "]0;owneda[2Jb31mc\nd\tef"
+    assert strip_unseen("\x1b]0;owned\x07a\x1b[2Jb\x9b31mc\r\nd\te\u202ef\u200b") == "]0;owneda[2Jb31mc\nd\tef"
     for text in (
         "Net sales rose 5%.\n\n| a | b |\t",
         "营业收入为5740万部，同比增长20%。",
         "naïve — “quoted” €5 😀",
         "<b>bold</b>",
     ):
-        assert readable(text) == text
+        assert strip_unseen(text) == text
 
 
 async def read(*pieces: str) -> tuple[str, Finished]:

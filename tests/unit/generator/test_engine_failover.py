@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import REGISTRY
 from quelea_generator.adapters.engine import Engine
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import ranked, wanted
+from quelea_generator.core.engines.routing import prompt_key, rank_replicas
 from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, QueleaError, Unavailable
 from quelea_kit.testing import wait_until_async
 from support.engine_pool import AWAY, ask, engine, idle, pooled
@@ -15,7 +15,7 @@ from support.engine_pool import AWAY, ask, engine, idle, pooled
 async def test_an_answer_without_text_begins_again_at_another_engine() -> None:
     a, b = engine("a", (), error=AWAY), engine("b", (), error=AWAY)
     async with pooled(a, b) as pool:
-        first = ranked(wanted("m", [Message("user", "q")], 1).home, ["a", "b"])[0]
+        first = rank_replicas(prompt_key("m", [Message("user", "q")], 1).home, ["a", "b"])[0]
         bad, good = (a, b) if first == "a" else (b, a)
         bad.failing, good.error, good._pieces = AWAY, None, ("fine",)
         assert await ask(pool) == "fine"
@@ -33,7 +33,7 @@ async def test_an_answer_without_text_begins_again_at_another_engine() -> None:
 async def test_a_retry_goes_elsewhere_even_when_the_failed_engine_seems_to_work_again() -> None:
     a, b = engine("a", (), error=AWAY), engine("b", (), error=AWAY)  # the probes of both succeed
     async with pooled(a, b, circuit_seconds=0.01) as pool:
-        first = ranked(wanted("m", [Message("user", "q")], 1).home, ["a", "b"])[0]
+        first = rank_replicas(prompt_key("m", [Message("user", "q")], 1).home, ["a", "b"])[0]
         bad, good = (a, b) if first == "a" else (b, a)
         good.error, good._pieces = None, ("fine",)
         for _ in range(5):

@@ -264,7 +264,7 @@ def test_a_question_of_many_words_is_read_in_bounded_work() -> None:
     asked = read_question(
         Task(" ".join(f"{a}{b}zq" for a in "bcdfghjk" for b in "bcdfghjk"), (TABLE,), date(2024, 6, 1))
     )
-    assert len(asked.units) == 40
+    assert len(asked.facets) == 40
 
 
 PIECES = st.sampled_from(

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 from quelea_fintext.text import terms
-from quelea_generator.core.extractive.glosses import foreign, glosses
+from quelea_generator.core.extractive.glosses import find_glosses, is_foreign_text
 from quelea_generator.core.extractive.question import read_question
 from quelea_generator.core.model import Evidence, Quote, Task
 from support.generator import lines_and_quotes
@@ -86,7 +86,7 @@ def test_a_row_of_the_other_language() -> None:
 def test_the_companys_name_in_the_other_language_is_context() -> None:
     evidence = (Evidence(number=1, text=TABLE, company="Apple", is_table=True),)
     asked = read_question(Task("苹果的研发费用是多少？", evidence, date(2024, 6, 1)))
-    assert [unit.own for unit in asked.units] == [("研发", "费用")] or len(asked.units) == 1
+    assert [unit.own for unit in asked.facets] == [("研发", "费用")] or len(asked.facets) == 1
     other = (Evidence(number=1, text=REPORT, company="贵州茅台"),)
     assert read_question(Task("What was Moutai's gross margin?", other, date(2024, 6, 1))).known
 
@@ -94,8 +94,8 @@ def test_the_companys_name_in_the_other_language_is_context() -> None:
 def test_evidence_in_the_questions_language_is_read_without_a_gloss() -> None:
     evidence = (Evidence(number=1, text=REPORT),)
     asked = read_question(Task("公司的毛利率为什么下降？", evidence, date(2024, 6, 1)))
-    assert asked.units
-    assert not any(unit.gloss for unit in asked.units)
+    assert asked.facets
+    assert not any(unit.gloss for unit in asked.facets)
 
 
 @pytest.mark.parametrize("question", ["苹果上个季度的研发费用是多少？", "苹果去年的研发费用是多少？"])
@@ -108,18 +108,18 @@ def test_a_relative_period_that_is_not_there_is_not_answered_from_another(questi
 
 
 def test_the_words_of_one_phrase_share_its_gloss() -> None:
-    found = dict(zip(kept := terms("the central bank and copper"), glosses(kept), strict=True))
+    found = dict(zip(kept := terms("the central bank and copper"), find_glosses(kept), strict=True))
     assert found["central"] == found["bank"]
     assert any("".join(one) == "央行" for one in found["bank"])
     assert any("".join(one) == "铜" for one in found["copper"])
-    assert glosses(["zzyzx"]) == [()]
+    assert find_glosses(["zzyzx"]) == [()]
 
 
 def test_a_passage_of_figures_is_of_no_language() -> None:
-    assert not foreign("zh", "81,797 82,959")
-    assert not foreign("en", "")
-    assert foreign("zh", NORBERT)
-    assert foreign("en", COPPER)
+    assert not is_foreign_text("zh", "81,797 82,959")
+    assert not is_foreign_text("en", "")
+    assert is_foreign_text("zh", NORBERT)
+    assert is_foreign_text("en", COPPER)
 
 
 REGIONS = """Three Months Ended

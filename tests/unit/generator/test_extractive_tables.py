@@ -3,7 +3,7 @@
 import itertools
 from datetime import date
 
-from quelea_generator.core.extractive.question import Asked, read_question
+from quelea_generator.core.extractive.question import Query, read_question
 from quelea_generator.core.model import Evidence, Quote, Task
 from support.generator import lines_and_quotes
 
@@ -111,10 +111,10 @@ def test_the_words_of_a_full_chinese_name_are_no_content() -> None:
     stock = Evidence(number=2, text="截至2023年末，存货为1,581.93万元。", company="诺博毛纺")
     _, quotes = ask(question, named, stock)
     assert quotes[0].number == 2
-    assert "毛纺" not in " ".join(word for unit in _read(question, named).units for word in unit.own)
+    assert "毛纺" not in " ".join(word for unit in _read(question, named).facets for word in unit.own)
 
 
-def _read(question: str, *evidence: Evidence) -> Asked:
+def _read(question: str, *evidence: Evidence) -> Query:
     return read_question(Task(question, evidence, date(2024, 6, 1)))
 
 

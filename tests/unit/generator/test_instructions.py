@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 from quelea_fintext.instructions import reads_like_instructions
-from quelea_generator.core.chat.support import best_support
+from quelea_generator.core.chat.citations import best_support
 from quelea_generator.core.model import Evidence, Task
 from support.generator import lines_and_quotes
 

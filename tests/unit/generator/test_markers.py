@@ -5,7 +5,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_generator.core.chat.markers import MarkerFilter
+from quelea_generator.core.chat.citations import MarkerFilter
 
 
 def run(pieces: list[str], known: set[int]) -> tuple[str, list[int], int]:

@@ -7,9 +7,9 @@ from datetime import date
 import pytest
 from quelea_fintext.languages import REFUSALS
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
+from quelea_generator.core.chat.citations import best_support, cited_statements
 from quelea_generator.core.chat.prompt_files import prompt_file
 from quelea_generator.core.chat.reader import ModelReader
-from quelea_generator.core.chat.support import best_support, citing
 from quelea_generator.core.model import Decline, Delta, Event, Evidence, Finished, Quote, Task
 from quelea_kit.errors import Unavailable
 
@@ -113,8 +113,8 @@ async def test_readiness_is_the_endpoints() -> None:
 
 def test_citing_takes_the_statement_before_the_marker() -> None:
     answer = "Sales were 5.2 million. Costs fell [1][2]. 利润增长。收入下降[2]"
-    assert citing(answer, 1) == "Costs fell"
-    assert citing(answer, 2) == "Costs fell 收入下降"
+    assert cited_statements(answer, 1) == "Costs fell"
+    assert cited_statements(answer, 2) == "Costs fell 收入下降"
 
 
 def test_support_prefers_shared_figures() -> None:

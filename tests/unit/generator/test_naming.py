@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core.extractive import naming
-from quelea_generator.core.extractive.spans import spans_of
+from quelea_generator.core.extractive.answer_text import period_phrase, scale_phrase
+from quelea_generator.core.extractive.spans import find_spans
 from quelea_generator.core.model import Evidence, Task
 from support.generator import lines_and_quotes
 
@@ -29,8 +29,8 @@ from support.generator import lines_and_quotes
     ],
 )
 def test_a_head_is_said_in_chinese_and_left_in_english(said: str, chinese: str) -> None:
-    assert naming.period("zh", said) == chinese
-    assert naming.period("en", said) == said
+    assert period_phrase("zh", said) == chinese
+    assert period_phrase("en", said) == said
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_a_head_is_said_in_chinese_and_left_in_english(said: str, chinese: str) 
 )
 def test_the_currency_is_named_only_where_it_is_certain(head: str, row: str, said: str) -> None:
     text = f"{head}\n{row}"
-    span = next(one for one in reversed(spans_of(text, is_table=True)) if one.row)
-    assert naming.units("zh", Evidence(1, text, is_table=True), span) == said
+    span = next(one for one in reversed(find_spans(text, is_table=True)) if one.row)
+    assert scale_phrase("zh", Evidence(1, text, is_table=True), span) == said
 
 
 def test_a_chinese_answer_names_period_and_unit_in_chinese_and_quotes_verbatim() -> None:

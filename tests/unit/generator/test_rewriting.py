@@ -9,8 +9,8 @@ import pytest
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.core.chat import prompt_files
 from quelea_generator.core.chat.completion import Completer
-from quelea_generator.core.chat.prompt import build
-from quelea_generator.core.dialogue.rewriter import Rewriter, Standalone, read_reply
+from quelea_generator.core.chat.prompt import build_prompt
+from quelea_generator.core.dialogue.rewriter import Rewrite, Rewriter, read_reply
 from quelea_generator.core.model import Evidence, Task, Turn
 from quelea_kit.errors import Overloaded, Unavailable
 from quelea_kit.json_schema import misfit
@@ -24,7 +24,7 @@ def rewriter(chat: FakeEndpoint, seconds: float = 5.0) -> Rewriter:
     return Rewriter(Completer(chat, misfit, max_tokens=200, temperature=0.7), seconds=seconds)
 
 
-async def made(*pieces: str, question: str = "and the year before?", **chat: object) -> Standalone:
+async def made(*pieces: str, question: str = "and the year before?", **chat: object) -> Rewrite:
     return await rewriter(FakeEndpoint(pieces, **chat)).rewrite(question, HISTORY, DAY)
 
 
@@ -32,7 +32,7 @@ async def test_the_model_rewrites_and_its_template_is_named() -> None:
     chat = FakeEndpoint(["How high was Apple's ", "revenue in fiscal 2022?"])
     got = await rewriter(chat).rewrite("and the year before?", HISTORY, DAY, tenant="team")
     version = prompt_files.prompt_file("rewrite", "en").version
-    assert got == Standalone("How high was Apple's revenue in fiscal 2022?", "model", version)
+    assert got == Rewrite("How high was Apple's revenue in fiscal 2022?", "model", version)
     (messages,) = chat.seen
     assert chat.tenants == ["team"]
     assert "383,285 million" in messages[1].content
@@ -65,38 +65,38 @@ async def test_a_chinese_follow_up_is_asked_for_in_chinese() -> None:
     ],
 )
 async def test_replies_that_cannot_be_trusted_leave_it_to_the_rules(reply: str) -> None:
-    assert await made(reply) == Standalone(RULED, "rules")
+    assert await made(reply) == Rewrite(RULED, "rules")
 
 
 @pytest.mark.parametrize("error", [Unavailable("gone"), Overloaded("full", retry_after=1.0)])
 async def test_a_model_that_fails_leaves_it_to_the_rules(error: Exception) -> None:
-    assert await made("What was Apple's", error=error) == Standalone(RULED, "rules")
+    assert await made("What was Apple's", error=error) == Rewrite(RULED, "rules")
 
 
 async def test_a_model_that_is_slow_leaves_it_to_the_rules() -> None:
     chat = FakeEndpoint(["What was ", "Apple's revenue in fiscal 2022?"], wait=asyncio.Event())
     got = await rewriter(chat, seconds=0.2).rewrite("and the year before?", HISTORY, DAY)
-    assert got == Standalone(RULED, "rules")
+    assert got == Rewrite(RULED, "rules")
     assert chat.closed == 1
 
 
 async def test_a_reply_without_end_leaves_it_to_the_rules() -> None:
     chat = FakeEndpoint([f"what about {n} " for n in range(500)])
     got = await rewriter(chat).rewrite("and the year before?", HISTORY, DAY)
-    assert got == Standalone(RULED, "rules")
+    assert got == Rewrite(RULED, "rules")
 
 
 async def test_a_question_with_a_company_of_its_own_is_not_sent_to_the_model() -> None:
     chat = FakeEndpoint(["never"])
     got = await rewriter(chat).rewrite("What was Tesla's revenue in 2022?", HISTORY, DAY)
-    assert (got, chat.seen) == (Standalone("What was Tesla's revenue in 2022?"), [])
-    assert await rewriter(chat).rewrite("and the year before?", (), DAY) == Standalone("and the year before?")
+    assert (got, chat.seen) == (Rewrite("What was Tesla's revenue in 2022?"), [])
+    assert await rewriter(chat).rewrite("and the year before?", (), DAY) == Rewrite("and the year before?")
     assert not chat.seen
 
 
 async def test_the_model_may_find_that_a_question_stands_alone() -> None:
     question = "What is the capital of France?"
-    assert await made(question, question=question) == Standalone(question)
+    assert await made(question, question=question) == Rewrite(question)
 
 
 def test_a_label_and_quotes_are_taken_off() -> None:
@@ -118,14 +118,14 @@ def test_a_change_of_a_template_changes_the_recorded_version(tmp_path: Path, mon
     shutil.copytree(str(prompt_files.folder()), copy)
     task = Task("What were net sales?", (Evidence(1, "Net sales were 7."),), DAY)
     before = {(one.name, one.language): one.version for one in prompt_files.prompt_files()}
-    assert build(task, evidence_tokens=100, history_tokens=0).version == before["answer", "en"]
+    assert build_prompt(task, evidence_tokens=100, history_tokens=0).version == before["answer", "en"]
     changed = copy / "answer.en.txt"
     changed.write_text(changed.read_text("utf-8").replace("Be concise", "Be brief"), "utf-8")
     monkeypatch.setattr(prompt_files, "folder", lambda: copy)
     prompt_files.prompt_file.cache_clear()
     try:
         after = {(one.name, one.language): one.version for one in prompt_files.prompt_files()}
-        assert build(task, evidence_tokens=100, history_tokens=0).version == after["answer", "en"]
+        assert build_prompt(task, evidence_tokens=100, history_tokens=0).version == after["answer", "en"]
         assert {key for key in before if before[key] != after[key]} == {("answer", "en")}
     finally:
         monkeypatch.undo()

@@ -11,10 +11,10 @@ from quelea_generator.core.engines.routing import (
     Choice,
     Load,
     Policy,
+    PromptKey,
     RoundRobin,
-    Wanted,
-    ranked,
-    wanted,
+    prompt_key,
+    rank_replicas,
 )
 from support.routing_simulation import Found, recorded, simulate
 
@@ -25,21 +25,21 @@ def loads(**outstanding: int) -> list[Load]:
     return [Load(f"http://{name}/v1", tokens, 1, 8) for name, tokens in {"a": 0, "b": 0, "c": 0, **outstanding}.items()]
 
 
-def prompt(evidence: str, question: str = "?", model: str = "m", tokens: int = 1000) -> Wanted:
+def prompt(evidence: str, question: str = "?", model: str = "m", tokens: int = 1000) -> PromptKey:
     messages = [Message("system", "You are an analyst."), Message("user", f"{evidence}\n{question}")]
-    return wanted(model, messages, tokens)
+    return prompt_key(model, messages, tokens)
 
 
 def text(name: str, blocks: int = 20) -> str:
     return (f"Passage {name} of a filing. " * 5000)[: blocks * BLOCK_CHARS]
 
 
-def chosen(policy: Policy, given: list[Load], asked: Wanted) -> str | None:
+def chosen(policy: Policy, given: list[Load], asked: PromptKey) -> str | None:
     choice = policy.choose(given, asked)
     return choice.name if choice else None
 
 
-def shared(one: Wanted, other: Wanted) -> int:
+def shared(one: PromptKey, other: PromptKey) -> int:
     return sum(a == b for a, b in zip(one.blocks, other.blocks, strict=False))
 
 
@@ -52,22 +52,22 @@ def test_prompts_share_as_many_blocks_as_they_begin_alike() -> None:
     assert first.home == prompt(text("A"), "Second?").home != prompt(text("B")).home
     assert prompt("short", "First?").blocks == ()
     assert prompt("short", "First?").home != prompt("short", "Second?").home
-    assert len(wanted("m", [Message("user", "x" * 10_000_000)], 1).blocks) == 512
+    assert len(prompt_key("m", [Message("user", "x" * 10_000_000)], 1).blocks) == 512
 
 
 def test_roles_and_cuts_are_part_of_the_blocks() -> None:
     half = "x" * BLOCK_CHARS
-    whole = wanted("m", [Message("user", half * 2)], 1)
-    cut = wanted("m", [Message("user", half), Message("user", half)], 1)
+    whole = prompt_key("m", [Message("user", half * 2)], 1)
+    cut = prompt_key("m", [Message("user", half), Message("user", half)], 1)
     assert whole.blocks != cut.blocks
-    assert wanted("m", [Message("user", "\ud800" * 300)], 1).blocks  # a lone surrogate is no reason to fail
-    assert wanted("m", [], 0).blocks == ()
+    assert prompt_key("m", [Message("user", "\ud800" * 300)], 1).blocks  # a lone surrogate is no reason to fail
+    assert prompt_key("m", [], 0).blocks == ()
 
 
 def test_a_replica_that_goes_moves_only_its_own_prompts() -> None:
     keys = [str(n).encode() for n in range(300)]
-    before = {key: ranked(key, NAMES)[0] for key in keys}
-    after = {key: ranked(key, NAMES[:2])[0] for key in keys}
+    before = {key: rank_replicas(key, NAMES)[0] for key in keys}
+    after = {key: rank_replicas(key, NAMES[:2])[0] for key in keys}
     assert all(after[key] == before[key] for key in keys if before[key] != NAMES[2])
     shares = Counter(before.values())
     assert set(shares) == set(NAMES)
@@ -78,7 +78,9 @@ def test_a_prompt_that_nobody_remembers_goes_the_same_way_in_every_process() -> 
     for n in range(20):
         asked = prompt(text(str(n)))
         assert (
-            chosen(ByAffinity(), loads(), asked) == chosen(ByAffinity(), loads(), asked) == ranked(asked.home, NAMES)[0]
+            chosen(ByAffinity(), loads(), asked)
+            == chosen(ByAffinity(), loads(), asked)
+            == rank_replicas(asked.home, NAMES)[0]
         )
 
 
@@ -101,7 +103,7 @@ def test_half_a_prompt_is_worth_half() -> None:
     policy = ByAffinity()
     chosen(policy, loads(b=10, c=10), prompt(text("A", 10)))
     other = prompt(text("A", 10) + text("B", 10))
-    assert ByAffinity().choose(loads(), other) == Choice(ranked(other.home, NAMES)[0], 0)
+    assert ByAffinity().choose(loads(), other) == Choice(rank_replicas(other.home, NAMES)[0], 0)
     assert chosen(policy, loads(a=499), other) == "http://a/v1"
     assert policy.choose(loads(b=600, c=600), prompt(text("A", 10) + text("C", 10))) == Choice("http://a/v1", 500)
     policy.forget("http://a/v1")
@@ -127,7 +129,7 @@ def test_the_templates_words_are_no_reason_to_prefer_the_replica_that_was_first(
     for n in range(20):
         asked = prompt(template + text(str(n)))
         homes.add(chosen(policy, loads(), asked))
-        assert chosen(policy, loads(), asked) == ranked(asked.home, NAMES)[0]
+        assert chosen(policy, loads(), asked) == rank_replicas(asked.home, NAMES)[0]
     assert homes == set(NAMES)
 
 

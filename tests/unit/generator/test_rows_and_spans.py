@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_generator.core.extractive.rows import parse_row
-from quelea_generator.core.extractive.spans import runs_of, spans_of
+from quelea_generator.core.extractive.spans import find_runs, find_spans
 
 ALPHABET = st.sampled_from(
     ["Net sales", "\t", " ", "$ 1,234", "(56)", "7.8%", "—", "\n", "\n\n", ". ", "。", "Inc. ", "The cost rose",
@@ -54,7 +54,7 @@ def test_no_row(line: str) -> None:
 
 
 def texts(text: str, *, is_table: bool) -> list[str]:
-    return [text[span.start : span.end] for span in spans_of(text, is_table=is_table)]
+    return [text[span.start : span.end] for span in find_spans(text, is_table=is_table)]
 
 
 def test_sentences_cross_line_ends_and_keep_abbreviations() -> None:
@@ -83,7 +83,7 @@ def test_a_label_that_began_a_line_earlier_belongs_to_its_row() -> None:
 
 
 def test_headings_stand_above_rows() -> None:
-    spans = spans_of("Net sales:\nProducts 60 63\nCost of sales:\nProducts 39 41", is_table=True)
+    spans = find_spans("Net sales:\nProducts 60 63\nCost of sales:\nProducts 39 41", is_table=True)
     assert [(span.row.label, span.above) for span in spans if span.row] == [
         ("Products", "Net sales:"),
         ("Products", "Cost of sales:"),
@@ -94,7 +94,7 @@ def test_headings_stand_above_rows() -> None:
 @given(st.lists(ALPHABET, max_size=40).map("".join), st.booleans())
 def test_spans_are_exact_ordered_and_apart(text: str, is_table: bool) -> None:
     end = 0
-    for span in spans_of(text, is_table=is_table):
+    for span in find_spans(text, is_table=is_table):
         assert end <= span.start < span.end <= len(text)
         piece = text[span.start : span.end]
         assert piece == piece.strip()
@@ -103,7 +103,7 @@ def test_spans_are_exact_ordered_and_apart(text: str, is_table: bool) -> None:
 
 @given(st.text(max_size=300), st.booleans())
 def test_any_text_is_read(text: str, is_table: bool) -> None:
-    for span in spans_of(text, is_table=is_table):
+    for span in find_spans(text, is_table=is_table):
         assert text[span.start : span.end].strip()
 
 
@@ -115,7 +115,7 @@ def test_a_head_that_ends_with_a_date_is_no_row() -> None:
 
 def test_a_row_about_the_row_above_is_quoted_with_it() -> None:
     text = "Total operating expenses\t$ 2,508\t$ 3,563\n% of net revenue\t34.9%\t42.9%\nOther\t1\t2"
-    spans = spans_of(text, is_table=True)
+    spans = find_spans(text, is_table=True)
     assert [span.row and span.row.label for span in spans] == [
         "Total operating expenses",
         "Total operating expenses – % of net revenue",
@@ -126,7 +126,7 @@ def test_a_row_about_the_row_above_is_quoted_with_it() -> None:
 
 def test_adjacent_rows_make_runs_of_at_most_four() -> None:
     text = "Net sales:\n" + "\n".join(f"Goods {name}\t{n},100\t{n},200" for n, name in enumerate("abcdef", 1))
-    runs = runs_of(spans_of(text, is_table=True))
+    runs = find_runs(find_spans(text, is_table=True))
     assert [len(run.rows) for run in runs] == [4, 2]
     assert text[runs[1].start : runs[1].end] == "Goods e\t5,100\t5,200\nGoods f\t6,100\t6,200"
     assert all(run.row is None for run in runs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from quelea_generator.core.extractive.subjects import subjects_of
+from quelea_generator.core.extractive.subjects import find_subjects
 from quelea_generator.core.model import Evidence, Task
 from support.generator import lines_and_quotes
 
@@ -72,7 +72,7 @@ def test_a_place_alone_is_no_answer() -> None:
     ],
 )
 def test_a_name_is_one_only_where_it_is_written_as_one(question: str, text: str, found: bool) -> None:
-    assert (subjects_of(question, [Evidence(1, text)]) is not None) is found
+    assert (find_subjects(question, [Evidence(1, text)]) is not None) is found
 
 
 def test_a_longer_name_of_the_evidence_is_the_same_company() -> None:

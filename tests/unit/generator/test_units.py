@@ -1,8 +1,8 @@
 """The unit that a row's figures are in, read from the lines above it."""
 
 import pytest
-from quelea_generator.core.extractive.spans import spans_of
-from quelea_generator.core.extractive.units import units_of
+from quelea_generator.core.extractive.spans import find_spans
+from quelea_generator.core.extractive.table_heads import read_scale
 from quelea_generator.core.model import Evidence
 
 APPLE_LIKE = "(In millions, except number of shares, which are reflected in thousands, and per-share amounts)"
@@ -11,7 +11,7 @@ SHORTER = "(In millions, except number of shares which are reflected in thousand
 
 def unit(row: str, head: str, above: str = "") -> str:
     evidence = Evidence(number=1, text=f"{above}\n{row}".lstrip(), table_head=head, is_table=True)
-    return units_of(evidence, spans_of(evidence.text, is_table=True)[-1])
+    return read_scale(evidence, find_spans(evidence.text, is_table=True)[-1])
 
 
 @pytest.mark.parametrize(

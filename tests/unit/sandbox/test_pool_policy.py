@@ -1,8 +1,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from quelea_sandbox.core.fair_queue import FairQueue
 from quelea_sandbox.core.policy import Backoff, Demand, Mean, retry_after
-from quelea_sandbox.core.turns import TurnQueue
 
 
 def test_without_demand_the_least_is_kept() -> None:
@@ -68,14 +68,14 @@ def anything(_: object) -> bool:
 
 
 def test_tenants_take_turns() -> None:
-    queue: TurnQueue[str] = TurnQueue(length=10, lane_length=10)
+    queue: FairQueue[str] = FairQueue(length=10, tenant_length=10)
     for item in ("a1", "a2", "a3", "b1", "c1"):
         assert queue.push(item[0], item) is None
     assert [queue.pop(anything) for _ in range(6)] == ["a1", "b1", "c1", "a2", "a3", None]
 
 
 def test_only_what_is_wanted_comes_out() -> None:
-    queue: TurnQueue[str] = TurnQueue(length=10, lane_length=10)
+    queue: FairQueue[str] = FairQueue(length=10, tenant_length=10)
     for item in ("ax", "ay", "by"):
         queue.push(item[0], item)
     assert queue.pop(lambda item: item.endswith("y")) == "ay"
@@ -84,7 +84,7 @@ def test_only_what_is_wanted_comes_out() -> None:
 
 
 def test_a_full_queue_makes_room_at_the_longest_lane() -> None:
-    queue: TurnQueue[str] = TurnQueue(length=3, lane_length=3)
+    queue: FairQueue[str] = FairQueue(length=3, tenant_length=3)
     for item in ("a1", "a2", "a3"):
         assert queue.push("a", item) is None
     assert queue.push("a", "a4") == "a4"
@@ -95,12 +95,12 @@ def test_a_full_queue_makes_room_at_the_longest_lane() -> None:
 
 
 def test_one_tenant_has_its_own_bound() -> None:
-    queue: TurnQueue[str] = TurnQueue(length=10, lane_length=1)
+    queue: FairQueue[str] = FairQueue(length=10, tenant_length=1)
     assert queue.push("a", "a1") is None and queue.push("a", "a2") == "a2" and queue.push("b", "b1") is None
 
 
 def test_who_leaves_is_taken_out_once() -> None:
-    queue: TurnQueue[str] = TurnQueue(length=10, lane_length=10)
+    queue: FairQueue[str] = FairQueue(length=10, tenant_length=10)
     queue.push("a", "a1")
     assert queue.remove("a", "a1") and not queue.remove("a", "a1") and not queue.remove("b", "x")
     assert len(queue) == 0 and queue.pop(anything) is None
@@ -109,7 +109,7 @@ def test_who_leaves_is_taken_out_once() -> None:
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=60))
 def test_the_queue_counts_right(actions: list[tuple[str, bool]]) -> None:
-    queue: TurnQueue[int] = TurnQueue(length=7, lane_length=4)
+    queue: FairQueue[int] = FairQueue(length=7, tenant_length=4)
     inside: set[int] = set()
     for number, (tenant, push) in enumerate(actions):
         if push:

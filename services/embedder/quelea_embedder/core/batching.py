@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from quelea_kit.errors import Overloaded, QueleaError, Unavailable
 
-from quelea_embedder.core.lane import Call, Item, Lane
 from quelea_embedder.core.model import Encoder, Kind, Measured, Observer, Silent, Vectors
+from quelea_embedder.core.text_queue import Call, Item, TextQueue
 
 _QUERY_BATCHES_IN_A_ROW = 4  # then one of passages, when any wait: a flood of queries slows ingestion, but no more
 _MEASURE_AT_ONCE = 8  # texts; a short query waits no longer than this for the tokenizer
@@ -70,7 +70,9 @@ class Batcher:
         self._encoder = encoder
         self._limits = limits
         self._observer: Observer = observer or Silent()
-        self._lanes = {kind: Lane(limits.queue_texts, limits.queue_tokens, limits.overhead_tokens) for kind in Kind}
+        self._queues = {
+            kind: TextQueue(limits.queue_texts, limits.queue_tokens, limits.overhead_tokens) for kind in Kind
+        }
         self._arrived = asyncio.Event()
         self._query_batches = 0
         self._tokens_per_second = 0.0  # of one worker, smoothed; 0 before the first batch
@@ -89,8 +91,8 @@ class Batcher:
         for worker in self._workers:
             worker.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)
-        for kind, lane in self._lanes.items():
-            while items := lane.take(1 << 60, 1 << 30):
+        for kind, queue in self._queues.items():
+            while items := queue.take(1 << 60, 1 << 30):
                 for item in items:
                     _fail(item.call, Unavailable("The embedder is stopping."))
             self._tell_depth(kind)
@@ -104,7 +106,7 @@ class Batcher:
 
     def waiting(self, kind: Kind) -> int:
         """Texts in the queue."""
-        return len(self._lanes[kind])
+        return len(self._queues[kind])
 
     async def measure(self, texts: Sequence[str], kind: Kind) -> list[Measured]:
         """Tokenize in a thread, a few texts at a time."""
@@ -122,13 +124,13 @@ class Batcher:
             Overloaded: Too much is waiting.
             Unavailable: The batcher is stopping.
         """
-        lane = self._lanes[kind]
+        queue = self._queues[kind]
         if self._closed:
             raise Unavailable("The embedder is stopping.")
-        if not lane.fits(texts, tokens):
+        if not queue.fits(texts, tokens):
             self._observer.refused(kind)
             raise Overloaded(
-                f"{len(lane)} {kind.value} texts ({lane.tokens} tokens) are already waiting; {texts} more do not fit.",
+                f"{len(queue)} {kind.value} texts ({queue.tokens} tokens) are waiting; no room for {texts} more.",
                 retry_after=self._retry_after(),
             )
 
@@ -141,11 +143,11 @@ class Batcher:
             QueleaError: The encoder failed on one of them.
         """
         self.check_room(len(texts), sum(text.tokens for text in texts), kind)
-        lane = self._lanes[kind]
+        queue = self._queues[kind]
         call = Call.new(kind, texts, self._encoder.info.dimension)
         if not texts:
             return Encoded(call.rows, 0.0, 0.0)
-        lane.add(call)
+        queue.add(call)
         self._tell_depth(kind)
         self._arrived.set()
         try:
@@ -155,7 +157,7 @@ class Batcher:
             raise
         finally:
             if call.missing:  # it failed or was cancelled: nothing of it stays behind
-                lane.remove(call)
+                queue.remove(call)
                 self._tell_depth(kind)
         now = asyncio.get_running_loop().time()
         started = call.started if call.started is not None else now
@@ -163,25 +165,25 @@ class Batcher:
 
     def _retry_after(self) -> float:
         """Seconds until about half of what waits is done."""
-        waiting = sum(lane.tokens for lane in self._lanes.values())
+        waiting = sum(queue.tokens for queue in self._queues.values())
         rate = self._tokens_per_second * self._limits.workers
         least, most = _RETRY_AFTER
         return min(max(waiting / 2 / rate if rate else 1.0, least), most)
 
     def _tell_depth(self, kind: Kind) -> None:
-        self._observer.queued(kind, len(self._lanes[kind]), self._lanes[kind].tokens)
+        self._observer.queued(kind, len(self._queues[kind]), self._queues[kind].tokens)
 
     async def _work(self) -> None:
         """One worker: as long as it runs, it takes the next batch whenever it is free. It never waits for a fuller
         one: what comes in while the workers are busy makes the next batches full enough."""
         while True:
-            while not any(self._lanes.values()):
+            while not any(self._queues.values()):
                 self._arrived.clear()
                 await self._arrived.wait()
             await self._next_batch()
 
     def _next_kind(self) -> Kind | None:
-        queries, passages = self._lanes[Kind.QUERY], self._lanes[Kind.PASSAGE]
+        queries, passages = self._queues[Kind.QUERY], self._queues[Kind.PASSAGE]
         if queries and not (passages and self._query_batches >= _QUERY_BATCHES_IN_A_ROW):
             self._query_batches += 1
             return Kind.QUERY
@@ -195,7 +197,7 @@ class Batcher:
             return
         limits = self._limits
         budget = limits.query_batch_tokens if kind is Kind.QUERY else limits.passage_batch_tokens
-        batch = self._lanes[kind].take(budget, limits.batch_texts)
+        batch = self._queues[kind].take(budget, limits.batch_texts)
         self._tell_depth(kind)
         now = asyncio.get_running_loop().time()
         for item in batch:

@@ -7,6 +7,7 @@ from typing import Any
 
 from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
 from quelea_fintext.text import terms
+from quelea_kit.paging import page_of
 
 from quelea_gateway.adapters.fake_world import World, noting, score, stored_document
 
@@ -85,19 +86,15 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
     async def ListDocuments(  # noqa: N802  # the wire's name
         self, request: retriever_pb2.ListDocumentsRequest, context: Any
     ) -> retriever_pb2.ListDocumentsResponse:
-        """All, by offset."""
-        size = request.page_size or 100
-        offset = int(request.page_token) if request.page_token.isdigit() else 0
+        """All of them, or those of some companies."""
         companies = {c.lower() for c in request.filters.companies}
         every = [
             stored.document()
             for stored in self._world.documents.values()
             if not companies or stored.metadata.company.lower() in companies
         ]
-        end = offset + size
-        return retriever_pb2.ListDocumentsResponse(
-            documents=every[offset:end], next_page_token=str(end) if end < len(every) else "", total=len(every)
-        )
+        page, token = page_of(every, lambda one: one.id, request.page_size or 100, request.page_token)
+        return retriever_pb2.ListDocumentsResponse(documents=page, next_page_token=token, total=len(every))
 
 
 def _reading(world: World, query: str) -> retriever_pb2.Reading:

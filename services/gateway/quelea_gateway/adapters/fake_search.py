@@ -12,6 +12,7 @@ from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2
 from quelea_fintext.text import language_of
 from quelea_kit.errors import NotFound, TooLarge
+from quelea_kit.paging import page_of
 
 from quelea_gateway.adapters.fake_documents import Stored
 from quelea_gateway.adapters.fake_web import FakeWeb, now
@@ -96,7 +97,8 @@ class FakeSearch(FakeWeb):
     async def ListJobs(self, request: search_pb2.ListJobsRequest, context: Any) -> search_pb2.ListJobsResponse:  # noqa: N802  # the wire's name
         """Newest first."""
         jobs = [job for job in self._world.jobs.values() if job.replayable or not request.replayable]
-        return search_pb2.ListJobsResponse(jobs=jobs[::-1][: request.limit or 100])
+        page, token = page_of(jobs[::-1], lambda job: job.id, request.page_size or 100, request.page_token)
+        return search_pb2.ListJobsResponse(jobs=page, next_page_token=token)
 
     async def GetPage(self, request: search_pb2.GetPageRequest, context: Any) -> search_pb2.GetPageResponse:  # noqa: N802  # the wire's name
         """One page."""

@@ -11,6 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.search.v1 import search_pb2, search_pb2_grpc
 from quelea_fintext.text import terms
 from quelea_kit.errors import Conflict, InvalidInput, NotFound
+from quelea_kit.paging import page_of
 
 from quelea_gateway.adapters.fake_documents import Stored
 from quelea_gateway.adapters.fake_world import World, noting, score
@@ -157,7 +158,8 @@ class FakeWeb(search_pb2_grpc.SearchServiceServicer):
     ) -> search_pb2.ListWebPagesResponse:
         """Newest first."""
         found = self._chosen(request.filter)[::-1]
-        return search_pb2.ListWebPagesResponse(pages=found[: request.limit or 100], total=len(found))
+        page, token = page_of(found, lambda one: one.canonical_url, request.page_size or 100, request.page_token)
+        return search_pb2.ListWebPagesResponse(pages=page, total=len(found), next_page_token=token)
 
     async def DecideWebPages(  # noqa: N802  # the wire's name
         self, request: search_pb2.DecideWebPagesRequest, context: Any

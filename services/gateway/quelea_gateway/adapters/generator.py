@@ -13,10 +13,19 @@ from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import QueleaError, Unavailable
 
 from quelea_gateway.adapters.downstream import Health, naming
-from quelea_gateway.core.completion import Completed, Message
-from quelea_gateway.core.model import Delta, Finished, Passage, Question, Quote, ReaderInfo
+from quelea_gateway.core.decline import DeclineReason
+from quelea_gateway.core.model import (
+    CompletionEnd,
+    Delta,
+    Finished,
+    Message,
+    Passage,
+    Question,
+    Quote,
+    ReaderInfo,
+    Standalone,
+)
 from quelea_gateway.core.prompts import PromptTemplate
-from quelea_gateway.core.standalone import Standalone
 
 SERVICE = "quelea.generator.v1.GeneratorService"
 _FRESH_SECONDS = 30.0
@@ -24,6 +33,14 @@ _INFO_SECONDS = 1.0
 _PROMPTS_SECONDS = 5.0
 _FINEST_MS, _COARSEST_MS, _STEP_MS = 20, 50, 10
 _STREAMS_A_STEP = 3
+_DECLINE_REASONS = {
+    generator_pb2.DECLINE_REASON_NO_EVIDENCE: DeclineReason.NOT_IN_EVIDENCE,
+    generator_pb2.DECLINE_REASON_NO_SUCH_PERIOD: DeclineReason.PERIOD_NOT_COVERED,
+    generator_pb2.DECLINE_REASON_ASKS_FOR_ADVICE: DeclineReason.ADVICE_ASKED,
+    generator_pb2.DECLINE_REASON_NOT_A_QUESTION: DeclineReason.NOT_A_QUESTION,
+    generator_pb2.DECLINE_REASON_MODEL_REFUSED: DeclineReason.MODEL_REFUSED,
+    generator_pb2.DECLINE_REASON_ENGINE_EMPTY: DeclineReason.EMPTY_ANSWER,
+}
 _REWRITE_SECONDS = 6.0
 """The generator gives its model less; this is for a generator that hangs."""
 
@@ -151,6 +168,8 @@ class GeneratorClient:
                             prompt_tokens=done.prompt_tokens,
                             completion_tokens=done.completion_tokens,
                             first_token_ms=done.first_token_ms,
+                            decline_reason=_DECLINE_REASONS.get(done.decline_reason),
+                            decline_detail=done.decline_detail,
                         )
 
     @contextlib.contextmanager
@@ -193,8 +212,8 @@ class GeneratorClient:
         max_tokens: int = 0,
         temperature: float | None = None,
         tenant: str = "",
-    ) -> AsyncIterator[str | Completed]:
-        """Text as it comes, then Completed; leaving early cancels the call at the generator.
+    ) -> AsyncIterator[str | CompletionEnd]:
+        """Text as it comes, then CompletionEnd; leaving early cancels the call at the generator.
 
         Raises:
             InvalidInput: The prompt is longer than the model's context, or the schema is none.
@@ -219,7 +238,7 @@ class GeneratorClient:
                         yield reply.delta.text
                     elif reply.HasField("completed"):
                         done, ended = reply.completed, True
-                        yield Completed(
+                        yield CompletionEnd(
                             reason=done.reason,
                             model=done.model,
                             prompt_tokens=done.prompt_tokens,

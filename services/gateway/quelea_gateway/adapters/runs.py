@@ -22,7 +22,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from quelea_kit.errors import NotFound, Unavailable
+from quelea_kit.errors import InvalidInput, NotFound, Unavailable
 from quelea_kit.storage import Storage
 
 from quelea_gateway.core.agent.model import Event, Run
@@ -54,11 +54,16 @@ class Runs:
         """Raises NotFound."""
         return _run(await self._do(self._storage.read, f"{self._folder(tenant, run_id)}/run.json"), run_id)
 
-    async def newest(self, tenant: str, limit: int) -> list[Run]:
-        """The newest first; ids begin with their time."""
+    async def newest(self, tenant: str, limit: int, *, before: str = "") -> list[Run]:
+        """The newest first, and only those older than the run `before`; ids begin with their time."""
+        if before and not _ID.fullmatch(before):
+            raise InvalidInput(
+                "page_token is not from this list; leave it out to start again.", details={"field": "page_token"}
+            )
         ids = await self._do(self._storage.names, _tenant(tenant))
         found: list[Run] = []
-        for run_id in sorted((one for one in ids if _ID.fullmatch(one)), reverse=True):
+        wanted = (one for one in ids if _ID.fullmatch(one) and (not before or one < before))
+        for run_id in sorted(wanted, reverse=True):
             if len(found) >= limit:
                 break
             try:

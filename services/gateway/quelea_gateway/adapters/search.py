@@ -84,11 +84,13 @@ class SearchClient:
         with naming("search"):
             return (await unary(self._stub.GetJob(request, timeout=self._call_seconds))).job
 
-    async def jobs(self, limit: int, *, replayable: bool = False) -> list[search_pb2.Job]:
-        """The newest jobs; with replayable only those of the dead-letter list."""
-        request = search_pb2.ListJobsRequest(limit=limit, replayable=replayable)
+    async def jobs(
+        self, page_size: int, page_token: str = "", *, replayable: bool = False
+    ) -> search_pb2.ListJobsResponse:
+        """A page of the jobs, newest first; with replayable only those of the dead-letter list."""
+        request = search_pb2.ListJobsRequest(page_size=page_size, page_token=page_token, replayable=replayable)
         with naming("search"):
-            return list((await unary(self._stub.ListJobs(request, timeout=self._call_seconds))).jobs)
+            return await unary(self._stub.ListJobs(request, timeout=self._call_seconds))
 
     async def watch(self, job_id: str) -> AsyncGenerator[search_pb2.Job, None]:
         """The job now and on every change, until it has ended."""

@@ -14,7 +14,7 @@ from quelea_kit.errors import Conflict, Unavailable
 from quelea_gateway.adapters.downstream import Health, naming
 from quelea_gateway.adapters.retriever import SERVICE as RETRIEVER
 from quelea_gateway.adapters.retriever import iso
-from quelea_gateway.core.tools.indexing import IndexedTool
+from quelea_gateway.core.tools.index_texts import IndexedTool
 from quelea_gateway.core.tools.model import Column, Parameter, Tool, ToolHealth
 from quelea_gateway.core.tools.ports import Found, Listing, SearchMode
 

@@ -148,7 +148,7 @@ async def concluded(checker: Checker, written: Written, basis: Basis) -> Conclud
         QueleaError: strict, and the check could not be made.
     """
     if written.finished.reason == "declined":
-        return _declined(basis, _why_the_reader_declined(written.finished, basis), text=written.text)
+        return _declined(basis, _reason_of(written.finished), text=written.text, detail=written.finished.decline_detail)
     text = tidy(written.text)
     if not text.strip():
         return _declined(basis, DeclineReason.EMPTY_ANSWER, noticed=True)
@@ -220,9 +220,9 @@ def _shown(found: Grounded, written: Written, basis: Basis, *, by: str) -> Concl
     return Concluded(grounding.text, None, grounding, citations, verdicts, tuple(notices))
 
 
-def _why_the_reader_declined(finished: Finished, basis: Basis) -> DeclineReason:
-    if finished.declined_for is not None:
-        return finished.declined_for
+def _reason_of(finished: Finished) -> DeclineReason:
+    if finished.decline_reason is not None:
+        return finished.decline_reason
     return DeclineReason.NOT_IN_EVIDENCE if finished.reader == QUOTING else DeclineReason.MODEL_REFUSED
 
 
@@ -271,7 +271,13 @@ def _is_short_answer(text: str, sources: Sequence[str]) -> bool:
 
 
 def _declined(
-    basis: Basis, reason: DeclineReason, *, text: str = "", noticed: bool = False, found: Grounded | None = None
+    basis: Basis,
+    reason: DeclineReason,
+    *,
+    text: str = "",
+    detail: str = "",
+    noticed: bool = False,
+    found: Grounded | None = None,
 ) -> Concluded:
     """A refusal; of an answer that failed the checks, with what they found.
 
@@ -279,7 +285,7 @@ def _declined(
     was no evidence at all.
     """
     said = refusal(text, basis.language)
-    why = decline(reason, basis.language)
+    why = Decline(reason, detail) if detail and basis.language == "en" else decline(reason, basis.language)
     if basis.shortfall is not None and (not noticed or not basis.evidence):
         why = basis.shortfall
     grounding = Grounding(said)

@@ -22,7 +22,7 @@ class DeclineReason(StrEnum):
     COMPANY_NOT_COVERED = "company_not_covered"
     NO_EVIDENCE = "no_evidence"
     NOT_IN_EVIDENCE = "not_in_evidence"
-    OPINION_ASKED = "opinion_asked"
+    ADVICE_ASKED = "advice_asked"
     NOT_A_QUESTION = "not_a_question"
     MODEL_REFUSED = "model_refused"
     EMPTY_ANSWER = "empty_answer"
@@ -65,7 +65,7 @@ DETAILS: dict[str, tuple[str, str]] = {
         "Passages were found, and none of them answers the question.",
         "检索到了相关内容，但其中没有该问题的答案。",
     ),
-    DeclineReason.OPINION_ASKED: (
+    DeclineReason.ADVICE_ASKED: (
         "The question asks for advice or a forecast; only what the sources report can be answered.",
         "问题要求给出建议或预测；只能回答资料中已报告的内容。",
     ),

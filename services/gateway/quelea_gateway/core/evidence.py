@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from quelea_gateway.core.model import Citation, Passage
+from quelea_gateway.core.model import Citation, Passage, Shown
 
 LINE_TOKENS = 12
 """What the prompt adds to a passage: its number and its date."""
@@ -58,7 +58,7 @@ def cite(passage: Passage, number: int, start: int = 0, end: int | None = None) 
         company=passage.company,
         period=passage.period,
         source=passage.source,
-        fetched=passage.fetched,
+        fetched=passage.fetched or None,
     )
 
 
@@ -89,3 +89,11 @@ def _last_stop(text: str, start: int, end: int) -> int:
 def listing(passages: tuple[Passage, ...], first: int) -> tuple[Citation, ...]:
     """Passages as excerpts, numbered from `first`."""
     return tuple(excerpt(passage, number) for number, passage in enumerate(passages, start=first))
+
+
+def record(evidence: Sequence[Passage]) -> tuple[Shown, ...]:
+    """What the reader was shown, numbered from 1: kept with every answer, to tell months later what it rested on."""
+    return tuple(
+        Shown(number, p.document_id, p.title, p.uri, p.page, p.start, p.end, p.published, p.source)
+        for number, p in enumerate(evidence, start=1)
+    )

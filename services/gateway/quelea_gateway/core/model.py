@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from quelea_gateway.core.decline import Decline, DeclineReason
-from quelea_gateway.core.shown import Shown
-from quelea_gateway.core.standalone import Standalone
 from quelea_gateway.core.verdicts import Grounding
 
 Route = Literal["auto", "local", "web"]
@@ -99,6 +97,14 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Standalone:
+    """What a follow-up asks, with what it takes from the turns before it; by: "model" or "rules"."""
+
+    question: str
+    by: str
+
+
+@dataclass(frozen=True)
 class Question:
     """A question with all that was asked for; every value checked and filled in."""
 
@@ -152,7 +158,8 @@ class Citation:
     company: str
     period: str
     source: Source = "local"
-    fetched: str = ""
+    fetched: str | None = None
+    """RFC 3339; None where unknown."""
 
 
 @dataclass(frozen=True)
@@ -228,8 +235,10 @@ class Finished:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     first_token_ms: float = 0.0
-    declined_for: DeclineReason | None = None
+    decline_reason: DeclineReason | None = None
     """Why the reader declined, where it says."""
+    decline_detail: str = ""
+    """One sentence about it, in English."""
 
 
 @dataclass(frozen=True)
@@ -245,6 +254,22 @@ class Started:
     web: WebTrace | None
     standalone: Standalone | None = None
     """Of a follow-up."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A passage by its place: the text is pages[page].text[start:end] of the document, in code points."""
+
+    number: int
+    """The n of [n], and of the passages that verdicts name."""
+    document_id: str
+    title: str
+    uri: str
+    page: int
+    start: int
+    end: int
+    published: str
+    source: Source
 
 
 @dataclass(frozen=True)
@@ -300,3 +325,23 @@ class Ranked:
     score: float
     cosine: float
     header: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of the prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True)
+class CompletionEnd:
+    """How a completion ended: "stop", "length" (it was cut off), or "invalid" (no JSON that fits the schema)."""
+
+    reason: str
+    model: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    first_token_ms: float = 0.0
+    total_ms: float = 0.0

@@ -14,8 +14,8 @@ from quelea_gateway.core import answering
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.decline import Decline, DeclineReason, decline
-from quelea_gateway.core.evidence import choose, cite, listing
-from quelea_gateway.core.followup import query_for
+from quelea_gateway.core.evidence import choose, cite, listing, record
+from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.gate import Gate
 from quelea_gateway.core.merge import filled, known_by
 from quelea_gateway.core.model import (
@@ -36,8 +36,6 @@ from quelea_gateway.core.model import (
 from quelea_gateway.core.notices import not_covered, notices_for, say
 from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
-from quelea_gateway.core.shown import shown
-from quelea_gateway.core.standalone import standing_alone
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.webroute import WebRoute
 
@@ -311,6 +309,6 @@ def _answer(question: Question, done: answering.Concluded, finished: Finished, b
         web=basis.web,
         grounding=done.grounding,
         standalone=question.standalone,
-        evidence=shown(basis.evidence),
+        evidence=record(basis.evidence),
     )
     return replace(answer, timings=clock.timings(basis.retrieved.stages))

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
 from quelea_checker import CheckPassage, Near, Report
 
-from quelea_gateway.core.model import Delta, Filters, Finished, Passage, Question, Quote, Ranked, ReaderInfo, Retrieved
-from quelea_gateway.core.standalone import Standalone
+from quelea_gateway.core.model import (
+    CompletionEnd,
+    Delta,
+    Filters,
+    Finished,
+    Message,
+    Passage,
+    Question,
+    Quote,
+    Ranked,
+    ReaderInfo,
+    Retrieved,
+    Standalone,
+)
 
 
 class Retriever(Protocol):
@@ -66,5 +78,37 @@ class Checker(Protocol):
         """The verdicts. Passages are numbered from 1, as markers [n] count. Raises QueleaError.
 
         `near` is what an encoder finds near to sentences in another language than the passages'.
+        """
+        ...
+
+
+class ChatModel(Protocol):
+    """A language model that is spoken to directly."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        json_schema: str = "",
+        model: str = "",
+        max_tokens: int = 0,
+        temperature: float | None = None,
+        tenant: str = "",
+    ) -> AsyncIterator[str | CompletionEnd]:
+        """Text as it comes, then CompletionEnd; leaving early stops the model.
+
+        Args:
+            messages: The prompt.
+            json_schema: What the text has to fit, as JSON; empty: free text.
+            model: Which model, or adapter; empty: the default.
+            max_tokens: Longest text; 0: the generator's limit.
+            temperature: 0 to 2; None: the generator's.
+            tenant: Whose turn it uses up.
+
+        Raises:
+            InvalidInput: The prompt is longer than the model's context, or the schema is none.
+            Conflict: The generator has no language model.
+            Overloaded: Too many wait for it.
+            Unavailable: It does not answer.
         """
         ...

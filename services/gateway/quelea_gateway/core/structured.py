@@ -22,11 +22,10 @@ from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import QueleaError, Unavailable
 
-from quelea_gateway.core.completion import ChatModel, Completed, Message
 from quelea_gateway.core.grounding.marking import MARKER
-from quelea_gateway.core.model import Answer, Question
+from quelea_gateway.core.model import Answer, CompletionEnd, Message, Question
 from quelea_gateway.core.numbers import figures as numbers
-from quelea_gateway.core.ports import Checker
+from quelea_gateway.core.ports import ChatModel, Checker
 from quelea_gateway.core.prompts import PromptTemplate
 
 _LANGUAGES = ("en", "zh")
@@ -95,7 +94,7 @@ async def structured(
     text = _MARKERS.sub("", answer.answer).strip()
     language = language_of(question.text)
     pieces: list[str] = []
-    done = Completed("length")
+    done = CompletionEnd("length")
     async for event in model.complete(
         _prompt(language, schema=schema, question=question.asked, answer=text),
         json_schema=schema,
@@ -104,7 +103,7 @@ async def structured(
         temperature=question.temperature,
         tenant=question.tenant,
     ):
-        if isinstance(event, Completed):
+        if isinstance(event, CompletionEnd):
             done = event
         else:
             pieces.append(event)

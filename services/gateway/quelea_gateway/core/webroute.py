@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.core.keeping import Keeper
 from quelea_gateway.core.merge import new_passages, ordered, useful_pages
 from quelea_gateway.core.model import (
     Kept,
@@ -20,6 +19,7 @@ from quelea_gateway.core.model import (
     WebTrace,
 )
 from quelea_gateway.core.ports import Retriever
+from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.core.web import KeepOrder, Web, WebFound
 
 _MOST_RANKED = 300
@@ -58,15 +58,17 @@ class WebRoute:
     Args:
         web: Finds pages.
         retriever: Ranks passages.
-        keeper: Tells which pages were useful.
+        reporter: Tells which pages were useful.
         cosine: Above it the best passage of a page makes the page useful.
         limits: What one question may cost.
     """
 
-    def __init__(self, web: Web, retriever: Retriever, keeper: Keeper, *, cosine: float, limits: WebLimits) -> None:
+    def __init__(
+        self, web: Web, retriever: Retriever, reporter: UsefulPageReporter, *, cosine: float, limits: WebLimits
+    ) -> None:
         self._web = web
         self._retriever = retriever
-        self._keeper = keeper
+        self._reporter = reporter
         self._cosine = cosine
         self._limits = limits
 
@@ -127,7 +129,7 @@ class WebRoute:
             candidates, _whole(ranked, candidates), as_of=question.as_of, newer_first=retrieved.reading.asks_latest
         )
         useful = useful_pages(found.pages, merged, self._cosine)
-        keeping = self._keeper.send(KeepOrder(query, found.provider, useful)) if useful else None
+        keeping = self._reporter.send(KeepOrder(query, found.provider, useful)) if useful else None
         shown = (*_best(merged, question.k), *local[len(known) :])
         return Outcome(shown, trace, merged=True, waits=waits, keeping=keeping)
 

@@ -15,7 +15,7 @@ from quelea_gateway.analyst import OFF
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.agent.ports import Execution
 from quelea_gateway.core.pipeline import ReaderFailed
-from quelea_gateway.core.tools import describing
+from quelea_gateway.core.tools import descriptions
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.ask import whole
 from quelea_gateway.rest.schemas import AnswerOut
@@ -73,7 +73,7 @@ class GatewayActions:
                     "name": hit.tool.name,
                     "category": hit.tool.category,
                     "provider": hit.tool.provider,
-                    "description": describing.line(hit.tool).partition(": ")[2],
+                    "description": descriptions.line(hit.tool).partition(": ")[2],
                     "score": round(hit.score, 4),
                 }
                 for hit in hits

@@ -11,7 +11,7 @@ let shown = null; // the run on the page: {id, watching}
 /** The tab appears where the deployment has an agent. */
 export async function offerAgent() {
   try {
-    await get(`${PATH}?limit=1`);
+    await get(`${PATH}?page_size=1`);
     show($("tab-agent"), true);
   } catch (error) {
     show($("tab-agent"), !(error instanceof ApiError && [404, 409].includes(error.status)));
@@ -45,7 +45,7 @@ function fault(text) {
 export async function listRuns() {
   let runs = [];
   try {
-    ({ runs } = await get(`${PATH}?limit=20`));
+    ({ runs } = await get(`${PATH}?page_size=20`));
   } catch (error) {
     fault(error.message);
   }

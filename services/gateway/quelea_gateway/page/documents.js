@@ -47,7 +47,7 @@ async function poll() {
   polling = true;
   try {
     while ([...jobs.values()].some(({ job }) => !ended(job))) {
-      const found = await get("/v1/jobs?limit=1000");
+      const found = await get("/v1/jobs?page_size=1000");
       let arrived = false;
       for (const job of found.jobs) {
         const entry = jobs.get(job.id);

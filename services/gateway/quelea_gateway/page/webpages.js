@@ -68,7 +68,7 @@ function draw() {
 export async function loadWebPages() {
   const state = $("web-state").value;
   try {
-    ({ pages, total } = await get(`/v1/web/pages?limit=${MOST}${state ? `&state=${state}` : ""}`));
+    ({ pages, total } = await get(`/v1/web/pages?page_size=${MOST}${state ? `&state=${state}` : ""}`));
   } catch {
     [pages, total] = [[], 0]; // no web half, or search is away: the bar at the top says which
   }

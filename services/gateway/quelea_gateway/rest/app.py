@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+import fastapi_swagger
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import FileResponse
@@ -35,9 +36,11 @@ from quelea_gateway.rest import (
     web,
 )
 from quelea_gateway.rest.door import App, Door
+from quelea_gateway.rest.lists import check_query
 from quelea_gateway.version import VERSION
 
 PAGE = Path(__file__).parent.parent / "page"
+SWAGGER_UI = Path(fastapi_swagger.__file__).parent / "resources"
 
 _NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 _ABOUT = """Cited answers from a knowledge base of finance documents.
@@ -65,6 +68,10 @@ def _page_router() -> APIRouter:
     async def index() -> FileResponse:
         return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
 
+    @router.get("/docs")
+    async def docs() -> FileResponse:
+        return FileResponse(PAGE / "docs.html", headers={"Cache-Control": "no-cache"})
+
     return router
 
 
@@ -75,10 +82,13 @@ def build_app(gateway: Gateway) -> App:
         title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY
     )
     app.state.gateway = gateway
-    for module in (ask, check, export, openai_compat, uploads, documents, web, runs, tools, jobs, prompts, health):
+    for module in (ask, check, export, uploads, documents, web, runs, tools, jobs, prompts):
+        app.include_router(module.router, dependencies=[Depends(check_query)])
+    for module in (openai_compat, health):  # OpenAI clients and probes may add query parameters of their own
         app.include_router(module.router)
     app.include_router(_page_router())
     app.mount("/page", _Page(directory=PAGE))
+    app.mount("/docs", _Page(directory=SWAGGER_UI))
     mcp = McpApp(build_server(GatewayActions(gateway)), most_bytes=gateway.settings.max_body_bytes)
     gateway.closing.append(mcp.close)
     app.router.routes.append(Route(MCP_PATH, mcp))

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_gateway.metrics import observe_verdicts
+from quelea_gateway.rest.lists import Day
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.rest.streams import while_there
@@ -30,7 +31,7 @@ class CheckPassageIn(BaseModel):
     text: str
     table_head: str = Field(default="", description="Lines that head the table of the text: title, unit, column heads.")
     header: str = Field(default="", description="What it is from: company, form, period.")
-    published: str = Field(default="", pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD.")
+    published: Day = Field(default="", description="YYYY-MM-DD.")
     document: str = Field(
         default="",
         description="Which document it is from, by any name: what one passage states, its unit say, holds for the "

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import quote as url_quote
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2
+from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
 from quelea_gateway.core.model import Citation
 from quelea_gateway.rest.jobs import iso
+from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.page_view import render, span_of, wants_html
-from quelea_gateway.rest.schemas import ERRORS, FiltersIn, Iso, Short
-from quelea_gateway.rest.state import gateway_of, known_query
+from quelea_gateway.rest.schemas import ERRORS, FiltersIn, Short
+from quelea_gateway.rest.state import gateway_of
 
 router = APIRouter(tags=["documents"])
 
@@ -44,7 +46,7 @@ class DocumentOut(BaseModel):
     provenance: str
     pages: int
     passages: int
-    fetched: str | None
+    fetched: Time | None
 
     @classmethod
     def of(cls, document: common_pb2.Document) -> DocumentOut:
@@ -68,12 +70,11 @@ class DocumentOut(BaseModel):
         )
 
 
-class DocumentsOut(BaseModel):
-    """One page of the list."""
+class DocumentsOut(ListOut):
+    """Newest first."""
 
     documents: list[DocumentOut]
-    next_page_token: str | None
-    total: int
+    total: int = Field(description="Of all pages of the list.")
 
 
 class DeletedOut(BaseModel):
@@ -121,20 +122,19 @@ def page_address(base: str, document_id: str, page: int, start: int, end: int) -
     "/v1/documents",
     response_model=DocumentsOut,
     responses=ERRORS,
-    dependencies=[Depends(known_query)],
     summary="List documents",
 )
 async def documents(
     request: Request,
-    page_size: Annotated[int, Query(ge=1, le=1000)] = 100,
-    page_token: Annotated[str, Query(max_length=1000)] = "",
+    page_size: PageSize = DEFAULT_PAGE_SIZE,
+    page_token: PageToken = "",
     company: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
     ticker: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
     document_type: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
     period: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
     language: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
-    published_from: Iso = "",
-    published_to: Iso = "",
+    published_from: Day = "",
+    published_to: Day = "",
 ) -> DocumentsOut:
     """One page of the list; repeat a filter to allow several values."""
     filters = FiltersIn.model_construct(

@@ -131,7 +131,7 @@ class Door:
             await self._app(scope, replay(await read_whole(headers, receive, limit), receive), send)
             return
         scope.setdefault("state", {})["key"] = name
-        with self._gateway.bounds.call(name):
+        with self._gateway.limiter.call(name):
             if (scope["method"], path) == _UPLOAD:
                 bounded = await within(headers, receive, self._gateway.settings.max_upload_bytes)
                 await self._app(scope, bounded, send)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 
 from quelea_gateway.core.model import ReaderInfo
+from quelea_gateway.rest.lists import check_query
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.version import VERSION
@@ -86,7 +87,13 @@ async def metrics() -> Response:
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 
-@router.get("/v1/info", response_model=InfoOut, responses=ERRORS, summary="What this deployment is and takes")
+@router.get(
+    "/v1/info",
+    response_model=InfoOut,
+    responses=ERRORS,
+    dependencies=[Depends(check_query)],
+    summary="What this deployment is and takes",
+)
 async def info(request: Request) -> InfoOut:
     """Reader, limits and formats."""
     gateway = gateway_of(request)

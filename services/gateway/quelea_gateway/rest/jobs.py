@@ -7,17 +7,19 @@ import json
 from collections.abc import AsyncGenerator
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import BaseModel, ConfigDict, Field
 from quelea.search.v1 import search_pb2
 from quelea_kit.errors import QueleaError
+from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
+from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.openapi import events
 from quelea_gateway.rest.schemas import ERRORS
-from quelea_gateway.rest.state import gateway_of, known_query
+from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.rest.streams import event, respond, while_there
 
 router = APIRouter(tags=["documents"])
@@ -65,9 +67,9 @@ class JobOut(BaseModel):
     document_id: str | None
     error: str | None
     error_reason: str | None
-    created: str | None
-    updated: str | None
-    finished: str | None
+    created: Time | None
+    updated: Time | None
+    finished: Time | None
     attempts: int
     unchanged: bool
     lane: Lane = Field(description="The queue: what users bring in, pages useful for an answer, pages read again.")
@@ -97,8 +99,14 @@ class JobOut(BaseModel):
         )
 
 
-class JobsOut(BaseModel):
+class JobsOut(ListOut):
     """Newest first."""
+
+    jobs: list[JobOut]
+
+
+class ReplayedOut(BaseModel):
+    """The jobs that were queued again."""
 
     jobs: list[JobOut]
 
@@ -107,17 +115,17 @@ class JobsOut(BaseModel):
     "/v1/jobs",
     response_model=JobsOut,
     responses=ERRORS,
-    dependencies=[Depends(known_query)],
-    summary="The newest jobs",
+    summary="List jobs",
 )
 async def jobs(
     request: Request,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    replayable: Annotated[bool, Query(description="Only failed jobs that can be tried once more.")] = False,
+    page_size: PageSize = DEFAULT_PAGE_SIZE,
+    page_token: PageToken = "",
+    replayable: Annotated[bool, Query(description="Only failed jobs that can be replayed.")] = False,
 ) -> JobsOut:
     """Newest first."""
-    found = await gateway_of(request).search.jobs(limit, replayable=replayable)
-    return JobsOut(jobs=[JobOut.of(job) for job in found])
+    found = await gateway_of(request).search.jobs(page_size, page_token, replayable=replayable)
+    return JobsOut(jobs=[JobOut.of(job) for job in found.jobs], next_page_token=found.next_page_token or None)
 
 
 class ReplayIn(BaseModel):
@@ -128,12 +136,12 @@ class ReplayIn(BaseModel):
     ids: list[Annotated[str, Field(min_length=1, max_length=128)]] = Field(default=[], max_length=_MOST_REPLAYED)
 
 
-@router.post("/v1/jobs/replay", response_model=JobsOut, responses=ERRORS, summary="Try failed jobs once more")
-async def replay(request: Request, body: ReplayIn | None = None) -> JobsOut:
+@router.post("/v1/jobs/replay", response_model=ReplayedOut, responses=ERRORS, summary="Replay failed jobs")
+async def replay(request: Request, body: ReplayIn | None = None) -> ReplayedOut:
     """Queues jobs of the dead-letter list again: failed for a reason outside the document. Answers with them."""
     ids = body.ids if body else []
     queued = await while_there(request, gateway_of(request).search.replay(ids))
-    return JobsOut(jobs=[JobOut.of(job) for job in queued])
+    return ReplayedOut(jobs=[JobOut.of(job) for job in queued])
 
 
 @router.get("/v1/jobs/{job_id}", response_model=JobOut, responses=ERRORS, summary="One job")

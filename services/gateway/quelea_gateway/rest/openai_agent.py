@@ -14,13 +14,12 @@ from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.agent import asked
+from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import ENDED, Event, Run
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.followup import query_for
-from quelea_gateway.core.model import Question
-from quelea_gateway.core.standalone import Standalone, standing_alone
+from quelea_gateway.core.follow_ups import query_for, standing_alone
+from quelea_gateway.core.model import Question, Standalone
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
 from quelea_gateway.rest.openai_chunks import DONE, Chunks, counted, data
@@ -51,7 +50,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
         )
     gateway, tenant = gateway_of(request), key_of(request)
     text, turns = conversation(body.messages)
-    wanted = asked.build(text, gateway.limits, gateway.analyst.budgets, tenant=tenant, as_of=body.as_of)
+    wanted = run_requests.build(text, gateway.limits, gateway.analyst.budgets, tenant=tenant, as_of=body.as_of)
     question = rules.build(
         text,
         gateway.limits,

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core.agent.model import Artifact, Run
+from quelea_gateway.rest.lists import Day, ListOut, Time
 
 State = Literal["queued", "running", "finished", "failed", "cancelled", "interrupted"]
+Fetched = Annotated[Time | None, BeforeValidator(lambda stored: stored or None)]
+"""Stored runs have an empty string where there was none."""
 
 
 class LimitsIn(BaseModel):
@@ -29,9 +32,7 @@ class RunIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: str
-    as_of: str | None = Field(
-        default=None, max_length=10, description="YYYY-MM-DD: data as it was on that day; left out: today."
-    )
+    as_of: Day | None = Field(default=None, description="Data as it was on this day, YYYY-MM-DD; default: today.")
     model: str = Field(default="", max_length=300)
     limits: LimitsIn = LimitsIn()
     bundle_ids: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
@@ -84,7 +85,7 @@ class SourceOut(BaseModel):
     step: int
     excerpt: str
     url: str = Field(description="Of a call: what was fetched. Of a page of the web: its address.")
-    fetched: str
+    fetched: Fetched
     sha256: str = Field(description="Of the bytes that a call brought.")
     call_id: str
     document_id: str = Field(description="Of a passage: it opens at `open`.")
@@ -139,7 +140,7 @@ class CallOut(BaseModel):
     method: str
     url: str
     asked: str
-    fetched: str
+    fetched: Fetched
     status: int
     media_type: str
     sha256: str
@@ -157,13 +158,13 @@ class RunOut(BaseModel):
     language: str
     model: str
     state: State
-    created: str
-    started: str
-    ended: str
+    created: Time
+    started: Time | None
+    finished: Time | None
     limits: LimitsOut
     usage: UsageOut
     bundle_ids: list[str]
-    error: str
+    error: str | None
     answer: RunAnswerOut | None
     artifacts: list[ArtifactOut]
     calls: list[CallOut]
@@ -180,12 +181,12 @@ class RunOut(BaseModel):
             model=run.model,
             state=run.state,
             created=run.created,
-            started=run.started,
-            ended=run.ended,
+            started=run.started or None,
+            finished=run.ended or None,
             limits=LimitsOut(**asdict(run.budget)),
             usage=UsageOut(**asdict(run.usage)),
             bundle_ids=list(run.bundle_ids),
-            error=run.error,
+            error=run.error or None,
             answer=RunAnswerOut.of(run.answer, run.id) if run.answer else None,
             artifacts=[ArtifactOut.of(one, run.id) for one in run.artifacts],
             calls=[CallOut(**one) for one in run.calls],
@@ -193,8 +194,8 @@ class RunOut(BaseModel):
         )
 
 
-class RunsOut(BaseModel):
-    """The caller's runs, newest first; without answers, which GET of one has."""
+class RunsOut(ListOut):
+    """The caller's runs, newest first, without answers: `GET /v1/agent/runs/{id}` has them."""
 
     runs: list[RunOut]
 

@@ -9,14 +9,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from quelea_kit.errors import InvalidInput, NotFound, QueleaError
+from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
-from quelea_gateway.core.agent import asked
+from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.manager import Manager
-from quelea_gateway.core.agent.model import Event, RunRequest
+from quelea_gateway.core.agent.model import Budget, Event, RunRequest
 from quelea_gateway.exports import PICTURES, exported
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
+from quelea_gateway.rest.lists import PageSize, PageToken
 from quelea_gateway.rest.run_schemas import CancelOut, RunIn, RunOut, RunsOut
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of, key_of
@@ -31,17 +33,14 @@ _TEXTS = {"text/csv": "text/csv; charset=utf-8", "text/plain": "text/plain; char
 
 def run_request(body: RunIn, gateway: Gateway, tenant: str) -> RunRequest:
     """What was asked for, checked."""
-    return asked.build(
+    return run_requests.build(
         body.question,
         gateway.limits,
         gateway.analyst.budgets,
         tenant=tenant,
         as_of=body.as_of or "",
         model=body.model,
-        steps=body.limits.steps,
-        tokens=body.limits.tokens,
-        seconds=body.limits.seconds,
-        calls=body.limits.calls,
+        budget=Budget(**body.limits.model_dump()),
         bundle_ids=body.bundle_ids,
     )
 
@@ -70,11 +69,13 @@ async def start(body: RunIn, request: Request) -> Response:
     )
 
 
-@router.get(_PATH, response_model=RunsOut, responses=ERRORS, summary="The caller's runs")
-async def runs(request: Request, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> RunsOut:
+@router.get(_PATH, response_model=RunsOut, responses=ERRORS, summary="List runs")
+async def runs(request: Request, page_size: PageSize = DEFAULT_PAGE_SIZE, page_token: PageToken = "") -> RunsOut:
     """Newest first; answers and calls are left out."""
-    found = await _manager(request).newest(key_of(request), limit)
-    return RunsOut(runs=[RunOut.of(run.changed(answer=None, calls=())) for run in found])
+    found, next_page_token = await _manager(request).page(key_of(request), page_size, page_token)
+    return RunsOut(
+        runs=[RunOut.of(run.changed(answer=None, calls=())) for run in found], next_page_token=next_page_token or None
+    )
 
 
 @router.get(_PATH + "/{run_id}", response_model=RunOut, responses=ERRORS, summary="One run")

@@ -8,8 +8,9 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core import model as core
 from quelea_gateway.core.decline import Decline, DeclineReason
-from quelea_gateway.core.standalone import Standalone
+from quelea_gateway.core.model import Standalone
 from quelea_gateway.rest.grounding_schemas import GroundingOut
+from quelea_gateway.rest.lists import Day, Time
 from quelea_gateway.rest.trace_schemas import GateOut, ShownOut, WebOut
 
 
@@ -19,7 +20,6 @@ def _as_list(value: Any) -> Any:
 
 Short = Annotated[str, Field(max_length=300)]
 Many = Annotated[list[Short], BeforeValidator(_as_list), Field(max_length=200)]
-Iso = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$")]
 
 
 class _In(BaseModel):
@@ -33,8 +33,8 @@ class FiltersIn(_In):
     tickers: Many = Field(default=[], validation_alias=AliasChoices("tickers", "ticker"))
     document_types: Many = Field(default=[], validation_alias=AliasChoices("document_types", "document_type", "type"))
     periods: Many = Field(default=[], validation_alias=AliasChoices("periods", "period"))
-    published_from: Iso = ""
-    published_to: Iso = ""
+    published_from: Day = ""
+    published_to: Day = ""
     languages: Many = Field(default=[], validation_alias=AliasChoices("languages", "language"))
     document_ids: Many = Field(default=[], validation_alias=AliasChoices("document_ids", "document_id"))
 
@@ -64,7 +64,7 @@ class AskIn(_In):
 
     question: str = Field(min_length=1, examples=["What were Apple's net sales in the third quarter of fiscal 2023?"])
     history: list[TurnIn] = []
-    as_of: Iso | None = Field(default=None, description="The day of the question, YYYY-MM-DD; today when left out.")
+    as_of: Day | None = Field(default=None, description="The day of the question, YYYY-MM-DD; today when left out.")
     route: Literal["auto", "local", "web"] = Field(
         default="auto",
         description="auto: the web too when the local evidence is not good enough. web is refused where there is none.",
@@ -90,7 +90,7 @@ class SearchIn(_In):
     query: str = Field(min_length=1)
     k: int | None = Field(default=None, ge=1, le=200)
     filters: FiltersIn = FiltersIn()
-    as_of: Iso | None = None
+    as_of: Day | None = None
 
 
 class CitationOut(BaseModel):
@@ -109,7 +109,7 @@ class CitationOut(BaseModel):
     company: str
     period: str
     source: Literal["local", "web"]
-    fetched: str = Field(description="When the page was fetched, RFC 3339; empty where unknown.")
+    fetched: Time | None = Field(description="When the page was fetched; null where unknown.")
 
     @classmethod
     def of(cls, citation: core.Citation) -> CitationOut:

@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
-from quelea_kit.errors import InvalidInput
+from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
-from quelea_gateway.core.tools import describing
+from quelea_gateway.core.tools import descriptions
 from quelea_gateway.core.tools.model import Hit, Tool
+from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of, key_of
 from quelea_gateway.rest.streams import while_there
@@ -17,7 +18,7 @@ from quelea_gateway.rest.streams import while_there
 router = APIRouter(tags=["tools"])
 
 Category = Annotated[str, Field(max_length=60, description="One of GET /v1/tools/categories; empty: all.")]
-_MOST_LISTED = 1000
+_MOST_FOUND = 100
 
 
 class ParameterOut(BaseModel):
@@ -42,9 +43,9 @@ class ToolHealthOut(BaseModel):
     """How calls of a tool came out."""
 
     score: float = Field(description="1: nothing is known against it; 0: broken, just now.")
-    last_ok: str | None
-    last_error: str | None
-    error: str
+    last_ok: Time | None
+    last_error: Time | None
+    error: str | None
     failures_in_row: int
     calls: int
     failures: int
@@ -69,7 +70,7 @@ class ToolLineOut(BaseModel):
             name=tool.name,
             provider=tool.provider,
             category=tool.category,
-            description=describing.line(tool).partition(": ")[2],
+            description=descriptions.line(tool).partition(": ")[2],
             score=hit.score if hit else None,
             cosine=hit.cosine if hit else None,
             lexical=hit.lexical if hit else None,
@@ -77,11 +78,11 @@ class ToolLineOut(BaseModel):
         )
 
 
-class ToolsOut(BaseModel):
-    """Tools, best first when something was asked, else by name."""
+class ToolsOut(ListOut):
+    """Tools: with `q` the best first, else by name."""
 
     tools: list[ToolLineOut]
-    total: int = Field(description="How many there are without a limit; of a search, how many came back.")
+    total: int = Field(description="Of all pages of the list; a search finds at most 100.")
 
 
 class CategoryOut(BaseModel):
@@ -91,7 +92,7 @@ class CategoryOut(BaseModel):
     tools: int
 
 
-class CategoriesOut(BaseModel):
+class CategoriesOut(ListOut):
     """The categories in the order to show them in."""
 
     categories: list[CategoryOut]
@@ -136,12 +137,12 @@ class ToolOut(BaseModel):
                 score=health.score,
                 last_ok=health.last_ok or None,
                 last_error=health.last_error or None,
-                error=health.error,
+                error=health.error or None,
                 failures_in_row=health.failures_in_row,
                 calls=health.calls,
                 failures=health.failures,
             ),
-            document=describing.details(tool),
+            document=descriptions.details(tool),
         )
 
 
@@ -171,27 +172,37 @@ async def list_tools(
     request: Request,
     q: Annotated[str, Query(max_length=4000, description="What is to be found out; empty: list by name.")] = "",
     category: Annotated[str, Query(max_length=60, description="One of /v1/tools/categories; empty: all.")] = "",
-    k: Annotated[int, Query(ge=1, le=_MOST_LISTED, description="At most so many; at most 100 of a search.")] = 20,
+    page_size: PageSize = DEFAULT_PAGE_SIZE,
+    page_token: PageToken = "",
     mode: Annotated[Literal["both", "dense", "lexical"], Query(description="How to search.")] = "both",
 ) -> ToolsOut:
     """The best tools for a question, or the tools of a category by name."""
     catalogue = gateway_of(request).toolkit.catalogue
     if q.strip():
-        if k > 100:
-            raise InvalidInput("k must be from 1 to 100 with q.", details={"field": "k"})
-        hits = await while_there(request, catalogue.search(q, category=category, k=k, mode=mode))
-        return ToolsOut(tools=[ToolLineOut.of(hit.tool, hit) for hit in hits], total=len(hits))
-    tools = await while_there(request, catalogue.in_category(category))
-    return ToolsOut(tools=[ToolLineOut.of(tool) for tool in tools[:k]], total=len(tools))
+        hits = await while_there(request, catalogue.search(q, category=category, k=_MOST_FOUND, mode=mode))
+    else:
+        hits = [Hit(tool, 0.0) for tool in await while_there(request, catalogue.in_category(category))]
+    page, next_page_token = page_of(hits, lambda hit: hit.tool.name, page_size, page_token)
+    return ToolsOut(
+        tools=[ToolLineOut.of(hit.tool, hit if q.strip() else None) for hit in page],
+        total=len(hits),
+        next_page_token=next_page_token or None,
+    )
 
 
 @router.get(
     "/v1/tools/categories", response_model=CategoriesOut, responses=ERRORS, summary="List the categories of tools"
 )
-async def categories(request: Request) -> CategoriesOut:
+async def categories(
+    request: Request, page_size: PageSize = DEFAULT_PAGE_SIZE, page_token: PageToken = ""
+) -> CategoriesOut:
     """The categories, with how many tools each has."""
     counted = await while_there(request, gateway_of(request).toolkit.catalogue.counted())
-    return CategoriesOut(categories=[CategoryOut(name=name, tools=count) for name, count in counted])
+    page, next_page_token = page_of(list(counted), lambda one: one[0], page_size, page_token)
+    return CategoriesOut(
+        categories=[CategoryOut(name=name, tools=count) for name, count in page],
+        next_page_token=next_page_token or None,
+    )
 
 
 @router.post("/v1/tools/select", response_model=SelectOut, responses=ERRORS, summary="Select tools for a question")

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from quelea_gateway.core import model as core
-from quelea_gateway.core.shown import Shown
+from quelea_gateway.core.model import Shown
 
 
 class ShownOut(BaseModel):

@@ -6,15 +6,17 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import BaseModel, ConfigDict, Field
 from quelea.search.v1 import search_pb2
 from quelea_kit.errors import InvalidInput
+from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
 from quelea_gateway.rest.jobs import iso
+from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS, ErrorOut
-from quelea_gateway.rest.state import gateway_of, known_query
+from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.rest.streams import while_there
 
 router = APIRouter(tags=["web"])
@@ -53,9 +55,9 @@ class WebPageOut(BaseModel):
     score: float
     published: str
     published_source: str = Field(description="page, url, text or provider: where the date is from.")
-    fetched: str | None
-    expires: str | None = Field(description="When it is read again.")
-    added: str | None
+    fetched: Time | None
+    expires: Time | None = Field(description="When it is read again.")
+    added: Time | None
     reason: str = Field(description="Why it is in its state.")
     kind: str
 
@@ -81,11 +83,11 @@ class WebPageOut(BaseModel):
         )
 
 
-class WebPagesOut(BaseModel):
-    """Newest first; `total` counts those that were left out, too."""
+class WebPagesOut(ListOut):
+    """Newest first."""
 
     pages: list[WebPageOut]
-    total: int
+    total: int = Field(description="Of all pages of the list.")
 
 
 class WebPagesIn(BaseModel):
@@ -150,8 +152,7 @@ def filter_of(body: WebPagesIn) -> search_pb2.WebPageFilter:
     "/v1/web/pages",
     response_model=WebPagesOut,
     responses=_ERRORS,
-    dependencies=[Depends(known_query)],
-    summary="Pages of the web",
+    summary="List web pages",
 )
 async def pages(
     request: Request,
@@ -160,15 +161,16 @@ async def pages(
     url: Annotated[list[Url], Query(max_length=200)] = [],  # noqa: B006  # FastAPI copies it
     added_from: Moment = "",
     added_to: Moment = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    page_size: PageSize = DEFAULT_PAGE_SIZE,
+    page_token: PageToken = "",
 ) -> WebPagesOut:
     """What waits for approval, what was kept, rejected or has vanished; repeat a filter to allow several values."""
     wanted = WebPagesIn.model_construct(urls=url, hosts=host, states=state, added_from=added_from, added_to=added_to)
     found = await gateway_of(request).search.web_pages(
-        search_pb2.ListWebPagesRequest(filter=filter_of(wanted), limit=limit)
+        search_pb2.ListWebPagesRequest(filter=filter_of(wanted), page_size=page_size, page_token=page_token)
     )
     shown = [WebPageOut.of(record) for record in found.pages]
-    return WebPagesOut(pages=shown, total=max(found.total, len(shown)))
+    return WebPagesOut(pages=shown, total=max(found.total, len(shown)), next_page_token=found.next_page_token or None)
 
 
 async def _decide(request: Request, body: WebPagesIn, decision: search_pb2.WebDecision.ValueType) -> DecidedOut:

@@ -16,12 +16,12 @@ _BROKEN_OFF = ("abort", "error")
 """vLLM's reasons for an answer that is none."""
 
 
-def whole(value: object) -> int:
+def read_token_count(value: object) -> int:
     """A count of tokens; 0 for what cannot be one."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST_TOKENS else 0
 
 
-def piece_of(chunk: Any) -> ChatPiece:
+def read_piece(chunk: Any) -> ChatPiece:
     """The piece of text in a chunk of a stream.
 
     Raises:
@@ -42,12 +42,12 @@ def piece_of(chunk: Any) -> ChatPiece:
     return ChatPiece(
         text=text if text.isascii() else _encodable(text),
         finish=finish,
-        prompt_tokens=whole(counts.get("prompt_tokens")),
-        completion_tokens=whole(counts.get("completion_tokens")),
+        prompt_tokens=read_token_count(counts.get("prompt_tokens")),
+        completion_tokens=read_token_count(counts.get("completion_tokens")),
     )
 
 
-def models_of(reply: Any, model: str) -> tuple[dict[str, int], tuple[str, ...]]:
+def read_models(reply: Any, model: str) -> tuple[dict[str, int], tuple[str, ...]]:
     """What a list of models says: the context of each name (0 where unknown), and the adapters of a model.
 
     vLLM tells whose adapter a name is; of another endpoint's many models nobody knows which can answer.
@@ -58,7 +58,8 @@ def models_of(reply: Any, model: str) -> tuple[dict[str, int], tuple[str, ...]]:
     listed = {str(one["id"]): one for one in reply["data"]}
     own = listed.get(model, {})
     contexts = {
-        name: whole(one.get("max_model_len")) or whole(own.get("max_model_len")) for name, one in listed.items()
+        name: read_token_count(one.get("max_model_len")) or read_token_count(own.get("max_model_len"))
+        for name, one in listed.items()
     }
     base = own.get("parent") or model
     others = [name for name in listed if name != model and 0 < len(name) <= _NAME_CHARS and name.isprintable()]

@@ -26,23 +26,12 @@ _NAMES, _NAME_CHARS = 5, 80
 _TOO_LONG = ("context length", "maximum context", "max_model_len", "maximum model length", "context_length_exceeded")
 
 
-class GarbageError(Exception):
+class InvalidReplyError(Exception):
     """What came is no answer of a chat model: no JSON, of another shape, or without an end."""
 
 
-def may_pass(error: Exception) -> bool:
-    """Another try, here or elsewhere, may succeed."""
-    if isinstance(error, openai.APIStatusError):
-        return error.status_code in {500, 502, 503, 504}
-    if _unreached(error):
-        return True
-    if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
-        return False  # the whole allowance is used up already; a second one would outlive the caller
-    return isinstance(error, (openai.APIConnectionError, httpx2.TransportError, GarbageError))
-
-
 @contextlib.contextmanager
-def no_garbage() -> Iterator[None]:
+def reading_untrusted() -> Iterator[None]:
     """What reading another's data raises, as GarbageError."""
     try:
         yield
@@ -55,11 +44,11 @@ def no_garbage() -> Iterator[None]:
         RecursionError,
         openai.APIResponseValidationError,
     ) as error:
-        raise GarbageError(f"{type(error).__name__}") from error
+        raise InvalidReplyError(f"{type(error).__name__}") from error
 
 
 @contextlib.contextmanager
-def mapped(*, own_model: bool = True) -> Iterator[None]:
+def map_errors(*, own_model: bool = True) -> Iterator[None]:
     """Every failure as a QueleaError.
 
     Args:
@@ -78,7 +67,7 @@ def mapped(*, own_model: bool = True) -> Iterator[None]:
         ) from error
     except (openai.APIConnectionError, httpx2.HTTPError) as error:
         raise _failed("does not answer, or broke off its answer.") from error
-    except GarbageError as error:
+    except InvalidReplyError as error:
         raise _failed("sent what is no answer, or one without an end.", cause=str(error)) from error
     except openai.APIError as error:  # an error event inside the stream
         raise _failed("reported an error while answering.") from error

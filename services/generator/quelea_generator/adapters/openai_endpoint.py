@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx2
 import openai
-from openai.types.chat import ChatCompletionMessageParam
 from prometheus_client import Counter
 from pydantic import SecretStr
 from quelea_fintext.text import estimate_tokens
@@ -19,23 +18,25 @@ from quelea_kit.tls import trusting
 
 from quelea_generator.adapters.answer_bounds import AnswerBounds
 from quelea_generator.adapters.bounded_http import HEADERS, bound_response
-from quelea_generator.adapters.chat_request import Asked, body_of
-from quelea_generator.adapters.chunks import models_of, piece_of, whole
+from quelea_generator.adapters.chunks import read_models, read_piece, read_token_count
 from quelea_generator.adapters.endpoint_errors import (
-    GarbageError,
+    InvalidReplyError,
     is_too_long,
-    mapped,
-    may_pass,
-    no_garbage,
+    map_errors,
     not_listed,
+    reading_untrusted,
 )
 from quelea_generator.adapters.patience import Patience
-from quelea_generator.adapters.structured import SchemaSupport, response_format, told
-from quelea_generator.core.chat.chat_model import ChatPiece, Counted, JsonSchema
+from quelea_generator.adapters.request_body import (
+    SchemaSupport,
+    message_params,
+    request_body,
+    response_format,
+    with_schema,
+)
+from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, TokenCount
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.model import PLAIN, Sampling
 
-_BACKOFF_SECONDS = 0.2
 _SHORT_SECONDS = 5.0
 """For a list of models, for a count of tokens, and for what comes after an answer: what takes longer has failed."""
 _UNCOUNTED_SECONDS = 60.0
@@ -50,15 +51,12 @@ STOPPED = Counter("quelea_generator_stopped_total", "Answers of a model that wer
 class OpenAIEndpoint:
     """ChatModel over HTTP.
 
-    A request is tried again only while nothing of the answer has come, and only for failures that may pass: no
-    connection, garbage, or a 500, 502, 503, 504. A 429 goes to the caller at once, with the endpoint's own
-    Retry-After: the queue that is full is the endpoint's, and waiting here would only hide it.
+    A request is sent once; EnginePool tries again. A 429 carries the endpoint's own Retry-After.
 
     Args:
         base_url: Up to and with /v1.
         api_key: Sent as a bearer token; empty for an endpoint without keys.
         model: Its name at the endpoint.
-        attempts: Tries in all.
         connect_seconds: Longest wait for a connection.
         stall_seconds: Longest silence: before the first token, and between two.
         first_stall_seconds: Longest wait for the first token where that is longer (see Patience).
@@ -72,7 +70,6 @@ class OpenAIEndpoint:
         api_key: SecretStr,
         model: str,
         *,
-        attempts: int = 3,
         connect_seconds: float = 5.0,
         stall_seconds: float = 60.0,
         first_stall_seconds: float = 0.0,
@@ -81,7 +78,6 @@ class OpenAIEndpoint:
     ) -> None:
         self.model = model
         self.name = str(httpx2.URL(base_url).copy_with(userinfo=b"", query=None, fragment=None))
-        self._attempts = attempts
         self._stall_seconds = stall_seconds
         self._patience = Patience(stall_seconds, first_stall_seconds)
         self._contexts: dict[str, int] = {}
@@ -104,30 +100,18 @@ class OpenAIEndpoint:
             ),
         )
 
-    async def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        model: str,
-        max_tokens: int,
-        temperature: float,
-        tenant: str = "",  # one endpoint alone has no queue
-        prompt_tokens: int = 0,  # as above
-        schema: JsonSchema | None = None,
-        sampling: Sampling = PLAIN,
-    ) -> AsyncGenerator[ChatPiece, None]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatPiece, None]:
         """Pieces of the answer as the endpoint sends them, ended here when the endpoint finds no end.
 
         A schema goes along as `response_format`; to an endpoint that refuses that, in the prompt.
         """
-        bounds = AnswerBounds(max_tokens)
-        with mapped(own_model=model == self.model):
-            asked = Asked(model, max_tokens, temperature, sampling)
-            response, chunks, chunk = await self._open_for(messages, asked, schema)
+        bounds = AnswerBounds(request.max_tokens)
+        with map_errors(own_model=request.model == self.model):
+            response, chunks, chunk = await self._open_for(request)
             try:
                 finished = False
-                with no_garbage():
-                    piece = piece_of(chunk)
+                with reading_untrusted():
+                    piece = read_piece(chunk)
                 while True:
                     finished = finished or bool(piece.finish)
                     shown = bounds.feed(piece.text)
@@ -145,7 +129,7 @@ class OpenAIEndpoint:
                         break
                     piece = following
                 if not finished:
-                    raise GarbageError("the stream ended without finish_reason")
+                    raise InvalidReplyError("the stream ended without finish_reason")
             finally:
                 # Closing the response closes the connection, and that is how the endpoint learns to stop.
                 await response.close()
@@ -153,59 +137,54 @@ class OpenAIEndpoint:
     async def _following(self, chunks: AsyncIterator[object], *, finished: bool) -> ChatPiece | None:
         """The next piece; None at the end. What goes wrong after the answer's own end takes nothing from the answer."""
         try:
-            with no_garbage():
+            with reading_untrusted():
                 async with asyncio.timeout(_SHORT_SECONDS if finished else self._stall_seconds):
                     chunk = await anext(chunks, None)
-                return None if chunk is None else piece_of(chunk)
-        except (openai.APIError, httpx2.HTTPError, GarbageError, TimeoutError):
+                return None if chunk is None else read_piece(chunk)
+        except (openai.APIError, httpx2.HTTPError, InvalidReplyError, TimeoutError):
             if finished:
                 return None
             raise
 
-    async def _open_for(self, messages: Sequence[Message], asked: Asked, schema: JsonSchema | None) -> _Opened:
+    async def _open_for(self, request: ChatRequest) -> _Opened:
         """As _open; a schema is enforced by the endpoint where it can, else said in the prompt."""
+        schema = request.schema
         if schema is None:
-            return await self._open(body_of(messages), asked)
-        if self._schemas.may_enforce(schema):
-            try:
-                opened = await self._open(body_of(messages), replace(asked, response_format=response_format(schema)))
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if is_too_long(error):
-                    raise
-            else:
-                self._schemas.enforced()
-                return opened
-            opened = await self._open(body_of(told(messages, schema)), asked)
-            self._schemas.refused(schema)  # only now: without the schema the request is a good one
+            return await self._open(request_body(request))
+        in_prompt = request_body(replace(request, messages=with_schema(request.messages, schema)))
+        if not self._schemas.may_enforce(schema):
+            return await self._open(in_prompt)
+        try:
+            opened = await self._open(request_body(request, response_format(schema)))
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            if is_too_long(error):
+                raise
+        else:
+            self._schemas.enforced()
             return opened
-        return await self._open(body_of(told(messages, schema)), asked)
+        opened = await self._open(in_prompt)
+        self._schemas.refused(schema)  # only now: without the schema the request is a good one
+        return opened
 
-    async def _open(self, body: list[ChatCompletionMessageParam], asked: Asked) -> _Opened:
-        """The response and its first chunk, after as many tries as are allowed."""
-        tokens = sum(estimate_tokens(str(message.get("content") or "")) for message in body)
-        for attempt in range(1, self._attempts + 1):
-            try:
-                # The client's own timeout begins again with every byte that comes.
-                async with self._patience.first_word(asked.model, tokens):
-                    return await self._first(asked.body(body))
-            except (openai.APIError, httpx2.HTTPError, GarbageError) as error:
-                if attempt == self._attempts or not may_pass(error):
-                    raise
-            await asyncio.sleep(_BACKOFF_SECONDS * 2 ** (attempt - 1))
-        raise AssertionError("attempts is at least 1")
+    async def _open(self, body: dict[str, Any]) -> _Opened:
+        """The response and its first chunk."""
+        tokens = sum(estimate_tokens(str(message["content"])) for message in body["messages"])
+        # The client's own timeout begins again with every byte that comes.
+        async with self._patience.first_word(body["model"], tokens):
+            return await self._first(body)
 
     async def _first(self, body: dict[str, Any]) -> _Opened:
         # chat.completions.create would make objects of each token, which is half of what reading it costs.
-        with no_garbage():
+        with reading_untrusted():
             response = await self._client.post(
                 "/chat/completions", cast_to=object, body=body, stream=True, stream_cls=openai.AsyncStream[object]
             )
         chunks = aiter(response)
         try:
-            with no_garbage():
+            with reading_untrusted():
                 first = await anext(chunks, None)
             if first is None:
-                raise GarbageError("the answer is no stream of events")
+                raise InvalidReplyError("the answer is no stream of events")
             return response, chunks, first
         except BaseException:
             await response.close()
@@ -214,10 +193,10 @@ class OpenAIEndpoint:
     async def check(self) -> None:
         """The endpoint answers and lists the model; learns the models' contexts."""
         try:
-            with mapped():
+            with map_errors():
                 reply = await self._get("models")
-                with no_garbage():
-                    self._contexts, self.adapters = models_of(reply, self.model)
+                with reading_untrusted():
+                    self._contexts, self.adapters = read_models(reply, self.model)
         except Unavailable:
             self._patience.forget()
             raise
@@ -227,13 +206,13 @@ class OpenAIEndpoint:
     async def probe(self) -> None:
         """A completion of one token comes back: the model is loaded and computes."""
         await self.check()
-        with mapped(), no_garbage():
+        with map_errors(), reading_untrusted():
             async with asyncio.timeout(self._patience.most):  # the first of a cold engine, as a rule
                 reply = await self._client.chat.completions.create(
                     model=self.model, messages=[{"role": "user", "content": "1"}], max_tokens=1, temperature=0
                 )
             if not reply.choices[0].finish_reason:
-                raise GarbageError("a completion without an end")
+                raise InvalidReplyError("a completion without an end")
         self._can_count, self._counts_from = True, 0.0
         self._schemas = SchemaSupport()  # a restarted one may be another version
 
@@ -241,7 +220,7 @@ class OpenAIEndpoint:
         """Tokens that a model's prompt and answer may have together; 0 while it is not known."""
         return self._contexts.get(model) or self._contexts.get(self.model, 0)
 
-    async def count(self, messages: Sequence[Message], *, model: str) -> Counted | None:
+    async def count(self, messages: Sequence[Message], *, model: str) -> TokenCount | None:
         """Tokens of the messages in the model's own chat template (vLLM's /tokenize).
 
         None where the endpoint offers no such thing, or fails at it: an estimate has to do then.
@@ -249,16 +228,17 @@ class OpenAIEndpoint:
         if not self._can_count or time.monotonic() < self._counts_from:
             return None
         try:
-            with mapped(), no_garbage():
+            with map_errors(), reading_untrusted():
                 async with asyncio.timeout(_SHORT_SECONDS):
                     reply = await self._client.post(
                         self._tokenizer,
                         cast_to=httpx2.Response,
-                        body={"model": model, "messages": body_of(messages), "add_generation_prompt": True},
+                        body={"model": model, "messages": message_params(messages), "add_generation_prompt": True},
                     )
-                told = reply.json()
-                tokens = whole(told["count"])
-                return Counted(tokens, whole(told.get("max_model_len")) or self.context(model)) if tokens else None
+                body = reply.json()
+                tokens = read_token_count(body["count"])
+                context = read_token_count(body.get("max_model_len")) or self.context(model)
+                return TokenCount(tokens, context) if tokens else None
         except DeadlineExceeded:
             self._counts_from = time.monotonic() + _UNCOUNTED_SECONDS
             return None
@@ -276,7 +256,7 @@ class OpenAIEndpoint:
         await self._client.close()
 
     async def _get(self, path: str) -> Any:
-        with no_garbage():
+        with reading_untrusted():
             async with asyncio.timeout(_SHORT_SECONDS):
                 reply = await self._client.get(path, cast_to=httpx2.Response)
             return reply.json()

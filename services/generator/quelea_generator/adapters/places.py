@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from quelea_kit.errors import Overloaded, Unavailable
+from quelea_kit.fair_queue import FairQueue
 
 from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Engine
-from quelea_generator.core.engines.fair_queue import FairQueue
-from quelea_generator.core.engines.routing import Policy, Wanted
+from quelea_generator.core.engines.routing import Policy, PromptKey
 
 _MOST_RETRY_AFTER = 60.0
 
@@ -39,7 +39,7 @@ class Ticket:
 
     tenant: str
     cost: int
-    prompt: Wanted
+    prompt: PromptKey
     answer_tokens: int
     avoid: set[str] = field(default_factory=set)
     """Engines that failed at it: asked again only when no other takes it."""

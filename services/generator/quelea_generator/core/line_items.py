@@ -107,12 +107,12 @@ def concepts() -> tuple[tuple[Expression, ...], ...]:
     found = []
     for line in CONCEPTS:
         expressions = {tuple(terms(phrase)) for phrase in line.split("|")}
-        found.append(tuple(sorted((e for e in expressions if e), key=len, reverse=True)))
+        found.append(tuple(sorted((e for e in expressions if e), key=lambda e: (-len(e), e))))
     return tuple(found)
 
 
 @cache
-def made_of(index: int) -> tuple[int, ...]:
+def components(index: int) -> tuple[int, ...]:
     """The concepts that a concept is made of, as indices; empty for most."""
     firsts = [line.split("|")[0].strip() for line in CONCEPTS]
     parts = dict(_MADE_OF).get(firsts[index], "")
@@ -130,7 +130,7 @@ def blockers(index: int) -> tuple[Expression, ...]:
         for other in concept
         if other not in mine and any(_holds(other, expression) for expression in mine)
     }
-    return tuple(sorted(found, key=len, reverse=True))
+    return tuple(sorted(found, key=lambda one: (-len(one), one)))
 
 
 def _holds(longer: Expression, shorter: Expression) -> bool:

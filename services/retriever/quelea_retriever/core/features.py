@@ -55,7 +55,7 @@ class PassageView:
 
 
 def view_of(passage: PassageRecord) -> PassageView:
-    """Read a passage (`docs/experiments/ranking.md` has the time it takes)."""
+    """Read a passage (`docs/experiments/2026-11-22-ranking.md` has the time it takes)."""
     body = f"{passage.table_head}\n{passage.text}" if passage.table_head else passage.text
     labels, rest = _row_labels(body)
     rows = tuple(frozenset(tokens_of(label)) for label in labels)

@@ -16,7 +16,7 @@ FEW = 20
 """Fewer candidates of a language say nothing of how high unrelated texts in it lie."""
 GAP = 0.04
 """How much lower multilingual-E5-small puts texts in the other language: .015 (Chinese questions) to .06 (English
-ones), in the median of 200 candidates each (docs/experiments.md)."""
+ones), in the median of 200 candidates each (docs/experiments/2026-11-23-cross-language.md)."""
 
 Scores = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

@@ -20,7 +20,10 @@ from .signals import Signals, signals_of
 
 @dataclass(frozen=True)
 class Weights:
-    """How much each part counts. Round numbers, set by hand; docs/experiments/ranking.md has what each is worth."""
+    """How much each part counts. Round numbers, set by hand.
+
+    docs/experiments/2026-11-22-ranking.md has what each is worth.
+    """
 
     dense: float = 0.4
     sparse: float = 0.6

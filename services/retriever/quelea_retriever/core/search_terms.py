@@ -35,7 +35,7 @@ def search_vector(query: str, reading: Reading, gloss: Sequence[str] = ()) -> Sp
 
     Inside chosen filings the company and the period are settled, so their words and those that only frame the question
     are left out, and what filings call the thing is added at a lower weight. Elsewhere the question is taken as it is:
-    over many companies' texts both cost more than they bring (docs/experiments.md).
+    over many companies' texts both cost more than they bring (docs/experiments/2026-11-22-ranking.md).
     """
     content = cleaned(query, reading.mentions) if reading.filing_chosen else query
     asked = dict(zip(*(part.tolist() for part in sparse_query(content)), strict=True))

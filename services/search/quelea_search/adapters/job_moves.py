@@ -75,7 +75,7 @@ class JobMoves(JobRecords):
         def decide(pipe: Any) -> Job:
             old = self._read(pipe, job_id)
             if old is None:
-                raise NotFound("There is no job with this id; ended jobs are forgotten after some days.")
+                raise NotFound("There is no job with this id; finished jobs are removed after some days.")
             check_replayable(old)
             if pipe.zcard(waiting) >= max_queued:
                 raise Overloaded(f"{max_queued} documents are already waiting; try again later.", retry_after=10.0)

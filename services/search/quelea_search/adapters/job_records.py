@@ -9,6 +9,7 @@ from typing import Any
 
 import redis
 from quelea_kit.errors import NotFound
+from quelea_kit.paging import Place
 
 from quelea_search.adapters.redis_base import RedisBase
 from quelea_search.core import jobs
@@ -53,7 +54,7 @@ class JobRecords(RedisBase):
         """One job, or NotFound."""
         job = self.find(job_id)
         if job is None:
-            raise NotFound("There is no job with this id; ended jobs are forgotten after some days.")
+            raise NotFound("There is no job with this id; finished jobs are removed after some days.")
         return job
 
     def find(self, job_id: str) -> Job | None:
@@ -61,17 +62,43 @@ class JobRecords(RedisBase):
         with self._answering():
             return self._read(self._redis, job_id)
 
-    def newest(self, limit: int) -> list[Job]:
-        """The newest jobs first."""
-        with self._answering():
-            return self._read_all(self._redis.zrevrange(self._key("jobs"), 0, limit - 1))
+    def newest(
+        self, page_size: int, after: Place | None = None, *, replayable: bool = False
+    ) -> tuple[list[Job], Place | None]:
+        """A page of jobs, newest first, or of those that can be replayed, the last to fail first.
 
-    def dead_letters(self, limit: int) -> list[Job]:
-        """Jobs that can be replayed, the last to fail first."""
+        Args:
+            page_size: At most so many.
+            after: The place of the last job of the page before.
+            replayable: Only jobs that can be replayed.
+
+        Returns:
+            The jobs, and the place behind which the next page begins; None on the last page.
+        """
+        index = self._key("dead" if replayable else "jobs")
+        found: list[tuple[Job, Place]] = []
         with self._answering():
-            # Some of the ids may be of records that have expired, which are trimmed once a minute.
-            found = self._read_all(self._redis.zrevrange(self._key("dead"), 0, -1))
-        return [job for job in found if job.replayable][:limit]
+            more = True
+            while more and len(found) <= page_size:
+                entries = self._entries(index, after, page_size + 1)
+                jobs_by_id = {job.id: job for job in self._read_all([job_id for job_id, _ in entries])}
+                # Some of the ids may be of records that have expired, which are trimmed once a minute.
+                for job_id, score in entries:
+                    job = jobs_by_id.get(job_id)
+                    if job is not None and (job.replayable or not replayable):
+                        found.append((job, (score, job_id)))
+                    after = score, job_id
+                more = len(entries) > page_size
+        page = found[:page_size]
+        return [job for job, _ in page], page[-1][1] if len(found) > page_size else None
+
+    def _entries(self, index: str, after: Place | None, count: int) -> list[tuple[str, float]]:
+        start = 0
+        if after is not None:
+            rank = self._redis.zrevrank(index, after[1])
+            # A job that has left the index meanwhile: go on behind all that are newer than it was.
+            start = self._redis.zcount(index, f"({after[0]!r}", "+inf") if rank is None else rank + 1
+        return list(self._redis.zrevrange(index, start, start + count - 1, withscores=True))
 
     def in_state(self, state: JobState) -> list[Job]:
         """Every queued or running job, oldest first."""

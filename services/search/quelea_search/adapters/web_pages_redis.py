@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import redis
+from quelea_kit.paging import Place
 
 from quelea_search.adapters.redis_base import RedisBase
 from quelea_search.core import web_pages
@@ -72,16 +73,20 @@ class WebPages(RedisBase):
         """Those of the addresses that are rejected."""
         return {page.canonical_url for page in self._load(canonical_urls) if page.state is PageState.REJECTED}
 
-    def select(self, wanted: PageFilter, covers: Callable[[str], bool], limit: int) -> tuple[list[WebPage], int]:
-        """Records that a filter lets pass, newest first.
+    def select(
+        self, wanted: PageFilter, covers: Callable[[str], bool], page_size: int, after: Place | None = None
+    ) -> tuple[list[WebPage], int, Place | None]:
+        """A page of the records that a filter lets pass, newest first.
 
         Args:
             wanted: The filter.
             covers: Whether a known host is one of the filter's hosts.
-            limit: How many are given.
+            page_size: At most so many.
+            after: The place of the last record of the page before.
 
         Returns:
-            The records, and how many there are in all.
+            The records, how many there are on all pages, and the place behind which the next page begins; None on the
+            last page.
         """
         with self._answering():
             hosts = {host for host in self._redis.smembers(self._hosts) if covers(host)} if wanted.hosts else None
@@ -96,12 +101,26 @@ class WebPages(RedisBase):
                     keys = [self._state(state) for state in sorted(wanted.states)]
                 if len(keys) == 1 and not (hosts is not None and wanted.states):  # the index alone answers
                     total = int(self._redis.zcount(keys[0], span[1], span[0]))
-                    urls = self._redis.zrevrangebyscore(keys[0], *span, start=0, num=limit)
-                    return self._load(urls), total
+                    page, last = self._page_of_index(keys[0], span, page_size, after)
+                    return page, total, last
                 urls = [url for key in keys for url in self._redis.zrevrangebyscore(key, *span)]
         found = [page for page in self._load(urls) if wanted.matches(page, hosts)]
-        found.sort(key=lambda page: (page.added, page.canonical_url), reverse=True)
-        return found[:limit], len(found)
+        found.sort(key=_place, reverse=True)
+        rest = [page for page in found if after is None or _place(page) < after]
+        page = rest[:page_size]
+        return page, len(found), _place(page[-1]) if len(rest) > page_size else None
+
+    def _page_of_index(
+        self, index: str, span: tuple[Any, Any], page_size: int, after: Place | None
+    ) -> tuple[list[WebPage], Place | None]:
+        start, (newest, oldest) = 0, span
+        if after is not None:
+            newest = after[0]  # what was added at the same moment comes again, and is passed over
+            start = int(self._redis.zcount(index, newest, newest))
+        found = self._redis.zrevrangebyscore(index, newest, oldest, start=0, num=start + page_size + 1, withscores=True)
+        rest = [(score, url) for url, score in found if after is None or (score, url) < after]
+        page = rest[:page_size]
+        return self._load([url for _, url in page]), page[-1] if len(rest) > page_size else None
 
     def due(self, limit: int) -> list[WebPage]:
         """Pages that are to be read again by now, the longest overdue first."""
@@ -145,7 +164,7 @@ class WebPages(RedisBase):
     def job_failed(self, job: Job) -> None:
         """The job that was to bring a page in has failed; nothing happens for any other job."""
         if job.url and job.state is JobState.FAILED:
-            failed = functools.partial(web_pages.failed, job_id=job.id, reason=job.error_reason)
+            failed = functools.partial(web_pages.mark_failed, job_id=job.id, reason=job.error_reason)
             self.update(job.uri, lambda page: failed(page) if page else None)
 
     def take_out(self, canonical_url: str, *, reject: bool, reason: str) -> WebPage | None:
@@ -291,3 +310,7 @@ class WebPages(RedisBase):
                         pipe.srem(self._hosts, host)
 
                 self._transact([key], change)
+
+
+def _place(page: WebPage) -> Place:
+    return page.added, page.canonical_url

@@ -60,7 +60,7 @@ def test_no_code_is_said(text):
 
 def test_actions_that_are_not_possible_are_refused():
     read = decisions.read_action(("kb-search", "finish"))
-    assert read('{"action": {"action": "kb_search", "query": "x"}}').query == "x"
+    assert read('{"action": {"action": "kb_search", "query": "x"}}').text("query") == "x"
     for bad in ('{"action": "code-exec", "task": "x"}', '{"action": "kb-search"}', '{"action": 3}', "{}"):
         with pytest.raises(Misfit):
             read(bad)

@@ -5,15 +5,17 @@ import time
 
 import pytest
 from quelea_gateway.core.agent import loose_json
-from quelea_gateway.core.agent.decisions import Choice, read_action, read_answer, read_pick, read_plan, read_summary
+from quelea_gateway.core.agent.actions.api_select import read_pick
+from quelea_gateway.core.agent.decisions import read_action, read_answer, read_plan, read_summary
+from quelea_gateway.core.agent.model import Choice
 from quelea_gateway.core.agent.parsing import Misfit
 from quelea_gateway.core.agent.python_code import code
 
 ACTIONS = ("kb-search", "api-select", "api-details", "code-exec", "finish")
-DETAILS = Choice("api-details", name="stock_us_daily")
-SELECT = Choice("api-select", category="Stock", need="daily prices")
-SEARCH = Choice("kb-search", query="NVIDIA revenue")
-RUN = Choice("code-exec", task="get it", apis=("stock_us_daily",))
+DETAILS = Choice("api-details", {"name": "stock_us_daily"})
+SELECT = Choice("api-select", {"category": "Stock", "need": "daily prices"})
+SEARCH = Choice("kb-search", {"query": "NVIDIA revenue"})
+RUN = Choice("code-exec", {"task": "get it", "apis": ("stock_us_daily",)})
 FINISH = Choice("finish")
 
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from quelea_gateway.core.agent.ports import Completed, Message, ModelInfo
-from quelea_gateway.core.tools import choosing, describing
+from quelea_gateway.core.agent.ports import Completed, ModelInfo
+from quelea_gateway.core.model import Message
+from quelea_gateway.core.tools import choice, descriptions
 from quelea_gateway.core.tools.catalogue import ToolCatalogue, ToolRules
-from quelea_gateway.core.tools.indexing import IndexedTool, index_version, indexed, name_parts
+from quelea_gateway.core.tools.index_texts import IndexedTool, index_version, indexed, name_parts
 from quelea_gateway.core.tools.model import Column, Parameter, Tool, ToolHealth
 from quelea_gateway.core.tools.ports import Found, Listing, SearchMode
 from quelea_gateway.core.tools.search_text import searched
@@ -163,7 +164,7 @@ def test_a_document_says_all_that_a_call_needs_and_is_bounded() -> None:
         sample="a\n" * 5000,
         health=ToolHealth(score=0.0, failures_in_row=4, error="HTTP 502"),
     )
-    said = describing.details(tool)
+    said = descriptions.details(tool)
     for part in (
         "start_date (str, required)",
         "n (int, default 3)",
@@ -174,8 +175,8 @@ def test_a_document_says_all_that_a_call_needs_and_is_bounded() -> None:
     ):
         assert part in said
     assert len(said) < 6000
-    assert "Warning" not in describing.details(YIELD)
-    assert "Parameters: none" in describing.details(YIELD)
+    assert "Warning" not in descriptions.details(YIELD)
+    assert "Parameters: none" in descriptions.details(YIELD)
 
 
 # Choosing
@@ -185,18 +186,18 @@ async def test_the_model_chooses_among_the_categories_there_are() -> None:
     model = Model(
         {"category": "Bond"}, {"category": "Weather"}, "nonsense", {"category": "All"}, Completed("{", "length")
     )
-    chosen = [await choosing.choose_category(model, "国债收益率", ["Stock", "Bond"], tenant="t") for _ in range(5)]
+    chosen = [await choice.choose_category(model, "国债收益率", ["Stock", "Bond"], tenant="t") for _ in range(5)]
     assert chosen == ["Bond", "", "", "", ""]
     assert model.schemas[0]["properties"]["category"]["enum"] == ["Stock", "Bond", "All"]
 
 
 async def test_only_candidates_can_be_picked_and_each_once() -> None:
     model = Model({"names": ["stock_01", "no_such", "stock_00", "stock_01", 3]}, {"names": "stock_00"}, {})
-    picked = await choosing.pick(model, "price", PRICES[:3], most=2, tenant="t")
+    picked = await choice.pick(model, "price", PRICES[:3], most=2, tenant="t")
     assert [tool.name for tool in picked] == ["stock_01", "stock_00"]
     assert model.schemas[0]["properties"]["names"]["items"]["enum"] == ["stock_00", "stock_01", "stock_02"]
-    assert await choosing.pick(model, "price", PRICES[:3], most=2, tenant="t") == []
-    assert await choosing.pick(model, "price", PRICES[:3], most=2, tenant="t") == []
+    assert await choice.pick(model, "price", PRICES[:3], most=2, tenant="t") == []
+    assert await choice.pick(model, "price", PRICES[:3], most=2, tenant="t") == []
 
 
 async def test_a_small_category_is_listed_whole_and_a_large_one_searched() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 from quelea_gateway.core.tools.headings import headings_of, packaged, parse, title_of
-from quelea_gateway.core.tools.indexing import indexed
+from quelea_gateway.core.tools.index_texts import indexed
 from quelea_gateway.core.tools.model import Column, Tool
 from quelea_gateway.core.tools.terms import packaged as packaged_terms
 from quelea_gateway.core.tools.terms import parse as parse_terms

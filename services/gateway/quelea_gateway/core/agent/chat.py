@@ -6,16 +6,16 @@ import contextlib
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol, cast
 
-from quelea_gateway.core import completion
-from quelea_gateway.core.agent.ports import Completed, Message, ModelInfo
-from quelea_gateway.core.model import ReaderInfo
+from quelea_gateway.core.agent.ports import Completed, ModelInfo
+from quelea_gateway.core.model import CompletionEnd, Message, ReaderInfo
+from quelea_gateway.core.ports import ChatModel
 
 _LONGEST = 200_000
 """Characters of one answer; a model that does not stop is stopped here."""
 _NO_LANGUAGE_MODEL = ("extractive",)
 
 
-class Chatting(completion.ChatModel, Protocol):
+class Chatting(ChatModel, Protocol):
     """A chat model that tells about itself."""
 
     async def info(self) -> ReaderInfo:
@@ -46,9 +46,9 @@ class Chat:
     ) -> Completed:
         """The whole text."""
         pieces: list[str] = []
-        size, end = 0, completion.Completed("length")
+        size, end = 0, CompletionEnd("length")
         stream = self._chat.complete(
-            [completion.Message(one.role, one.text) for one in messages],  # type: ignore[arg-type]  # one of the three
+            messages,
             json_schema=json_schema,
             model=model,
             max_tokens=max_tokens,
@@ -56,9 +56,9 @@ class Chat:
             tenant=tenant,
         )
         # Every stream of a service is an asynchronous generator; closing it stops the model.
-        async with contextlib.aclosing(cast("AsyncGenerator[str | completion.Completed, None]", stream)) as items:
+        async with contextlib.aclosing(cast("AsyncGenerator[str | CompletionEnd, None]", stream)) as items:
             async for item in items:
-                if isinstance(item, completion.Completed):
+                if isinstance(item, CompletionEnd):
                     end = item
                     break
                 pieces.append(item)

@@ -1,4 +1,7 @@
-"""What the model decides, as JSON schemas and as what is read of them."""
+"""The sub-tasks that the model decides: plan, action, summary and answer.
+
+Each has its JSON schema, a reader for what came, and what is done when nothing that can be used came.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quelea_gateway.core.agent.calling import action_of, known_name, unwrapped
-from quelea_gateway.core.agent.model import ACTIONS, PlanStep
+from quelea_gateway.core.agent import model_call
+from quelea_gateway.core.agent.action import QUERY, Known, text_schema
+from quelea_gateway.core.agent.action_calls import action_of, unwrapped
+from quelea_gateway.core.agent.actions import all_actions, describe
+from quelea_gateway.core.agent.model import FINISH, Choice, Observation, PlanStep
+from quelea_gateway.core.agent.model_call import SubTask
+from quelea_gateway.core.agent.packing import Section, cut_middle, defused, remembered
 from quelea_gateway.core.agent.parsing import (
     Misfit,
     clean,
     flat,
     json_object,
     json_value,
+    object_schema,
     string,
     strings,
     without_thinking,
 )
+from quelea_gateway.core.agent.work import Work, plan_lines
 
 _MOST_STEPS = 8
 _MOST_LINES = 60
@@ -27,7 +37,10 @@ _NUMBERED = re.compile(r"^\s*(?:[-*•]\s*)?(?:(?:step|步骤|第)?\s*\d+\s*步?
 _TASKS = ("task", "description", "goal", "purpose", "need", "query", "任务")
 _ANSWERS = ("answer", "final_answer", "conclusion", "text", "content", "回答", "结论")
 _TASK = 400
-_QUERY = 300
+_PROFILES = {
+    "en": "You are a financial analyst who gathers data, writes and runs Python, and reports what the data show.",
+    "zh": "你是一名金融分析师，负责收集数据、编写并运行 Python，并报告数据所显示的内容。",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,33 +49,6 @@ class Plan:
 
     profile: str
     steps: tuple[PlanStep, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The next action. Of the fields only those of its action are set."""
-
-    action: str
-    query: str = ""
-    category: str = ""
-    need: str = ""
-    name: str = ""
-    task: str = ""
-    apis: tuple[str, ...] = ()
-    code: str = ""
-    """Code that came with the action already; it is what runs first."""
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Equal for the same action with the same arguments, whatever its case and blanks."""
-        parts = (self.action, self.query, self.category, self.need, self.name, self.task, *self.apis, self.code)
-        return tuple(" ".join(part.lower().split()) for part in parts)
-
-    def shown(self) -> dict[str, Any]:
-        """The set fields, for events and prompts."""
-        fields = {"query": self.query, "category": self.category, "need": self.need, "name": self.name,
-                  "task": self.task, "apis": list(self.apis)}  # fmt: skip
-        return {"action": self.action, **{name: value for name, value in fields.items() if value}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,65 +68,38 @@ class Conclusion:
     missing: tuple[str, ...] = ()
 
 
-def _text(longest: int) -> dict[str, Any]:
-    return {"type": "string", "minLength": 1, "maxLength": longest}
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 def _dumped(schema: dict[str, Any]) -> str:
     return json.dumps(schema, ensure_ascii=False)
 
 
 def _plan_steps(actions: Sequence[str], least: int) -> dict[str, Any]:
-    step = _object({"action": {"type": "string", "enum": list(actions)}, "task": _text(_TASK)})
+    step = object_schema({"action": {"type": "string", "enum": list(actions)}, "task": text_schema(_TASK)})
     return {"type": "array", "items": step, "minItems": least, "maxItems": _MOST_STEPS}
 
 
 def plan_schema(actions: Sequence[str]) -> str:
     """Profile and plan."""
-    return _dumped(_object({"profile": _text(800), "plan": _plan_steps(actions, 1)}))
+    return _dumped(object_schema({"profile": text_schema(800), "plan": _plan_steps(actions, 1)}))
 
 
 def action_schema(actions: Sequence[str], categories: Sequence[str], names: Sequence[str]) -> str:
     """One of the actions that are possible now: a discriminated union over "action"."""
-    category = {"type": "string", "enum": list(categories)} if categories else _text(80)
-    name = {"type": "string", "enum": list(names)} if names else _text(120)
-    fields: dict[str, dict[str, Any]] = {
-        "web-search": {"query": _text(_QUERY)},
-        "kb-search": {"query": _text(_QUERY)},
-        "api-select": {"category": category, "need": _text(_QUERY)},
-        "api-details": {"name": name},
-        "code-exec": {"task": _text(800), "apis": {"type": "array", "items": _text(120), "maxItems": 6}},
-        "finish": {},
-    }
-    return _dumped({"anyOf": [_object({"action": {"const": one}, **fields[one]}) for one in actions]})
-
-
-def pick_schema(names: Sequence[str]) -> str:
-    """A few of the candidates."""
-    item = {"type": "string", "enum": list(names)}
-    return _dumped(_object({"names": {"type": "array", "items": item, "minItems": 1, "maxItems": 5}}))
+    known = Known(tuple(categories), tuple(names))
+    shapes = {one: all_actions()[one].schema(known) for one in actions}
+    return _dumped({"anyOf": [object_schema({"action": {"const": one}, **shapes[one]}) for one in actions]})
 
 
 def summary_schema(actions: Sequence[str]) -> str:
     """Insights, the verdict, and the plan from here on (empty: as it was)."""
-    insights = {"type": "array", "items": _text(600), "maxItems": 5}
+    insights = {"type": "array", "items": text_schema(600), "maxItems": 5}
     result = {"type": "string", "enum": ["good", "empty", "wrong"]}
-    return _dumped(_object({"insights": insights, "result": result, "plan": _plan_steps(actions, 0)}))
+    return _dumped(object_schema({"insights": insights, "result": result, "plan": _plan_steps(actions, 0)}))
 
 
 def answer_schema() -> str:
     """The final text."""
-    missing = {"type": "array", "items": _text(300), "maxItems": 5}
-    return _dumped(_object({"answer": _text(6000), "missing": missing}))
+    missing = {"type": "array", "items": text_schema(300), "maxItems": 5}
+    return _dumped(object_schema({"answer": text_schema(6000), "missing": missing}))
 
 
 def _steps(value: dict[str, Any], actions: Sequence[str], name: str = "plan") -> tuple[PlanStep, ...]:
@@ -186,46 +145,15 @@ def read_action(
     actions: Sequence[str], categories: Sequence[str] = (), names: Sequence[str] = ()
 ) -> Callable[[str], Choice]:
     """A decoder of actions."""
+    known = Known(tuple(categories), tuple(names))
 
     def read(text: str) -> Choice:
         value = unwrapped(text, actions)
         action = action_of(value)
         if action not in actions:
-            hint = " That action is not possible now." if action in ACTIONS else ""
+            hint = " That action is not possible now." if action in all_actions() else ""
             raise Misfit(f'"action" must be one of {", ".join(actions)}.{hint}')
-        if action in ("web-search", "kb-search"):
-            return Choice(action, query=string(value, "query", longest=_QUERY))
-        if action == "api-select":
-            category = string(value, "category", longest=80, needed=False)
-            known = {one.lower(): one for one in categories}
-            return Choice(action, category=known.get(category.lower(), "" if categories else category),
-                          need=string(value, "need", longest=_QUERY))  # fmt: skip
-        if action == "api-details":
-            name = known_name(string(value, "name", longest=120), names)
-            if names and name not in names:
-                raise Misfit(f'"name" must be one of {", ".join(list(names)[:20])}.')
-            return Choice(action, name=name)
-        if action == "code-exec":
-            code = value.get("code") if isinstance(value.get("code"), str) else ""
-            apis = tuple(known_name(one, names) for one in strings(value, "apis", most=6, longest=120))
-            return Choice(action, task=string(value, "task", longest=800, needed=not code), apis=apis, code=code or "")
-        return Choice("finish")
-
-    return read
-
-
-def read_pick(names: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
-    """A decoder of picks: only candidates count."""
-
-    def read(text: str) -> tuple[str, ...]:
-        found = json_value(text)
-        value = found if isinstance(found, dict) else {"names": found if isinstance(found, list) else text.split("\n")}
-        key = "names" if "names" in value else next((one for one in value if isinstance(value[one], list)), "names")
-        given = [one for said in strings(value, key, most=20, longest=400) for one in re.split(r"[,，、;；\s]+", said)]
-        picked = tuple(dict.fromkeys(one for said in given if (one := known_name(said, names)) in names))[:5]
-        if not picked:
-            raise Misfit(f'"names" must hold one to five of the candidates: {", ".join(list(names)[:20])}.')
-        return picked
+        return all_actions()[action].read(value, known)
 
     return read
 
@@ -264,3 +192,101 @@ def read_answer(text: str) -> Conclusion:
         value = {**value, key: "\n".join(flat(one) for one in said)}
     missing = strings(value, "missing", most=5, longest=300) if isinstance(value.get("missing"), list | str) else []
     return Conclusion(string(value, key, longest=6000), tuple(missing))
+
+
+async def make_plan(work: Work) -> Plan:
+    """The profile and the overall plan."""
+    actions = work.actions
+    fixed = {"current_date": work.request.as_of, "actions": describe(actions, work.categories, work.language)}
+    sections = [Section("question", defused(work.request.question), 1)]
+    answered = await model_call.ask(work, SubTask("plan", fixed, sections, plan_schema(actions)), read_plan(actions))
+    if answered is not None:
+        found, example = answered
+        await model_call.example(work, example, "ok")
+        return Plan(cut_middle(defused(found.profile), 160) or _PROFILES[work.language], found.steps)
+    usual = (one for one in actions if all_actions()[one].in_usual_plan)
+    steps = tuple(PlanStep(one, work.request.question[:QUERY]) for one in usual)
+    return Plan(_PROFILES[work.language], steps)
+
+
+def possible(work: Work) -> tuple[str, ...]:
+    """The actions that make sense now."""
+    return tuple(one for one in work.actions if all_actions()[one].is_possible(work))
+
+
+async def choose_action(work: Work) -> tuple[Choice, bool]:
+    """(the next action, whether the model chose it)."""
+    actions = possible(work)
+    names = tuple(work.candidates)[-40:]
+    memory = remembered(work.insights, f"{work.request.question} {plan_lines(work.plan)}", work.prompt_tokens // 3)
+    done = "; ".join(json.dumps(one.shown(), ensure_ascii=False)[:200] for one in work.done[-6:]) or "-"
+    fixed = {
+        "current_date": work.request.as_of,
+        "profile": work.profile,
+        "actions": describe(actions, work.categories, work.language),
+        "step": str(work.step),
+        "steps": str(work.request.budget.steps),
+    }
+    known = [f"- {name}" for name in work.documents]
+    known += [f"- {name} (document not read yet)" for name in names if name not in work.documents]
+    sections = [
+        Section("question", defused(work.request.question), 2),
+        Section("plan", plan_lines(work.plan), 2),
+        Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 3),
+        Section("apis", "\n".join(known) or "-", 1),
+        Section("observation", work.observation or "-", 3),
+        Section("done", done, 1),
+    ]
+    task = SubTask("action", fixed, sections, action_schema(actions, work.categories, names))
+    answered = await model_call.ask(work, task, read_action(actions, work.categories, names))
+    if answered is None:
+        return fallback(work, actions), False
+    choice, example = answered
+    await model_call.example(work, example, "repeated" if step_of(work, choice) else "ok")
+    return choice, True
+
+
+def step_of(work: Work, choice: Choice) -> int:
+    """The step in which just this was done; 0: in none."""
+    for step, one in enumerate(work.done, start=1):
+        if one.key == choice.key:
+            return step
+    return 0
+
+
+def fallback(work: Work, actions: tuple[str, ...]) -> Choice:
+    """A safe action when the model chose none that can be done: the plan's next one that was not done, else the end."""
+    for step in work.plan:
+        task = (step.task or work.request.question)[:QUERY]
+        choice = all_actions()[step.action].planned(work, task)
+        if choice and choice.action in actions and not step_of(work, choice):
+            return choice
+    return Choice(FINISH)
+
+
+async def reflect(work: Work, choice: Choice, observation: Observation) -> Reflection:
+    """Summary & Reflexion: what matters of an observation, and a new plan when it was empty or wrong."""
+    memory = remembered(work.insights, f"{work.request.question} {observation.text[:500]}", work.prompt_tokens // 4)
+    fixed = {
+        "current_date": work.request.as_of,
+        "profile": work.profile,
+        "choice": json.dumps(choice.shown(), ensure_ascii=False)[:400],
+        "action_names": ", ".join(work.actions),
+    }
+    sections = [
+        Section("question", defused(work.request.question), 2),
+        Section("plan", plan_lines(work.plan), 2),
+        Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 2),
+        Section("observation", defused(observation.text) or "-", 5),
+    ]
+    task = SubTask("summary", fixed, sections, summary_schema(work.actions))
+    answered = await model_call.ask(work, task, read_summary(work.actions))
+    if answered is None:
+        head = cut_middle(" ".join(observation.text.split()), 80)
+        return Reflection((head,) if head and observation.verdict == "good" else (), observation.verdict)
+    found, example = answered
+    await model_call.example(work, example, observation.verdict)
+    insights = tuple(defused(one) for one in found.insights)
+    # What is plain to see is not left to the model: a failure stays one.
+    result = found.result if observation.verdict == "good" else observation.verdict
+    return Reflection(insights, result, found.plan if result != "good" else ())

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import asdict
 from typing import Any
 
 from quelea_kit.errors import Conflict, QueleaError
 
-from quelea_gateway.core.agent import deciding
-from quelea_gateway.core.agent.acting import act
-from quelea_gateway.core.agent.asking import ModelAway, plan_dicts
-from quelea_gateway.core.agent.coding import calls, code_exec
-from quelea_gateway.core.agent.concluding import conclude
-from quelea_gateway.core.agent.decisions import Choice
-from quelea_gateway.core.agent.model import Observation, RunAnswer, RunRequest, Why
+from quelea_gateway.core.agent import decisions
+from quelea_gateway.core.agent.actions import all_actions
+from quelea_gateway.core.agent.conclusion import conclude
+from quelea_gateway.core.agent.door_calls import collect_calls
+from quelea_gateway.core.agent.model import FINISH, Choice, Observation, RunAnswer, RunRequest, Why
+from quelea_gateway.core.agent.model_call import ModelAway
 from quelea_gateway.core.agent.packing import cut_middle
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.work import Journal, Ports, Rules, Work
@@ -39,13 +39,15 @@ async def run(run_id: str, request: RunRequest, ports: Ports, rules: Rules, jour
     started = ports.clock.monotonic()
     info = await ports.model.info()
     if not info.is_language_model:
-        raise Conflict("The agent needs a language model; this deployment's reader is none.")
+        raise Conflict(
+            "No language model is configured, and the agent needs one: start the generator with reader openai."
+        )
     work = Work(run_id, request, ports, rules, journal, info, started)
     try:
         await _prepare(work)
         why, said = await _loop(work)
         answer = await conclude(work, said, why)
-        await calls(work)
+        await collect_calls(work)
         work.tell()
         await journal.event("answer", answer.as_dict())
         return answer
@@ -58,19 +60,12 @@ async def run(run_id: str, request: RunRequest, ports: Ports, rules: Rules, jour
 
 async def _prepare(work: Work) -> None:
     ports, request = work.ports, work.request
-    actions = ["kb-search"]
-    if ports.tools is not None:
+    offered: list[str] = []
+    for name, action in all_actions().items():
         with contextlib.suppress(QueleaError, TimeoutError):
             async with asyncio.timeout(work.rules.search_seconds):
-                work.categories = tuple(await ports.tools.categories())
-        actions += ["api-select", "api-details"] if work.categories else []
-    if ports.web is not None:
-        with contextlib.suppress(QueleaError, TimeoutError):
-            async with asyncio.timeout(work.rules.search_seconds):
-                actions += ["web-search"] if await ports.web.providers() else []
-    if ports.sandbox is not None:
-        actions.append("code-exec")
-    work.actions = (*actions, "finish")
+                offered += [name] if await action.is_offered(work) else []
+    work.actions = tuple(offered)
     if ports.door is None or ports.sandbox is None:
         return
     try:
@@ -101,56 +96,76 @@ async def _loop(work: Work) -> tuple[Why, str]:
 
 async def _steps(work: Work) -> Why:
     budget = work.request.budget
-    made = await deciding.plan(work)
+    made = await decisions.make_plan(work)
     work.profile, work.plan = made.profile, made.steps
     await work.journal.event(
-        "plan", {"profile": work.profile, "plan": plan_dicts(work.plan), "revision": 0, "actions": list(work.actions)}
+        "plan",
+        {
+            "profile": work.profile,
+            "plan": [asdict(one) for one in work.plan],
+            "revision": 0,
+            "actions": list(work.actions),
+        },
     )
     repeats = revision = 0
     while True:
-        if work.time_left <= 0:
-            return "time"
-        if work.tokens_left <= 0 or work.out_of_tokens:
-            return "tokens"
-        if work.step + 1 >= budget.steps:
-            work.step += 1
-            await _begin(work, Choice("finish"), by_model=False)
-            return "steps"
+        if why := _exhausted(work):
+            return why
         work.step += 1
-        choice, by_model = await deciding.action(work)
+        if work.step >= budget.steps:
+            await _begin(work, Choice(FINISH), by_model=False)
+            return "steps"
+        choice, by_model = await decisions.choose_action(work)
         await _begin(work, choice, by_model=by_model)
-        if choice.action == "finish":
+        if choice.action == FINISH:
             if work.time_left <= 0:
                 return "time"
             return "" if by_model else ("tokens" if work.out_of_tokens else "no_answer")
-        before = deciding.seen(work, choice)
+        before = decisions.step_of(work, choice)
+        observation = await _do(work, choice, before)
         if before:
             repeats += 1
-            observation = Observation(say("done_before", work.language, n=before), "wrong")
-        else:
-            observation = await (code_exec(work, choice) if choice.action == "code-exec" else act(work, choice))
-        work.done.append(choice)
-        work.observation = observation.text
-        if choice.action != "code-exec" or before:
-            shown = cut_middle(work.scrubbed(observation.text), _SHOWN)
-            await work.journal.event(
-                "output", {"step": work.step, "text": shown, "result": observation.verdict,
-                           "sources": observation.sources},
-            )  # fmt: skip
-        if repeats >= work.rules.repeats:
-            return "repeats"
-        if before:
+            if repeats >= work.rules.repeats:
+                return "repeats"
             continue
         if work.time_left <= 0:
             return "time"
-        reflection = await deciding.reflect(work, choice, observation)
-        work.insights = [*work.insights, *(f"(step {work.step}) {one}" for one in reflection.insights)][-_INSIGHTS:]
-        data: dict[str, Any] = {"step": work.step, "insights": list(reflection.insights), "result": reflection.result}
-        if reflection.plan:
-            revision += 1
-            work.plan = reflection.plan
-            data |= {"plan": plan_dicts(work.plan), "revision": revision}
-        await work.journal.event("reflection", data)
+        revision += await _reflect(work, choice, observation, revision)
+
+
+def _exhausted(work: Work) -> Why:
+    """What is used up: nothing, the time or the tokens."""
+    if work.time_left <= 0:
+        return "time"
+    return "tokens" if work.tokens_left <= 0 or work.out_of_tokens else ""
+
+
+async def _do(work: Work, choice: Choice, before: int) -> Observation:
+    """Do what was chosen, unless step `before` did just that already."""
+    action = all_actions()[choice.action]
+    if before:
+        observation = Observation(say("done_before", work.language, n=before), "wrong")
+    else:
+        observation = await action.run(work, choice)
+    work.done.append(choice)
+    work.observation = observation.text
+    if before or not action.reports_output:
+        shown = cut_middle(work.scrubbed(observation.text), _SHOWN)
+        data = {"step": work.step, "text": shown, "result": observation.verdict, "sources": observation.sources}
+        await work.journal.event("output", data)
+    return observation
+
+
+async def _reflect(work: Work, choice: Choice, observation: Observation, revision: int) -> int:
+    """Keep what matters of an observation; how many plans it made."""
+    reflection = await decisions.reflect(work, choice, observation)
+    work.insights = [*work.insights, *(f"(step {work.step}) {one}" for one in reflection.insights)][-_INSIGHTS:]
+    data: dict[str, Any] = {"step": work.step, "insights": list(reflection.insights), "result": reflection.result}
+    if reflection.plan:
+        work.plan = reflection.plan
+        data |= {"plan": [asdict(one) for one in work.plan], "revision": revision + 1}
+    await work.journal.event("reflection", data)
+    return int(bool(reflection.plan))
 
 
 async def _begin(work: Work, choice: Choice, *, by_model: bool) -> None:
@@ -166,7 +181,7 @@ async def _close(work: Work) -> None:
         with contextlib.suppress(QueleaError, TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await ports.sandbox.close_session(work.sandbox_session)
-    await calls(work, bodies=False)
+    await collect_calls(work, bodies=False)
     work.tell()
     if work.door_session and ports.door:
         with contextlib.suppress(QueleaError, TimeoutError):

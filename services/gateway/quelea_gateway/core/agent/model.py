@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -12,8 +13,8 @@ Why = Literal["", "steps", "time", "tokens", "repeats", "model_away", "no_answer
 """Why a run had to conclude; empty: the model chose to."""
 
 EventName = Literal["state", "plan", "step", "code", "output", "plot", "reflection", "answer", "error"]
-Action = Literal["web-search", "kb-search", "api-select", "api-details", "code-exec", "finish"]
-ACTIONS: tuple[Action, ...] = ("web-search", "kb-search", "api-select", "api-details", "code-exec", "finish")
+FINISH = "finish"
+"""The action that ends the loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,43 @@ class PlanStep:
 
     action: str
     task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The next action, with the fields that the model filled in.
+
+    Attributes:
+        code: Code that came with the action already; it is what runs first.
+    """
+
+    action: str
+    arguments: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    code: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", {name: value for name, value in self.arguments.items() if value})
+
+    def text(self, name: str) -> str:
+        """A field that is one text; empty when it was not filled in."""
+        value = self.arguments.get(name, "")
+        return value if isinstance(value, str) else " ".join(value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A field that is a list of texts."""
+        value = self.arguments.get(name, ())
+        return (value,) if isinstance(value, str) else value
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Equal for the same action with the same arguments, whatever its case and blanks."""
+        fields = (f"{name} {' '.join(self.texts(name))}" for name in sorted(self.arguments))
+        return tuple(" ".join(part.lower().split()) for part in (self.action, *fields, self.code))
+
+    def shown(self) -> dict[str, Any]:
+        """The action and its fields, for events and prompts."""
+        fields = {name: value if isinstance(value, str) else list(value) for name, value in self.arguments.items()}
+        return {"action": self.action, **fields}
 
 
 @dataclass(frozen=True, slots=True)

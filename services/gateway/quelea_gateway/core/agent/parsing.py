@@ -10,6 +10,7 @@ import ast
 import itertools
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quelea_gateway.core.agent import loose_json
@@ -82,7 +83,7 @@ def _loads(text: str) -> Any:
         return None
 
 
-def string(value: dict[str, Any], name: str, *, longest: int, needed: bool = True) -> str:
+def string(value: Mapping[str, Any], name: str, *, longest: int, needed: bool = True) -> str:
     """A text field, in one piece. Raises Misfit."""
     given = value.get(name, "")
     if isinstance(given, int | float) and not isinstance(given, bool):
@@ -95,7 +96,7 @@ def string(value: dict[str, Any], name: str, *, longest: int, needed: bool = Tru
     return given
 
 
-def strings(value: dict[str, Any], name: str, *, most: int, longest: int) -> list[str]:
+def strings(value: Mapping[str, Any], name: str, *, most: int, longest: int) -> list[str]:
     """A list of texts; a lone text is a list of one, of an object the texts in it count, anything else is left out."""
     given = value.get(name) or []
     if isinstance(given, str | dict):
@@ -116,6 +117,26 @@ def flat(value: Any) -> str:
             one if isinstance(one, str) else str(one) for one in parts if isinstance(one, str | int | float)
         )
     return ""
+
+
+def known_name(given: str, names: Sequence[str]) -> str:
+    """The known name that is meant: "ak.stock_us_daily()" is stock_us_daily; as given when none is known so."""
+    plain = given.strip().strip("`\"'*").partition("(")[0].strip()
+    if plain in names or not names:
+        return plain
+    short = re.sub(r"^(?:ak|akshare)\.", "", plain)
+    ends = [name for name in names if name.lower() == short.lower() or name.endswith(f".{short}")]
+    return ends[0] if len(ends) == 1 else plain
+
+
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """JSON schema of an object with exactly these properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def literals(source: str) -> set[str]:

@@ -10,16 +10,8 @@ from typing import Any, Protocol
 from quelea_checker import CheckPassage, Report
 
 from quelea_gateway.core.agent.model import Event, Run
-from quelea_gateway.core.model import Filters, Retrieved
+from quelea_gateway.core.model import Filters, Message, Retrieved
 from quelea_gateway.core.web import WebFound
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message to a chat model; the role is "system", "user" or "assistant"."""
-
-    role: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +221,8 @@ class RunStore(Protocol):
         """Raises NotFound, also for another tenant's run."""
         ...
 
-    async def newest(self, tenant: str, limit: int) -> list[Run]:
-        """The newest first."""
+    async def newest(self, tenant: str, limit: int, *, before: str = "") -> list[Run]:
+        """The newest first; only those older than the run `before`. Raises InvalidInput where it is no run's id."""
         ...
 
     async def append(self, tenant: str, run_id: str, event: Event) -> None:

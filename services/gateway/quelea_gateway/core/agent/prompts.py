@@ -10,32 +10,11 @@ from importlib import resources
 from string import Template
 
 from quelea_gateway.core.agent.packing import Section, share, tokens
-from quelea_gateway.core.agent.ports import Message
+from quelea_gateway.core.model import Message
 from quelea_gateway.core.prompts import PromptTemplate
 
 KINDS = ("plan", "action", "pick", "code", "summary", "answer", "repair")
 LANGUAGES = ("en", "zh")
-
-_ACTIONS = {
-    "web-search": ("search the web: {\"query\"}", "搜索互联网：{\"query\"}"),
-    "kb-search": (
-        "search the stored documents (filings, reports, news): {\"query\"}",
-        "检索已入库的文档（财报、研报、新闻）：{\"query\"}",
-    ),
-    "api-select": (
-        "find finance data APIs: {\"category\", \"need\"}; categories: $categories",
-        "查找金融数据接口：{\"category\", \"need\"}；类别：$categories",
-    ),
-    "api-details": (
-        "read the document of an API that was found: {\"name\"}",
-        "查看已找到的接口的文档：{\"name\"}",
-    ),
-    "code-exec": (
-        "have Python code written and run, with the named APIs: {\"task\", \"apis\"}",
-        "编写并运行 Python 代码，可使用指定的接口：{\"task\", \"apis\"}",
-    ),
-    "finish": ("conclude: {}", "得出结论：{}"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +54,6 @@ class AgentPrompts:
 def version(kind: str, language: str) -> str:
     """The version of a template."""
     return _parts(kind, language).version
-
-
-def described(actions: Sequence[str], categories: Sequence[str], language: str) -> str:
-    """The actions in a list, for a prompt."""
-    index = 1 if language == "zh" else 0
-    named = ", ".join(categories) or "any"
-    return "\n".join(f"- {one}: " + _ACTIONS[one][index].replace("$categories", named) for one in actions)
 
 
 def build(

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from quelea_gateway.core.agent.decisions import Choice
 from quelea_gateway.core.agent.evidence import Evidence
-from quelea_gateway.core.agent.model import Artifact, EventName, PlanStep, RunRequest, Usage
+from quelea_gateway.core.agent.model import Artifact, Choice, EventName, PlanStep, RunRequest, Usage
 from quelea_gateway.core.agent.ports import (
     Checks,
     Clock,

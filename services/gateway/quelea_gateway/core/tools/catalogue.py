@@ -14,8 +14,8 @@ from quelea_kit.errors import Conflict, NotFound, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_gateway.core.agent.ports import ApiCandidate, Model
-from quelea_gateway.core.tools import choosing, describing
-from quelea_gateway.core.tools.indexing import index_version, indexed
+from quelea_gateway.core.tools import choice, descriptions
+from quelea_gateway.core.tools.index_texts import index_version, indexed
 from quelea_gateway.core.tools.model import Hit, Tool
 from quelea_gateway.core.tools.ports import Index, Listing, SearchMode, Source
 from quelea_gateway.core.tools.search_text import searched
@@ -195,7 +195,7 @@ class ToolCatalogue:
 
     async def details(self, name: str) -> str:
         """The tool's document for a prompt. Raises NotFound with the nearest names."""
-        return describing.details(await self.get(name))
+        return descriptions.details(await self.get(name))
 
     async def report(self, name: str, *, ok: bool, error: str = "") -> None:
         """Tell what a call of a tool came to. Raises NotFound, QueleaError."""
@@ -253,13 +253,13 @@ class ToolCatalogue:
         model = await self._language_model()
         if model is not None and not category:
             with contextlib.suppress(QueleaError):
-                category = await choosing.choose_category(model, need, await self.categories(), tenant=tenant)
+                category = await choice.choose_category(model, need, await self.categories(), tenant=tenant)
         limit = max(k, self._rules.candidates)
         hits = await self.candidates(need, category=category, limit=limit)
         picked: list[Tool] = []
         if model is not None and hits:
             with contextlib.suppress(QueleaError):
-                picked = await choosing.pick(model, need, [hit.tool for hit in hits], most=k, tenant=tenant)
+                picked = await choice.pick(model, need, [hit.tool for hit in hits], most=k, tenant=tenant)
         by_name = {hit.tool.name: hit for hit in hits}
         chosen = [by_name[tool.name] for tool in picked] or hits[:k]
         return Selection(tuple(chosen), category, len(hits), "model" if picked else "retrieval")
@@ -282,4 +282,4 @@ class ToolCatalogue:
 
 
 def _line(tool: Tool) -> str:
-    return describing.line(tool).partition(": ")[2]
+    return descriptions.line(tool).partition(": ")[2]

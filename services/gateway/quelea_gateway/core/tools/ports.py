@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from quelea_gateway.core.tools.indexing import IndexedTool
+from quelea_gateway.core.tools.index_texts import IndexedTool
 from quelea_gateway.core.tools.model import Tool, ToolHealth
 
 SearchMode = Literal["both", "dense", "lexical"]

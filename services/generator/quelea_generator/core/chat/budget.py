@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from quelea_fintext.text import estimate_tokens
 from quelea_kit.errors import TooLarge
 
-from quelea_generator.core.chat.chat_model import ChatModel, Counted, JsonSchema
-from quelea_generator.core.chat.prompt import Message, Prompt, build
+from quelea_generator.core.chat.chat_model import ChatModel, JsonSchema, TokenCount
+from quelea_generator.core.chat.prompt import Message, Prompt, build_prompt
 from quelea_generator.core.model import Task
 
 _PER_MESSAGE = 8
@@ -31,7 +31,7 @@ _CLOSER = 1.04
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedPrompt:
     """A prompt, and what is known of its size.
 
     Attributes:
@@ -74,7 +74,7 @@ class Budget:
         self._context_tokens = context_tokens
         self._ratios: dict[str, float] = {}
 
-    async def fit(self, task: Task, *, model: str, max_tokens: int, exactly: bool = False) -> Fitted:
+    async def fit(self, task: Task, *, model: str, max_tokens: int, exactly: bool = False) -> FittedPrompt:
         """The prompt of a task, with as much of its evidence and history as the context takes.
 
         One count of tokens as a rule; a count keeps the first word waiting. None where even a token per byte would
@@ -93,7 +93,7 @@ class Budget:
             estimate = _estimated(prompt.messages)
             sure = not task.evidence or not context or _bytes(prompt.messages) <= room
             if sure or (model in self._ratios and not exactly and estimate * max(ratio, 1.0) * self._safety <= room):
-                return Fitted(prompt, round(estimate * ratio), answer)
+                return FittedPrompt(prompt, round(estimate * ratio), answer)
             counted = await self._counted(prompt.messages, model)
             if counted is None:
                 return self._estimated(task, room, answer)
@@ -101,7 +101,7 @@ class Budget:
             # Also when it grows again: what the next prompts are made of is likely to be like this one's.
             self._ratios[model] = ratio = max(_LEAST_RATIO, counted.tokens / estimate)
             if counted.tokens <= context - answer and prompt.numbers:
-                return Fitted(prompt, counted.tokens, answer, counted=True)
+                return FittedPrompt(prompt, counted.tokens, answer, counted=True)
             if smallest or not prompt.numbers:
                 raise _too_long(counted.tokens, context, answer)
             ratio *= _CLOSER
@@ -136,7 +136,7 @@ class Budget:
             )
         return tokens, min(max_tokens, context - tokens)
 
-    def smaller(self, task: Task, fitted: Fitted) -> Fitted:
+    def smaller(self, task: Task, fitted: FittedPrompt) -> FittedPrompt:
         """About half of the prompt, for an endpoint that found it too long although it told no or a larger context.
 
         Raises:
@@ -147,36 +147,36 @@ class Budget:
         after = _estimated(prompt.messages)
         if after >= before or not prompt.numbers:
             raise _too_long(fitted.tokens, fitted.tokens + fitted.max_tokens - 1, fitted.max_tokens)
-        return Fitted(prompt, round(fitted.tokens * after / before), fitted.max_tokens)
+        return FittedPrompt(prompt, round(fitted.tokens * after / before), fitted.max_tokens)
 
-    async def _counted(self, messages: tuple[Message, ...], model: str) -> Counted | None:
+    async def _counted(self, messages: tuple[Message, ...], model: str) -> TokenCount | None:
         """The endpoint's count, where it can be true: a token a message at least, and a token per byte at most."""
         counted = await self._chat.count(messages, model=model)
         if counted and len(messages) <= counted.tokens <= _bytes(messages) + _TEMPLATE:
             return counted
         return None
 
-    def _estimated(self, task: Task, room: int, answer: int) -> Fitted:
+    def _estimated(self, task: Task, room: int, answer: int) -> FittedPrompt:
         prompt, _ = self._built(task, int(room / self._safety))
         tokens = round(_estimated(prompt.messages) * self._safety)
         if tokens > room or (task.evidence and not prompt.numbers):
             raise _too_long(tokens, room + answer, answer)
-        return Fitted(prompt, tokens, answer)
+        return FittedPrompt(prompt, tokens, answer)
 
     def _built(self, task: Task, room: int | None) -> tuple[Prompt, bool]:
         """The prompt for so many estimated tokens, and whether it cannot be made smaller."""
         history = self._history_tokens
-        prompt = build(task, evidence_tokens=self._evidence_tokens, history_tokens=history)
+        prompt = build_prompt(task, evidence_tokens=self._evidence_tokens, history_tokens=history)
         if room is None or _estimated(prompt.messages) <= room:
             return prompt, False
         task = replace(task, history=task.history[len(task.history) - (len(prompt.messages) - 2) :])
         while True:
-            rest = _estimated(build(task, evidence_tokens=0, history_tokens=history).messages)
+            rest = _estimated(build_prompt(task, evidence_tokens=0, history_tokens=history).messages)
             if room - rest >= _LEAST_EVIDENCE or not task.history:
                 break
             task = replace(task, history=task.history[1:])
         evidence = min(self._evidence_tokens, max(room - rest, _LEAST_EVIDENCE))
-        prompt = build(task, evidence_tokens=evidence, history_tokens=history)
+        prompt = build_prompt(task, evidence_tokens=evidence, history_tokens=history)
         return prompt, room - rest <= _LEAST_EVIDENCE
 
 

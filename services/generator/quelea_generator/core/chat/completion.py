@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from quelea_generator.core.chat.budget import Budget
-from quelea_generator.core.chat.chat_model import ChatModel, JsonSchema
+from quelea_generator.core.chat.chat_model import ChatModel, ChatRequest, JsonSchema
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import Delta
 
@@ -23,7 +23,7 @@ Misfit = Callable[[Any, JsonSchema], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CompletionRequest:
     """A completion that is asked for; empty and 0: the server's defaults."""
 
     messages: tuple[Message, ...]
@@ -74,7 +74,7 @@ class Completer:
             chat, evidence_tokens=0, history_tokens=0, safety=token_safety, context_tokens=context_tokens
         )
 
-    async def complete(self, wanted: Wanted) -> AsyncGenerator[Delta | Completed, None]:
+    async def complete(self, wanted: CompletionRequest) -> AsyncGenerator[Delta | Completed, None]:
         """Text as it comes, then Completed.
 
         Raises:
@@ -83,21 +83,14 @@ class Completer:
         """
         model = wanted.model or self._chat.model
         await self._chat.refuse_when_full(wanted.tenant)
-        messages = tuple(Message(message.role, defused(message.content)) for message in wanted.messages)
+        messages = tuple(Message(message.role, escape_turns(message.content)) for message in wanted.messages)
         most = min(wanted.max_tokens or self._max_tokens, self._max_tokens)
         tokens, room = await self._budget.room(messages, model=model, max_tokens=most, schema=wanted.schema)
         shown: list[str] = []
         finish, prompt_tokens, completion_tokens = "", 0, 0
-        pieces = self._chat.stream(
-            messages,
-            model=model,
-            max_tokens=room,
-            temperature=self._temperature if wanted.temperature is None else wanted.temperature,
-            tenant=wanted.tenant,
-            prompt_tokens=tokens,
-            schema=wanted.schema,
-        )
-        async with contextlib.aclosing(pieces) as stream:
+        temperature = self._temperature if wanted.temperature is None else wanted.temperature
+        request = ChatRequest(messages, model, room, temperature, wanted.tenant, tokens, wanted.schema)
+        async with contextlib.aclosing(self._chat.stream(request)) as stream:
             async for piece in stream:
                 finish = piece.finish or finish
                 prompt_tokens = piece.prompt_tokens or prompt_tokens
@@ -122,7 +115,7 @@ class Completer:
         return "stop" if fits else "invalid"
 
 
-def defused(text: str) -> str:
+def escape_turns(text: str) -> str:
     """The text without the marks by which chat templates tell one turn from the next."""
     return _INST.sub("［", _TEMPLATE_TOKEN.sub("‹", text))
 

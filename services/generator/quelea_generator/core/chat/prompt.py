@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 
 from quelea_fintext.dates import parse_iso
-from quelea_fintext.instructions import reads_like_instructions, visible
+from quelea_fintext.instructions import reads_like_instructions, strip_invisible
 from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import estimate_tokens, language_of
 
@@ -47,9 +47,9 @@ def versions() -> str:
     return prompt_files.versions("answer")
 
 
-def defused(text: str) -> str:
+def escape_passage(text: str) -> str:
     """The text without what could close a fence, open a turn of the conversation, or is read without being seen."""
-    return _TURN.sub("［", _TAG.sub("‹", visible(text)))  # no bracket that a chat template knows
+    return _TURN.sub("［", _TAG.sub("‹", strip_invisible(text)))  # no bracket that a chat template knows
 
 
 def context_line(evidence: Evidence, text: str, warning: str = "") -> str:
@@ -59,7 +59,7 @@ def context_line(evidence: Evidence, text: str, warning: str = "") -> str:
     shown before a passage that reads like instructions, whoever noticed it.
     """
     parts = [f"({evidence.header})" if evidence.header else "", evidence.table_head, text]
-    body = defused("\n".join(part for part in parts if part))
+    body = escape_passage("\n".join(part for part in parts if part))
     if warning and (evidence.suspicious or reads_like_instructions(body)):
         body = f"{warning}\n{body}"
     if evidence.from_web:
@@ -69,7 +69,7 @@ def context_line(evidence: Evidence, text: str, warning: str = "") -> str:
     return f"[{evidence.number}] {day}: {lines}"
 
 
-def fit(evidence: tuple[Evidence, ...], budget: int, warning: str = "") -> list[tuple[Evidence, str]]:
+def fit_evidence(evidence: tuple[Evidence, ...], budget: int, warning: str = "") -> list[tuple[Evidence, str]]:
     """The best evidence that fits into the budget (tokens, estimated), with the text to show of each.
 
     Order is rank. The passage that reaches the limit is cut at a line or sentence; those after it are left out.
@@ -113,18 +113,18 @@ def _remember(history: tuple[Turn, ...], budget: int) -> list[Message]:
     return kept[::-1]
 
 
-def build(task: Task, *, evidence_tokens: int, history_tokens: int) -> Prompt:
+def build_prompt(task: Task, *, evidence_tokens: int, history_tokens: int) -> Prompt:
     """The messages for a task, in the language of its question."""
     language = language_of(task.question)
     template = prompt_file("answer", language)
     warning = template.parts["warning"]
-    chosen = fit(task.evidence, evidence_tokens, warning)
+    chosen = fit_evidence(task.evidence, evidence_tokens, warning)
     content = template.fill(
         "user",
         context="\n".join(context_line(item, text, warning) for item, text in chosen),
         current_date=task.as_of.isoformat(),
         refusal=REFUSALS[language],
-        question=defused(task.question.strip()),
+        question=escape_passage(task.question.strip()),
     )
     messages = (
         Message("system", template.fill("system")),

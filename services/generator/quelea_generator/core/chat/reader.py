@@ -9,12 +9,11 @@ from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import TooLarge
 
-from quelea_generator.core.chat.budget import Budget, Fitted
-from quelea_generator.core.chat.chat_model import ChatModel, ChatPiece
-from quelea_generator.core.chat.cleaning import ThoughtFilter, readable
-from quelea_generator.core.chat.markers import MarkerFilter
+from quelea_generator.core.chat.budget import Budget, FittedPrompt
+from quelea_generator.core.chat.chat_model import ChatModel, ChatPiece, ChatRequest
+from quelea_generator.core.chat.citations import MarkerFilter, best_support
 from quelea_generator.core.chat.prompt import Prompt, versions
-from quelea_generator.core.chat.support import best_support
+from quelea_generator.core.chat.reply_filter import ThoughtFilter, strip_unseen
 from quelea_generator.core.model import Decline, Delta, Event, Finished, Task
 
 
@@ -90,10 +89,10 @@ class ModelReader:
                 finish = piece.finish or finish
                 prompt_tokens = piece.prompt_tokens or prompt_tokens
                 completion_tokens = piece.completion_tokens or completion_tokens
-                if text := markers.feed(readable(thoughts.feed(piece.text))):
+                if text := markers.feed(strip_unseen(thoughts.feed(piece.text))):
                     shown.append(text)
                     yield Delta(text)
-        if text := markers.feed(readable(thoughts.finish())) + markers.finish():
+        if text := markers.feed(strip_unseen(thoughts.finish())) + markers.finish():
             shown.append(text)
             yield Delta(text)
         answer = "".join(shown)
@@ -119,21 +118,24 @@ class ModelReader:
             decline,
         )
 
-    async def _started(self, task: Task, fitted: Fitted, model: str) -> tuple[AsyncGenerator[ChatPiece, None], Prompt]:
+    async def _started(
+        self, task: Task, fitted: FittedPrompt, model: str
+    ) -> tuple[AsyncGenerator[ChatPiece, None], Prompt]:
         """The stream with its first piece, and the prompt that the endpoint took.
 
         An endpoint that finds the prompt too long, although it told no context, gets a shorter one, twice at most.
         """
         for again in (True, True, False):
-            pieces = self._chat.stream(
+            request = ChatRequest(
                 fitted.prompt.messages,
-                model=model,
-                max_tokens=fitted.max_tokens,
-                temperature=self._temperature if task.temperature is None else task.temperature,
-                tenant=task.tenant,
-                prompt_tokens=fitted.tokens,
+                model,
+                fitted.max_tokens,
+                self._temperature if task.temperature is None else task.temperature,
+                task.tenant,
+                fitted.tokens,
                 sampling=task.sampling,
             )
+            pieces = self._chat.stream(request)
             try:
                 first = await anext(pieces, ChatPiece())
             except TooLarge:

@@ -8,8 +8,8 @@ from datetime import date
 
 from quelea_fintext.period_words import usual
 
-from quelea_generator.core.dialogue.follow_up_periods import period_of, periods_said, time_spans
 from quelea_generator.core.dialogue.parts import (
+    Part,
     Parts,
     end_of_modifiers,
     is_plain_name,
@@ -17,8 +17,14 @@ from quelea_generator.core.dialogue.parts import (
     read_parts,
     topic_of,
 )
-from quelea_generator.core.dialogue.phrases import before_end, composed, dated, subject_of, with_added
-from quelea_generator.core.dialogue.whole import TOTAL, whole
+from quelea_generator.core.dialogue.periods import FoundPeriod, Period, period_of_day
+from quelea_generator.core.dialogue.phrases import (
+    add_to_question,
+    compose_question,
+    insert_before_end,
+    phrase_period,
+    subject_of,
+)
 from quelea_generator.core.model import Turn
 
 MOST_TURNS = 8
@@ -90,14 +96,14 @@ _NOW = re.compile(r"\b(?:now|today|current(?:ly)?|latest|most recent|newest)\b|�
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class FollowUp:
     """A question as it stands alone; leans: whether it had to be made so."""
 
     text: str
     leans: bool
 
 
-def stand_alone(question: str, history: tuple[Turn, ...], as_of: date, companies: tuple[str, ...] = ()) -> Rewritten:
+def stand_alone(question: str, history: tuple[Turn, ...], as_of: date, companies: tuple[str, ...] = ()) -> FollowUp:
     """The question with what it takes from the user's earlier ones; unchanged when it leans on none.
 
     Args:
@@ -109,26 +115,30 @@ def stand_alone(question: str, history: tuple[Turn, ...], as_of: date, companies
     """
     earlier = [turn.text.strip() for turn in history if turn.role == "user" and turn.text.strip()][-MOST_TURNS:]
     if not earlier:
-        return Rewritten(question, leans=False)
+        return FollowUp(question, leans=False)
     first = earlier[0] if _COMPARES.search(earlier[0]) else _CONNECTIVE.sub("", earlier[0])
-    found = Rewritten(usual(first or earlier[0]), leans=False)  # the turns before "And Intel's revenue?" may be gone
+    found = FollowUp(usual(first or earlier[0]), leans=False)  # the turns before "And Intel's revenue?" may be gone
     part = ""  # of what the whole was asked for: "And Services?" after it is another part
     for turn in map(usual, [*earlier[1:], question.strip()]):
+        if len(turn) > _LONGEST:
+            found, part = FollowUp(turn, leans=False), ""
+            continue
         base, other = found.text, read_parts(turn, companies)
         found = _merged(part if part and other.topics and not other.sure else base, turn, as_of, companies)
         part = base if _is_total(turn) else ""
-    return found if found.leans else Rewritten(question.strip(), leans=False)
+    return found if found.leans else FollowUp(question.strip(), leans=False)
 
 
-def _merged(base_text: str, question: str, as_of: date, known: tuple[str, ...]) -> Rewritten:
-    said = read_parts(question, known)
-    base = read_parts(base_text, known)
-    if len(question) > _LONGEST or len(base_text) > 2 * _LONGEST or not _leans(question, said, base):
-        return Rewritten(question, leans=False)
+def _merged(base_text: str, question: str, as_of: date, known: tuple[str, ...]) -> FollowUp:
+    if len(base_text) > 2 * _LONGEST:
+        return FollowUp(question, leans=False)
+    said, base = read_parts(question, known), read_parts(base_text, known)
+    if not _leans(question, said, base):
+        return FollowUp(question, leans=False)
     chinese = said.language == "zh" or (not re.search("[A-Za-z]", question) and base.language == "zh")
     if _WHY.match(question):
         end = base_text.rstrip(" ?？.。")
-        return Rewritten(f"{end}？原因是什么？" if chinese else f"{end}, and why?", leans=True)
+        return FollowUp(f"{end}？原因是什么？" if chinese else f"{end}, and why?", leans=True)
     if (
         said.companies
         and not (said.items or said.periods or said.shift)
@@ -137,15 +147,15 @@ def _merged(base_text: str, question: str, as_of: date, known: tuple[str, ...]) 
     ):
         others = ("和" if chinese else " and ").join(part.text for part in said.companies)
         end = base_text.rstrip(" ?？.。")
-        return Rewritten(f"{end}？与{others}相比如何？" if chinese else f"{end}, compared with {others}?", leans=True)
+        return FollowUp(f"{end}？与{others}相比如何？" if chinese else f"{end}, compared with {others}?", leans=True)
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
     if _SENTENCE.search(fragment) and not _SUBJECT.match(fragment):
-        return Rewritten(_sentence(read_parts(_CONNECTIVE.sub("", question), known), base, as_of, chinese), leans=True)
+        return FollowUp(_sentence(read_parts(_CONNECTIVE.sub("", question), known), base, as_of, chinese), leans=True)
     if _is_total(question) and base.items:
-        return Rewritten(whole(base, chinese=base.language == "zh"), leans=True)
+        return FollowUp(ask_for_total(base, chinese=base.language == "zh"), leans=True)
     compares = bool(_COMPARES.search(question))
     piece = read_parts(_SUBJECT.sub("", fragment), known)
-    return Rewritten(_fragment(piece, base, as_of, compares, chinese, question), leans=True)
+    return FollowUp(_fragment(piece, base, as_of, compares, chinese, question), leans=True)
 
 
 def _is_total(question: str) -> bool:
@@ -153,7 +163,7 @@ def _is_total(question: str) -> bool:
 
 
 def _leans(question: str, said: Parts, base: Parts) -> bool:
-    whole = bool(said.companies and said.items)
+    names_both = bool(said.companies and said.items)
     if _HOW_IS.search(question) and not (said.sure or said.items or said.periods or said.shift):
         return bool(_CONNECTIVE.match(question) or _PRONOUN.search(question))
     if said.companies and not said.items and base.items and _COMPARES_WITH.search(question) and base.companies:
@@ -162,10 +172,10 @@ def _leans(question: str, said: Parts, base: Parts) -> bool:
         return True
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
     starts = bool(_CONNECTIVE.match(question)) or question.rstrip(" ?？").endswith("呢")
-    if whole and _SENTENCE.search(fragment):
+    if names_both and _SENTENCE.search(fragment):
         return starts and not said.periods and not said.shift and bool(base.periods) and not _NOW.search(question)
     if starts or not _SENTENCE.search(fragment):
-        return not whole or starts
+        return not names_both or starts
     if said.companies:
         return not said.items and bool(base.items) and _compares_it(question)
     if _POSSESSIVE.search(question) or _PRONOUN.search(question) or _POINTS.search(question):
@@ -185,7 +195,7 @@ def _compares_it(question: str) -> bool:
 
 def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bool, question: str) -> str:
     fragment = said.text
-    period = period_of(said, base, as_of)
+    period = resolve_period(said, base, as_of)
     if said.shift and said.shift.same and (base.periods or compares):
         compares = compares or not base.periods or ("同期" not in fragment and "same" not in fragment.lower())
     if compares and not said.companies and not said.items:
@@ -198,50 +208,56 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
         item = fragment[topic.start : said.items[0].end]
     companies = () if topic else said.companies
     company = ("和" if chinese else " and ").join(part.text for part in companies)
-    if (
-        not topic
-        and not company
-        and not item
-        and not period
-        and is_plain_name(fragment)
-        and base.companies
-        and base.companies[0].text.islower()
-    ):
+    bare = not (topic or company or item or period)
+    if bare and is_plain_name(fragment) and base.companies and base.companies[0].text.islower():
         company = fragment  # who writes one name small writes the other so
     rest = "" if item or company or period or topic else fragment
     if said.language != base.language and base.items and not rest and not topic:
-        return composed(base, company, item, period, chinese)
-    text = base.text
+        return compose_question(base, company, item, period, chinese)
+    found = _replace_parts(said, base, company, item, topic, period, rest)
+    if found is None:
+        return f"{question.rstrip('?？')}（关于：{base.text}）" if chinese else f"{question} (about: {base.text})"
+    return found
+
+
+def _replace_parts(
+    said: Parts, base: Parts, company: str, item: str, topic: Part | None, period: Period | None, rest: str
+) -> str | None:
+    """The former question with these words in place of its own, those that it has no place for added; None: nothing
+    could be replaced or added."""
     edits: list[tuple[int, int, str]] = []
     if company and base.companies:
         edits.append((base.companies[0].start, base.companies[-1].end, company))
     if topic and base.topics and not item:
         edits.append((base.topics[0].start, base.topics[0].end, topic.text))
     if item and base.items:
-        old = base.items[0]
-        before = [one for one in base.topics if not text[one.end : old.start].strip()]
-        if before and is_segment(item) and not is_segment(old.text):
-            edits.append((before[-1].start, before[-1].end, item))
-        else:
-            edits.append((before[-1].start if topic and before else old.start, old.end, item))
+        edits.append((*_item_span(base, item, with_topic=topic is not None), item))
     elif is_plain_name(rest) and base.items and (modified := end_of_modifiers(base.items[0])):
         edits.append((base.items[0].start, modified, rest))  # "for gaming?" after data center revenue
         rest = ""
-    if period and (spans := time_spans(base)):
-        said_as = periods_said(said, base, period)
-        if not base.periods:
-            said_as = dated(text[: spans[0]], period, chinese=base.language == "zh")
-        edits.append((*spans, said_as))
+    span = find_period_span(base)
+    if period and span and base.periods:
+        edits.append((*span, phrase_periods(said, base, period)))
+    elif period and span:
+        edits.append((*span, phrase_period(base.text[: span[0]], period, chinese=base.language == "zh")))
+    text = base.text
     for first, last, new in sorted(edits, reverse=True):
         text = text[:first] + new + text[last:]
     added = [one for one, place in ((company, base.companies), (item, base.items)) if one and not place]
-    if period and not time_spans(base):
+    if period and not span:
         added.append(period.text(base.language))
     if rest:
         added.append(rest)
-    if not edits and not added:
-        return f"{question.rstrip('?？')}（关于：{base.text}）" if chinese else f"{question} (about: {base.text})"
-    return with_added(text, added, base.language)
+    return add_to_question(text, added, base.language) if edits or added else None
+
+
+def _item_span(base: Parts, item: str, *, with_topic: bool) -> tuple[int, int]:
+    """Where the former question has the item that this one replaces, with the product before it where that goes too."""
+    old = base.items[0]
+    before = [one for one in base.topics if not base.text[one.end : old.start].strip()]
+    if before and is_segment(item) and not is_segment(old.text):
+        return before[-1].start, before[-1].end
+    return before[-1].start if with_topic and before else old.start, old.end
 
 
 # A whole sentence that points back: "What was its gross margin?", "它的净利润是多少？"
@@ -250,11 +266,13 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
 def _sentence(said: Parts, base: Parts, as_of: date, chinese: bool) -> str:
     question = said.text
     company = base.companies[0].text if base.companies else ""
-    period = period_of(said, base, as_of)
+    period = resolve_period(said, base, as_of)
     text = question
     replaced = False
     if said.shift and period and not said.periods:
-        text = text[: said.shift.start] + dated(text[: said.shift.start], period, chinese) + text[said.shift.end :]
+        text = (
+            text[: said.shift.start] + phrase_period(text[: said.shift.start], period, chinese) + text[said.shift.end :]
+        )
         replaced = True
     elif said.periods and period and said.periods[0].period.year == 0:
         one = said.periods[0]
@@ -270,13 +288,104 @@ def _sentence(said: Parts, base: Parts, as_of: date, chinese: bool) -> str:
         if not owns and not times and subject and chinese and _GROWS.match(text):
             return subject + text
         if not owns and not times:
-            text = f"{company}{text}" if chinese else before_end(text, f"at {company}")
+            text = f"{company}{text}" if chinese else insert_before_end(text, f"at {company}")
     if not said.periods and not said.shift and not replaced and base.periods and not _NOW.search(question):
         time = base.periods[0].period.phrase("zh" if chinese else "en")
         at = text.find(company) + len(company) if company and company in text else 0
-        text = text[:at] + time + text[at:] if chinese else before_end(text, f"in {time}")
+        text = text[:at] + time + text[at:] if chinese else insert_before_end(text, f"in {time}")
     return _capital(text)
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+_FULL_YEAR = re.compile(r"(?:(?:in|for)\s+)?(?:the\s+)?(?:full|whole|entire)[\s-]year|全年", re.IGNORECASE)
+_JOIN = re.compile(
+    r"[\s,，、]*(?:and|to|through|versus|vs\.?|compared (?:to|with)|with|or|和|与|至|到|、|-|–|the|of)*[\s,，、]*"
+)
+
+
+def resolve_period(said: Parts, base: Parts, as_of: date) -> Period | None:
+    """The period that the follow-up names, counted from the former question's."""
+    before = [found.period for found in base.periods]
+    if not before and base.shift and not base.shift.same:
+        counted = _counted(period_of_day(as_of, base.shift.kind), base)
+        before = [counted] if counted else []
+    if before and not said.periods and _FULL_YEAR.fullmatch(said.text.strip()):
+        year = before[0].year or (before[0].day.year if before[0].day else as_of.year)
+        return Period("year", year, fiscal=before[0].fiscal)
+    if said.periods:
+        own = said.periods[0].period
+        if before:
+            return before[0].joined(own)
+        return own if own.year else Period(own.kind, as_of.year, own.part, own.fiscal)
+    if said.shift is None:
+        return None
+    if said.shift.this:
+        return period_of_day(
+            as_of, said.shift.kind if "quarter" not in said.text and "季" not in said.text else "quarter"
+        )
+    if not before:
+        return _counted(period_of_day(as_of, said.shift.kind), said)
+    backwards = said.shift.years + said.shift.quarters + said.shift.months < 0
+    counted = _counted((min if backwards else max)(before, key=lambda one: one.order), said)
+    return counted or _counted(period_of_day(as_of, said.shift.kind), said)
+
+
+def phrase_periods(said: Parts, base: Parts, period: Period) -> str:
+    """Every period that the follow-up names, in words for the former question; `period` where it names but one."""
+    if len(said.periods) < 2:
+        return period.text(base.language)
+    year = next((one.period for one in said.periods if one.period.year), None)
+    named = []
+    for one in said.periods:
+        begun = year.joined(one.period) if year else one.period
+        named.append((base.periods[0].period.joined(begun) if base.periods else begun).text(base.language))
+    return ("和" if base.language == "zh" else " and ").join(dict.fromkeys(named))
+
+
+def _counted(start: Period, parts: Parts) -> Period | None:
+    shift = parts.shift
+    return start.moved(shift.years, shift.quarters, shift.months) if shift else None
+
+
+def find_period_span(base: Parts) -> tuple[int, int] | tuple[()]:
+    """Where the former question names its period; of several that follow one another all of them."""
+    spans: list[FoundPeriod | Part] = list(base.periods)
+    if not spans and base.shift and not base.shift.same:
+        return base.shift.start, base.shift.end
+    if not spans:
+        return ()
+    start, end = spans[0].start, spans[0].end
+    for one in spans[1:]:
+        if not _JOIN.fullmatch(base.text[end : one.start]):
+            break
+        end = one.end
+    return start, end
+
+
+TOTAL = re.compile(
+    r"(?:(?:the|in)\s+)?(?:total|overall|altogether|all together|all in all|whole company|company[- ]?wide|sum)"
+    r"|(?:总共|一共|合计|总计|总额|总的|全部|全公司|整体|总体)(?:加起来)?",
+    re.IGNORECASE,
+)
+"""Of the whole company, where a part of it was asked about."""
+
+
+def ask_for_total(base: Parts, *, chinese: bool) -> str:
+    """The former question without the product or segment that it was about; it may have named none."""
+    text, item = base.text, base.items[0]
+    word = item.text.lower()
+    for topic in reversed([one for one in base.topics if one.end <= item.start]):
+        end = topic.end + len(text[topic.end :]) - len(text[topic.end :].lstrip())
+        text = text[: topic.start] + text[end:]
+        item = Part(item.start - (end - topic.start), item.end - (end - topic.start), item.text)
+    if re.match(r"total\b|[总合]", word):
+        return text
+    if chinese:
+        part = re.fullmatch(r".+?(?P<item>收入|营收|销售额|利润|成本|费用|毛利)", item.text)
+        of = part["item"] if part and part["item"] in ("收入", "营收", "销售额") else item.text
+        return f"{text[: item.start]}总{of}{text[item.end :]}"
+    of = re.search(r"(?:(?:net|operating|gross)\s+)?\S+$", item.text)
+    return f"{text[: item.start]}total {of.group() if of else item.text}{text[item.end :]}"

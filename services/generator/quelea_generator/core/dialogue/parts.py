@@ -9,8 +9,7 @@ from functools import cache
 
 from quelea_fintext.text import CJK, STOP_WORDS, language_of, words
 
-from quelea_generator.core.dialogue.periods import Found, find_periods
-from quelea_generator.core.dialogue.shifts import Shift, find_shift
+from quelea_generator.core.dialogue.periods import FoundPeriod, Shift, find_periods, find_shift
 from quelea_generator.core.line_items import ALIASES, CONCEPTS
 
 
@@ -32,7 +31,7 @@ class Parts:
     companies: tuple[Part, ...]
     """Those of the catalogue where the text names one, else what looks like a name."""
     items: tuple[Part, ...]
-    periods: tuple[Found, ...]
+    periods: tuple[FoundPeriod, ...]
     shift: Shift | None
     topics: tuple[Part, ...] = ()
     """Beside a catalogue: other names, of products, segments and places perhaps, and of companies that nobody knows."""

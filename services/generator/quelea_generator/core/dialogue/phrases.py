@@ -8,7 +8,7 @@ from quelea_generator.core.dialogue.parts import Parts
 from quelea_generator.core.dialogue.periods import Period
 
 
-def with_added(text: str, added: list[str], language: str) -> str:
+def add_to_question(text: str, added: list[str], language: str) -> str:
     """A question that says these things more, at its end; in Chinese at its beginning."""
     for one in added:
         end = text.rstrip(" ?？.。")
@@ -21,7 +21,7 @@ def with_added(text: str, added: list[str], language: str) -> str:
     return text
 
 
-def composed(base: Parts, company: str, item: str, period: Period | None, chinese: bool) -> str:
+def compose_question(base: Parts, company: str, item: str, period: Period | None, chinese: bool) -> str:
     """In the language of the follow-up, which is another one than the former question's."""
     language = "zh" if chinese else "en"
     company = company or (base.companies[0].text if base.companies else "")
@@ -33,7 +33,7 @@ def composed(base: Parts, company: str, item: str, period: Period | None, chines
     return f"What was the {item}{f' of {company}' if company else ''}{f' in {time}' if time else ''}?"
 
 
-def dated(before: str, period: Period, chinese: bool) -> str:
+def phrase_period(before: str, period: Period, chinese: bool) -> str:
     """A period as it stands after these words."""
     if chinese:
         return period.text("zh")
@@ -41,7 +41,7 @@ def dated(before: str, period: Period, chinese: bool) -> str:
     return period.text("en") if leads else f"in {period.text('en')}"
 
 
-def before_end(text: str, added: str) -> str:
+def insert_before_end(text: str, added: str) -> str:
     """The same question with words more before its mark."""
     end = text.rstrip(" ?.!")
     return f"{end} {added}{text.rstrip()[len(end) :].strip() or '?'}"

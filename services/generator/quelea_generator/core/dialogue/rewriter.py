@@ -12,10 +12,10 @@ from typing import Literal
 from quelea_fintext.text import language_of, normalise, words
 from quelea_kit.errors import QueleaError
 
-from quelea_generator.core.chat.completion import Completed, Completer, Wanted
-from quelea_generator.core.chat.prompt import Message, defused
+from quelea_generator.core.chat.completion import Completed, Completer, CompletionRequest
+from quelea_generator.core.chat.prompt import Message, escape_passage
 from quelea_generator.core.chat.prompt_files import prompt_file
-from quelea_generator.core.dialogue.follow_up import Rewritten, stand_alone
+from quelea_generator.core.dialogue.follow_up import FollowUp, stand_alone
 from quelea_generator.core.dialogue.parts import read_parts
 from quelea_generator.core.model import Delta, Turn
 
@@ -38,7 +38,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Standalone:
+class Rewrite:
     """A question as it stands alone.
 
     Attributes:
@@ -73,7 +73,7 @@ class Rewriter:
         companies: tuple[str, ...] = (),
         model: str = "",
         tenant: str = "",
-    ) -> Standalone:
+    ) -> Rewrite:
         """The question, standing alone. Never fails: where the model does, the rules decide.
 
         `companies` are names by the caller's catalogue, as question and history write them.
@@ -86,9 +86,9 @@ class Rewriter:
             "user",
             conversation="\n".join(_line(turn) for turn in history[-_TURNS:]),
             current_date=as_of.isoformat(),
-            question=defused(question),
+            question=escape_passage(question),
         )
-        wanted = Wanted(
+        wanted = CompletionRequest(
             (Message("system", template.fill("system")), Message("user", content)),
             model=model,
             max_tokens=_MAX_TOKENS,
@@ -103,10 +103,10 @@ class Rewriter:
         if not text or (ruled.leans and _same(text, question)):
             return _by_rules(question, ruled)
         if _same(text, question):
-            return Standalone(question)
-        return Standalone(text, "model", template.version)
+            return Rewrite(question)
+        return Rewrite(text, "model", template.version)
 
-    async def _said(self, wanted: Wanted) -> str:
+    async def _said(self, wanted: CompletionRequest) -> str:
         """The whole reply; empty when it was cut off."""
         assert self._completer is not None  # noqa: S101  # the caller looked
         said = ""
@@ -147,20 +147,20 @@ def read_reply(said: str, question: str, history: tuple[Turn, ...], as_of: date)
     return text if set(words(text)) & spoken else ""
 
 
-def _may_lean(question: str, ruled: Rewritten, companies: tuple[str, ...]) -> bool:
+def _may_lean(question: str, ruled: FollowUp, companies: tuple[str, ...]) -> bool:
     """Worth the model's time: the rules see that it leans, or it names no company."""
     return ruled.leans or (len(question) <= _LONGEST and not read_parts(question, companies).companies)
 
 
-def _by_rules(question: str, ruled: Rewritten) -> Standalone:
+def _by_rules(question: str, ruled: FollowUp) -> Rewrite:
     if not ruled.leans or _same(ruled.text, question):
-        return Standalone(question)
-    return Standalone(ruled.text, "rules")
+        return Rewrite(question)
+    return Rewrite(ruled.text, "rules")
 
 
 def _line(turn: Turn) -> str:
     said = re.sub(r"\s+", " ", turn.text[: 2 * _TURN_CHARS]).strip()[:_TURN_CHARS]
-    return f"{'assistant' if turn.role == 'assistant' else 'user'}: {defused(said)}"
+    return f"{'assistant' if turn.role == 'assistant' else 'user'}: {escape_passage(said)}"
 
 
 def _same(one: str, other: str) -> bool:

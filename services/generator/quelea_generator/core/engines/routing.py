@@ -41,7 +41,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PromptKey:
     """A prompt as routing sees it.
 
     Attributes:
@@ -55,7 +55,7 @@ class Wanted:
     prompt_tokens: int
 
 
-def wanted(model: str, messages: Sequence[Message], prompt_tokens: int) -> Wanted:
+def prompt_key(model: str, messages: Sequence[Message], prompt_tokens: int) -> PromptKey:
     """What routing needs to know of a prompt to this model."""
     text = "".join(f"\0{message.role}\0{message.content}" for message in messages)
     blocks: list[bytes] = []
@@ -67,7 +67,7 @@ def wanted(model: str, messages: Sequence[Message], prompt_tokens: int) -> Wante
         home = blocks[_HOME_BLOCKS - 1]
     else:
         home = blake2b(f"{model}{text}".encode("utf-8", "replace"), digest_size=8).digest()
-    return Wanted(tuple(blocks), home, prompt_tokens)
+    return PromptKey(tuple(blocks), home, prompt_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Choice:
 class Policy(Protocol):
     """Says which replica takes a prompt."""
 
-    def choose(self, loads: Sequence[Load], prompt: Wanted) -> Choice | None:
+    def choose(self, loads: Sequence[Load], prompt: PromptKey) -> Choice | None:
         """One of the replicas that work; None: no place anywhere. Whoever is named gets the prompt."""
         ...
 
@@ -90,7 +90,7 @@ class Policy(Protocol):
         ...
 
 
-def ranked(key: bytes, names: Sequence[str]) -> list[str]:
+def rank_replicas(key: bytes, names: Sequence[str]) -> list[str]:
     """The replicas in this key's order of preference (rendezvous hashing, Thaler and Ravishankar, 1998).
 
     When a replica goes, only its own keys move.
@@ -111,12 +111,12 @@ class ByAffinity:
         self._factor = factor
         self._sent: dict[str, OrderedDict[bytes, None]] = {}
 
-    def choose(self, loads: Sequence[Load], prompt: Wanted) -> Choice | None:
+    def choose(self, loads: Sequence[Load], prompt: PromptKey) -> Choice | None:
         """See Policy."""
         free = {load.name: load for load in loads if load.in_flight < load.places}
         if not free:
             return None
-        cached = {name: self._cached(name, prompt) for name in ranked(prompt.home, list(free))}
+        cached = {name: self._cached(name, prompt) for name in rank_replicas(prompt.home, list(free))}
         name = min(cached, key=lambda one: free[one].outstanding - self._factor * cached[one])
         self._remember(name, prompt)
         # Who gives nothing for what is cached has engines that cache nothing: all of the prompt is work then.
@@ -126,7 +126,7 @@ class ByAffinity:
         """See Policy."""
         self._sent.pop(name, None)
 
-    def _cached(self, name: str, prompt: Wanted) -> int:
+    def _cached(self, name: str, prompt: PromptKey) -> int:
         """Tokens of the prompt that the replica should have cached."""
         sent = self._sent.get(name)
         if not sent:
@@ -136,7 +136,7 @@ class ByAffinity:
             return 0
         return prompt.prompt_tokens * alike // len(prompt.blocks)
 
-    def _remember(self, name: str, prompt: Wanted) -> None:
+    def _remember(self, name: str, prompt: PromptKey) -> None:
         sent = self._sent.setdefault(name, OrderedDict())
         for block in reversed(prompt.blocks):  # a beginning outlives its continuations
             sent[block] = None
@@ -151,7 +151,7 @@ class RoundRobin:
     def __init__(self) -> None:
         self._turn = 0
 
-    def choose(self, loads: Sequence[Load], prompt: Wanted) -> Choice | None:
+    def choose(self, loads: Sequence[Load], prompt: PromptKey) -> Choice | None:
         """See Policy."""
         for step in range(len(loads)):
             load = loads[(self._turn + step) % len(loads)]

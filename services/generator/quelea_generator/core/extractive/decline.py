@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from quelea_fintext.no_such_periods import no_such_periods
 from quelea_fintext.text import CJK, normalise, stem, terms, words
 
-from quelea_generator.core.extractive.asking_words import ASKING
-from quelea_generator.core.extractive.glosses import is_foreign, place_terms, says
-from quelea_generator.core.extractive.labels import qualifiers
-from quelea_generator.core.extractive.meeting import meets
+from quelea_generator.core.extractive.glosses import has_expression, is_foreign, place_terms
+from quelea_generator.core.extractive.matching import meets, qualifiers
 from quelea_generator.core.extractive.opinions import Opinion
-from quelea_generator.core.extractive.question import Asked, Unit
+from quelea_generator.core.extractive.question import Facet, Query
 from quelea_generator.core.extractive.scoring import REACHED, Candidate
+from quelea_generator.core.extractive.vocabulary import QUESTION_WORDS
 from quelea_generator.core.line_items import ALIASES
 from quelea_generator.core.model import Decline, Evidence, Task
 
@@ -44,11 +43,11 @@ _UNKNOWN = 0.5
 """What is left of the weight of a word that has no gloss, where all quotes are in the other language."""
 
 
-def decline_of(task: Task, asked: Asked, chosen: Sequence[Candidate], opinion: Opinion = "") -> Decline | None:
+def find_decline(task: Task, query: Query, chosen: Sequence[Candidate], opinion: Opinion = "") -> Decline | None:
     """Why an answer made of these quotes would not answer the question; None when it would."""
-    if not _asks_something(asked):
+    if not _asks_something(query):
         return Decline("not_a_question", "No word of the text says what it asks for.")
-    found = _decline(task, asked, chosen)
+    found = _decline(task, query, chosen)
     if found is None:
         return None
     if unknown := no_such_periods(task.question, bare=True):
@@ -59,35 +58,35 @@ def decline_of(task: Task, asked: Asked, chosen: Sequence[Candidate], opinion: O
     return found
 
 
-def _decline(task: Task, asked: Asked, chosen: Sequence[Candidate]) -> Decline | None:
+def _decline(task: Task, query: Query, chosen: Sequence[Candidate]) -> Decline | None:
     """The same by the quotes alone."""
     if not chosen:
         return _no_evidence("No passage has anything that the question asks for.")
-    if unsaid := _unsaid_qualifier(task, asked):
+    if unsaid := _unsaid_qualifier(task, query):
         return _no_evidence(f"No passage says {unsaid!r}.")
-    met = [max(candidate.reached[i] for candidate in chosen) for i in range(len(asked.units))]
-    abroad = all(is_foreign(asked.language, candidate.evidence) for candidate in chosen)
-    weights = [_weight(asked, unit) * (_UNKNOWN if abroad and _unknown(asked, unit) else 1) for unit in asked.units]
+    met = [max(candidate.reached[i] for candidate in chosen) for i in range(len(query.facets))]
+    abroad = all(is_foreign(query.language, candidate.evidence) for candidate in chosen)
+    weights = [_weight(query, facet) * (_UNKNOWN if abroad and _unknown(query, facet) else 1) for facet in query.facets]
     share = sum(w * m for w, m in zip(weights, met, strict=True)) / sum(weights)
     if task.evidence_incomplete:
         if share < ENOUGH_INCOMPLETE:
             return _too_little(share, ENOUGH_INCOMPLETE)
-        return _whom_or_when(asked, chosen[0])
-    if not _names_known(task, asked):
-        return _no_evidence(f"The question names {', '.join(sorted(asked.names))}; not every name is in the passages.")
-    if abroad and not _names_quoted(asked, [candidate.evidence for candidate in chosen]):
+        return _whom_or_when(query, chosen[0])
+    if not _names_known(task, query):
+        return _no_evidence(f"The question names {', '.join(sorted(query.names))}; not every name is in the passages.")
+    if abroad and not _names_quoted(query, [candidate.evidence for candidate in chosen]):
         return _no_evidence("The best passages are in another language and lack a name of the question.")
-    if _only_names(asked, chosen):
+    if _only_names(query, chosen):
         return _no_evidence("No passage has both what the question asks for and the name that it asks about.")
-    if _only_places(asked, chosen):
+    if _only_places(query, chosen):
         return _no_evidence("The passages have the place of the question and nothing of what it asks about it.")
     if share >= ENOUGH:
         return None
-    hard = [m for m, unit in zip(met, asked.units, strict=True) if unit.weight == 1]
+    hard = [m for m, facet in zip(met, query.facets, strict=True) if facet.weight == 1]
     if len(hard) >= _LONG and sum(m >= _MET for m in hard) >= _MANY and share >= ENOUGH_OF_LONG:
         return None
     item = any(
-        unit.others and candidate.matched[i] >= _MET for candidate in chosen for i, unit in enumerate(asked.units)
+        facet.others and candidate.matched[i] >= _MET for candidate in chosen for i, facet in enumerate(query.facets)
     )
     return None if item and share >= ENOUGH_WITH_ITEM else _too_little(share, ENOUGH_WITH_ITEM if item else ENOUGH)
 
@@ -100,184 +99,188 @@ def _too_little(share: float, least: float) -> Decline:
     return _no_evidence(f"The best quotes meet {share:.0%} of the question; {least:.0%} is the least.")
 
 
-def _asks_something(asked: Asked) -> bool:
+def _asks_something(query: Query) -> bool:
     """There is a word to go by: letters alone ("x", "a b") ask for nothing."""
-    return any(unit.others or any(len(word) > 1 or CJK.search(word) for word in unit.own) for unit in asked.units)
+    return any(facet.others or any(len(word) > 1 or CJK.search(word) for word in facet.own) for facet in query.facets)
 
 
-def _unsaid_qualifier(task: Task, asked: Asked) -> str:
+def _unsaid_qualifier(task: Task, query: Query) -> str:
     """The word of the question that says of what the item is and that no passage in its language has: the item alone,
     which is the whole company's, would be no answer. Empty where there is none."""
-    own = [item for item in task.evidence if not is_foreign(asked.language, item)]
-    told = [at for at in qualifiers(asked) if not _GENERAL.intersection(asked.units[at].own)]
-    told = [at for at in told if not asked.names.intersection(asked.units[at].own) and _stands_before(task, asked, at)]
+    own = [item for item in task.evidence if not is_foreign(query.language, item)]
+    told = [at for at in qualifiers(query) if not _GENERAL.intersection(query.facets[at].own)]
+    told = [at for at in told if not query.names.intersection(query.facets[at].own) and _stands_before(task, query, at)]
     if not told or len(own) < len(task.evidence):
         return ""
     text = "\n".join(f"{item.header}\n{item.table_head}\n{item.text}" for item in own)
     line, bare = f" {' '.join(terms(text))} ", normalise(text)
-    unsaid = (" ".join(asked.units[at].own) for at in told if not meets(asked.units[at], line, False))
+    unsaid = (" ".join(query.facets[at].own) for at in told if not meets(query.facets[at], line, False))
     return next((said for said in unsaid if said.replace(" ", "") not in bare), "")
 
 
-def of_another_part(asked: Asked, chosen: Sequence[Candidate]) -> bool:
+def lacks_qualifier(query: Query, chosen: Sequence[Candidate]) -> bool:
     """All quotes are of the other language and none has the word of the question that says of what its item is, where
     its gloss is known: the revenue of the whole company is no answer to what its cars brought in."""
     told = [
         at
-        for at in qualifiers(asked)
-        if any(not ASKING.issuperset(one) for one in asked.units[at].gloss)
-        and not (_GENERAL | asked.names).intersection(asked.units[at].own)
+        for at in qualifiers(query)
+        if any(not QUESTION_WORDS.issuperset(one) for one in query.facets[at].gloss)
+        and not (_GENERAL | query.names).intersection(query.facets[at].own)
     ]
-    abroad = all(is_foreign(asked.language, one.evidence) for one in chosen)
+    abroad = all(is_foreign(query.language, one.evidence) for one in chosen)
     return abroad and bool(told) and not any(_has_all(one, told) for one in chosen)
 
 
 def _has_all(one: Candidate, wanted: Sequence[int]) -> bool:
-    """The quote, or what stands above it, has all of these units."""
+    """The quote, or what stands above it, has all of these facets."""
     return all(one.reached[at] >= REACHED for at in wanted)
 
 
-def _stands_before(task: Task, asked: Asked, at: int) -> bool:
+def _stands_before(task: Task, query: Query, at: int) -> bool:
     """The question has the word in front of the next one as a noun has another: "its vaccine revenue", 疫苗销售收入."""
     text = normalise(task.question)
-    word, following = asked.units[at].own[-1], asked.units[at + 1].own[0]
+    word, following = query.facets[at].own[-1], query.facets[at + 1].own[0]
     if CJK.search(word):
         return re.search(rf"{re.escape(word)}(?:业务|板块|分部|部门)?的?{re.escape(following)}", text) is not None
     before, after = re.escape(word[:-1]), re.escape(following[:-1])
     return re.search(rf"(?:['’]s?|\b(?:the|its|their))\s+(?:[\w-]+\s+)?{before}\w*\s+{after}", text) is not None
 
 
-def _weight(asked: Asked, unit: Unit) -> float:
-    if unit.others:
+def _weight(query: Query, facet: Facet) -> float:
+    if facet.others:
         return _ITEM
-    if asked.names.intersection(unit.own):
+    if query.names.intersection(facet.own):
         return _NAME
-    return _SOFT if unit.weight < 1 else _WORD
+    return _SOFT if facet.weight < 1 else _WORD
 
 
-def _only_names(asked: Asked, chosen: Sequence[Candidate]) -> bool:
+def _only_names(query: Query, chosen: Sequence[Candidate]) -> bool:
     """No quote meets both what the question asks and, in its passage, whom or what it asks it about.
 
     Of two quotes one may have the name and the other the rest, and they have nothing to do with one another.
     """
-    named = [bool(asked.names.intersection(unit.own)) for unit in asked.units]
-    content = [at for at, unit in enumerate(asked.units) if unit.weight == 1 and not named[at]]
+    named = [bool(query.names.intersection(facet.own)) for facet in query.facets]
+    content = [at for at, facet in enumerate(query.facets) if facet.weight == 1 and not named[at]]
     if not content:
         return False
     touching = [
         one
         for one in chosen
-        if max(one.reached[at] for at in content) >= _TOUCHED or _is_named_row(asked, one, named, content)
+        if max(one.reached[at] for at in content) >= _TOUCHED or _is_named_row(query, one, named, content)
     ]
-    return not any(not any(named) or _has_name(asked, one.evidence) for one in touching)
+    return not any(not any(named) or _has_name(query, one.evidence) for one in touching)
 
 
-def _is_named_row(asked: Asked, one: Candidate, named: Sequence[bool], content: Sequence[int]) -> bool:
+def _is_named_row(query: Query, one: Candidate, named: Sequence[bool], content: Sequence[int]) -> bool:
     """A row of what is named, in a passage that says above it what is asked for: the products in a table of revenue."""
     if one.span.row is None or not any(is_name and one.matched[at] >= _MET for at, is_name in enumerate(named)):
         return False
     line = f" {' '.join(terms(f'{one.evidence.table_head} {one.evidence.text[: one.span.start]}'))} "
-    abroad = is_foreign(asked.language, one.evidence)
-    return any(meets(asked.units[at], line, abroad) >= _MET for at in content)
+    abroad = is_foreign(query.language, one.evidence)
+    return any(meets(query.facets[at], line, abroad) >= _MET for at in content)
 
 
-def _only_places(asked: Asked, chosen: Sequence[Candidate]) -> bool:
+def _only_places(query: Query, chosen: Sequence[Candidate]) -> bool:
     """The quotes have the place that is asked about and nothing of what is asked about it: the company's revenue in a
     country is no answer to what else happens there."""
-    places = [not place_terms().isdisjoint(unit.own) for unit in asked.units]
+    places = [not place_terms().isdisjoint(facet.own) for facet in query.facets]
     content = [
         at
-        for at, unit in enumerate(asked.units)
-        if unit.weight == 1 and not places[at] and not asked.names.intersection(unit.own)
+        for at, facet in enumerate(query.facets)
+        if facet.weight == 1 and not places[at] and not query.names.intersection(facet.own)
     ]
     return any(places) and bool(content) and max(one.reached[at] for one in chosen for at in content) < _TOUCHED
 
 
-def of_the_named(asked: Asked, ranked: Sequence[Candidate]) -> list[Candidate]:
+def keep_named(query: Query, ranked: Sequence[Candidate]) -> list[Candidate]:
     """Without the quotes whose passage has not half of a name of several words, where another passage has all of it.
 
     Where quotes are in two languages a name of one word tells them apart as well: words in common do so less.
     """
-    names = asked.names - asked.known
-    mixed = len({is_foreign(asked.language, one.evidence) for one in ranked}) > 1
+    names = query.names - query.known
+    mixed = len({is_foreign(query.language, one.evidence) for one in ranked}) > 1
     if len(names) < (1 if mixed else _SEVERAL):
         return list(ranked)
     had: dict[int, float] = {}
     for one in ranked:
         if one.evidence.number not in had:
             item = one.evidence
-            said = set(words(f"{item.header} {item.company} {item.text}")) | _called([item], asked)
+            said = set(words(f"{item.header} {item.company} {item.text}")) | _called([item], query)
             had[item.number] = sum(name in said or stem(name) in said or _alias_in(name, said) for name in names)
     if max(had.values(), default=0) < len(names):
         return list(ranked)
     return [one for one in ranked if had[one.evidence.number] >= len(names) / 2]
 
 
-def _has_name(asked: Asked, item: Evidence) -> bool:
-    said = set(words(f"{item.header} {item.company} {item.text}")) | _called([item], asked)
-    return any(name in said or stem(name) in said or _alias_in(name, said) for name in asked.names)
+def _has_name(query: Query, item: Evidence) -> bool:
+    said = set(words(f"{item.header} {item.company} {item.text}")) | _called([item], query)
+    return any(name in said or stem(name) in said or _alias_in(name, said) for name in query.names)
 
 
-def _unknown(asked: Asked, unit: Unit) -> bool:
+def _unknown(query: Query, facet: Facet) -> bool:
     """Nobody knows what it is called in the other language; a name is looked for as it is."""
-    return not unit.gloss and not unit.others and not asked.names.intersection(unit.own)
+    return not facet.gloss and not facet.others and not query.names.intersection(facet.own)
 
 
-def _names_known(task: Task, asked: Asked) -> bool:
+def _names_known(task: Task, query: Query) -> bool:
     """The evidence is about a company that the question names, or every name of the question is somewhere in it.
 
     An abbreviation of a financial item is no name.
     """
-    if asked.known:
+    if query.known:
         return True
     said = set(words(" ".join(f"{item.header} {item.company} {item.text}" for item in task.evidence)))
-    items = {word for unit in asked.units if unit.others for word in unit.own}
-    if all(name in said or stem(name) in items or _alias_in(name, said) for name in asked.names):
+    items = {word for facet in query.facets if facet.others for word in facet.own}
+    if all(name in said or stem(name) in items or _alias_in(name, said) for name in query.names):
         return True
-    called = _called(task.evidence, asked)
+    called = _called(task.evidence, query)
     return all(
-        name in said or stem(name) in items or stem(name) in called or _alias_in(name, said) for name in asked.names
+        name in said or stem(name) in items or stem(name) in called or _alias_in(name, said) for name in query.names
     )
 
 
-def _names_quoted(asked: Asked, quoted: Sequence[Evidence]) -> bool:
+def _names_quoted(query: Query, quoted: Sequence[Evidence]) -> bool:
     """The quoted passages of the other language have every name that has a gloss: too little else ties them to it."""
-    if asked.known:
+    if query.known:
         return True
-    named = {word for unit in asked.units if unit.gloss and asked.names.intersection(unit.own) for word in unit.own}
+    named = {
+        word for facet in query.facets if facet.gloss and query.names.intersection(facet.own) for word in facet.own
+    }
     said = set(words(" ".join(f"{item.header} {item.text}" for item in quoted)))
-    return all(word in said for word in named - _called(quoted, asked))
+    return all(word in said for word in named - _called(quoted, query))
 
 
-def _called(evidence: Sequence[Evidence], asked: Asked) -> set[str]:
+def _called(evidence: Sequence[Evidence], query: Query) -> set[str]:
     """Words of the question that evidence in the other language has by their gloss."""
     lines = []
     for item in evidence:
-        if is_foreign(asked.language, item):
+        if is_foreign(query.language, item):
             found = terms(f"{item.header} {item.company} {item.text}")
             lines.append((f" {' '.join(found)} ", "".join(found)))
-    glossed = (unit for unit in asked.units if any(says(one, *line) for one in unit.gloss for line in lines))
-    return {word for unit in glossed for word in unit.own}
+    glossed = (
+        facet for facet in query.facets if any(has_expression(one, *line) for one in facet.gloss for line in lines)
+    )
+    return {word for facet in glossed for word in facet.own}
 
 
 def _alias_in(name: str, said: set[str]) -> bool:
     return any(name in names and names & said for names in ALIASES)
 
 
-def _whom_or_when(asked: Asked, best: Candidate) -> Decline | None:
+def _whom_or_when(query: Query, best: Candidate) -> Decline | None:
     """Which of the company and the period that the question names the best quote's passage does not name in the same
     words; None when it names both."""
     nobody = _no_evidence("The best passage does not name the company that the question names.")
     never = Decline("no_such_period", "The best passage is not of the period that the question names.")
     item = best.evidence
     text = normalise(f"{item.header} {item.company} {item.period_label} {item.table_head} {item.text}")
-    if not asked.names <= set(words(text)):
+    if not query.names <= set(words(text)):
         return nobody
-    if asked.language == "zh" and not asked.names and not item.company:
+    if query.language == "zh" and not query.names and not item.company:
         return nobody
-    if asked.relative and not (asked.years or asked.days):
+    if query.relative and not (query.years or query.days):
         return never  # the caller has read which period is meant, and it is not there
     label = normalise(f"{item.period_label} {item.header}")
-    if asked.quarter and not re.search(rf"\bq{asked.quarter}\b", label):
+    if query.quarter and not re.search(rf"\bq{query.quarter}\b", label):
         return never
-    return None if all(str(year) in (label if asked.quarter else text) for year in asked.years) else never
+    return None if all(str(year) in (label if query.quarter else text) for year in query.years) else never

@@ -20,7 +20,7 @@ _SUFFIXES = ("", "价", "矿", "业", "市", "率", "类")
 """What may follow a single character that is the whole gloss: 铜 is meant by 铜价, and 金 is not by 金融."""
 
 
-def glosses(kept: Sequence[str]) -> list[tuple[Expression, ...]]:
+def find_glosses(kept: Sequence[str]) -> list[tuple[Expression, ...]]:
     """For each term of a question the expressions of the other language, empty where the glossary has none.
 
     The longest match wins, and each of its words has its gloss: "central" and "bank" both have 央行.
@@ -38,17 +38,17 @@ def glosses(kept: Sequence[str]) -> list[tuple[Expression, ...]]:
 
 
 @lru_cache(maxsize=256)
-def foreign(language: str, text: str) -> bool:
+def is_foreign_text(language: str, text: str) -> bool:
     """Whether a passage is in another language than the question's; one without letters is in none."""
     return any(letter.isalpha() for letter in text) and language_of(text) != language
 
 
 def is_foreign(language: str, evidence: Evidence) -> bool:
     """Whether the evidence has to be read by the question's gloss."""
-    return foreign(language, evidence.text)
+    return is_foreign_text(language, evidence.text)
 
 
-def says(expression: Expression, line: str, bare: str) -> bool:
+def has_expression(expression: Expression, line: str, bare: str) -> bool:
     """Whether a line of terms has the expression; `bare` is the line without spaces.
 
     Chinese is looked for in the letters, as words are cut differently beside one another.
@@ -66,7 +66,7 @@ def names_company(gloss: Sequence[Expression], companies: Sequence[str]) -> bool
     for company in companies:
         words = terms(company)
         line = f" {' '.join(words)} "
-        if any(says(one, line, "".join(words)) for one in gloss):
+        if any(has_expression(one, line, "".join(words)) for one in gloss):
             return True
     return False
 

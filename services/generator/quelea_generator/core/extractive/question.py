@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import pairwise
 
+from quelea_fintext.abbreviations import asked_for, is_made_of, meanings
 from quelea_fintext.dates import MONTHS, find_dates
 from quelea_fintext.nouns import in_nouns
 from quelea_fintext.period_words import QUARTERS, months_asked, usual
 from quelea_fintext.text import language_of, normalise, stem, terms, words
 
-from quelea_generator.core.extractive.abbreviations import spelled_out
-from quelea_generator.core.extractive.asking_words import ASKING, SOFT
-from quelea_generator.core.extractive.glosses import glosses, is_foreign, names_company
-from quelea_generator.core.extractive.known_names import known_names
-from quelea_generator.core.line_items import Expression, blockers, concepts, made_of
-from quelea_generator.core.model import Task
+from quelea_generator.core.extractive.glosses import find_glosses, is_foreign, names_company
+from quelea_generator.core.extractive.vocabulary import QUESTION_WORDS, WEAK_WORDS
+from quelea_generator.core.line_items import Expression, blockers, components, concepts
+from quelea_generator.core.model import Evidence, Task
 
 _SOFT_WEIGHT = 0.35
-_MOST_UNITS = 40
-"""A longer question is read by its first forty things: work grows with units times spans."""
+_MOST_FACETS = 40
+"""A longer question is read by its first forty things: work grows with facets times spans."""
 
 _OTHER = re.compile(r"\bother\b|其[他它]")
 _MOVE = re.compile(
@@ -93,7 +93,7 @@ Glosses = list[tuple[Expression, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Facet:
     """One thing the question is about.
 
     Attributes:
@@ -114,11 +114,11 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Query:
     """A question, read."""
 
     language: str
-    units: tuple[Unit, ...]
+    facets: tuple[Facet, ...]
     words: frozenset[str] = frozenset()
     """Every term of the question, asking words too."""
     pairs: frozenset[tuple[str, str]] = frozenset()
@@ -140,7 +140,7 @@ class Asked:
     """Several items of one table are asked for: by segment, by product."""
     when: bool = False
     """A time is asked for: the head of a table may be the answer."""
-    causes: tuple[Unit, ...] = ()
+    causes: tuple[Facet, ...] = ()
     """Where a reason is asked for: the items that move the one that is asked about."""
     latest: bool = False
     relative: bool = False
@@ -159,11 +159,11 @@ class Asked:
         return self.percent or self.count or self.amount
 
 
-def read_question(task: Task) -> Asked:
+def read_question(task: Task) -> Query:
     """Read a question against the evidence that came with it (whose companies are context, not content)."""
     question = _HOW_MUCH.sub(" ", _FORM.sub(" ", in_nouns(usual(task.question))))
     text = normalise(question)
-    known = known_names(task)
+    known = company_words(task)
     found = terms(text)
     kept = [word for word in found if word not in known and not re.fullmatch(r"[\d.]+", word)]
     kept = _without_kinds(kept)
@@ -176,19 +176,19 @@ def read_question(task: Task) -> Asked:
     abroad = [item for item in task.evidence if is_foreign(language, item)]
     if abroad:
         kept = [word for word in kept if word not in _TIMES]
-        called = glosses(kept)
+        called = find_glosses(kept)
         companies = [item.company for item in abroad if item.company]
         ours = {word for word, gloss in zip(kept, called, strict=True) if names_company(gloss, companies)}
         meant |= frozenset(name for name in named if stem(name) in ours)
         pieces = [(word, gloss) for word, gloss in zip(kept, called, strict=True) if word not in ours]
         kept, called = [word for word, _ in pieces], [gloss for _, gloss in pieces]
-    long = spelled_out(question, task.evidence)
-    units = tuple(replace(unit, long=long.get(unit.own[0], ())) for unit in _units(kept, called))
-    return Asked(
+    long = expand_abbreviations(question, task.evidence)
+    facets = tuple(replace(facet, long=long.get(facet.own[0], ())) for facet in _facets(kept, called))
+    return Query(
         language=language,
-        units=units,
+        facets=facets,
         words=frozenset(kept),
-        pairs=frozenset(pair for pair in pairwise(kept) if not ASKING.issuperset(pair)),
+        pairs=frozenset(pair for pair in pairwise(kept) if not QUESTION_WORDS.issuperset(pair)),
         names=frozenset(name for name in named if stem(name) not in long),  # what is spelled out is met by that
         known=meant,
         percent=bool(_PERCENT.search(text) or _TO_REVENUE.search(text)),
@@ -212,26 +212,26 @@ def read_question(task: Task) -> Asked:
     )
 
 
-def _units(kept: list[str], called: Glosses) -> tuple[Unit, ...]:
+def _facets(kept: list[str], called: Glosses) -> tuple[Facet, ...]:
     """Concepts where the words make one, single words for the rest, each thing once."""
-    units: dict[int | str, Unit] = {}
+    facets: dict[int | str, Facet] = {}
     at = 0
-    while at < len(kept) and len(units) < _MOST_UNITS:
+    while at < len(kept) and len(facets) < _MOST_FACETS:
         key, own = _concept_at(kept, at)
         if own:
             others = tuple(e for e in concepts()[key] if e != own)
-            before = units.get(key)
+            before = facets.get(key)
             if before is None or len(own) > len(before.own):
                 gloss = tuple(dict.fromkeys(one for these in called[at : at + len(own)] for one in these))
-                units[key] = Unit(own, others, blockers=blockers(key), gloss=gloss)
+                facets[key] = Facet(own, others, blockers=blockers(key), gloss=gloss)
             at += len(own)
             continue
         word = kept[at]
         at += 1
-        if word not in ASKING:
-            weight = _SOFT_WEIGHT if word in SOFT else 1.0
-            units.setdefault(word, Unit((word,), (), weight, gloss=called[at - 1]))
-    return tuple(units.values())
+        if word not in QUESTION_WORDS:
+            weight = _SOFT_WEIGHT if word in WEAK_WORDS else 1.0
+            facets.setdefault(word, Facet((word,), (), weight, gloss=called[at - 1]))
+    return tuple(facets.values())
 
 
 def _without_kinds(kept: list[str]) -> list[str]:
@@ -240,18 +240,21 @@ def _without_kinds(kept: list[str]) -> list[str]:
         word
         for at, word in enumerate(kept)
         if not (
-            0 < at < len(kept) - 1 and word in _KINDS and kept[at - 1] not in ASKING and _concept_at(kept, at + 1)[1]
+            0 < at < len(kept) - 1
+            and word in _KINDS
+            and kept[at - 1] not in QUESTION_WORDS
+            and _concept_at(kept, at + 1)[1]
         )
     ]
 
 
-def _causes(kept: list[str]) -> tuple[Unit, ...]:
-    found: dict[int, Unit] = {}
+def _causes(kept: list[str]) -> tuple[Facet, ...]:
+    found: dict[int, Facet] = {}
     for at in range(len(kept)):
         key, own = _concept_at(kept, at)
-        for part in made_of(key) if own else ():
+        for part in components(key) if own else ():
             first, *others = concepts()[part]
-            found.setdefault(part, Unit(first, tuple(others), blockers=blockers(part)))
+            found.setdefault(part, Facet(first, tuple(others), blockers=blockers(part)))
     return tuple(found.values())
 
 
@@ -274,7 +277,7 @@ def _names(question: str) -> frozenset[str]:
         first = match.start() == 0 or question[: match.start()].rstrip().endswith((".", "?", "!", ":"))
         if word.lower().rstrip(".") in MONTHS:
             continue  # a time, which no passage in the other language has by that name
-        if (not first or word.isupper()) and stem(word.lower()) not in ASKING:
+        if (not first or word.isupper()) and stem(word.lower()) not in QUESTION_WORDS:
             found.update(part for part in words(word) if len(part) > 1)
     return frozenset(found)
 
@@ -282,3 +285,54 @@ def _names(question: str) -> frozenset[str]:
 def _quarter(match: re.Match[str]) -> int:
     said = next(group for group in match.groups() if group)
     return QUARTERS[said]
+
+
+_FULL_NAME = re.compile(r"[\u3400-\u9fff（）()]{2,40}?(?:股份有限公司|有限责任公司|有限公司|集团公司)")
+
+
+def company_words(task: Task) -> frozenset[str]:
+    """Words of the companies that the evidence is about.
+
+    A full Chinese name is one of them when the short one is its characters in order: 平安银行 of 平安银行股份有限公司.
+    """
+    known: set[str] = set()
+    short = {item.company for item in task.evidence if item.company}
+    for full in _FULL_NAME.findall(task.question):
+        if any(_in_order(name, full) for name in short):
+            known.update(terms(full))
+    for item in task.evidence:
+        known.update(terms(item.company))
+        known.update(terms(item.header.split("·")[0]) if item.company and "·" in item.header else ())
+    return frozenset(known)
+
+
+def _in_order(name: str, full: str) -> bool:
+    rest = iter(full)
+    return len(name) > 1 and all(letter in rest for letter in name)
+
+
+_LABEL = re.compile(r"^[A-Z][A-Za-z&, -]{3,60}(?=\t| [$(]?\d)", re.MULTILINE)
+_LINKS = frozenset("and of the for in to &".split())
+
+
+def expand_abbreviations(question: str, evidence: Sequence[Evidence]) -> dict[str, tuple[Expression, ...]]:
+    """Stemmed abbreviation -> what it stands for, as terms: by the evidence's definitions, else by the labels of its
+    tables that are made of its letters.
+
+    What is an item of finance anyway (EPS, R&D) is left to the concepts.
+    """
+    known = {word for concept in concepts() for expression in concept for word in expression}
+    unknown = [one for one in asked_for(question) if stem(one.lower()) not in known]
+    if not unknown:
+        return {}
+    found = {short: set(longs) for short, longs in meanings(unknown, (item.text for item in evidence)).items()}
+    labels = {match.group() for item in evidence if item.is_table for match in _LABEL.finditer(item.text)}
+    for label in labels:
+        words = [word.strip(",") for word in label.split() if word.lower() not in _LINKS]
+        for short in unknown:
+            if short not in found and is_made_of(short, words):
+                found[short] = {label}
+    return {
+        stem(short.lower()): tuple(sorted({expression for long in longs if (expression := tuple(terms(long)))}))
+        for short, longs in found.items()
+    }

@@ -11,17 +11,23 @@ from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of, normalise
 from quelea_kit.errors import NotFound
 
-from quelea_generator.core.extractive.captions import is_caption
-from quelea_generator.core.extractive.compose import lines, opening
-from quelea_generator.core.extractive.computing.calculation import computed
+from quelea_generator.core.extractive.answer_text import opening, write_lines
+from quelea_generator.core.extractive.computing.calculation import compute_answer
 from quelea_generator.core.extractive.computing.statements import OPENING
-from quelea_generator.core.extractive.decline import decline_of, of_another_part, of_the_named
+from quelea_generator.core.extractive.decline import find_decline, keep_named, lacks_qualifier
 from quelea_generator.core.extractive.opinions import opinion_asked
-from quelea_generator.core.extractive.parents import of_whom
 from quelea_generator.core.extractive.question import read_question
-from quelea_generator.core.extractive.scoring import WEIGHTS, Candidate, candidates, states_item
+from quelea_generator.core.extractive.scoring import WEIGHTS, Candidate, score_candidates, states_item
 from quelea_generator.core.extractive.selection import select
-from quelea_generator.core.extractive.subjects import is_about, named_first, nobody_speaks_of, of_places, subjects_of
+from quelea_generator.core.extractive.spans import is_caption
+from quelea_generator.core.extractive.subjects import (
+    find_subjects,
+    is_about,
+    keep_places,
+    names_unmentioned_company,
+    rank_named_first,
+    separate_parent_company,
+)
 from quelea_generator.core.model import Decline, Delta, Event, Finished, Quote, Task
 
 MOST_QUOTES = 3
@@ -57,31 +63,35 @@ def answer(task: Task) -> Answer:
 
 
 def _answer(task: Task) -> Answer:
-    if nobody_speaks_of(task.question, task.evidence):
+    if names_unmentioned_company(task.question, task.evidence):
         return Answer(decline=Decline("no_evidence", "No passage speaks of the company that the question names."))
-    asked = read_question(task)
+    query = read_question(task)
     opinion = opinion_asked(normalise(task.question))
-    if not opinion and (sure := computed(task, asked)) and not any(_instructs(row) for row in sure.rows):
-        head = opening(asked.language) if sure.is_stated else OPENING[asked.language]
+    if not opinion and (sure := compute_answer(task, query)) and not any(_instructs(row) for row in sure.rows):
+        head = opening(query.language) if sure.is_stated else OPENING[query.language]
         return Answer((head, sure.line), tuple(_quote(row) for row in sure.rows))
     bad = {item.number for item in task.evidence if reads_like_instructions(item.text)}
-    ranked = [one for one in candidates(asked, task.evidence) if one.evidence.number not in bad or not _instructs(one)]
-    if not asked.when:
+    ranked = [
+        one for one in score_candidates(query, task.evidence) if one.evidence.number not in bad or not _instructs(one)
+    ]
+    if not query.when:
         ranked = [one for one in ranked if not is_caption(one.text)]
     if opinion:
-        ranked = [one for one in ranked if states_item(asked, one)]
-    subjects = subjects_of(task.question, task.evidence)
+        ranked = [one for one in ranked if states_item(query, one)]
+    subjects = find_subjects(task.question, task.evidence)
     if subjects:
-        ranked = named_first(subjects, [one for one in ranked if is_about(subjects, one, figure=asked.wants_figure)])
-    ranked = of_the_named(asked, of_places(task.question, ranked))
-    ranked = of_whom(task.question, ranked, figure=asked.wants_figure)
-    chosen = select(asked, ranked, most=MOST_QUOTES)
-    if of_another_part(asked, chosen):
-        chosen = select(asked, [one for one in ranked if not of_another_part(asked, [one])], most=MOST_QUOTES)
-    chosen.sort(key=lambda one: of_another_part(asked, [one]))
-    if decline := decline_of(task, asked, chosen, opinion):
+        ranked = rank_named_first(
+            subjects, [one for one in ranked if is_about(subjects, one, figure=query.wants_figure)]
+        )
+    ranked = keep_named(query, keep_places(task.question, ranked))
+    ranked = separate_parent_company(task.question, ranked, figure=query.wants_figure)
+    chosen = select(query, ranked, most=MOST_QUOTES)
+    if lacks_qualifier(query, chosen):
+        chosen = select(query, [one for one in ranked if not lacks_qualifier(query, [one])], most=MOST_QUOTES)
+    chosen.sort(key=lambda one: lacks_qualifier(query, [one]))
+    if decline := find_decline(task, query, chosen, opinion):
         return Answer(decline=decline)
-    return Answer((opening(asked.language, opinion), *lines(asked, chosen)), tuple(_quote(one) for one in chosen))
+    return Answer((opening(query.language, opinion), *write_lines(query, chosen)), tuple(_quote(one) for one in chosen))
 
 
 def _quote(one: Candidate) -> Quote:

@@ -96,7 +96,7 @@ def _is_cell(part: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def figures_of(text: str) -> frozenset[str]:
+def find_figures(text: str) -> frozenset[str]:
     """Figures of a text as bare digits, without years and single digits: for telling quotes apart."""
     found = set()
     for match in re.finditer(r"\d[\d,]*(?:\.\d+)?", text):

@@ -10,11 +10,17 @@ from types import MappingProxyType
 
 from quelea_fintext.text import terms
 
-from quelea_generator.core.extractive import labels
 from quelea_generator.core.extractive.glosses import is_foreign
-from quelea_generator.core.extractive.meeting import meets
-from quelea_generator.core.extractive.question import Asked, Unit
-from quelea_generator.core.extractive.spans import Span, runs_of, spans_of
+from quelea_generator.core.extractive.matching import (
+    OTHER_ITEMS,
+    distinguishing_facets,
+    is_exact,
+    label_precision,
+    meets,
+    says_together,
+)
+from quelea_generator.core.extractive.question import Facet, Query
+from quelea_generator.core.extractive.spans import Span, find_runs, find_spans
 from quelea_generator.core.model import Evidence
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
@@ -89,7 +95,7 @@ class Candidate:
     """A span with what was seen of it.
 
     Attributes:
-        matched: For each unit of the question, how well the span itself meets it, 0 to 1.
+        matched: For each facet of the question, how well the span itself meets it, 0 to 1.
         reached: The same with what stands above it: heading, section, table head.
         features: What WEIGHTS weighs.
         score: The weighted sum.
@@ -129,16 +135,18 @@ def _line(text: str) -> tuple[str, tuple[str, ...]]:
     return f" {' '.join(found)} ", found
 
 
-def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str, float] = WEIGHTS) -> list[Candidate]:
+def score_candidates(
+    query: Query, evidence: Sequence[Evidence], weights: Mapping[str, float] = WEIGHTS
+) -> list[Candidate]:
     """Every span of the evidence, scored, best first. Evidence is given best first."""
     seen: list[_Seen] = []
     for rank, item in enumerate(evidence):
-        abroad = is_foreign(asked.language, item)
+        abroad = is_foreign(query.language, item)
         section = item.header.split("·", 4)[-1] if item.header.count("·") >= 4 else ""
         around, _ = _line(f"{section} {item.table_head}")
         lines: dict[str, str] = {}
-        spans = spans_of(item.text, is_table=item.is_table, heads=asked.when)
-        for span in [*spans, *runs_of(spans)] if asked.breakdown else spans:
+        spans = find_spans(item.text, is_table=item.is_table, heads=query.when)
+        for span in [*spans, *find_runs(spans)] if query.breakdown else spans:
             if span.row is None and not span.rows and _HEADING.fullmatch(item.text[span.start : span.end]):
                 continue
             label = "; ".join(row.label for row in span.rows) or (span.row.label if span.row else "")
@@ -148,51 +156,51 @@ def candidates(asked: Asked, evidence: Sequence[Evidence], weights: Mapping[str,
             seen.append(_Seen(item, rank, span, own, words_, lines[span.above], around, abroad))
     if not seen:
         return []
-    matched = [tuple(meets(unit, one.own, one.abroad) for unit in asked.units) for one in seen]
-    shares = _weights(asked.units, matched)
+    matched = [tuple(meets(facet, one.own, one.abroad) for facet in query.facets) for one in seen]
+    shares = _weights(query.facets, matched)
     of_rows = [met for one, met in zip(seen, matched, strict=True) if one.span.row]
-    demanded = labels.demanded(asked, of_rows, [(one.own, one.abroad) for one in seen if not one.span.row])
+    telling = distinguishing_facets(query, of_rows, [(one.own, one.abroad) for one in seen if not one.span.row])
     found = []
     for one, met in zip(seen, matched, strict=True):
         reached = tuple(
-            max(m, 0.7 * meets(unit, one.above, one.abroad), 0.5 * meets(unit, one.around, one.abroad))
+            max(m, 0.7 * meets(facet, one.above, one.abroad), 0.5 * meets(facet, one.around, one.abroad))
             if m < 0.7
             else m
-            for m, unit in zip(met, asked.units, strict=True)
+            for m, facet in zip(met, query.facets, strict=True)
         )
-        has_all = all(reached[at] >= REACHED for at in demanded)
-        features = _features(asked, one, met, reached, shares, len(evidence), has_all=has_all)
-        if not one.span.row and (asked.moves or asked.percent or asked.reason):
-            features["together"] = float(labels.says_together(asked, demanded, one.own, one.abroad))
+        has_all = all(reached[at] >= REACHED for at in telling)
+        features = _features(query, one, met, reached, shares, len(evidence), has_all=has_all)
+        if not one.span.row and (query.moves or query.percent or query.reason):
+            features["together"] = float(says_together(query, telling, one.own, one.abroad))
         score = sum(weights[name] * value for name, value in features.items())
         found.append(Candidate(one.evidence, one.span, met, reached, MappingProxyType(features), score))
     found.sort(key=lambda c: (-c.score, c.evidence.number, c.span.start))
     return found
 
 
-def states_item(asked: Asked, candidate: Candidate) -> bool:
+def states_item(query: Query, candidate: Candidate) -> bool:
     """Whether it is about a financial item that the question names."""
-    return any(unit.others and met >= _MET for unit, met in zip(asked.units, candidate.matched, strict=True))
+    return any(facet.others and met >= _MET for facet, met in zip(query.facets, candidate.matched, strict=True))
 
 
-def _weights(units: Sequence[Unit], matched: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    """Share of each unit in the question, higher when few spans meet it; they add up to 1.
+def _weights(facets: Sequence[Facet], matched: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """Share of each facet in the question, higher when few spans meet it; they add up to 1.
 
-    A unit that no span meets tells no span from another: it has no share here (it counts when declining is decided).
+    A facet that no span meets tells no span from another: it has no share here (it counts when declining is decided).
     """
     total = len(matched)
     raw = []
-    for i, unit in enumerate(units):
+    for i, facet in enumerate(facets):
         meeting = sum(own[i] >= _MET for own in matched)
         rarity = math.log((1 + total) / (1 + meeting)) / math.log(1 + total)
-        floor = _ITEM_FLOOR if unit.others else _WORD_FLOOR
-        raw.append(unit.weight * max(floor, rarity) if any(own[i] > 0 for own in matched) else 0.0)
+        floor = _ITEM_FLOOR if facet.others else _WORD_FLOOR
+        raw.append(facet.weight * max(floor, rarity) if any(own[i] > 0 for own in matched) else 0.0)
     whole = sum(raw) or 1.0
     return tuple(value / whole for value in raw)
 
 
 def _features(
-    asked: Asked,
+    query: Query,
     one: _Seen,
     own: Iterable[float],
     reached: Iterable[float],
@@ -206,24 +214,24 @@ def _features(
     shown = " ".join(row.cells) if row else text
     coverage = sum(share * m for share, m in zip(shares, own, strict=True))
     wider = sum(share * m for share, m in zip(shares, reached, strict=True))
-    pairs = [pair for pair in asked.pairs if f" {pair[0]} {pair[1]} " in one.own]
-    wants = asked.wants_figure
-    span = _span(asked, text) if row is None else 0.0
+    pairs = [pair for pair in query.pairs if f" {pair[0]} {pair[1]} " in one.own]
+    wants = query.wants_figure
+    span = _span(query, text) if row is None else 0.0
     return {
         "coverage": coverage,
         "context": wider - coverage,
-        "precision": labels.precision(asked, one.own, one.words, one.abroad) if row and not asked.reason else 0.0,
-        "exact": float(row is not None and not asked.reason and not asked.yes_no and has_all and _exact(asked, one)),
+        "precision": label_precision(query, one.own, one.words, one.abroad) if row and not query.reason else 0.0,
+        "exact": float(row is not None and not query.reason and not query.yes_no and has_all and _exact(query, one)),
         "pairs": min(1.0, len(pairs) / 3),
         "rank": 1 - one.rank / passages,
         "figure": float(wants and _DIGITS.search(shown) is not None),
-        "kind": float(wants and _right_kind(asked, shown)),
-        "row": _row(asked) if row else 0.0,
-        "reason": float(asked.reason and row is None and _CAUSE.search(text) is not None),
-        "causes": _causes(asked, one.own, text) if row is None else 0.0,
+        "kind": float(wants and _right_kind(query, shown)),
+        "row": _row(query) if row else 0.0,
+        "reason": float(query.reason and row is None and _CAUSE.search(text) is not None),
+        "causes": _causes(query, one.own, text) if row is None else 0.0,
         "run": float(bool(one.span.rows)),
         "facts": float(row is None and _MONEY.search(text) is not None),
-        "period": 0.0 if span < 0 else float(_period(asked, one.evidence, row.label if row else text)),
+        "period": 0.0 if span < 0 else float(_period(query, one.evidence, row.label if row else text)),
         "span": span,
         "length": min(1.0, len(text) / 150) if row is None else 0.5,
         "pointer": float(row is None and _POINTER.search(text) is not None),
@@ -232,50 +240,50 @@ def _features(
     }
 
 
-def _row(asked: Asked) -> float:
+def _row(query: Query) -> float:
     """A row is wanted where a figure is; not where a reason or an account of something is."""
-    if asked.reason or not asked.wants_figure:
+    if query.reason or not query.wants_figure:
         return -1.0
-    return 0.0 if asked.yes_no else 1.0
+    return 0.0 if query.yes_no else 1.0
 
 
-def _exact(asked: Asked, one: _Seen) -> bool:
-    if not asked.other and one.span.row and labels.OTHER.match(one.span.row.label):
+def _exact(query: Query, one: _Seen) -> bool:
+    if not query.other and one.span.row and OTHER_ITEMS.match(one.span.row.label):
         return False
-    return labels.is_exact(asked.units, one.words, one.abroad)
+    return is_exact(query.facets, one.words, one.abroad)
 
 
-def _right_kind(asked: Asked, shown: str) -> bool:
-    if asked.percent and _PERCENT.search(shown):
+def _right_kind(query: Query, shown: str) -> bool:
+    if query.percent and _PERCENT.search(shown):
         return True
-    return (asked.amount or asked.count) and _MONEY.search(shown) is not None
+    return (query.amount or query.count) and _MONEY.search(shown) is not None
 
 
-def _causes(asked: Asked, own: str, text: str) -> float:
+def _causes(query: Query, own: str, text: str) -> float:
     """A sentence that explains what moves the item: revenue for net income."""
-    if not asked.causes or not _CAUSE.search(text):
+    if not query.causes or not _CAUSE.search(text):
         return 0.0
-    return max(meets(unit, own, False) for unit in asked.causes)
+    return max(meets(facet, own, False) for facet in query.causes)
 
 
-def _span(asked: Asked, text: str) -> float:
+def _span(query: Query, text: str) -> float:
     """For a question about a quarter: half when a sentence tells of a quarter, -1 when only of a longer time."""
-    if not asked.quarter or asked.months > 3:
+    if not query.quarter or query.months > 3:
         return 0.0
     if _QUARTER_SPAN.search(text):
         return 0.5
     return -1.0 if _LONG_SPAN.search(text) else 0.0
 
 
-def _period(asked: Asked, evidence: Evidence, text: str) -> int:
+def _period(query: Query, evidence: Evidence, text: str) -> int:
     """1 when the span names a year that was asked for; -1 when it names others only and its filing is another one too.
 
     A filer's fiscal year and the calendar's differ, so a filing of the asked period is not held to its number.
     """
-    if not asked.years:
+    if not query.years:
         return 0
     said = {int(year) for year in _YEAR.findall(text)}
-    if said & asked.years:
+    if said & query.years:
         return 1
     own = {int(year) for year in _YEAR.findall(f"{evidence.period_label} {evidence.period_end}")}
-    return -1 if said and not own & asked.years else 0
+    return -1 if said and not own & query.years else 0

@@ -9,19 +9,19 @@ from functools import lru_cache
 
 from quelea_fintext.text import terms
 
-from quelea_generator.core.extractive.columns import table_fit
-from quelea_generator.core.extractive.labels import names_item
-from quelea_generator.core.extractive.question import Asked
-from quelea_generator.core.extractive.rows import figures_of, parse_row
+from quelea_generator.core.extractive.matching import names_item
+from quelea_generator.core.extractive.question import Query
+from quelea_generator.core.extractive.rows import find_figures, parse_row
 from quelea_generator.core.extractive.scoring import REACHED, Candidate
 from quelea_generator.core.extractive.spans import Span
+from quelea_generator.core.extractive.table_heads import table_fit
 from quelea_generator.core.model import Evidence
 
 _ENOUGH = 0.45
 """A further quote must score at least this part of the best."""
 _ABOUT = 0.4
 """A further quote must meet at least this part of what the best meets of the question."""
-_NEW_UNIT = 0.8
+_NEW_FACET = 0.8
 """Worth of meeting a part of the question that no chosen quote meets."""
 _NEW_FILING = 2.0
 """Worth of another filing, where things are compared."""
@@ -56,37 +56,37 @@ _OTHER_KIND = 0.4
 """Worth of a sentence beside rows, or a row beside sentences: one gives the figure, the other what it means."""
 
 
-def select(asked: Asked, ranked: Sequence[Candidate], *, most: int = 3, pool: int = 60) -> list[Candidate]:
+def select(query: Query, ranked: Sequence[Candidate], *, most: int = 3, pool: int = 60) -> list[Candidate]:
     """Up to `most` quotes, the best first; no two with the same figures or the same words."""
-    left = by_period(asked, ranked[:pool])
-    if each := _one_each(asked, left):
+    left = rank_by_period(query, ranked[:pool])
+    if each := _one_each(query, left):
         return each
     chosen: list[Candidate] = []
     while left and len(chosen) < most:
-        best = max(left, key=lambda candidate: candidate.score + _adds(asked, candidate, chosen))
-        longer = _with_next(asked, best, ranked)
+        best = max(left, key=lambda candidate: candidate.score + _adds(query, candidate, chosen))
+        longer = _with_next(query, best, ranked)
         best = best if any(_overlap(longer, other) for other in chosen) else longer
         chosen.append(best)
-        least, about = _ENOUGH * chosen[0].score, _ABOUT * _meets(asked, chosen[0])
+        least, about = _ENOUGH * chosen[0].score, _ABOUT * _meets(query, chosen[0])
         left = [
             candidate
             for candidate in left
             if candidate.score >= least
-            and _meets(asked, candidate) >= about
-            and not _needless(asked, candidate, chosen)
+            and _meets(query, candidate) >= about
+            and not _needless(query, candidate, chosen)
             and not _repeats(candidate, best)
         ]
     return chosen
 
 
-def by_period(asked: Asked, ranked: Sequence[Candidate]) -> list[Candidate]:
+def rank_by_period(query: Query, ranked: Sequence[Candidate]) -> list[Candidate]:
     """The best with rows of tables of another period set back."""
     head = [
         replace(
             one,
             score=one.score
-            + _OTHER_PERIOD * table_fit(asked, one.evidence, one.span)
-            - _OF_A_PART * is_of_a_part(asked, one),
+            + _OTHER_PERIOD * table_fit(query, one.evidence, one.span)
+            - _OF_A_PART * is_of_a_part(query, one),
         )
         if one.span.row
         else one
@@ -100,15 +100,17 @@ def is_primary(evidence: Evidence) -> bool:
     return _STATEMENT.search(f"{evidence.header.rsplit('·', 1)[-1]} {evidence.table_head}") is not None
 
 
-def _one_each(asked: Asked, left: Sequence[Candidate]) -> list[Candidate]:
+def _one_each(query: Query, left: Sequence[Candidate]) -> list[Candidate]:
     """For a question that asks for several items of one time, the row of each, in its order; empty for any other
     question, and where one of them has no row."""
-    items = [at for at, unit in enumerate(asked.units) if unit.others]
-    if not 1 < len(items) <= _MOST_ITEMS or not asked.wants_figure or asked.percent or len(asked.years) > 1:
+    items = [at for at, facet in enumerate(query.facets) if facet.others]
+    if not 1 < len(items) <= _MOST_ITEMS or not query.wants_figure or query.percent or len(query.years) > 1:
         return []
-    if asked.reason or asked.moves or asked.breakdown or asked.yes_no or (asked.compares and not asked.years):
+    if query.reason or query.moves or query.breakdown or query.yes_no or (query.compares and not query.years):
         return []
-    if any(unit.weight == 1 and not unit.others and not asked.names.intersection(unit.own) for unit in asked.units):
+    if any(
+        facet.weight == 1 and not facet.others and not query.names.intersection(facet.own) for facet in query.facets
+    ):
         return []  # a word that belongs to one of them
     found = []
     for at in items:
@@ -120,14 +122,14 @@ def _one_each(asked: Asked, left: Sequence[Candidate]) -> list[Candidate]:
     return found
 
 
-def is_of_a_part(asked: Asked, candidate: Candidate) -> bool:
+def is_of_a_part(query: Query, candidate: Candidate) -> bool:
     """The row stands in its table under several headings, and the question has no word of the one above it: the
     operating income of one segment is not the company's. Or the heading names another item than the question."""
     heading = candidate.span.above.rsplit("\n", 1)[-1]
     row = candidate.span.row
-    if row is None or not heading or _terms(heading) & asked.words or _WHOLE.search(heading):
+    if row is None or not heading or _terms(heading) & query.words or _WHOLE.search(heading):
         return False
-    items = [at for at, unit in enumerate(asked.units) if unit.others]
+    items = [at for at, facet in enumerate(query.facets) if facet.others]
     if items and max(candidate.reached[at] for at in items) < _HEADED and names_item(heading):
         return True
     if any(r >= _HEADED > m for r, m in zip(candidate.reached, candidate.matched, strict=True)):
@@ -137,19 +139,19 @@ def is_of_a_part(asked: Asked, candidate: Candidate) -> bool:
     return sum(other is not None and other.label.lower() == label for other in rows) > 1
 
 
-def _needless(asked: Asked, candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
+def _needless(query: Query, candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
     """The first quote is the very row that was asked for, and this one brings nothing else that the question names.
 
     It stays where several things are compared, where a reason or a change is asked for, and where it has a part of the
     question that no chosen quote has.
     """
-    if asked.compares or asked.breakdown or asked.reason or asked.moves or asked.yes_no:
+    if query.compares or query.breakdown or query.reason or query.moves or query.yes_no:
         return False
     if not chosen[0].features.get("exact"):
         return False
-    hard = [at for at, unit in enumerate(asked.units) if unit.weight == 1]
+    hard = [at for at, facet in enumerate(query.facets) if facet.weight == 1]
     have = [max(other.reached[at] for other in chosen) for at in hard]
-    if asked.wants_figure and min(have, default=0.0) >= REACHED:  # nothing is left
+    if query.wants_figure and min(have, default=0.0) >= REACHED:  # nothing is left
         return not _is_rival(candidate, chosen[0], hard)
     if not candidate.span.row or candidate.features.get("exact"):
         return False
@@ -161,18 +163,18 @@ def _is_rival(candidate: Candidate, first: Candidate, hard: Sequence[int]) -> bo
     one, other = candidate.span.row, first.span.row
     if one is None or other is None or _LETTERS.findall(one.label.lower()) != _LETTERS.findall(other.label.lower()):
         return False
-    if figures_of(candidate.text) & figures_of(first.text) or ("%" in candidate.text) != ("%" in first.text):
+    if find_figures(candidate.text) & find_figures(first.text) or ("%" in candidate.text) != ("%" in first.text):
         return False
     return all(candidate.reached[at] >= first.reached[at] for at in hard)
 
 
-def _meets(asked: Asked, candidate: Candidate) -> float:
-    return sum(unit.weight * value for unit, value in zip(asked.units, candidate.reached, strict=True))
+def _meets(query: Query, candidate: Candidate) -> float:
+    return sum(facet.weight * value for facet, value in zip(query.facets, candidate.reached, strict=True))
 
 
-def _with_next(asked: Asked, best: Candidate, ranked: Sequence[Candidate]) -> Candidate:
+def _with_next(query: Query, best: Candidate, ranked: Sequence[Candidate]) -> Candidate:
     """The sentence together with the one after it, where an account is asked for and the second goes on with it."""
-    if best.span.row or (asked.wants_figure and not asked.reason and not asked.yes_no):
+    if best.span.row or (query.wants_figure and not query.reason and not query.yes_no):
         return best
     text = best.evidence.text
     for other in ranked:
@@ -189,23 +191,23 @@ def _with_next(asked: Asked, best: Candidate, ranked: Sequence[Candidate]) -> Ca
     return best
 
 
-def _adds(asked: Asked, candidate: Candidate, chosen: Sequence[Candidate]) -> float:
+def _adds(query: Query, candidate: Candidate, chosen: Sequence[Candidate]) -> float:
     """What the candidate brings that the chosen quotes do not have."""
     if not chosen:
         return 0.0
     worth = 0.0
-    for index, unit in enumerate(asked.units):
+    for index, facet in enumerate(query.facets):
         have = max(other.reached[index] for other in chosen)
-        worth += _NEW_UNIT * unit.weight * max(0.0, candidate.reached[index] - have)
+        worth += _NEW_FACET * facet.weight * max(0.0, candidate.reached[index] - have)
     filings = {other.evidence.filing for other in chosen}
-    if asked.compares and candidate.evidence.filing not in filings:
+    if query.compares and candidate.evidence.filing not in filings:
         worth += _NEW_FILING
     if all((other.span.row is None) != (candidate.span.row is None) for other in chosen):
         worth += _OTHER_KIND
     if candidate.span.row and any(
         other.span.row and other.span.row.label.lower() == candidate.span.row.label.lower() for other in chosen
     ):
-        worth -= 0.0 if asked.compares and candidate.evidence.filing not in filings else _REPEATED
+        worth -= 0.0 if query.compares and candidate.evidence.filing not in filings else _REPEATED
     return worth
 
 
@@ -220,7 +222,7 @@ def _repeats(candidate: Candidate, chosen: Candidate) -> bool:
         return True
     if candidate.text == chosen.text:
         return True
-    mine, theirs = figures_of(candidate.text), figures_of(chosen.text)
+    mine, theirs = find_figures(candidate.text), find_figures(chosen.text)
     if candidate.span.row is not None and chosen.span.row is not None:
         return bool(mine) and (mine <= theirs or theirs <= mine)
     if candidate.span.row is not None or chosen.span.row is not None:

@@ -41,7 +41,7 @@ class Span:
     rows: tuple[Row, ...] = ()
 
 
-def spans_of(text: str, *, is_table: bool, heads: bool = False) -> list[Span]:
+def find_spans(text: str, *, is_table: bool, heads: bool = False) -> list[Span]:
     """Rows and sentences in order.
 
     Args:
@@ -86,7 +86,7 @@ def _outer(above: str) -> str:
     return "\n".join(lines[: colons[-1] + 1]) if colons else above
 
 
-def runs_of(spans: Sequence[Span], *, most: int = 4, least: int = 3) -> list[Span]:
+def find_runs(spans: Sequence[Span], *, most: int = 4, least: int = 3) -> list[Span]:
     """Adjacent rows under one heading with as many cells each, as spans of up to `most` rows."""
     found: list[Span] = []
     group: list[Span] = []
@@ -188,3 +188,22 @@ def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
             offset = start + first + inner.index(stripped[0])
             found.append((offset, offset + len(stripped)))
     return found
+
+
+_TIMES = re.compile(
+    r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d{1,2}(?:,?\s+(?:19|20)\d\d)?"
+    r"|(?<![\d,.])(?:FY ?)?(?:19|20)\d\d(?![\d,.]\d)(?:年(?:\d{1,2}月(?:\d{1,2}日)?)?)?"
+    r"|\b(?:Note|Item|Part|Table|Exhibit|Form)\s+\d+(?:-[A-Z])?\w?|第[一二三四五六七八九十\d]+[章节页]",
+    re.IGNORECASE,
+)
+_ANNOUNCES = re.compile(
+    r"\bfollowing (?:tables?|chart|schedule)|\b(?:tables?|chart|schedule)s? (?:below|above)|\bas follows\b|[:：]\W*$"
+    r"|\(?\b(?:in (?:thousands|millions|billions)\b|unaudited\b)|(?:单位|币种)[:：]|如下|见下表|下表",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
+
+
+def is_caption(text: str) -> bool:
+    """Whether a text only says what figures stand elsewhere: no figure besides dates, and the words of a caption."""
+    return _ANNOUNCES.search(text) is not None and _DIGIT.search(_TIMES.sub(" ", text)) is None

@@ -30,7 +30,7 @@ class Subjects:
     others: re.Pattern[str]
 
 
-def subjects_of(question: str, evidence: Sequence[Evidence]) -> Subjects | None:
+def find_subjects(question: str, evidence: Sequence[Evidence]) -> Subjects | None:
     """The companies that a question names; None when it names none that is known, or none of them is spoken of.
 
     Known are the companies of the evidence and those of the kit's glossary. An English name counts as one when it is
@@ -47,14 +47,14 @@ def subjects_of(question: str, evidence: Sequence[Evidence]) -> Subjects | None:
     return Subjects(names, _pattern(frozenset(name for group in groups for name in group) - mine))
 
 
-def nobody_speaks_of(question: str, evidence: Sequence[Evidence]) -> bool:
+def names_unmentioned_company(question: str, evidence: Sequence[Evidence]) -> bool:
     """The question names a company of the glossary and no passage has any of its names: all are about others."""
     asked = [group for group in _known() if any(not m.group().islower() for m in _pattern(group).finditer(question))]
     said = "\n".join(f"{item.company}\n{item.header}\n{item.text}" for item in evidence)
     return bool(asked) and not any(_pattern(group).search(said) for group in asked)
 
 
-def of_places(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:
+def keep_places(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:
     """Without the quotes of passages that are no company's and name none of the places that the question names.
 
     What a country's own press says of it goes without the country's name, so the home of either language is no such
@@ -76,7 +76,7 @@ def of_places(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:
     return [one for one in ranked if spoken[one.evidence.number]]
 
 
-def named_first(subjects: Subjects, ranked: Sequence[Candidate]) -> list[Candidate]:
+def rank_named_first(subjects: Subjects, ranked: Sequence[Candidate]) -> list[Candidate]:
     """In a passage that is nobody's the sentence that names the company comes before those around it."""
     worth = [
         replace(one, score=one.score + _NAMED) if not one.evidence.company and subjects.names.search(one.text) else one
@@ -156,3 +156,43 @@ def _known() -> tuple[frozenset[str], ...]:
     return tuple(
         frozenset(normalise(name) for name in (*chinese, *english)) for chinese, english in entries("companies")
     )
+
+
+_STATEMENT = r"(?:资产负债表|利润表|现金流量表|(?:所有者|股东)权益变动表|财务报表|会计报表)"
+_TITLE = re.compile(
+    rf"(?P<parent>母公司{_STATEMENT}|\bparent[- ]company(?:[- ]only)?\b[^.\n]{{0,40}}\bstatements?\b)"
+    rf"|合并(?:及母公司)?{_STATEMENT}|\bconsolidated\b[^.\n]{{0,60}}\b(?:statements?|balance sheets?)\b",
+    re.IGNORECASE,
+)
+_ATTRIBUTED = re.compile(
+    r"归(?:属于?)?(?:于)?母公司|attributable to (?:the )?(?:parent|owners of the parent)", re.IGNORECASE
+)
+_ASKED = re.compile(r"母公司|\bparent[- ]company\b", re.IGNORECASE)
+_OTHERS = 3.0
+"""Cost of a row of the parent company alone, where the company as a whole is asked for."""
+
+
+def separate_parent_company(question: str, ranked: Sequence[Candidate], *, figure: bool) -> list[Candidate]:
+    """Candidates with the parent company's own rows set back; only those rows, where just it is asked for a figure.
+
+    What belongs to the parent's shareholders (归属于母公司) is of the group's statement, in a question and in a row.
+    """
+    if _ASKED.search(_ATTRIBUTED.sub("", question)):
+        return [one for one in ranked if _is_parents(one)] if figure else list(ranked)
+    found = [
+        replace(one, score=one.score - _OTHERS) if one.span.row is not None and _is_parents(one) else one
+        for one in ranked
+    ]
+    return sorted(found, key=lambda one: -one.score)
+
+
+def _is_parents(one: Candidate) -> bool:
+    """By its own words, else by the last title above it, else by its table's head or its section."""
+    item = one.evidence
+    if _ASKED.search(_ATTRIBUTED.sub("", one.text)):
+        return True
+    for text in (item.text[: one.span.start], item.table_head, item.header.rsplit(" · ", 1)[-1]):
+        titles = list(_TITLE.finditer(text))
+        if titles:
+            return titles[-1]["parent"] is not None
+    return False

@@ -9,18 +9,22 @@ from itertools import product
 
 from quelea_fintext.text import normalise
 
-from quelea_generator.core.extractive.computing.computations import Wanted, is_rate, wanted
+from quelea_generator.core.extractive.computing.computations import (
+    Computation,
+    find_computations,
+    is_rate,
+    later_and_months,
+)
 from quelea_generator.core.extractive.computing.operands import (
     Operand,
-    certain,
     earlier_cell,
-    item_of,
-    rows_of,
-    value_of,
+    find_item,
+    find_operands,
+    only_choice,
+    parse_value,
 )
-from quelea_generator.core.extractive.computing.periods import later_and_months
 from quelea_generator.core.extractive.computing.statements import HUNDRED, Statement
-from quelea_generator.core.extractive.question import Asked
+from quelea_generator.core.extractive.question import Query
 from quelea_generator.core.extractive.scoring import Candidate
 from quelea_generator.core.model import Task
 
@@ -29,7 +33,7 @@ _AS_GOOD = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class ComputedAnswer:
     """A computed answer: its line, and the rows behind it in the order of their markers."""
 
     line: str
@@ -38,27 +42,27 @@ class Computed:
     """Nothing was computed: the row itself has what was asked for."""
 
 
-def computed(task: Task, asked: Asked) -> Computed | None:
+def compute_answer(task: Task, query: Query) -> ComputedAnswer | None:
     """The computed answer to a question that asks for one; None for any other, and where anything is uncertain."""
-    if asked.reason or asked.breakdown or task.evidence_incomplete:
+    if query.reason or query.breakdown or task.evidence_incomplete:
         return None
-    said = Statement(asked.language)
-    for one in wanted(normalise(task.question).strip()):
-        found = _change(task, asked, one, said) if one.kind == "change" else _of_rows(task, asked, one, said)
+    said = Statement(query.language)
+    for one in find_computations(normalise(task.question).strip()):
+        found = _change(task, query, one, said) if one.kind == "change" else _of_rows(task, query, one, said)
         if found:
             return found
     return None
 
 
-def _change(task: Task, asked: Asked, one: Wanted, said: Statement) -> Computed | None:
-    timed = later_and_months(asked, task.question, one.months)
+def _change(task: Task, query: Query, one: Computation, said: Statement) -> ComputedAnswer | None:
+    timed = later_and_months(query, task.question, one.months)
     if timed is None:
         return None
     later, months = timed
-    found = [row for row in rows_of(task, later, one.operands[0]) if earlier_cell(row.row, row.cell, months)]
+    found = [row for row in find_operands(task, later, one.operands[0]) if earlier_cell(row.row, row.cell, months)]
     if is_rate(normalise(task.question)):
         found = [row for row in found if row.cell.percent]  # the change of a margin in percent is not the profit's
-    operand = certain(found)
+    operand = only_choice(found)
     earlier = earlier_cell(operand.row, operand.cell, months) if operand else None
     if operand is None or earlier is None:
         return None
@@ -74,8 +78,8 @@ def _change(task: Task, asked: Asked, one: Wanted, said: Statement) -> Computed 
                     operand, earlier = other, before
                     break
     # From nothing or from a loss, and into one, there is a change but no rate of growth.
-    line = said.change(operand, earlier, growth=old > 0 and new >= 0, stated=stated, only_stated=asked.percent)
-    return Computed(line, (operand.row,), is_stated=bool(stated) and asked.percent)
+    line = said.change(operand, earlier, growth=old > 0 and new >= 0, stated=stated, only_stated=query.percent)
+    return ComputedAnswer(line, (operand.row,), is_stated=bool(stated) and query.percent)
 
 
 def _stated(operand: Operand, growth: Decimal) -> str:
@@ -94,25 +98,25 @@ def _stated(operand: Operand, growth: Decimal) -> str:
 
 
 def _values(row: Candidate) -> list[tuple[Decimal, bool] | None]:
-    return [value_of(text) for text in row.span.row.cells] if row.span.row else []
+    return [parse_value(text) for text in row.span.row.cells] if row.span.row else []
 
 
-def _of_rows(task: Task, asked: Asked, one: Wanted, said: Statement) -> Computed | None:
-    if one.stated and any(operand.cell.percent for operand in rows_of(task, asked, one.stated)):
+def _of_rows(task: Task, query: Query, one: Computation, said: Statement) -> ComputedAnswer | None:
+    if one.stated and any(operand.cell.percent for operand in find_operands(task, query, one.stated)):
         return None  # the filing states it: that is quoted
-    items = [item_of(task, phrase) for phrase in one.operands]
+    items = [find_item(task, phrase) for phrase in one.operands]
     shared = next((item for item in reversed(items) if item), "")  # "iPhone and Mac net sales": those of both
     phrases = [phrase if item else f"{phrase} {shared}" for phrase, item in zip(one.operands, items, strict=True)]
-    found = [rows_of(task, asked, phrase)[:_ROWS_TRIED] for phrase in phrases]
+    found = [find_operands(task, query, phrase)[:_ROWS_TRIED] for phrase in phrases]
     chosen = _of_one_table(found, is_share=one.kind == "share")
     if chosen is None:
         return None
     rows = tuple(operand.row for operand in chosen)
     if one.kind == "sum":
-        return Computed(said.total(chosen), rows)
+        return ComputedAnswer(said.total(chosen), rows)
     if one.kind == "difference":
-        return Computed(said.difference(*chosen), rows)
-    return Computed(said.share(*chosen) if one.kind == "share" else said.ratio(*chosen), rows)
+        return ComputedAnswer(said.difference(*chosen), rows)
+    return ComputedAnswer(said.share(*chosen) if one.kind == "share" else said.ratio(*chosen), rows)
 
 
 def _of_one_table(found: Sequence[Sequence[Operand]], *, is_share: bool) -> list[Operand] | None:

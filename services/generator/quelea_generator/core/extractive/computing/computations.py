@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from quelea_fintext.period_words import HAN_NTH, NTH, QUARTERS, YEAR
+from quelea_fintext.text import normalise
+
+from quelea_generator.core.extractive.question import Query
 
 Kind = Literal["change", "share", "ratio", "sum", "difference"]
 _MOST_OPERANDS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Computation:
     """A computation that a question asks for.
 
     Attributes:
@@ -30,59 +35,52 @@ class Wanted:
 
 
 _VERB = r"(?:was|were|is|are|did|does|do|came|come|comes|comprised|represented)"
-_SHARES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b(?:share|percentage|proportion|portion|fraction|percent) of (?P<whole>.{{2,60}}?) (?:\w+ly )?{_VERB}\b"
-        r"(?: from| by| of)? ?(?P<part>.+)",
-        r"(?P<part>.+?),? as an? (?:share|percentage|proportion|percent|portion|fraction) of (?P<whole>.+)",
-        r"(?P<part>.+?)['’]s? share of (?P<whole>.+)",
-        r"\bhow much of (?P<whole>.{2,60}?) (?:came|comes|was|were|is) (?:from |made up (?:by|of) )?(?P<part>.+)",
-        r"(?P<part>.+?)占(?!比)(?:公司|其)?(?P<whole>.{2,20}?)的?(?:比例|比重|百分比|份额|比率|百分之|多少|几成)",
-        r"(?P<part>.+?)在(?P<whole>.{2,16}?)中?的?(?:占比|所占)",
-        r"(?P<part>.+?(?P<whole>收入|销售额|营收))的?占比",
-        r"(?P<whole>.+?(?:收入|销售额|营收))[中里](?P<part>.{1,20}?)的?(?:占比|比例|比重|占多少)",
-    )
+
+
+def _patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
+
+
+# Work must grow with the question's length, not with its square: what may be long begins at the start of the line, and
+# what comes before it is never tried again (atomic groups) or bounded.
+_SHARES = _patterns(
+    rf"\b(?:share|percentage|proportion|portion|fraction|percent) of (?P<whole>.{{2,60}}?) (?:\w{{1,30}}ly )?{_VERB}\b"
+    r"(?: from| by| of)? ?(?P<part>.+)",
+    r"^(?P<part>.+?),? as an? (?:share|percentage|proportion|percent|portion|fraction) of (?P<whole>.+)",
+    r"^(?P<part>.+?)['’]s? share of (?P<whole>.+)",
+    r"\bhow much of (?P<whole>.{2,60}?) (?:came|comes|was|were|is) (?:from |made up (?:by|of) )?(?P<part>.+)",
+    r"^(?P<part>.+?)占(?!比)(?:公司|其)?(?P<whole>.{2,20}?)的?(?:比例|比重|百分比|份额|比率|百分之|多少|几成)",
+    r"^(?P<part>.+?)在(?P<whole>.{2,16}?)中?的?(?:占比|所占)",
+    r"^(?P<part>.+?(?P<whole>收入|销售额|营收))的?占比",
+    r"^(?P<whole>.+?(?:收入|销售额|营收))[中里](?P<part>.{1,20}?)的?(?:占比|比例|比重|占多少)",
 )
-_MARGINS = tuple(
-    (re.compile(pattern, re.IGNORECASE), operands)
-    for pattern, operands in (
-        (r"\bnet (?:profit |income )?margin\b", ("net income", "revenue")),
-        (r"\boperating (?:profit |income )?margin\b", ("operating income", "revenue")),
-        (r"\bgross (?:profit )?margin (?:percent(?:age)?|rate|ratio|%)|\bgross margin\b.{0,40}(?:%|\bpercent)",
-         ("gross margin", "revenue")),
-        (r"\bcurrent ratio\b", ("total current assets", "total current liabilities")),
-        (r"净利润?率", ("净利润", "营业收入")),
-        (r"(?:营业|经营|运营)利润率", ("营业利润", "营业收入")),
-        (r"毛利润?率", ("毛利", "营业收入")),
-        (r"流动比率", ("流动资产合计", "流动负债合计")),
-    )
-)  # fmt: skip
-_RATIOS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\bratio (?:of|between) (?P<part>.+?) (?:to|and|over) (?P<whole>.+)",
-        r"(?P<part>\w[\w& -]*?)[ -]to[ -](?P<whole>\w[\w& -]*?) ratio\b(?P<rest>.*)",
-        r"(?P<part>.+?)(?:与|和|对|同|比)(?P<whole>.{2,16}?)(?:的|之间的)?(?:比率|比值|之比)",
-    )
+_RATIOS = _patterns(
+    r"^(?>.*?\bratio (?:of|between) )(?P<part>.+?) (?:to|and|over) (?P<whole>.+)",
+    r"(?<![\w& -])[& -]*(?>(?P<part>\w[\w& -]*?)[ -]to[ -])(?P<whole>\w[\w& -]*?) ratio\b",
+    r"^(?P<part>.+?)(?:与|和|对|同|比)(?P<whole>.{2,16}?)(?:的|之间的)?(?:比率|比值|之比)",
 )
-_SUMS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(?:sum|combined total|aggregate) of (?P<all>.+)",
-        r"(?P<all>.+ and .+?),? (?:combined|taken together|together|added (?:up|together)|summed)\b",
-        r"\bcombined (?P<all>.+ and .+)",
-        r"(?P<all>.+?[和与及加、].+?)的?(?:合计|之和|总和|总共|一共|共计|加起来|加总)",
-    )
+_DIFFERENCES = _patterns(
+    r"^(?>.*?\bdifference between )(?P<part>.+?) and (?P<whole>.+)",
+    r"^(?P<part>.+?)(?:与|和|减去|减)(?P<whole>.{2,20}?)的?(?:差额|之差|差值|相差)",
+)
+_SUMS = _patterns(
+    r"\b(?:sum|combined total|aggregate) of (?P<all>.+)",
+    r"^(?P<all>(?>.+? and ).+?),? (?:combined|taken together|together|added (?:up|together)|summed)\b",
+    r"^(?>.*?\bcombined )(?P<all>.+ and .+)",
+    r"^(?P<all>(?>.+?[和与及加、]).+?)的?(?:合计|之和|总和|总共|一共|共计|加起来|加总)",
 )
 _AND = re.compile(r",? and |, | plus |以及|加上|[和与及加、]", re.IGNORECASE)
-_DIFFERENCES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\bdifference between (?P<a>.+?) and (?P<b>.+)",
-        r"(?P<a>.+?)(?:与|和|减去|减)(?P<b>.{2,20}?)的?(?:差额|之差|差值|相差)",
-    )
-)
+_MARGINS: tuple[tuple[str, Kind, tuple[str, str]], ...] = (
+    (r"\bnet (?:profit |income )?margin\b", "share", ("net income", "revenue")),
+    (r"\boperating (?:profit |income )?margin\b", "share", ("operating income", "revenue")),
+    (r"\bgross (?:profit )?margin (?:percent(?:age)?|rate|ratio|%)|\bgross margin\b.{0,40}(?:%|\bpercent)",
+     "share", ("gross margin", "revenue")),
+    (r"\bcurrent ratio\b", "ratio", ("total current assets", "total current liabilities")),
+    (r"净利润?率", "share", ("净利润", "营业收入")),
+    (r"(?:营业|经营|运营)利润率", "share", ("营业利润", "营业收入")),
+    (r"毛利润?率", "share", ("毛利", "营业收入")),
+    (r"流动比率", "ratio", ("流动资产合计", "流动负债合计")),
+)  # fmt: skip
 _UP_DOWN = (
     r"(?:increas\w*|decreas\w*|grow\w*|grew|rise[ns]?|rose|fall\w*|fell|declin\w*|drop\w*|chang\w*|gain\w*|reduc\w*"
     r"|higher|lower|more|less|fewer|larger|smaller)"
@@ -134,36 +132,74 @@ def is_rate(question: str) -> bool:
     return _RATE.search(question) is not None
 
 
-def wanted(question: str) -> Iterator[Wanted]:
+def find_computations(question: str) -> Iterator[Computation]:
     """The computations that a question may ask for, the likeliest first; most questions ask for none.
 
     Args:
         question: Normalised: lower case, full-width signs made ordinary.
     """
-    for pattern in _SHARES:
-        if match := pattern.search(question):
-            yield Wanted("share", (match["part"], match["whole"]))
+    changes = _CHANGE.search(question) is not None
+    yield from _pairs("share", _SHARES, question)
+    for margin, kind, operands in _MARGINS:
+        if not changes and (match := re.search(margin, question)):
+            yield Computation(kind, operands, stated=match[0])
             break
-    for pattern, operands in _MARGINS:
-        if (match := pattern.search(question)) and not _CHANGE.search(question):
-            is_ratio = "current" in operands[0] or "流动" in operands[0]
-            yield Wanted("ratio" if is_ratio else "share", operands, stated=match[0])
-            break
-    for pattern in _RATIOS:
-        if match := pattern.search(question):
-            yield Wanted("ratio", (match["part"], match["whole"]))
-            break
+    yield from _pairs("ratio", _RATIOS, question)
     for pattern in _SUMS:
         if match := pattern.search(question):
             parts = tuple(part for part in _AND.split(match["all"]) if part.strip())
             if 2 <= len(parts) <= _MOST_OPERANDS:
-                yield Wanted("sum", parts)
+                yield Computation("sum", parts)
                 break
-    for pattern in _DIFFERENCES:
-        if match := pattern.search(question):
-            yield Wanted("difference", (match["a"], match["b"]))
-            break
-    if _CHANGE.search(question) and not _TREND.search(question):
+    yield from _pairs("difference", _DIFFERENCES, question)
+    if changes and not _TREND.search(question):
         item = _HIGHER_BY.sub("", _WORDS_OF_CHANGE.sub(" ", question).strip(" ?？。"))
         months = 3 if _SEQUENTIAL.search(question) else 12 if _YEARLY.search(question) else 0
-        yield Wanted("change", (item,), months)
+        yield Computation("change", (item,), months)
+
+
+def _pairs(kind: Kind, patterns: Sequence[re.Pattern[str]], question: str) -> Iterator[Computation]:
+    """The computation of the first pattern that the question has."""
+    match = next(filter(None, (pattern.search(question) for pattern in patterns)), None)
+    if match:
+        yield Computation(kind, (match["part"], match["whole"]))
+
+
+_PERIOD = re.compile(
+    rf"\bq(?P<q1>[1-4])\W{{0,3}}(?:of )?(?:fy ?|fiscal )?(?:year )?(?P<y1>{YEAR})"
+    rf"|\b(?:fy ?)?(?P<y2>{YEAR})[ -]?q(?P<q2>[1-4])"
+    rf"|\b(?P<q3>{NTH})(?: fiscal)? quarter (?:of |in )?(?:fiscal )?(?:year )?(?P<y3>{YEAR})"
+    rf"|(?P<y4>{YEAR})(?:财年|年度?)?第?(?P<q4>{HAN_NTH})季度?"
+)
+_MONTHS_APART = 60
+
+
+def later_and_months(query: Query, question: str, months: int) -> tuple[Query, int] | None:
+    """The question as one about its later time, and the months to the earlier; None when it names three times and more.
+
+    Args:
+        query: The question, read.
+        question: Its text.
+        months: What its other words say: 3 for "sequentially", 12 for "year over year", 0 for nothing.
+    """
+    text = normalise(question)
+    said = set()
+    for match in _PERIOD.finditer(text):
+        quarter = next(match[name] for name in ("q1", "q2", "q3", "q4") if match[name])
+        year = next(match[name] for name in ("y1", "y2", "y3", "y4") if match[name])
+        said.add((int(year), QUARTERS[quarter]))
+    if len(query.days) > 1:
+        first, last = min(query.days), max(query.days)
+        apart = round((last - first).days / 365.25 * 12)
+        if len(set(query.days)) > 2 or apart > _MONTHS_APART:
+            return None
+        return replace(query, days=(last,), years=frozenset({last.year})), apart
+    if len(said) > 2 or len(query.years) > 2:
+        return None
+    if len(said) == 2:
+        (y0, q0), (y1, q1) = sorted(said)
+        return replace(query, years=frozenset({y1}), quarter=q1), 12 * (y1 - y0) + 3 * (q1 - q0)
+    if len(query.years) == 2 and not query.days:
+        apart = 12 * (max(query.years) - min(query.years))
+        return (replace(query, years=frozenset({max(query.years)})), apart) if apart <= _MONTHS_APART else None
+    return query, months

@@ -11,13 +11,20 @@ from decimal import Decimal
 from quelea_fintext.dates import find_dates
 from quelea_fintext.text import terms
 
-from quelea_generator.core.extractive.columns import Column, choose, columns_of_row, head_of, is_labelled, is_own
-from quelea_generator.core.extractive.labels import OTHER, names_item
-from quelea_generator.core.extractive.question import Asked, read_question
-from quelea_generator.core.extractive.scoring import Candidate, candidates
-from quelea_generator.core.extractive.selection import by_period, is_of_a_part, is_primary
-from quelea_generator.core.extractive.subjects import is_about, subjects_of
-from quelea_generator.core.extractive.units import units_of
+from quelea_generator.core.extractive.matching import OTHER_ITEMS, names_item
+from quelea_generator.core.extractive.question import Query, read_question
+from quelea_generator.core.extractive.scoring import Candidate, score_candidates
+from quelea_generator.core.extractive.selection import is_of_a_part, is_primary, rank_by_period
+from quelea_generator.core.extractive.subjects import find_subjects, is_about
+from quelea_generator.core.extractive.table_heads import (
+    Column,
+    choose_column,
+    head_of,
+    is_labelled,
+    is_own,
+    match_columns,
+    read_scale,
+)
 from quelea_generator.core.line_items import generic_terms
 from quelea_generator.core.model import Evidence, Task
 
@@ -74,7 +81,7 @@ class Operand:
         return item.filing, item.header, self.cell.column, self.units, self.cell.percent
 
 
-def value_of(cell: str) -> tuple[Decimal, bool] | None:
+def parse_value(cell: str) -> tuple[Decimal, bool] | None:
     """(value, is a percentage) of a cell as printed; brackets are a minus. None when it is no plain figure."""
     match = _CELL.fullmatch(cell.strip())
     if match is None:
@@ -84,23 +91,23 @@ def value_of(cell: str) -> tuple[Decimal, bool] | None:
     return (-value if negative else value), bool(match["percent"])
 
 
-def cells_of(row: Candidate) -> list[Cell | None]:
+def read_cells(row: Candidate) -> list[Cell | None]:
     """The row's cells; None for one without a figure or without a head."""
     parsed = row.span.row
     if parsed is None:
         return []
-    heads = columns_of_row(head_of(row.evidence, row.span), parsed.cells)
+    heads = match_columns(head_of(row.evidence, row.span), parsed.cells)
     found: list[Cell | None] = []
     for text, head in zip(parsed.cells, heads, strict=True):
-        value = value_of(text)
+        value = parse_value(text)
         found.append(Cell(text, *value, head) if value and head else None)
     return found
 
 
-def chosen_cell(asked: Asked, row: Candidate) -> Cell | None:
+def choose_cell(query: Query, row: Candidate) -> Cell | None:
     """The cell of the period that is asked for, where that is certain."""
-    found = cells_of(row)
-    index = choose(asked, row.evidence, [cell.column if cell else None for cell in found])
+    found = read_cells(row)
+    index = choose_column(query, row.evidence, [cell.column if cell else None for cell in found])
     return None if index is None else found[index]
 
 
@@ -111,7 +118,7 @@ def earlier_cell(row: Candidate, later: Cell, months: int) -> Cell | None:
     """
     others = [
         cell
-        for cell in cells_of(row)
+        for cell in read_cells(row)
         if cell and cell.column != later.column and not cell.column.is_change
         and cell.column.months == later.column.months and cell.percent == later.percent
     ]  # fmt: skip
@@ -135,69 +142,69 @@ def _day(column: Column) -> date | None:
     return days[0] if len(days) == 1 else None
 
 
-def rows_of(task: Task, asked: Asked, phrase: str) -> list[Operand]:
+def find_operands(task: Task, query: Query, phrase: str) -> list[Operand]:
     """The rows that are what a phrase of the question names, with the cell of the period asked for, best first.
 
     Every word of the phrase has to stand in the row's label, in the heading above it or, a financial item, in its
     table's title; and nothing else of weight in the label.
     """
     fiscal = _FISCAL.search(task.question) is not None
-    evidence = tuple(item for item in of_the_period(asked, task.evidence, fiscal=fiscal) if item.is_table)
+    evidence = tuple(item for item in passages_of_period(query, task.evidence, fiscal=fiscal) if item.is_table)
     if not evidence:
         return []
     own = read_question(replace(task, question=phrase, evidence=evidence))
     own = replace(
-        own, years=asked.years, quarter=asked.quarter, months=asked.months, days=asked.days,
+        own, years=query.years, quarter=query.quarter, months=query.months, days=query.days,
         reason=False, yes_no=False, amount=True, compares=False, breakdown=False,
     )  # fmt: skip
-    has_item = any(unit.others for unit in own.units)
+    has_item = any(unit.others for unit in own.facets)
     ignored = _OF_COMPANIES | _MONTHS | (generic_terms() if has_item else frozenset())
-    wanted = [at for at, unit in enumerate(own.units) if unit.others or not ignored.issuperset(unit.own)]
-    if not any(own.units[at].weight == 1 for at in wanted):
+    wanted = [at for at, unit in enumerate(own.facets) if unit.others or not ignored.issuperset(unit.own)]
+    if not any(own.facets[at].weight == 1 for at in wanted):
         return []
     telling = _TELLING & own.words
-    subjects = subjects_of(task.question, task.evidence)
-    ranked = [one for one in candidates(own, evidence) if _is_meant(own, one, wanted, telling)]
+    subjects = find_subjects(task.question, task.evidence)
+    ranked = [one for one in score_candidates(own, evidence) if _is_meant(own, one, wanted, telling)]
     if subjects:
         ranked = [one for one in ranked if is_about(subjects, one, figure=True)]
     # The filings are of the period that is asked for: it is their own period that is looked for in the heads.
-    ended = asked if asked.days else replace(asked, years=frozenset())
+    ended = query if query.days else replace(query, years=frozenset())
     found = []
-    for row in by_period(own, ranked):
-        cell = chosen_cell(ended, row)
+    for row in rank_by_period(own, ranked):
+        cell = choose_cell(ended, row)
         if cell:
-            found.append(Operand(row, cell, "" if cell.percent else units_of(row.evidence, row.span)))
+            found.append(Operand(row, cell, "" if cell.percent else read_scale(row.evidence, row.span)))
     found.sort(key=lambda one: -one.worth)
     return found
 
 
-def item_of(task: Task, phrase: str) -> str:
+def find_item(task: Task, phrase: str) -> str:
     """The words of a phrase that name a financial item: the "net sales" of "Mac net sales"; empty where it has none."""
-    units = read_question(replace(task, question=phrase, evidence=())).units
-    return next((" ".join(unit.own) for unit in units if unit.others), "")
+    facets = read_question(replace(task, question=phrase, evidence=())).facets
+    return next((" ".join(facet.own) for facet in facets if facet.others), "")
 
 
-def _is_meant(own: Asked, row: Candidate, wanted: Iterable[int], telling: frozenset[str]) -> bool:
+def _is_meant(own: Query, row: Candidate, wanted: Iterable[int], telling: frozenset[str]) -> bool:
     parsed = row.span.row
     if parsed is None or row.features.get("precision", 0.0) < _EXPLAINED or is_of_a_part(own, row):
         return False
-    if OTHER.match(parsed.label) and not own.other:
+    if OTHER_ITEMS.match(parsed.label) and not own.other:
         return False
     if telling and not telling <= set(terms(parsed.label)):
         return False
     labelled = False
     for at in wanted:
         labelled = labelled or row.matched[at] >= _OWN
-        if row.reached[at] < (_TITLED if own.units[at].others else _HEADED):
+        if row.reached[at] < (_TITLED if own.facets[at].others else _HEADED):
             return False
     heading = row.span.above.rsplit("\n", 1)[-1]
-    items = [at for at in wanted if own.units[at].others]
+    items = [at for at in wanted if own.facets[at].others]
     if not items or any(_TITLED <= row.reached[at] < _HEADED for at in items):
         return labelled and not names_item(heading)  # the client segment of "Operating income:" is not its revenue
     return labelled
 
 
-def certain(found: Sequence[Operand]) -> Operand | None:
+def only_choice(found: Sequence[Operand]) -> Operand | None:
     """The best row, when no other is as good and says something else."""
     if not found:
         return None
@@ -206,23 +213,23 @@ def certain(found: Sequence[Operand]) -> Operand | None:
     return None if any(abs(one.cell.value) != abs(best.cell.value) for one in rivals) else best
 
 
-def of_the_period(asked: Asked, evidence: Sequence[Evidence], *, fiscal: bool = False) -> list[Evidence]:
+def passages_of_period(query: Query, evidence: Sequence[Evidence], *, fiscal: bool = False) -> list[Evidence]:
     """The passages of the filings whose period is the one asked for.
 
     A quarter may be meant by the filer's fiscal calendar or by the year's: where the passages have filings of both
     readings, and the question does not say `fiscal`, it is not certain, and there are none. Where no period is asked
     for, those of the only filing, or of the newest one where that is asked for.
     """
-    if asked.days:
-        wanted = {day.isoformat() for day in asked.days}
+    if query.days:
+        wanted = {day.isoformat() for day in query.days}
         return [item for item in evidence if item.period_end in wanted]
-    if not (asked.years or asked.quarter):
+    if not (query.years or query.quarter):
         ends = sorted({item.period_end for item in evidence if item.is_table})
-        only = ends and (len(ends) == 1 or asked.latest)
+        only = ends and (len(ends) == 1 or query.latest)
         return [item for item in evidence if item.period_end == ends[-1]] if only else []
-    labelled = [item for item in evidence if is_labelled(asked, item)]
-    by_year = [item for item in evidence if item not in labelled and is_own(asked, item)]
+    labelled = [item for item in evidence if is_labelled(query, item)]
+    by_year = [item for item in evidence if item not in labelled and is_own(query, item)]
     if labelled and by_year and not fiscal:
         return []
-    unnamed = [] if asked.quarter else [i for i in evidence if not i.period_end and not i.period_label]
+    unnamed = [] if query.quarter else [i for i in evidence if not i.period_end and not i.period_label]
     return labelled or by_year or unnamed

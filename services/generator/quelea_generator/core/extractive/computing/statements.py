@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from types import MappingProxyType
 
-from quelea_generator.core.extractive import naming
-from quelea_generator.core.extractive.columns import Column
-from quelea_generator.core.extractive.compose import plain, row_label
+from quelea_generator.core.extractive.answer_text import one_line, period_phrase, row_label, scale_phrase
 from quelea_generator.core.extractive.computing.operands import Cell, Operand
 from quelea_generator.core.extractive.scoring import Candidate
+from quelea_generator.core.extractive.table_heads import Column
 
 OPENING = MappingProxyType(
     {
@@ -23,26 +22,26 @@ _TEN = Decimal(10)
 _TENTH, _HUNDREDTH = Decimal("0.1"), Decimal("0.01")
 
 
-def show(value: Decimal) -> str:
+def format_operand(value: Decimal) -> str:
     """A figure in a formula: with thousands separators; brackets around one with a minus."""
     return f"(−{-value:,f})" if value < 0 else f"{value:,f}"
 
 
-def signed(value: Decimal) -> str:
+def format_result(value: Decimal) -> str:
     """A result: a minus without brackets."""
     return f"−{-value:,f}" if value < 0 else f"{value:,f}"
 
 
-def percentage(value: Decimal) -> tuple[str, int]:
+def format_percentage(value: Decimal) -> tuple[str, int]:
     """A share of one as a percentage, half away from zero, and its decimals: one, or two where it is below ten."""
     places = 1 if abs(value) * HUNDRED >= _TEN else 2
     rounded = (value * HUNDRED).quantize(_TENTH if places == 1 else _HUNDREDTH, ROUND_HALF_UP)
-    return f"{signed(rounded)}%", places
+    return f"{format_result(rounded)}%", places
 
 
-def quotient(value: Decimal) -> str:
+def format_quotient(value: Decimal) -> str:
     """A ratio with two decimals."""
-    return signed(value.quantize(_HUNDREDTH, ROUND_HALF_UP))
+    return format_result(value.quantize(_HUNDREDTH, ROUND_HALF_UP))
 
 
 class Statement:
@@ -61,8 +60,10 @@ class Statement:
     ) -> str:
         """A row at two times. `stated`: the percentage as the row itself has it, which is then not computed."""
         new, old, row = operand.cell, earlier, operand.row
-        difference = f"{show(new.value)} − {show(old.value)} = {signed(new.value - old.value)}"
-        now, before = naming.period(self._language, new.column.text), self._before(new.column, old.column)
+        difference = (
+            f"{format_operand(new.value)} − {format_operand(old.value)} = {format_result(new.value - old.value)}"
+        )
+        now, before = period_phrase(self._language, new.column.text), self._before(new.column, old.column)
         units = self._units([operand])
         label = row_label(row)
         if new.percent:
@@ -75,8 +76,8 @@ class Statement:
         if stated:
             parts.append(f"资料所列变动幅度为{stated}" if self._zh else f"growth {stated}, as the row itself says")
         elif growth:
-            formula = f"({show(new.value)} − {show(old.value)}) / {show(old.value)}"
-            result, places = percentage((new.value - old.value) / old.value)
+            formula = f"({format_operand(new.value)} − {format_operand(old.value)}) / {format_operand(old.value)}"
+            result, places = format_percentage((new.value - old.value) / old.value)
             rounded = self._rounded(places)
             said = f"{formula} = {result}"
             parts.append(f"增长率 {said}（{rounded}）" if self._zh else f"growth {said} ({rounded})")
@@ -90,12 +91,12 @@ class Statement:
         """The earlier time; by its year alone where only the year is another: its day may stand in no head."""
         if new.text.replace(str(new.year), str(old.year)) == old.text and new.text != old.text:
             return f"{old.year}年同期" if self._zh else f"the same in {old.year}"
-        return naming.period(self._language, old.text)
+        return period_phrase(self._language, old.text)
 
     def share(self, part: Operand, whole: Operand) -> str:
         """A part of a whole, in percent."""
-        result, places = percentage(part.cell.value / whole.cell.value)
-        said = f"{show(part.cell.value)} / {show(whole.cell.value)} = {result}"
+        result, places = format_percentage(part.cell.value / whole.cell.value)
+        said = f"{format_operand(part.cell.value)} / {format_operand(whole.cell.value)} = {result}"
         a, b = row_label(part.row), row_label(whole.row)
         if self._zh:
             said = f"{said}（{self._rounded(places)}；{self._when(part, whole)}）"
@@ -105,7 +106,8 @@ class Statement:
 
     def ratio(self, part: Operand, whole: Operand) -> str:
         """A quotient of two rows."""
-        said = f"{show(part.cell.value)} / {show(whole.cell.value)} = {quotient(part.cell.value / whole.cell.value)}"
+        one, other = part.cell.value, whole.cell.value
+        said = f"{format_operand(one)} / {format_operand(other)} = {format_quotient(one / other)}"
         a, b = row_label(part.row), row_label(whole.row)
         if self._zh:
             said = f"{said}（{self._rounded(2)}；{self._when(part, whole)}）"
@@ -116,7 +118,7 @@ class Statement:
     def total(self, operands: Sequence[Operand]) -> str:
         """A sum of rows."""
         whole = sum((operand.cell.value for operand in operands), Decimal(0))
-        said = f"{' + '.join(show(operand.cell.value) for operand in operands)} = {signed(whole)}"
+        said = f"{' + '.join(format_operand(operand.cell.value) for operand in operands)} = {format_result(whole)}"
         labels = " + ".join(row_label(operand.row) for operand in operands)
         rows = [operand.row for operand in operands]
         if self._zh:
@@ -126,7 +128,7 @@ class Statement:
     def difference(self, one: Operand, other: Operand) -> str:
         """One row less another."""
         a, b = one.cell.value, other.cell.value
-        said = f"{show(a)} − {show(b)} = {signed(a - b)}"
+        said = f"{format_operand(a)} − {format_operand(b)} = {format_result(a - b)}"
         rows = [one.row, other.row]
         labels = row_label(one.row), row_label(other.row)
         if self._zh:
@@ -134,7 +136,7 @@ class Statement:
         return f"Difference between {labels[0]} and {labels[1]}: {said} ({self._when(one, other)}), {self._from(rows)}"
 
     def _when(self, *operands: Operand) -> str:
-        period = naming.period(self._language, operands[0].cell.column.text)
+        period = period_phrase(self._language, operands[0].cell.column.text)
         units = self._units(operands)
         return ("；" if self._zh else "; ").join(part for part in (period, units) if part)
 
@@ -145,10 +147,10 @@ class Statement:
 
     def _units(self, operands: Sequence[Operand]) -> str:
         one = operands[0]
-        return "" if one.cell.percent else naming.units(self._language, one.row.evidence, one.row.span)
+        return "" if one.cell.percent else scale_phrase(self._language, one.row.evidence, one.row.span)
 
     def _from(self, rows: Sequence[Candidate]) -> str:
-        quoted = [f"“{plain(row.text)}” [{row.evidence.number}]" for row in rows]
+        quoted = [f"“{one_line(row.text)}” [{row.evidence.number}]" for row in rows]
         if self._zh:
             return f"见表格行{'、'.join(quoted)}"
         return f"from the row{'s' if len(rows) > 1 else ''} {' and '.join(quoted)}"

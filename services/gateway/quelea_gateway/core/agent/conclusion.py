@@ -1,0 +1,148 @@
+"""The end of a run: a conclusion from its evidence, checked; what cannot be concluded is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quelea_gateway.core.agent import model_call
+from quelea_gateway.core.agent.decisions import Conclusion, answer_schema, read_answer
+from quelea_gateway.core.agent.evidence import sources
+from quelea_gateway.core.agent.grounding import Checked, check, without_unsupported
+from quelea_gateway.core.agent.model import RunAnswer, Why
+from quelea_gateway.core.agent.model_call import ModelAway
+from quelea_gateway.core.agent.packing import Section, defused, remembered
+from quelea_gateway.core.agent.texts import say
+from quelea_gateway.core.agent.work import Work
+
+_MOST_FIGURES = 12
+_OUTPUT_SHOWN = 1_200
+
+
+async def conclude(work: Work, why: str, ended_by: Why = "") -> RunAnswer:
+    """The answer of the run, whatever happened. Raises nothing but what the journal raises.
+
+    Args:
+        why: Empty when the model chose to finish; else why it has to, one sentence in the question's language.
+        ended_by: The same as a word.
+    """
+    work.observation = ""
+    found = None
+    try:
+        found = await _written(work, why)
+    except ModelAway as away:
+        why = why or say("model_away", work.language) + f" ({away})"
+        ended_by = ended_by or "model_away"
+    if found is None:
+        answer = await _fallback(work, why or say("no_answer", work.language))
+        return replace(answer, ended_by=ended_by or "no_answer")
+    conclusion, checked = found
+    checked, withheld = await _enforced(work, checked)
+    missing = (*conclusion.missing, *((why,) if why else ()))
+    answer = _answer(work, checked, missing=missing, withheld=withheld, complete=not missing)
+    return replace(answer, ended_by=ended_by)
+
+
+def _answer(
+    work: Work, checked: Checked, *, missing: tuple[str, ...], withheld: tuple[str, ...], complete: bool
+) -> RunAnswer:
+    notices = list(work.notices)
+    if withheld:
+        notices.append(say("withheld", work.language, n=len(withheld)))
+    return RunAnswer(
+        text=checked.text,
+        complete=complete and not withheld,
+        sources=sources(work.evidence, checked.used),
+        figures=checked.figures,
+        missing=missing,
+        withheld=withheld,
+        artifacts=tuple(work.artifacts),
+        notices=tuple(notices),
+    )
+
+
+async def _enforced(work: Work, checked: Checked) -> tuple[Checked, tuple[str, ...]]:
+    """(the text without sentences whose figures nothing supports, those sentences)."""
+    withheld: list[str] = []
+    for _ in range(3):  # a text with a sentence less may be cut into other sentences
+        text, out = without_unsupported(checked)
+        if not out:
+            return checked, tuple(withheld)
+        withheld += out
+        checked = await check(
+            text or say("all_withheld", work.language), work.evidence, work.request.question, work.ports.checks
+        )
+    if checked.unsupported:
+        withheld.append(checked.text)
+        checked = await check(
+            say("all_withheld", work.language), work.evidence, work.request.question, work.ports.checks
+        )
+    return checked, tuple(withheld)
+
+
+async def _written(work: Work, why: str) -> tuple[Conclusion, Checked] | None:
+    """The model's conclusion; asked for once more when figures of it have no source. The better of the two."""
+    situation = say("last_step", work.language, why=why) if why else ""
+    best: tuple[Conclusion, Checked] | None = None
+    for attempt in range(2):
+        answered = await _ask(work, situation)
+        if answered is None:
+            break
+        checked = await check(answered.answer, work.evidence, work.request.question, work.ports.checks)
+        if best is None or len(checked.unsupported) < len(best[1].unsupported):
+            best = (answered, checked)
+        if not checked.unsupported or attempt:
+            break
+        figures = ", ".join(dict.fromkeys(one.text for one in checked.unsupported[:_MOST_FIGURES]))
+        situation = (situation + "\n" + say("unsupported", work.language, figures=figures)).strip()
+    return best
+
+
+async def _ask(work: Work, situation: str) -> Conclusion | None:
+    request = work.request
+    memory = remembered(work.insights, request.question, work.prompt_tokens // 4)
+    fixed = {
+        "current_date": request.as_of,
+        "profile": work.profile,
+        "situation": situation,
+        "files": ", ".join(one.name for one in work.artifacts[:20]) or "-",
+    }
+    sections = [
+        Section("question", defused(request.question), 2),
+        Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 2),
+        Section("evidence", work.evidence.shown(work.prompt_tokens), 6),
+    ]
+    left = request.budget.seconds - work.elapsed
+    answered = await model_call.ask(
+        work,
+        model_call.SubTask("answer", fixed, sections, answer_schema()),
+        read_answer,
+        concluding=True,
+        seconds=max(0.0, min(work.rules.model_seconds, left / 2)),
+    )
+    if answered is None:
+        return None
+    conclusion, example = answered
+    checked = await check(conclusion.answer, work.evidence, request.question, work.ports.checks)
+    await model_call.example(work, example, "grounded" if not checked.unsupported else "ungrounded")
+    return conclusion
+
+
+async def _fallback(work: Work, why: str) -> RunAnswer:
+    """A conclusion without the model: what was found, as it was found."""
+    language = work.language
+    # A figure of our own words ("all 10 steps") has no source and would be withheld; `missing` says it.
+    counted = any(char.isdigit() for char in why)
+    lines = [say("ended_early", language) if counted else say("no_conclusion", language, why=why)]
+    body: list[str] = []
+    for insight in remembered(work.insights, work.request.question, 400):
+        grounded = not (await check(insight, work.evidence, work.request.question, work.ports.checks)).unsupported
+        body += [f"- {insight}"] if grounded else []
+    last = work.evidence.last_output()
+    if last is not None:
+        body.append(say("output_of", language, step=last.source.step, number=last.source.number))
+        body.append(last.text[:_OUTPUT_SHOWN].rstrip())
+    lines += [say("found", language), *body] if body else [say("nothing", language)]
+    checked, _ = await _enforced(work, await check("\n".join(lines), work.evidence, "", work.ports.checks))
+    steps = [step for step in work.plan[work.usage.steps :] if step.action != "finish"]
+    missing = (why, *(say("not_done", language, task=step.task or step.action) for step in steps[:5]))
+    return _answer(work, checked, missing=missing, withheld=(), complete=False)

@@ -1,0 +1,174 @@
+"""One question to the model: packed, under a schema, repaired a bounded number of times, then a safe fallback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, Overloaded, QueleaError, Unavailable
+
+from quelea_gateway.core.agent import prompts
+from quelea_gateway.core.agent.packing import Section, cut_middle, tokens
+from quelea_gateway.core.agent.parsing import Misfit, clean
+from quelea_gateway.core.agent.ports import Completed
+from quelea_gateway.core.agent.work import Work
+from quelea_gateway.core.model import Message
+
+T = TypeVar("T")
+
+_SHOWN_BACK = 400
+"""Tokens of an answer that does not fit, when it is shown back to the model."""
+_LONGEST_PAUSE = 2.0
+_FAILURES = 4
+
+
+class ModelAway(Exception):
+    """The model failed so often in a row that asking on makes no sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubTask:
+    """What is asked of the model.
+
+    Attributes:
+        kind: Of its template: "plan", "action", "pick", "code", "summary" or "answer".
+        fixed: What fills the template and is never cut.
+        sections: What fills it and is cut to the model's context.
+        schema: JSON schema of the answer; empty: free text.
+    """
+
+    kind: str
+    fixed: Mapping[str, str]
+    sections: Sequence[Section]
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What was asked, and what came: the matter of a supervised example."""
+
+    kind: str
+    messages: tuple[Message, ...]
+    output: str
+    schema: str
+    repairs: int
+    model: str
+
+
+async def ask(
+    work: Work,
+    task: SubTask,
+    decode: Callable[[str], T],
+    *,
+    seconds: float = 0.0,
+    temperature: float = 0.0,
+    concluding: bool = False,
+) -> tuple[T, Answered] | None:
+    """What the decoder made of the model's answer; None when no answer could be used within the bounds.
+
+    Args:
+        decode: Reads the answer; raises Misfit with what is wrong, which the model is told.
+        seconds: Deadline of all attempts; 0: the rules'.
+        concluding: May use the time and tokens that are kept for the conclusion.
+
+    Raises:
+        ModelAway: the model failed several times in a row.
+        Conflict: the reader is no language model.
+    """
+    end = work.ports.clock.monotonic() + (seconds or work.rules.model_seconds)
+    misfit: tuple[str, str] | None = None
+    for attempt in range(work.rules.repairs + 1):
+        left = end - work.ports.clock.monotonic()
+        left = min(left, work.request.budget.seconds - work.elapsed if concluding else work.time_left)
+        affordable = (work.request.budget.tokens - work.usage.tokens) if concluding else work.tokens_left
+        messages = _messages(work, task, misfit)
+        if affordable < sum(tokens(one.text) for one in messages):
+            work.out_of_tokens = True
+            break
+        if left <= 0:
+            break
+        try:
+            async with asyncio.timeout(left):
+                reply = await work.ports.model.complete(
+                    messages,
+                    json_schema=task.schema,
+                    model=work.request.model,
+                    max_tokens=max(16, min(work.output_tokens, affordable)),
+                    temperature=temperature if attempt == 0 else 0.3,
+                    tenant=work.request.tenant,
+                )
+        except Conflict:
+            raise
+        except (QueleaError, TimeoutError) as error:
+            await _after_failure(work, error, messages, left)
+            continue
+        work.failures = 0
+        _account(work, messages, reply)
+        try:
+            value = decode(reply.text)
+        except Misfit as error:
+            misfit = (cut_middle(clean(reply.text), _SHOWN_BACK), str(error))
+            work.count(repairs=1)
+            continue
+        first = _messages(work, task, None)
+        output = work.scrubbed(clean(reply.text))
+        return value, Answered(task.kind, tuple(first), output, task.schema, attempt, reply.model or work.info.model)
+    work.count(fallbacks=1)
+    return None
+
+
+def _messages(work: Work, task: SubTask, misfit: tuple[str, str] | None) -> list[Message]:
+    budget = work.prompt_tokens
+    if misfit is None:
+        return prompts.build(task.kind, work.language, task.fixed, task.sections, budget=budget)
+    said, error = cut_middle(misfit[0], min(_SHOWN_BACK, budget // 6)), cut_middle(misfit[1], budget // 8)
+    again = prompts.repair(work.language, error)
+    budget -= tokens(said) + tokens(again.text) + 16
+    first = prompts.build(task.kind, work.language, task.fixed, task.sections, budget=budget)
+    return [*first, Message("assistant", said or "-"), again]
+
+
+def _account(work: Work, messages: Sequence[Message], reply: Completed) -> None:
+    asked, said = reply.prompt_tokens, reply.completion_tokens
+    if not asked + said:  # an endpoint that does not count
+        asked, said = sum(tokens(one.text) for one in messages), tokens(reply.text[:100_000])
+    work.count(tokens=asked + said, prompt_tokens=asked, completion_tokens=said, model_calls=1)
+
+
+async def _after_failure(work: Work, error: Exception, messages: Sequence[Message], left: float) -> None:
+    timed_out = isinstance(error, TimeoutError | DeadlineExceeded)  # then the engine has read the prompt
+    lost = sum(tokens(one.text) for one in messages) if timed_out else 0
+    work.count(model_calls=1, tokens=lost, prompt_tokens=lost)
+    work.failures += 1
+    if work.failures >= _FAILURES:
+        raise ModelAway(error.message if isinstance(error, QueleaError) else "no answer in time") from error
+    if isinstance(error, InvalidInput):
+        # Most likely the prompt was too long for an endpoint that counts otherwise than we estimate.
+        work.shrink = max(0.25, work.shrink * 0.6)
+    elif isinstance(error, Overloaded | Unavailable):
+        pause = min(error.retry_after or 0.5, _LONGEST_PAUSE, max(0.0, left))
+        await asyncio.sleep(pause)
+
+
+async def example(work: Work, answered: Answered, outcome: str, **more: Any) -> None:
+    """Record a supervised example where the deployment asked for it."""
+    if work.ports.trajectories is None:
+        return
+    await work.ports.trajectories.add(
+        {
+            "run": work.run_id,
+            "step": work.step,
+            "subtask": answered.kind,
+            "language": work.language,
+            "prompt_version": prompts.version(answered.kind, work.language),
+            "model": answered.model,
+            "messages": [{"role": m.role, "content": work.scrubbed(m.text)} for m in answered.messages],
+            "schema": answered.schema,
+            "output": answered.output,
+            "repairs": answered.repairs,
+            "outcome": outcome,
+            **more,
+        }
+    )

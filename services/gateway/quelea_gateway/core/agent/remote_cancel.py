@@ -1,0 +1,40 @@
+"""Ending a run that another gateway on the same store runs: a flag in the store, which that gateway looks for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from quelea_kit.errors import NotFound, Unavailable
+
+from quelea_gateway.core.agent.history import settled
+from quelea_gateway.core.agent.model import ENDED
+from quelea_gateway.core.agent.ports import RunStore
+
+_POLL_SECONDS = 0.25
+_PATIENCE = 30.0
+"""Longer than a silent gateway is taken for alive, with the beat that is usual."""
+
+
+async def cancel_remotely(store: RunStore, tenant: str, run_id: str, *, beat_seconds: float) -> bool:
+    """Ask whoever runs it to end it, and wait until that is written down; whether this ended it.
+
+    Raises:
+        NotFound: there is no such run, or it was deleted meanwhile.
+        Unavailable: its gateway lives and did not end it in time; it will when it can.
+    """
+    run = await settled(store, await store.get(tenant, run_id), beat_seconds)
+    if run.state in ENDED:
+        return False
+    await store.ask_end(tenant, run_id)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE):
+            while run.state not in ENDED:
+                await asyncio.sleep(_POLL_SECONDS)
+                with contextlib.suppress(NotFound):  # its head is just being replaced
+                    run = await settled(store, await store.get(tenant, run_id), beat_seconds)
+    if run.state not in ENDED:
+        raise Unavailable(
+            "The gateway that runs it was asked to end it, and has not yet; look at the run again.", retry_after=5.0
+        )
+    return run.state == "cancelled"

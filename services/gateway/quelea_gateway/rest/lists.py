@@ -1,0 +1,43 @@
+"""What routes share: paging of lists, days and times, and the refusal of query parameters that do not exist."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request
+from pydantic import BaseModel, Field
+from quelea_kit.errors import InvalidInput
+from quelea_kit.paging import MAX_PAGE_SIZE
+
+PageSize = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="At most this many items.")]
+PageToken = Annotated[
+    str, Query(max_length=1000, description="`next_page_token` of the page before; empty for the first page.")
+]
+Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+"""A point in time, RFC 3339 in UTC."""
+Day = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$")]
+"""A day, YYYY-MM-DD, or empty."""
+
+_RENAMED = {"limit": "page_size", "k": "page_size"}
+
+
+class ListOut(BaseModel):
+    """A page of a list."""
+
+    next_page_token: str | None = Field(description="Send it as `page_token` for the next page; null on the last.")
+
+
+async def check_query(request: Request) -> None:
+    """Refuse query parameters that the route does not have: a misspelt filter would otherwise list everything."""
+    names = [parameter.alias for parameter in request.scope["route"].dependant.query_params]
+    for name in request.query_params:
+        if name in names:
+            continue
+        renamed = _RENAMED.get(name, "")
+        if renamed in names:
+            message = f"{name} is now {renamed}"
+        elif names:
+            message = f"no such parameter; use {', '.join(names)}"
+        else:
+            message = "this address takes no query parameters"
+        raise InvalidInput(f"query.{name[:100]}: {message}.", details={"field": name[:100]})
