@@ -73,7 +73,7 @@ def parse_web_page(
                 markup = page_facts(text)
     parsed = parse(data, filename, limits=limits, on_progress=lambda _done, _total: None)
     if is_barrier((markup.title, markup.heading), sum(len(page.text) for page in parsed.pages)):
-        raise EmptyDocument("The site asks for a proof that a person reads it instead of showing the page.")
+        raise EmptyDocument("The site shows a captcha or consent screen instead of the page.")
     own = page_title(markup, host) or parsed.stated.get("title", "") or without_site(title, "", host)
     said = {key: value for key, value in parsed.stated.items() if key not in ("title", "published")}
     day = plausible(markup.published or parsed.stated.get("published", ""), today)
@@ -101,7 +101,7 @@ def parse_web_page(
         )
     chunks = tuple(chunk(parsed))
     if not chunks:
-        raise EmptyDocument("The page has no text that could be searched.")
+        raise EmptyDocument("The page contains no text that can be searched.")
     return WebDocument(
         document_id=hashlib.sha256(fetched.data).hexdigest()[:32],
         filename=filename,

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from quelea_fintext.text import language_of
 
 from quelea_checker.binding import rows
+from quelea_checker.binding.contradiction import is_contradicted
 from quelea_checker.binding.exchanges import exchanged
 from quelea_checker.binding.scorer import Binder
 from quelea_checker.binding.support import supporting
@@ -32,7 +33,6 @@ from quelea_checker.reading.markup import Shaped
 from quelea_checker.reading.periods import find_periods, names_document
 from quelea_checker.reading.sentences import plain
 from quelea_checker.verdicts import sentence_verdicts
-from quelea_checker.verdicts.contradiction import is_contradicted
 
 _FEW = 32
 _THINGS = re.compile(r"[ -][A-Za-z]{3,}|\s?[\u3400-\u9fff]")
@@ -162,18 +162,17 @@ def _figures(said: Said, sources: _Sources, before: Sequence[Fact]) -> tuple[lis
     facts = [fact for own in stood.values() for fact in own]
     found = _chained(said, plain(said.text), found, swapped)
     sought = claims if sources.budget.sought >= 0 else {}
-    return [_or_contradicted(f, sought.get(f.start - said.start), sources, swapped, said.start) for f in found], facts
+    return [
+        _or_contradicted(f, sought.get(f.start - said.start), sources, swapped=f.start - said.start in swapped)
+        for f in found
+    ], facts
 
 
-def _or_contradicted(
-    checked: CheckedFigure, claim: Claim | None, sources: _Sources, swapped: set[int], at: int
-) -> CheckedFigure:
+def _or_contradicted(checked: CheckedFigure, claim: Claim | None, sources: _Sources, *, swapped: bool) -> CheckedFigure:
     """A figure that was not found is contradicted where the evidence says otherwise."""
     if checked.verdict != "not_found":
         return checked
-    otherwise = checked.start - at in swapped
-    if not otherwise and claim is not None:
-        otherwise = is_contradicted(claim, sources.evidence, sources.binder)
+    otherwise = swapped or (claim is not None and is_contradicted(claim, sources.evidence, sources.binder))
     return replace(checked, verdict="contradicted") if otherwise else checked
 
 
