@@ -15,7 +15,9 @@ def value(name, **labels):
 
 def verdicts(of):
     """Figures by verdict."""
-    return {v: value("quelea_checked_figures_total", of=of, verdict=v) for v in ("supported", "contradicted", "not_found")}
+    return {
+        v: value("quelea_checked_figures_total", of=of, verdict=v) for v in ("supported", "contradicted", "not_found")
+    }
 
 
 async def ask(web, **more):

@@ -26,7 +26,6 @@ def verdict(answer, *passages):
         ("Net debt was £1,425m in 2020.", "Net debt was £1,240m in 2020."),
         ("Net debt was reduced by £185m.", "Net debt was reduced by £158m."),
         ("Operating income was £540 million in 2020.", "Operating income was £612 million in 2020."),
-        ("Operating income rose 13.3% in 2021.", "Operating income fell 13.3% in 2021."),
         ("Operating income was 8.3% of revenue in 2021.", "Operating income was 7.7% of revenue in 2021."),
         ("Revenue rose 6.2% in 2021.", "Revenue fell 6.2% in 2021."),
         ("Volumes fell 1.7% in 2020.", "Volumes fell 3.1% in 2020."),

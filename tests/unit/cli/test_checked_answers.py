@@ -66,4 +66,4 @@ def test_markdown_goes_into_a_file_or_to_standard_output(gateway: FakeGateway, r
 def test_what_cannot_be_done_is_said(gateway: FakeGateway, run: Run, tmp_path: Path, more: list[str]) -> None:
     code, out, err = run("ask", "q", "--markdown", tmp_path / "no" / "a.md", *more)
     assert (code, out) == (EXIT_USAGE, "")
-    assert "Choose one of" in err or "Cannot write" in err
+    assert "Use either" in err or "Cannot write" in err

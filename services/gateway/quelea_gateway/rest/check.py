@@ -137,9 +137,7 @@ def passages_of(body: CheckIn) -> list[quelea_checker.CheckPassage]:
     if len(body.question) > _MOST_QUESTION:
         raise _too_large(f"question has {len(body.question):,} characters", _MOST_QUESTION, "question")
     if not body.passages:
-        raise InvalidInput(
-            "passages is empty; send the evidence that the answer rests on.", details={"field": "passages"}
-        )
+        raise InvalidInput("passages is empty; send the evidence for the answer.", details={"field": "passages"})
     if len(body.passages) > MOST_PASSAGES:
         raise _too_large(f"There are {len(body.passages):,} passages", MOST_PASSAGES, "passages")
     passages = [

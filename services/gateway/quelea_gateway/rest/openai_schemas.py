@@ -139,7 +139,7 @@ def text_of(message: MessageIn, field: str) -> str:
         text = part.get("text")
         if part.get("type") not in ("text", "input_text") or not isinstance(text, str):
             raise InvalidInput(
-                f"{field}: a part of type {str(part.get('type'))[:40]!r} cannot be read here; send text parts only.",
+                f"{field}: parts of type {str(part.get('type'))[:40]!r} are not supported; send text parts only.",
                 details={"field": field},
             )
         pieces.append(text)
