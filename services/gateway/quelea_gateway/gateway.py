@@ -18,6 +18,7 @@ from quelea_gateway.access import Access, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
 from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.generator import GeneratorClient
+from quelea_gateway.adapters.model_verifier import ModelVerifier
 from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.analyst import Analyst, build_analyst
@@ -25,10 +26,12 @@ from quelea_gateway.core.agent.prompts import AgentPrompts
 from quelea_gateway.core.foreign_sentences import MeaningChecker
 from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.pipeline import Pipeline
+from quelea_gateway.core.ports import Checker
 from quelea_gateway.core.prompts import PromptSource
 from quelea_gateway.core.question import Limits
 from quelea_gateway.core.structured import StructuredPrompts
 from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
+from quelea_gateway.core.verifier import VerifyingChecker
 from quelea_gateway.core.webroute import WebLimits, WebRoute
 from quelea_gateway.metrics import observe_kept
 from quelea_gateway.settings import Settings
@@ -51,7 +54,7 @@ class Gateway:
     pipeline: Pipeline
     reporter: UsefulPageReporter
     check_pool: CheckPool
-    checker: MeaningChecker
+    checker: Checker
     analyst: Analyst
     toolkit: Toolkit
     prompt_sources: tuple[PromptSource, ...] = ()
@@ -133,7 +136,9 @@ def build(settings: Settings) -> Gateway:
     check_pool = CheckPool(
         processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds
     )
-    checker = MeaningChecker(check_pool, retriever)
+    checker: Checker = MeaningChecker(check_pool, retriever)
+    if settings.verifier == "model":
+        checker = VerifyingChecker(checker, ModelVerifier(generator), seconds=settings.verifier_seconds)
     toolkit = build_toolkit(settings, generator=generator)
     analyst = build_analyst(
         settings,

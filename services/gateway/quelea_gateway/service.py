@@ -67,6 +67,7 @@ def _grounding(found: Grounding | None) -> gateway_pb2.Grounding | None:
         removed_markers=found.removed_markers,
         added_markers=found.added_markers,
         withheld=found.withheld,
+        verifier=found.verifier,
     )
 
 

@@ -128,6 +128,13 @@ class Settings(ServiceSettings):
     check_seconds: float = Field(30.0, gt=0)
     """Deadline of a check, waiting included."""
 
+    verifier: Literal["none", "model"] = "none"
+    """Who judges what words and figures cannot: none, or the configured language model."""
+
+    verifier_seconds: float = Field(5.0, gt=0, le=8)
+    """How long an answer waits for the verifier, of the 10 seconds that its check has; then the checker's verdicts
+    stand, and the grounding says so."""
+
     sandbox: str = ""
     """gRPC address of the agent-sandbox, which runs the agent's code; empty: no agent."""
 

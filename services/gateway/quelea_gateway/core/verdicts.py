@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass
+from typing import Literal
 
 from quelea_checker import UNSUPPORTED
 
@@ -51,6 +52,7 @@ class Grounding:
             have a figure that is contradicted or not found.
         removed_markers: As the reader wrote them, in its order; a corrected one is here and in added_markers.
         withheld: Sentences that strict mode left out, as the reader wrote them.
+        verifier: "done", "partial" or "unavailable"; empty where none is configured or it had nothing to judge.
     """
 
     text: str
@@ -59,6 +61,7 @@ class Grounding:
     removed_markers: tuple[str, ...] = ()
     added_markers: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
+    verifier: Literal["", "done", "partial", "unavailable"] = ""
 
     def unsupported(self, verdicts: Container[str] = UNSUPPORTED) -> list[str]:
         """The figures that the evidence contradicts or does not have, each once."""

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.errors import InvalidInput, TooLarge
 
+from quelea_gateway.core.verifier import VerifiedReport, VerifierState
 from quelea_gateway.metrics import observe_verdicts
 from quelea_gateway.rest.lists import Day
 from quelea_gateway.rest.schemas import ERRORS
@@ -103,6 +104,11 @@ class CheckOut(BaseModel):
     sentences: list[SentenceOut]
     figures: list[FigureOut]
     markers: MarkersOut
+    verifier: VerifierState = Field(
+        default="",
+        description="How the verifier did: done, partial or unavailable (then the checker's verdicts stand); empty: "
+        "none is configured, or it had nothing to judge.",
+    )
 
 
 @router.post("/v1/check", response_model=CheckOut, responses=ERRORS, summary="Check an answer")
@@ -171,4 +177,5 @@ def shown(report: quelea_checker.Report) -> CheckOut:
             corrections=[fault(one) for one in markers.corrections],
             missing=[MissingOut(sentence=m.sentence, at=m.at, suggested=m.suggested) for m in markers.missing],
         ),
+        verifier=report.verifier if isinstance(report, VerifiedReport) else "",
     )

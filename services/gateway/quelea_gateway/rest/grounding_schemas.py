@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from quelea_gateway.core import verdicts as core
+from quelea_gateway.core.verifier import VerifierState
 
 
 class SentenceVerdictOut(BaseModel):
@@ -39,6 +40,11 @@ class GroundingOut(BaseModel):
     removed_markers: list[str]
     added_markers: list[str]
     withheld: list[str] = Field(description="Sentences that strict mode left out.")
+    verifier: VerifierState = Field(
+        default="",
+        description="How the verifier did: done, partial or unavailable (then the checker's verdicts stand); empty: "
+        "none is configured, or it had nothing to judge.",
+    )
 
     @classmethod
     def of(cls, found: core.Grounding | None) -> GroundingOut | None:
@@ -55,4 +61,5 @@ class GroundingOut(BaseModel):
             removed_markers=list(found.removed_markers),
             added_markers=list(found.added_markers),
             withheld=list(found.withheld),
+            verifier=found.verifier,
         )

@@ -15,6 +15,7 @@ from quelea_gateway.core.grounding.marking import Mark, marks
 from quelea_gateway.core.grounding.quoted import Region
 from quelea_gateway.core.numbers import figures
 from quelea_gateway.core.verdicts import FigureVerdict, Grounding, SentenceVerdict
+from quelea_gateway.core.verifier import VerifiedReport
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ def ground(
         removed_markers=tuple(removed),
         added_markers=tuple(f"[{number}]" for _, number in sorted(names)),
         withheld=tuple(s.text for s in gone),
+        verifier=report.verifier if isinstance(report, VerifiedReport) else "",
     )
     return Grounded(grounding, _placed(final, sources, shown, grounding))
 
