@@ -1,7 +1,7 @@
 """A library of documents in memory, and what the tests of its life put into it and find again."""
 
-from quelea_retriever.core.analysis import sparse_query
 from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.core.sparse_vectors import sparse_query
 from quelea_retriever.search import search_live
 from quelea_retriever.testing import document_id, new_passages
 

@@ -78,10 +78,6 @@ class Languages:
         ]
         return "|".join(self._filled(one) for one in patterns) or r"(?!)"
 
-    def pattern(self, key: str) -> re.Pattern[str]:
-        """The same compiled, without regard to case."""
-        return re.compile(self.alternatives(key), re.IGNORECASE)
-
     def _filled(self, pattern: str) -> str:
         return _SLOT.sub(lambda match: f"(?:{self.alternatives(f'periods.{match[1]}')})", pattern)
 

@@ -24,9 +24,9 @@ from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import DocumentRecord, NewPassage, Profile, Scope, Store, version_of
 from quelea_retriever.core import entries as core
-from quelea_retriever.core.analysis import sparse_document, sparse_query
 from quelea_retriever.core.entries import Entry, FoundEntry
 from quelea_retriever.core.model import DocumentFacts, Mode
+from quelea_retriever.core.sparse_vectors import sparse_document, sparse_query
 from quelea_retriever.library import Library
 from quelea_retriever.settings import Settings
 

@@ -20,10 +20,10 @@ from quelea_kit.errors import Conflict
 from quelea_retriever.adapters.embedder import Embedding, Kind
 from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.store import Found, Profile, SparseVector, Store, profile_conflict
-from quelea_retriever.core import analysis, languages, ranking, search_terms
+from quelea_retriever.core import language_scales, ranking, search_terms, sparse_vectors
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import Candidate, Hit, Mode, RankText, Reading
-from quelea_retriever.core.question import joined
+from quelea_retriever.core.question_view import joined
 from quelea_retriever.core.reading import confirm_missing, read_query
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
@@ -251,8 +251,8 @@ def _ranked(question: Question, found: list[Candidate], plan: _Plan) -> tuple[li
 
 
 def _rank_texts(query: str, texts: Sequence[RankText], cosines: npt.NDArray[np.float64]) -> list[Ranked]:
-    documents = [analysis.sparse_document(t.header, t.section, t.table_head, t.text) for t in texts]
-    others = languages.foreign([language_of(f"{t.header} {t.text}") for t in texts], language_of(query))
+    documents = [sparse_vectors.sparse_document(t.header, t.section, t.table_head, t.text) for t in texts]
+    others = language_scales.foreign([language_of(f"{t.header} {t.text}") for t in texts], language_of(query))
     asked = search_terms.search_vector(query, Reading(), glossed(query) if others.any() else ())
     overlaps = _overlaps(asked, documents)
     # Not ranking.rank itself, which leaves out near-duplicates: here every text gets its place.

@@ -21,8 +21,8 @@ from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import NewPassage, Store, version_of
-from quelea_retriever.core.analysis import sparse_document
 from quelea_retriever.core.model import DocumentFacts, PassageRecord
+from quelea_retriever.core.sparse_vectors import sparse_document
 from quelea_retriever.entry_collections import Collections, stores
 from quelea_retriever.library import Library
 from quelea_retriever.service import SERVICE, RetrieverServicer

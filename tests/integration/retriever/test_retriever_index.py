@@ -8,8 +8,8 @@ from quelea_kit.errors import Unavailable
 from quelea_retriever.adapters import edge_build
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import DocumentRecord, Profile, Scope, version_of
-from quelea_retriever.core.analysis import sparse_query
 from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.core.sparse_vectors import sparse_query
 from quelea_retriever.testing import DIMENSION, document_id, memory_folder, new_passages
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from quelea_fintext.line_items import filing_phrases
 from quelea_fintext.periods import ReportingPeriod
-from quelea_retriever.core.analysis import phrases, sparse_document, sparse_query, term_index
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import DocumentFacts, Reading
 from quelea_retriever.core.search_terms import WEIGHT, search_vector
+from quelea_retriever.core.sparse_vectors import phrases, sparse_document, sparse_query, term_index
 
 
 def weights_of(*parts: str) -> dict[int, float]:

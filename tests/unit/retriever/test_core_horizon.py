@@ -10,7 +10,7 @@ from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.filings import known_by
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.core.reading import read_query
-from quelea_retriever.core.relative_days import relative_spans
+from quelea_retriever.core.relative_periods import relative_spans
 from support.filings import APPLE, CATALOGUE, HARBOR, NEWS, TODAY, ZEBRA, filing
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from quelea_fintext.glossary import glossed
-from quelea_retriever.core.languages import FEW, foreign, scaled_cosines
+from quelea_retriever.core.language_scales import FEW, foreign, scaled_cosines
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
 from quelea_retriever.core.ranking import rank
 from quelea_retriever.core.search_terms import search_vector

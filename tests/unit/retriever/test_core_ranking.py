@@ -6,9 +6,9 @@ import random
 
 import pytest
 from quelea_fintext.periods import ReportingPeriod
-from quelea_retriever.core.features import ViewCache, alike, view_of
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
-from quelea_retriever.core.question import cleaned, question_view
+from quelea_retriever.core.passage_view import ViewCache, alike, view_of
+from quelea_retriever.core.question_view import cleaned, question_view
 from quelea_retriever.core.ranking import DEFAULT, rank
 
 

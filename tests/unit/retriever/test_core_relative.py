@@ -13,7 +13,7 @@ from quelea_retriever.core.filings import known_by
 from quelea_retriever.core.model import DocumentFacts, Reading
 from quelea_retriever.core.periods import find_asks
 from quelea_retriever.core.reading import read_query
-from quelea_retriever.core.relative_asks import Periods, find_relatives
+from quelea_retriever.core.relative_periods import Periods, find_relatives
 from support.filings import CATALOGUE, FILINGS, HARBOR, TODAY, ZEBRA, ZEBRA_YEAR, filing
 
 NOVEMBER = date(2023, 11, 10)

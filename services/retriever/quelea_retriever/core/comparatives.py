@@ -15,7 +15,9 @@ _YEARS = 2
 _YEAR = timedelta(days=365)
 
 
-def showing(asks: Sequence[Ask], filings: Sequence[DocumentFacts], annual: bool) -> list[DocumentFacts]:
+def filings_with_comparatives(
+    asks: Sequence[Ask], filings: Sequence[DocumentFacts], annual: bool
+) -> list[DocumentFacts]:
     """The filings whose statements have the periods asked for as comparison, newest first; empty when one has none.
 
     Only of what is counted over a span of time: a balance sheet is compared with the one of the last year's end.

@@ -12,7 +12,7 @@ from quelea_fintext.dates import parse_iso
 from .filings import NEAR, covering, period_name
 from .model import DocumentFacts
 from .periods import Ask
-from .relative_days import relative_spans
+from .relative_periods import relative_spans
 
 _QUARTER = timedelta(days=91)
 _RULES = {
@@ -31,7 +31,7 @@ class Horizon:
     """Rule to the newest period by that name, as quarters counted from the year 0, and its last day."""
     end: date | None = None
     """Last day of the newest period."""
-    told: date | None = None
+    newest_undated: date | None = None
     """Newest day of a document of no period: published, else (only where asked for) fetched."""
     published: date | None = None
 
@@ -40,13 +40,13 @@ class Horizon:
         """The horizon of these documents; `undated`: one of unknown date may tell of anything before it was fetched."""
         names: dict[str, tuple[int, date | None]] = {}
         end: date | None = None
-        told: date | None = None
+        newest_undated: date | None = None
         published: date | None = None
         for document in documents:
             day, last = parse_iso(document.published), parse_iso(document.period.end_date)
             published = _later(published, day)
             if not document.period:
-                told = _later(told, day or (parse_iso(document.fetched[:10]) if undated else None))
+                newest_undated = _later(newest_undated, day or (parse_iso(document.fetched[:10]) if undated else None))
                 continue
             end = _later(end, last)
             for rule, ask in _RULES.items():
@@ -54,7 +54,7 @@ class Horizon:
                 index = 4 * year + (quarter or 4)
                 if year and index > names.get(rule, (0, None))[0]:
                     names[rule] = (index, last)
-        return cls(names, end, told, published)
+        return cls(names, end, newest_undated, published)
 
     def before(self, ask: Ask, as_of: date, annual: bool) -> bool:
         """True when what the ask names is newer than every document, and had begun by the day of the question.
@@ -62,7 +62,7 @@ class Horizon:
         A period that had not begun is no news but a plan, which stored documents may well state. A document that
         reports no period, such as news, may speak of any period that had begun when it was published.
         """
-        if not (self.names or self.end or self.told):
+        if not (self.names or self.end or self.newest_undated):
             return False
         newest = self.names.get("calendar" if ask.calendar else "fiscal" if ask.fiscal else "filed")
         last = _last_day(ask)
@@ -77,13 +77,13 @@ class Horizon:
             return False
         if ask.alone:
             first = last.replace(day=1)
-            return first <= as_of and not (self.told and first <= self.told)
+            return first <= as_of and not (self.newest_undated and first <= self.newest_undated)
         first = last - (4 * _QUARTER if ask.kind == "year" else timedelta() if ask.weak else _QUARTER)
-        return first <= as_of and not (self.told and first <= self.told)
+        return first <= as_of and not (self.newest_undated and first <= self.newest_undated)
 
     def before_span(self, first: date) -> bool:
         """True when a span of days begins after every period and every date of publication."""
-        newest = _later(_later(self.end, self.told), self.published)
+        newest = _later(_later(self.end, self.newest_undated), self.published)
         return newest is not None and first > newest
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from quelea_fintext.text import language_of
 
-from .features import ViewCache, alike
-from .languages import Mask, Scores, foreign, scaled, scaled_cosines
+from .language_scales import Mask, Scores, foreign, scaled, scaled_cosines
 from .model import Candidate, Hit, Mode, PassageRecord, Reading
-from .question import QuestionView, joined, question_view
-from .signals import Signals, signals_of
+from .passage_view import ViewCache, alike
+from .question_view import QuestionView, joined, question_view
+from .ranking_signals import Signals, signals_of
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,14 @@ from quelea_fintext.company_names import clean
 from quelea_fintext.text import CJK, language_of
 
 from .catalogue import Catalogue, speaks_of
-from .comparatives import showing
-from .cues import NEWEST_OF_EACH, TimeCues, time_cues
+from .comparatives import filings_with_comparatives
 from .filings import covering, newest_first, overdue, period_text, released
 from .horizon import Horizon, first_day, names_newer_period
 from .model import Candidate, DocumentFacts, Reading
 from .periods import Ask
-from .relative_asks import Periods
-from .unknown_names import unknown_names
+from .relative_periods import Periods
+from .time_intent import NEWEST_OF_EACH, TimeIntent, read_time_intent
+from .unknown_companies import unknown_names
 
 MAX_GROUPS = 12
 """At most so many filings are retrieved one by one; a longer history is searched from its newest part."""
@@ -30,12 +30,12 @@ MAX_GROUPS = 12
 def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
     """What the question asks about; `as_of` is the day of the question: nothing ended later is "latest"."""
     text = clean(query[:4000])
-    cues = time_cues(text)
+    intent = read_time_intent(text)
     periods = Periods.read(text, as_of)
     asks = periods.of()
     if any(ask.said for ask in asks):
         # "last quarter" is a period here, whatever is newest, and "two quarters ago" is one.
-        cues = replace(cues, latest=False, previous=False, multi=time_cues(periods.without(text)).multi)
+        intent = replace(intent, latest=False, previous=False, multi=read_time_intent(periods.without(text)).multi)
     named = catalogue.book.find(text)
     keys = [mention.key for mention in named]
     present = [key for key in keys if catalogue.by_company.get(key) or catalogue.about(key)]
@@ -43,29 +43,29 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
     if not keys:
         strangers = unknown_names(text)
         if strangers:
-            return _company_missing(strangers, strangers, asks, cues)
-        if not catalogue.unowned and len(catalogue.by_company) == 1 and (asks or cues.latest or cues.multi):
+            return _company_missing(strangers, strangers, asks, intent)
+        if not catalogue.unowned and len(catalogue.by_company) == 1 and (asks or intent.latest or intent.multi):
             present = list(catalogue.by_company)  # one company is all there is, and the question speaks of its periods
         else:
-            newer = names_newer_period(text, asks, catalogue.documents, catalogue.horizon, as_of, annual=cues.annual)
-            return replace(_without_company(catalogue, asks, cues), period_newer=newer)
+            newer = names_newer_period(text, asks, catalogue.documents, catalogue.horizon, as_of, annual=intent.annual)
+            return replace(_without_company(catalogue, asks, intent), period_newer=newer)
     if not present:
         names = tuple(name for key in missing for name in catalogue.book.names_of(key))
-        return _company_missing([catalogue.book.display[key] for key in missing], names, asks, cues)
+        return _company_missing([catalogue.book.display[key] for key in missing], names, asks, intent)
     if len(present) > 1 and NEWEST_OF_EACH.search(text):
-        cues = replace(cues, multi=False)
-    reading = _of_companies(catalogue, present, missing, periods, cues, language_of(query))
+        intent = replace(intent, multi=False)
+    reading = _of_companies(catalogue, present, missing, periods, intent, language_of(query))
     return replace(
         reading,
         mentions=tuple(text[mention.start : mention.end] for mention in named),
-        period_newer=all(_period_newer(text, periods, catalogue, key, cues) for key in present),
+        period_newer=all(_period_newer(text, periods, catalogue, key, intent) for key in present),
     )
 
 
-def _period_newer(text: str, periods: Periods, catalogue: Catalogue, key: str, cues: TimeCues) -> bool:
+def _period_newer(text: str, periods: Periods, catalogue: Catalogue, key: str, intent: TimeIntent) -> bool:
     asks = periods.of(catalogue.by_company.get(key, ()))
     own = (*catalogue.by_company.get(key, ()), *catalogue.about(key))
-    return names_newer_period(text, asks, own, Horizon.of(own), periods.as_of, annual=cues.annual)
+    return names_newer_period(text, asks, own, Horizon.of(own), periods.as_of, annual=intent.annual)
 
 
 def confirm_missing(reading: Reading, candidates: Sequence[Candidate]) -> Reading:
@@ -93,7 +93,7 @@ def _labels(asks: Sequence[Ask]) -> tuple[str, ...]:
     return tuple(ask.label for ask in asks if ask.label and not ask.weak)
 
 
-def _company_missing(shown: Sequence[str], names: Sequence[str], asks: Sequence[Ask], cues: TimeCues) -> Reading:
+def _company_missing(shown: Sequence[str], names: Sequence[str], asks: Sequence[Ask], intent: TimeIntent) -> Reading:
     listed = ", ".join(shown)
     return Reading(
         companies=tuple(shown),
@@ -101,20 +101,20 @@ def _company_missing(shown: Sequence[str], names: Sequence[str], asks: Sequence[
         text=listed,
         fallback=f"no document of {listed}; searched everything",
         company_missing=True,
-        is_comparison=len(shown) > 1 or cues.multi,
-        asks_latest=cues.now,
+        is_comparison=len(shown) > 1 or intent.multi,
+        asks_latest=intent.now,
         missing_names=tuple(names),
     )
 
 
-def _without_company(catalogue: Catalogue, asks: Sequence[Ask], cues: TimeCues) -> Reading:
+def _without_company(catalogue: Catalogue, asks: Sequence[Ask], intent: TimeIntent) -> Reading:
     """No company is named: an exact quarter narrows to the filings of that quarter and to what is no filing.
 
     A period read from a document whose company is not known is too little to leave that document out.
     """
     exact = [ask for ask in asks if ask.kind != "year" and ask.year and not ask.weak]
     timed = [document for document in catalogue.documents if document.period and document.company]
-    plain = Reading(periods=_labels(asks), is_comparison=cues.multi, asks_latest=cues.now)
+    plain = Reading(periods=_labels(asks), is_comparison=intent.multi, asks_latest=intent.now)
     if not exact or not timed:
         return plain
     fitting = list(dict.fromkeys(document for ask in exact for document in covering(ask, timed, annual=False)))
@@ -133,10 +133,10 @@ def _of_companies(
     present: Sequence[str],
     missing: Sequence[str],
     periods: Periods,
-    cues: TimeCues,
+    intent: TimeIntent,
     language: str,
 ) -> Reading:
-    reads = [_of_company(catalogue, key, periods, cues, language) for key in present]
+    reads = [_of_company(catalogue, key, periods, intent, language) for key in present]
     groups: list[tuple[str, ...]] = []
     for turn in range(max(len(read.groups) for read in reads)):
         groups.extend(read.groups[turn] for read in reads if turn < len(read.groups))
@@ -150,57 +150,61 @@ def _of_companies(
         text="; ".join(read.text for read in reads),
         fallback="; ".join(notes),
         period_missing=all(read.period_missing for read in reads),
-        is_comparison=cues.multi or len(present) > 1 or len(groups) > 1,
-        asks_latest=cues.now,
+        is_comparison=intent.multi or len(present) > 1 or len(groups) > 1,
+        asks_latest=intent.now,
     )
 
 
-def _of_company(catalogue: Catalogue, key: str, periods: Periods, cues: TimeCues, language: str) -> Reading:
+def _of_company(catalogue: Catalogue, key: str, periods: Periods, intent: TimeIntent, language: str) -> Reading:
     """One company's share of the reading."""
     as_of = periods.as_of
     name = catalogue.book.display[key]
     own = catalogue.by_company.get(key, ())
     about = catalogue.about(key)
     filings = [document for document in own if document.period]
-    everything = Reading(groups=(_ids(_unsure(catalogue, own, about, cues, language)),), text=f"{name} · all documents")
+    everything = Reading(
+        groups=(_ids(_unsure(catalogue, own, about, intent, language)),), text=f"{name} · all documents"
+    )
     if not filings:
         return everything
     known = [document for document in filings if released(document, as_of)] or filings
     asks = periods.of(known)
-    chosen, unmatched = _by_period(asks, known, cues)
+    chosen, unmatched = _by_period(asks, known, intent)
     if chosen:
         fallback = f"no filing of {name} for {', '.join(_labels(unmatched))}" if _labels(unmatched) else ""
-        if len(chosen) == 1 and (cues.multi or cues.previous):
-            chosen = _with_earlier(chosen, known, cues)
+        if len(chosen) == 1 and (intent.multi or intent.previous):
+            chosen = _with_earlier(chosen, known, intent)
         loose = [document for document in (*own, *about) if not document.period] if _loosely_timed(asks) else []
-        if periods.of_markets and not cues.form:
+        if periods.of_markets and not intent.form:
             loose += [document for document in (*about, *catalogue.unowned) if document not in loose]
         read = _reading_of(name, chosen, fallback, loose)
-        told = _told(asks, known, cues)
-        return replace(read, text=f"{name} · {told}") if told else read
+        said = _relative_text(asks, known, intent)
+        return replace(read, text=f"{name} · {said}") if said else read
     if _labels(asks):
         labels = ", ".join(_labels(asks))
         out = [document for document in filings if released(document, as_of)]
-        if periods.counted and (later := showing([ask for ask in asks if not ask.weak], out, cues.annual)):
+        if periods.counted and (
+            later := filings_with_comparatives([ask for ask in asks if not ask.weak], out, intent.annual)
+        ):
             listed = ", ".join(period_text(document, full=False) for document in later)
             note = f"no filing of {name} for {labels}; {listed} shows it for comparison"
             return replace(_reading_of(name, later, note, []), periods=_labels(asks))
         relative = any(ask.said for ask in asks)
-        kept = _unsure(catalogue, own, about, cues, language) if relative else [*own, *about]
+        kept = _unsure(catalogue, own, about, intent, language) if relative else [*own, *about]
         return Reading(
             groups=(_ids(kept),),
             periods=_labels(asks),
-            text=f"{name} · {_told(asks, [], cues) or labels}",
+            text=f"{name} · {_relative_text(asks, [], intent) or labels}",
             fallback=f"no filing of {name} for {labels}; searched all of {name}",
-            period_missing=not relative or cues.form or not _news_since(asks, kept),
+            period_missing=not relative or intent.form or not _news_since(asks, kept),
         )
-    fitting = _of_form(known, cues)
-    late = overdue(fitting, catalogue.not_of(key), as_of) if cues.latest else ""
-    if cues.multi or (cues.latest and cues.previous):
+    fitting = _of_form(known, intent)
+    late = overdue(fitting, catalogue.not_of(key), as_of) if intent.latest else ""
+    if intent.multi or (intent.latest and intent.previous):
         return replace(_reading_of(name, fitting, late, []), period_missing=bool(late))
-    if cues.previous and len(fitting) > 1:
+    if intent.previous and len(fitting) > 1:
         return _reading_of(name, fitting[1:2], "", [])
-    if cues.latest:
+    if intent.latest:
         return replace(_reading_of(name, fitting[:1], late, []), period_missing=bool(late))
     return everything
 
@@ -209,24 +213,24 @@ def _unsure(
     catalogue: Catalogue,
     own: Sequence[DocumentFacts],
     about: Sequence[DocumentFacts],
-    cues: TimeCues,
+    intent: TimeIntent,
     language: str,
 ) -> list[DocumentFacts]:
     """All that may be meant. News in the question's language counts when the company's own papers are in another."""
     kept = [*own, *about]
-    if not cues.form and not any(document.language in ("", language) for document in own):
+    if not intent.form and not any(document.language in ("", language) for document in own):
         kept += [d for d in catalogue.unowned if d.language in ("", language) and d not in about]
     return kept
 
 
 def _by_period(
-    asks: Sequence[Ask], filings: Sequence[DocumentFacts], cues: TimeCues
+    asks: Sequence[Ask], filings: Sequence[DocumentFacts], intent: TimeIntent
 ) -> tuple[list[DocumentFacts], list[Ask]]:
     """(filings of the periods asked for, newest first; the periods that no filing covers)."""
     chosen: list[DocumentFacts] = []
     unmatched: list[Ask] = []
     for ask in asks:
-        fitting = covering(ask, filings, annual=cues.annual)
+        fitting = covering(ask, filings, annual=intent.annual)
         chosen.extend(fitting)
         if not fitting:
             unmatched.append(ask)
@@ -239,21 +243,23 @@ def _news_since(asks: Sequence[Ask], documents: Sequence[DocumentFacts]) -> bool
     return any(document.published >= first for document in documents if not document.period)
 
 
-def _told(asks: Sequence[Ask], filings: Sequence[DocumentFacts], cues: TimeCues) -> str:
+def _relative_text(asks: Sequence[Ask], filings: Sequence[DocumentFacts], intent: TimeIntent) -> str:
     """ "last quarter = 2023 Q3 (quarter ended September 30, 2023)"; empty where nothing is named relatively."""
     parts = []
     for ask in asks:
-        fitting = newest_first(covering(ask, filings, annual=cues.annual))
+        fitting = newest_first(covering(ask, filings, annual=intent.annual))
         shown = ", ".join(period_text(document, full=len(fitting) == 1) for document in fitting[:MAX_GROUPS])
         parts.append(f"{ask.said} = {shown or (f'quarter ended {ask.label}' if ask.end else ask.label)}")
     return "; ".join(parts) if any(ask.said for ask in asks) else ""
 
 
-def _with_earlier(chosen: list[DocumentFacts], filings: Sequence[DocumentFacts], cues: TimeCues) -> list[DocumentFacts]:
+def _with_earlier(
+    chosen: list[DocumentFacts], filings: Sequence[DocumentFacts], intent: TimeIntent
+) -> list[DocumentFacts]:
     """A named period and those before it: one for "the previous quarter", all for "previous quarters"."""
     first = chosen[0]
     earlier = [d for d in filings if d.period.end_date < first.period.end_date and _same_kind(d, first)]
-    return [first, *(earlier if cues.multi else earlier[:1])]
+    return [first, *(earlier if intent.multi else earlier[:1])]
 
 
 def _same_kind(left: DocumentFacts, right: DocumentFacts) -> bool:
@@ -265,10 +271,10 @@ def _loosely_timed(asks: Sequence[Ask]) -> bool:
     return all(ask.kind == "year" or ask.alone for ask in asks)
 
 
-def _of_form(filings: Sequence[DocumentFacts], cues: TimeCues) -> list[DocumentFacts]:
+def _of_form(filings: Sequence[DocumentFacts], intent: TimeIntent) -> list[DocumentFacts]:
     """Annual or quarterly filings where the question says which and there are such."""
-    if cues.annual != cues.quarterly:
-        fitting = [d for d in filings if (d.period.fiscal_quarter == 0) == cues.annual]
+    if intent.annual != intent.quarterly:
+        fitting = [d for d in filings if (d.period.fiscal_quarter == 0) == intent.annual]
         if fitting:
             return fitting
     return list(filings)

@@ -9,9 +9,9 @@ from quelea_fintext.abbreviations import asked_for, meanings
 from quelea_fintext.company_names import NOT_TICKERS
 from quelea_fintext.line_items import filing_phrases
 
-from .analysis import SparseVector, sparse_query
 from .model import Candidate, Reading
-from .question import cleaned, joined
+from .question_view import cleaned, joined
+from .sparse_vectors import SparseVector, sparse_query
 
 _LEFT = NOT_TICKERS | frozenset("MD&A GAAP FIFO SEC USD RMB".split())
 WEIGHT = 0.4

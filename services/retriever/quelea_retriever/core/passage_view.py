@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 
-from .analysis import tokens_of
 from .model import PassageRecord
+from .sparse_vectors import tokens_of
 
 YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?!\d|[.,]\d)")
 _NUMBER = re.compile(r"\d+(?:,\d+)*(?:\.\d+)?")

@@ -62,7 +62,7 @@ _QUARTERLY = re.compile(r"\b10-?qs?\b|\bquarter(?:s|ly)?\b|季", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class TimeCues:
+class TimeIntent:
     """How a question speaks of time besides the periods it names."""
 
     latest: bool
@@ -79,10 +79,10 @@ class TimeCues:
     quarterly: bool
 
 
-def time_cues(query: str) -> TimeCues:
+def read_time_intent(query: str) -> TimeIntent:
     """Read them."""
     latest = bool(_LATEST.search(query))
-    return TimeCues(
+    return TimeIntent(
         latest=latest,
         now=latest or bool(_NOW.search(query)),
         previous=bool(_PREVIOUS.search(query)),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from quelea_fintext.periods import period_reader
 
-from .analysis import tokens_of
-from .features import YEAR
+from .passage_view import YEAR
+from .sparse_vectors import tokens_of
 
 _AMOUNT = re.compile(
     r"\bhow (?:much|many|large|big)\b|\b(?:what|which) (?:was|were|is|are|percentage|proportion|portion|share"

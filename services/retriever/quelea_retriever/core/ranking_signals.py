@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from .features import PassageView
 from .model import Candidate
-from .question import QuestionView
+from .passage_view import PassageView
+from .question_view import QuestionView
 
 Column = npt.NDArray[np.float64]
 DENSE_TABLE = 40
