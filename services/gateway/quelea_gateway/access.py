@@ -54,8 +54,8 @@ class Access:
         open_to_all = [a for a in (settings.http_listen, settings.listen) if not is_loopback(a)]
         if settings.auth == "off" and open_to_all:
             raise InvalidInput(
-                f"Keys are off (QUELEA_GATEWAY_AUTH=off) and {', '.join(open_to_all)} accept connections from "
-                "other machines. Listen on 127.0.0.1 or turn keys on."
+                f"API keys are off (QUELEA_GATEWAY_AUTH=off), but {', '.join(open_to_all)} can be reached from other "
+                "machines. Listen on 127.0.0.1 or set QUELEA_GATEWAY_AUTH=keys."
             )
         self.required = settings.auth == "keys"
         self.ring = KeyRing(Path(settings.keys_file))
@@ -67,10 +67,10 @@ class Access:
         scheme, _, key = (authorization or "").partition(" ")
         key = key.strip()
         if scheme.lower() != "bearer" or not key:
-            raise Unauthenticated("An API key is required: send it as Authorization: Bearer KEY.")
+            raise Unauthenticated("An API key is required; send it as Authorization: Bearer KEY.")
         name = self.ring.name_of(key)
         if name is None:
-            raise Unauthenticated("This API key is unknown or revoked.")
+            raise Unauthenticated("Unknown API key.")
         return name
 
 
@@ -102,7 +102,7 @@ class CallLimiter:
         state = self._state(key)
         if state.calls >= self._calls:
             raise Overloaded(
-                f"This key has {self._calls} calls in progress already; try again when one has ended.",
+                f"This key has {self._calls} calls under way already; wait for one to end.",
                 details={"limit": str(self._calls)},
                 retry_after=1.0,
             )
@@ -110,7 +110,7 @@ class CallLimiter:
             if state.tokens < 1.0:
                 wait = (1.0 - state.tokens) * 60.0 / self._per_minute
                 raise Overloaded(
-                    f"This key may begin {self._per_minute} calls a minute; slow down.",
+                    f"This key may begin {self._per_minute} calls a minute.",
                     details={"limit": str(self._per_minute)},
                     retry_after=wait,
                 )

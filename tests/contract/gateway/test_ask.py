@@ -150,7 +150,7 @@ async def test_a_crash_behind_the_door_is_a_500_that_tells_nothing(stand, web):
     response = await web.post("/v1/ask", json={"question": QUESTION})
     assert response.status_code == 500
     assert response.json() == {
-        "error": {"code": "INTERNAL", "message": "Internal error; the gateway's log has it.", "details": {}}
+        "error": {"code": "INTERNAL", "message": "Internal error; see the gateway's log.", "details": {}}
     }
 
 
