@@ -1,4 +1,4 @@
-"""All that both halves of the door, HTTP and gRPC, stand on."""
+"""What the HTTP and the gRPC API share."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def build(settings: Settings) -> Gateway:
     """The gateway on its services' addresses. Must be called inside the event loop, as gRPC channels bind to it.
 
     Raises:
-        InvalidInput: the settings would leave the door open, or the gate's file is none.
+        InvalidInput: the settings would let anybody in, or the gate's file cannot be used.
     """
     access = Access(settings)
     gate = build_gate(settings)

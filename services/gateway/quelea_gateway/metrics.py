@@ -23,7 +23,7 @@ HTTP_SECONDS = Histogram(
     buckets=LATENCY_BUCKETS,
 )
 HTTP_IN_FLIGHT = Gauge("quelea_http_in_flight", "HTTP requests under way, a streamed response until its last byte.")
-REFUSED = Counter("quelea_http_refused_total", "HTTP requests refused at the door.", ["reason"])
+REFUSED = Counter("quelea_http_refused_total", "HTTP requests that the middleware refused.", ["reason"])
 ASK_SECONDS = Histogram(
     "quelea_ask_seconds", "Time of an answer by stage.", ["stage"], buckets=(0.001, *LATENCY_BUCKETS)
 )

@@ -1,4 +1,4 @@
-"""The door over gRPC: wire <-> the same pipeline as REST."""
+"""The gRPC API: wire <-> the same pipeline as REST."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _turn(turn: gateway_pb2.HistoryTurn) -> Turn:
 
 
 class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
-    """The public door over gRPC."""
+    """The public gRPC service."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
