@@ -249,11 +249,13 @@ class Run:
             one.environment = {}
         # Each place has ports of its own (quelea_kit.testing.free_port), as pytest-xdist's workers have.
         places = {"PYTEST_XDIST_WORKER": f"gw{one.place}", "PYTEST_XDIST_WORKER_COUNT": str(self.places + 1)}
+        told = {**os.environ, **places, "QUELEA_TEST_TIMES": str(LOGS / "times.jsonl"), **one.environment}
+        told.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile the same modules again
         with one.log.open("wb") as log:
             one.process = subprocess.Popen(
                 one.command,
                 cwd=ROOT,
-                env={**os.environ, **places, "QUELEA_TEST_TIMES": str(LOGS / "times.jsonl"), **one.environment},
+                env=told,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

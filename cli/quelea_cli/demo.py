@@ -129,9 +129,7 @@ def refreshed(gateway: Gateway, question: str) -> list[Json]:
         if mine and all(job and job["state"] == "succeeded" for job in work):
             return mine
         time.sleep(_POLL_SECONDS)
-    raise CliError(
-        f"No web page was added within {_REFRESH_SECONDS:.0f} s; `quelea jobs` shows what is waiting."
-    )
+    raise CliError(f"No web page was added within {_REFRESH_SECONDS:.0f} s; `quelea jobs` shows what is waiting.")
 
 
 def check(gateway: Gateway, question: DemoQuestion, answer: Json, *, judged: bool = True) -> list[str]:

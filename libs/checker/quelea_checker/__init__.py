@@ -4,9 +4,9 @@ The folders are the way of a sentence, and import only those before them:
 
 reading     sentences, amounts, periods, tables and units of the answer and of the passages: facts
 matching    which facts a figure may be, by size, unit, sign, direction and time; the words about a figure
-binding     which of them it is said of: whether the words fit a fact that it disagrees with better (weights.json,
+binding     which of them it is said of: whether the words fit better a fact that it disagrees with (weights.json,
             fitted by `quelea eval binding`), whether two figures of a sentence are exchanged
-deriving    whether a figure that stands nowhere follows from facts: the computations that its words ask for, a search
+deriving    whether a figure that stands nowhere follows from facts: computations that its words ask for, a search
             of tables, and a test against chance
 verdicts    on figures, sentences and markers; sentences in another language than the evidence's
 """
@@ -14,6 +14,7 @@ verdicts    on figures, sentences and markers; sentences in another language tha
 from __future__ import annotations
 
 from quelea_checker.model import (
+    UNSUPPORTED,
     CheckedFigure,
     CheckedSentence,
     CheckPassage,
@@ -26,6 +27,7 @@ from quelea_checker.model import (
 from quelea_checker.verdicts.answers import check_answer
 
 __all__ = [
+    "UNSUPPORTED",
     "CheckPassage",
     "CheckedFigure",
     "CheckedSentence",

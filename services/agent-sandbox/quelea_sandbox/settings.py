@@ -277,8 +277,8 @@ class SandboxSettings(ServiceSettings):
             raise ValueError("QUELEA_SANDBOX_NAMESPACE must name the namespace in which pods are created")
         if not _LABEL.fullmatch(self.owner):
             raise ValueError(
-                "QUELEA_SANDBOX_OWNER is required with the kubernetes backend:"
-                " a label of 1 to 63 characters of a-z, 0-9 and -"
+                "QUELEA_SANDBOX_OWNER is required with the kubernetes backend: a label of 1 to 63 "
+                "characters of a-z, 0-9 and -"
             )
         if self.market_url and not _DOOR.fullmatch(self.market_url):
             raise ValueError("QUELEA_SANDBOX_MARKET_URL must be http://host:port")

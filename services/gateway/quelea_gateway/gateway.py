@@ -1,4 +1,4 @@
-"""What the HTTP and the gRPC API share."""
+"""What the HTTP and the gRPC server share: clients, pipeline, limits."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Gateway:
             raise Unavailable(" ".join(down.values()), details=down)
 
     async def close(self) -> None:
-        """Tell what was useful so far, and close the channels."""
+        """Report the useful pages that wait, and close the channels."""
         for close in self.closing:
             await close()
         await self.analyst.close()
@@ -112,7 +112,7 @@ def build(settings: Settings) -> Gateway:
     """The gateway on its services' addresses. Must be called inside the event loop, as gRPC channels bind to it.
 
     Raises:
-        InvalidInput: the settings would let anybody in, or the gate's file cannot be used.
+        InvalidInput: keys are off on a public address, or the gate's file cannot be used.
     """
     access = Access(settings)
     gate = build_gate(settings)

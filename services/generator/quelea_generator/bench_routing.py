@@ -31,7 +31,7 @@ from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
 from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import ByAffinity, Policy, RoundRobin
+from quelea_generator.core.chat.routing import ByAffinity, Policy, RoundRobin
 
 _POLICIES: dict[str, Callable[[], Policy]] = {"affinity": ByAffinity, "round robin": RoundRobin}
 _HITS = re.compile(r"^vllm:prefix_cache_(hits|queries)_total(?:\{[^}]*\})? (\S+)$", re.MULTILINE)

@@ -52,8 +52,8 @@ REWRITES = Counter("quelea_generator_rewrites_total", "Follow-ups by what made t
 MARKERS_REMOVED = Counter(
     "quelea_generator_removed_markers_total", "Citations of evidence that does not exist, removed from answers."
 )
-IN_FLIGHT = Gauge("quelea_generator_in_flight", "Answers in the making.")
-REFUSED = Counter("quelea_generator_refused_total", "Requests refused because too many were in the making.")
+IN_FLIGHT = Gauge("quelea_generator_in_flight", "Answers being written.")
+REFUSED = Counter("quelea_generator_refused_total", "Requests refused because too many answers were being written.")
 
 
 class GeneratorService(pb_grpc.GeneratorServiceServicer):
@@ -155,7 +155,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         check_tenant(request.tenant)
         history = tuple(Turn(turn.role, turn.text) for turn in request.history)
         if sum(len(turn.text) for turn in history) > self._settings.max_prompt_chars:
-            raise TooLarge(f"More than {self._settings.max_prompt_chars} characters of history.")
+            raise TooLarge(f"history has more than {self._settings.max_prompt_chars} characters; send less of it.")
         with self._place():
             made = await self._rewriter.rewrite(
                 question,
@@ -199,11 +199,11 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
 
     @contextlib.contextmanager
     def _place(self) -> Iterator[None]:
-        """One of the places that the settings have for answers in the making, or Overloaded."""
+        """A slot for one answer. Raises Overloaded when all are taken."""
         if self._in_flight >= self._settings.most_in_flight:
             REFUSED.inc()
             raise Overloaded(
-                f"{self._settings.most_in_flight} answers are already in the making; try again in a second.",
+                f"{self._settings.most_in_flight} answers are already being written. Try again in a second.",
                 retry_after=1.0,
             )
         self._in_flight += 1

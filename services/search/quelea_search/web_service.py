@@ -56,7 +56,7 @@ def _checked(request: pb.SearchWebRequest) -> tuple[str, date | None]:
         raise InvalidInput(f"max_passages must be at most {_MOST_PASSAGES}.")
     as_of = parse_iso(request.as_of) if request.as_of else None
     if request.as_of and as_of is None:
-        raise InvalidInput("as_of must be YYYY-MM-DD, got {request.as_of[:40]!r}.")
+        raise InvalidInput(f"as_of must be YYYY-MM-DD, got {request.as_of[:40]!r}.")
     return query, as_of
 
 

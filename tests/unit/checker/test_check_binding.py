@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 from quelea_checker.matching.profiles import role, zones
 from quelea_checker.reading.amounts import parse
 
@@ -18,7 +18,7 @@ FERRIES = CheckPassage(
 
 
 def doubted(answer: str, *passages: CheckPassage) -> list[str]:
-    return [f.text for f in check_answer(answer, list(passages)).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, list(passages)).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 from quelea_checker.reading.periods import find_periods
 
 TABLE = CheckPassage(
@@ -15,7 +15,7 @@ NOTES = CheckPassage("截至2024年末，公司在职员工1987人，较上年�
 
 
 def unsupported(answer, *passages):
-    return [f.text for f in check_answer(answer, passages).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, passages).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 EXPORTS = CheckPassage("2021年，我国服装出口1702.8亿美元，比2020年增长24.0%。")
 CASH = CheckPassage("Cash was 22.4 billion at September 30, 2023, an increase of 310 million from June 30, 2023.")
@@ -21,7 +21,7 @@ MARGIN = [
 
 
 def doubted(answer, passages):
-    return any(f.verdict == "unsupported" for f in check_answer(answer, passages).figures)
+    return any(f.verdict in UNSUPPORTED for f in check_answer(answer, passages).figures)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_the_year_of_what_there_was_before_needs_no_other_mention():
     assert not doubted("In 2018, orders were about 12,128 million.", [UP])
     assert not doubted("由2019年推算，2018年orders约为12,128百万。", [UP])
     year, amount = check_answer("In 2017, orders were about 12,128 million.", [UP]).figures
-    assert (year.verdict, amount.verdict) == ("unsupported", "unsupported")
+    assert {year.verdict, amount.verdict} <= UNSUPPORTED
     year, amount = check_answer("In 2018, orders were about 14,954 million.", [UP]).figures
-    assert (year.verdict, amount.verdict) == ("unsupported", "unsupported")
+    assert {year.verdict, amount.verdict} <= UNSUPPORTED
 
 
 def test_shares_that_are_counted_have_the_tables_scale():

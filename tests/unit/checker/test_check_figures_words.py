@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 
 def unsupported(answer, *passages, question=""):
     report = check_answer(
         answer, [p if isinstance(p, CheckPassage) else CheckPassage(p) for p in passages], question=question
     )
-    return [f.text for f in report.figures if f.verdict == "unsupported"]
+    return [f.text for f in report.figures if f.verdict in UNSUPPORTED]
 
 
 def owned(company, sales, debt):

@@ -26,8 +26,7 @@ def test_from_and_to_are_of_one_thing():
     said = "Operating income fell to $3.5 billion from $6.9 billion a year earlier, as net sales grew to $84.1 billion."
     assert verdicts(said, PROFIT) == ["supported"] * 3
     assert (
-        verdicts("Operating income rose from $6.9 billion a year earlier to $3.5 billion.", PROFIT)
-        == ["unsupported"] * 2
+        verdicts("Operating income rose from $6.9 billion a year earlier to $3.5 billion.", PROFIT) == ["not_found"] * 2
     )
 
 
@@ -43,7 +42,7 @@ MILLS = CheckPassage(
 
 def test_what_a_long_sentence_says_besides_does_not_hide_that_two_subjects_are_exchanged():
     assert verdicts("东桥出货3310万台，南渡出货3150万台。", MILLS) == ["supported"] * 2
-    assert verdicts("东桥出货3150万台，南渡出货3310万台。", MILLS) == ["unsupported"] * 2
+    assert verdicts("东桥出货3150万台，南渡出货3310万台。", MILLS) == ["contradicted"] * 2
 
 
 TAXES = CheckPassage(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 RETAIL = CheckPassage(
     "(in thousands)\n\tFiscal Year Ended\n\tJanuary 31, 2026\tFebruary 1, 2025\nNet sales\t$ 418,612\t$ 397,204\n"
@@ -33,7 +33,7 @@ PLAN = CheckPassage(
 
 def doubted(answer, passages):
     report = check_answer(answer, passages)
-    return [x.text for x in (*report.figures, *report.sentences) if x.verdict == "unsupported"]
+    return [x.text for x in (*report.figures, *report.sentences) if x.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

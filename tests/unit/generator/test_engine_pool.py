@@ -6,7 +6,7 @@ import contextlib
 import pytest
 from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import prompt_key
+from quelea_generator.core.chat.routing import prompt_key
 from quelea_kit.errors import Overloaded
 from quelea_kit.testing import wait_until_async
 from support.engine_pool import ask, asked, engine, idle, pooled, waiting

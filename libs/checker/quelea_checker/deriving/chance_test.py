@@ -25,7 +25,7 @@ from quelea_checker.matching.relevance import relevant
 from quelea_checker.reading import wording
 from quelea_checker.reading.calendar import fits
 from quelea_checker.reading.evidence import Evidence
-from quelea_checker.reading.facts import Fact, Group, content
+from quelea_checker.reading.facts import TIMES, Fact, Group
 from quelea_checker.reading.wording import Operation
 
 _THAN = re.compile(
@@ -42,9 +42,6 @@ _LOOKED = 200
 _CELLS = 12
 _PARTS = 6
 _PROSE = 6
-_TIMES = content(
-    "quarter quarterly annual fiscal year month half period end ended first second third fourth date 年 月 日"
-)
 _FIRST = re.compile(
     r"\b(?:top|largest|biggest|first|leading) (two|three|four|five|ten)\b"
     r"|\b(two|three|four|five|ten) (?:largest|biggest|leading)\b"
@@ -163,12 +160,12 @@ def _rows(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> tuple[list
     """Those of the sentence's own figures, those that it names wholly, sentences of its words; and their totals."""
     own = {fact.group: evidence.groups[fact.group] for fact in stood}
     named: dict[int, Group] = {}
-    for term in sorted(claim.terms - _TIMES):
+    for term in sorted(claim.terms - TIMES):
         for group in evidence.by_term.get(term, ())[:_LOOKED]:
             told = group.table >= 0 and group.facts and group.core and group.core <= claim.terms
             if told and group.passage not in claim.barred:
                 named.setdefault(group.facts[0].group, group)
-    known = frozenset(term for term in claim.terms - _TIMES if term in evidence.by_term)
+    known = frozenset(term for term in claim.terms - TIMES if term in evidence.by_term)
     for group in relevant(claim, evidence)[:_PROSE]:
         if group.table < 0 and group.facts and known and len(group.terms & known) * 2 >= len(known):
             named.setdefault(group.facts[0].group, group)

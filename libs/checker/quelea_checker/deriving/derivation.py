@@ -26,7 +26,7 @@ from quelea_checker.reading.wording import Operation
 _ROWS = 7  # rows of a table that are combined with one another
 _MORE_ROWS = 10  # the same for a figure of many digits
 _PARTS = 4  # rows that two parts of a share are looked for in
-MOST_SOUGHT = 2000  # figures of one answer that are looked for; those behind are unsupported
+MOST_SOUGHT = 2000  # figures of one answer that are looked for; those behind are not found
 FIGURES = 500  # figures of one answer that are tried to be derived
 BUDGET = 100_000  # computations for one answer; what is left when they are used up is not derived
 _RANGE = re.compile(

@@ -299,3 +299,9 @@ _content = lru_cache(maxsize=8192)(_terms)
 def _term(word: str) -> str:
     """Stemmed; empty of stop words and figures."""
     return stem(word) if (word not in STOP_WORDS or word == "other") and _WORD.search(word) else ""
+
+
+TIMES = content(
+    "quarter quarterly annual fiscal year month half period end ended first second third fourth date 年 月 日"
+)
+"""Terms of times: they name no row."""

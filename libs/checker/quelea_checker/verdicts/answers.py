@@ -11,6 +11,7 @@ from types import MappingProxyType
 from quelea_fintext.text import language_of
 
 from quelea_checker.binding import rows
+from quelea_checker.binding.contradiction import is_contradicted
 from quelea_checker.binding.exchanges import exchanged
 from quelea_checker.binding.scorer import Binder
 from quelea_checker.binding.support import supporting
@@ -139,7 +140,7 @@ def _figures(said: Said, sources: _Sources, before: Sequence[Fact]) -> tuple[lis
     former: dict[int, tuple[int, ...]] = {}
     found = []
     for figure in said.figures:
-        blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "unsupported", None, "")
+        blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "not_found", None, "")
         if figure.period is not None:
             numbers = sources.evidence.calendar.passages(figure.period)
             found.append(
@@ -155,13 +156,24 @@ def _figures(said: Said, sources: _Sources, before: Sequence[Fact]) -> tuple[lis
     found = [_by_chance_test(f, claims.get(f.start - said.start), stood, before, sources) for f in found]
     swapped = set(exchanged(claims, stood, sources.binder)) if len(stood) > 1 else set()
     found = [
-        replace(f, verdict="unsupported", passage=None, passages=(), formula="")
-        if f.start - said.start in swapped
-        else f
+        replace(f, verdict="not_found", passage=None, passages=(), formula="") if f.start - said.start in swapped else f
         for f in found
     ]
     facts = [fact for own in stood.values() for fact in own]
-    return _chained(said, plain(said.text), found, swapped), facts
+    found = _chained(said, plain(said.text), found, swapped)
+    sought = claims if sources.budget.sought >= 0 else {}
+    return [
+        _or_contradicted(f, sought.get(f.start - said.start), sources, swapped=f.start - said.start in swapped)
+        for f in found
+    ], facts
+
+
+def _or_contradicted(checked: CheckedFigure, claim: Claim | None, sources: _Sources, *, swapped: bool) -> CheckedFigure:
+    """A figure that was not found is contradicted where the evidence says otherwise."""
+    if checked.verdict != "not_found":
+        return checked
+    otherwise = swapped or (claim is not None and is_contradicted(claim, sources.evidence, sources.binder))
+    return replace(checked, verdict="contradicted") if otherwise else checked
 
 
 def _claims(said: Said, sources: _Sources) -> dict[int, Claim]:
@@ -213,7 +225,7 @@ def _by_chance_test(
     sources: _Sources,
 ) -> CheckedFigure:
     """What no form of words asks for, but the rows that are named give by no luck."""
-    if checked.verdict != "unsupported" or claim is None or sources.budget.sought < 0:
+    if checked.verdict != "not_found" or claim is None or sources.budget.sought < 0:
         return checked
     others = [fact for start, facts in stood.items() if start != claim.figure.start for fact in facts]
     others += before if not others else ()
@@ -248,7 +260,7 @@ def _under(head: str, zone: Zone | None) -> Zone | None:
 
 def _chained(said: Said, sentence: str, found: list[CheckedFigure], swapped: set[int]) -> list[CheckedFigure]:
     """With those that follow from figures of their own sentence that the evidence bears out."""
-    sure = [f for f, c in zip(said.figures, found, strict=True) if c.verdict != "unsupported" and f.period is None]
+    sure = [f for f, c in zip(said.figures, found, strict=True) if c.verdict != "not_found" and f.period is None]
     if len(sure) < 2:
         return found
     passages = {c.start - said.start: c.passages for c in found}
@@ -257,7 +269,7 @@ def _chained(said: Said, sentence: str, found: list[CheckedFigure], swapped: set
         if found[at].verdict == "supported" or figure.period is not None or figure.start in swapped:
             continue
         follows = written(figure, sentence, printed)
-        if follows is None and found[at].verdict == "unsupported":
+        if follows is None and found[at].verdict == "not_found":
             follows = chained(figure, sentence, sure)
         if follows:
             numbers = passages[follows[1].start]

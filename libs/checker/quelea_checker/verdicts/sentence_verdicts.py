@@ -11,6 +11,7 @@ from quelea_fintext.glossary import known_phrases
 from quelea_fintext.text import language_of
 
 from quelea_checker.model import (
+    UNSUPPORTED,
     CheckedFigure,
     CheckedSentence,
     MarkerFault,
@@ -130,8 +131,10 @@ def judge(
                 together=_together(said, cited, evidence, cross=cross),
             )
         )
+        if verdict == "not_found" and any(figure.verdict == "contradicted" for figure in own):
+            verdict = "contradicted"
         good = [n for n in sorted(scores, key=lambda n: (-scores[n], n)) if _supports(n, own, kinds[index], scores)]
-        if not own and not cross and verdict != "unsupported":
+        if not own and not cross and verdict not in UNSUPPORTED:
             good += [n for n in _of_clauses(said, evidence) if n in cited and n not in good]
         shown = [n for n in good if n in cited] or good
         verdicts.append(CheckedSentence(said.text, said.start, said.end, verdict, tuple(shown[:5])))
@@ -229,7 +232,7 @@ def _scores(
 
 
 def _supports(number: int, own: Sequence[CheckedFigure], kinds: Sequence[str], scores: dict[int, float]) -> bool:
-    amounts = [f for f, kind in zip(own, kinds, strict=True) if kind != "period" and f.verdict != "unsupported"]
+    amounts = [f for f, kind in zip(own, kinds, strict=True) if kind != "period" and f.verdict not in UNSUPPORTED]
     if amounts:
         return any(number in figure.passages for figure in amounts)
     return scores[number] >= (_PARTLY if not own else _WITH_FIGURES) and scores[number] >= 0.7 * max(scores.values())
@@ -259,15 +262,15 @@ def _verdict(
         return "no_claim"
     looked = cited or list(scores)
     if own:
-        good = [figure for figure in own if figure.verdict != "unsupported"]
+        good = [figure for figure in own if figure.verdict not in UNSUPPORTED]
         if len(good) < len(own):
-            return "partly" if good else "unsupported"
+            return "partly" if good else "not_found"
         if timed:
             return _of_times(scores, looked, few=len(words) < _LEAST_TERMS)
         held = not cited or any(set(figure.passages) & set(cited) for figure in own)
         return "supported" if held else "partly"
     best = max((*(scores[n] for n in looked), together), default=0.0)
-    return "supported" if best >= _COVERED and not cross else "partly" if best >= _PARTLY else "unsupported"
+    return "supported" if best >= _COVERED and not cross else "partly" if best >= _PARTLY else "not_found"
 
 
 def _of_times(scores: dict[int, float], looked: Sequence[int], *, few: bool) -> SentenceVerdict:
@@ -275,4 +278,4 @@ def _of_times(scores: dict[int, float], looked: Sequence[int], *, few: bool) -> 
     share = max(0.0, max((scores[n] for n in looked), default=0.0) - _TIMES) / (1 - _TIMES)
     if few or share >= _COVERED:
         return "supported"
-    return "partly" if share >= _PARTLY else "unsupported"
+    return "partly" if share >= _PARTLY else "not_found"

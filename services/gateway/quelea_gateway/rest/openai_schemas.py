@@ -62,7 +62,9 @@ class ChatIn(_Open):
     max_completion_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     route: str = Field(default="", max_length=20, description="Quelea's own: auto, local or web.")
     as_of: str = Field(default="", max_length=20, description="Quelea's own: the day of the question, YYYY-MM-DD.")
-    strict: bool | None = Field(default=None, description="Quelea's own: withhold sentences with unsupported figures.")
+    strict: bool | None = Field(
+        default=None, description="Quelea's own: withhold sentences whose figures are contradicted or not found."
+    )
 
 
 class UrlCitationOut(BaseModel):

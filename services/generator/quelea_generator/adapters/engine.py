@@ -9,7 +9,7 @@ from typing import Protocol
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 
 from quelea_generator.core.chat.chat_model import ChatEndpoint
-from quelea_generator.core.engines.routing import Load
+from quelea_generator.core.chat.routing import Load
 
 _FRESH_SECONDS = 5.0
 """An engine whose text is not older than this works: nobody needs to ask it."""
@@ -49,7 +49,7 @@ class Engine:
     up: bool = False
     in_flight: int = 0
     outstanding: int = 0
-    trouble: QueleaError = field(default_factory=lambda: Unavailable("No completion has come back yet."))
+    trouble: QueleaError = field(default_factory=lambda: Unavailable("It has not completed a test request yet."))
     down_since: float = field(default_factory=time.monotonic)
     strikes: int = 0
     refuses_until: float = 0.0

@@ -16,7 +16,7 @@ from quelea_generator.adapters.engine import Endpoint, Engine
 from quelea_generator.adapters.places import Places, PoolLimits, Ticket
 from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, TokenCount
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import ByAffinity, Policy, prompt_key
+from quelea_generator.core.chat.routing import ByAffinity, Policy, prompt_key
 
 log = get_logger(__name__)
 

@@ -100,6 +100,6 @@ def check_replayable(job: Job) -> None:
         raise Conflict(f"Job {job.id} has succeeded; there is nothing to replay.")
     if not job.replayable:
         raise Conflict(
-            f"Job {job.id} failed because of its document ({job.error_reason}), whose bytes are not kept; "
-            "correct it and submit it anew."
+            f"Job {job.id} failed because of its document ({job.error_reason}), so its bytes were not kept. "
+            "Correct the document and submit it again."
         )

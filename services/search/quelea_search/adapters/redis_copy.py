@@ -82,8 +82,8 @@ class RedisCopy:
             worth = [name for name in there if not self._short(name).startswith(_PASSING)]
             if worth and not replace:
                 raise Conflict(
-                    f"This Redis holds {len(worth)} keys of the knowledge base: nothing was changed. Restore into an "
-                    "empty one, or say --replace to have them removed."
+                    f"This Redis holds {len(worth)} keys of a knowledge base; nothing was changed. Restore into an "
+                    "empty one, or pass --replace to remove them."
                 )
             with self._redis.pipeline(transaction=True) as pipe:
                 for name in there:
@@ -95,8 +95,8 @@ class RedisCopy:
             return len(keys)
         except redis.ResponseError as error:
             raise InvalidInput(
-                f"Redis does not accept the keys: {error}."
-                " Its version must not be older than the one that was backed up."
+                f"Redis does not accept the keys: {error}. Its version must not be older than the "
+                "one that was backed up."
             ) from error
         except redis.RedisError as error:
             raise Unavailable(f"Redis does not answer: {error}") from error

@@ -72,12 +72,12 @@ class Manager:
             Conflict: the reader is no language model.
         """
         if self._closing:
-            raise Overloaded("This gateway is stopping; ask again.", retry_after=2.0)
+            raise Overloaded("This gateway is shutting down; try again.", retry_after=2.0)
         self._check_queue(request.tenant)
         if not (await self.ports.model.info()).is_language_model:
             raise Conflict(
-                "The agent needs a language model and the generator's reader is extractive; give it an endpoint: "
-                "`quelea up --reader openai --openai-base-url URL`, or QUELEA_GENERATOR_ENDPOINT."
+                "No language model is configured, and the agent needs one: `quelea up --reader openai "
+                "--openai-base-url URL`, or QUELEA_GENERATOR_ENDPOINT."
             )
         now = self.ports.clock.now()
         if self._limits.daily:

@@ -53,7 +53,9 @@ def check_queue(waiting: int, own: int, limits: RunLimits) -> None:
         return
     limit = limits.queued_per_tenant if own >= limits.queued_per_tenant else limits.queued
     raise Overloaded(
-        f"{limit} runs wait already; ask again when one has ended.", details={"limit": str(limit)}, retry_after=10.0
+        f"{limit} runs are waiting already; try again when one has ended.",
+        details={"limit": str(limit)},
+        retry_after=10.0,
     )
 
 

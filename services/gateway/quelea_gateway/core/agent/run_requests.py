@@ -37,7 +37,7 @@ def build(
     budget: Budget = _DEFAULT,
     bundle_ids: Sequence[str] = (),
 ) -> RunRequest:
-    """A run that may be started; 0 and empty mean the defaults.
+    """A run that may be started; 0 and empty stand for the defaults.
 
     Raises:
         InvalidInput: a value is wrong; details name the field.
@@ -46,11 +46,11 @@ def build(
     today = check_as_of("")
     day = check_as_of(as_of)
     if day > today:
-        raise InvalidInput(
-            "as_of is a day that has come: data of the future cannot be had.", details={"field": "as_of"}
-        )
+        raise InvalidInput("as_of must be today or earlier.", details={"field": "as_of"})
     if len(bundle_ids) > _MOST_BUNDLES or any(not one or len(one) > _LONGEST_NAME for one in bundle_ids):
-        raise InvalidInput(f"bundle_ids are at most {_MOST_BUNDLES} ids.", details={"field": "bundle_ids"})
+        raise InvalidInput(
+            f"bundle_ids must hold at most {_MOST_BUNDLES} ids, none of them empty.", details={"field": "bundle_ids"}
+        )
     text = check_text(question, limits)
     return RunRequest(
         question=text,
@@ -72,6 +72,7 @@ def build(
 def _within(name: str, given: float, default: float, most: float, least: float = 0) -> float:
     if not math.isfinite(given) or given < 0 or given > most or 0 < given < least:
         raise InvalidInput(
-            f"limits.{name} is {least or 1:g} to {most:g}.", details={"field": f"limits.{name}", "limit": f"{most:g}"}
+            f"limits.{name} must be {least or 1:g} to {most:g}.",
+            details={"field": f"limits.{name}", "limit": f"{most:g}"},
         )
     return given or default

@@ -123,7 +123,7 @@ class ExtractiveReader:
         """
         if task.model not in ("", self.model):
             raise NotFound(
-                f"There is no model {task.model[:100]!r} here; the extractive reader is {self.model}. Leave model out.",
+                f"Unknown model {task.model[:100]!r}: no language model is configured. Omit it or use {self.model!r}.",
                 details={"field": "model"},
             )
         # In a thread: some milliseconds of pure computing would hold up health checks and other callers' streams.

@@ -1,17 +1,16 @@
 """Periods that no report counts by: a month, week or day by itself, a season, a month of the moon.
 
 A filing that covers a month reports the quarter or the year that holds it, so its figures are no answer to a question
-about the month: what is quoted has to name it, or it is said that it does not.
+about the month.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from quelea_fintext.dates import MONTHS, find_dates, parse_iso
+from quelea_fintext.dates import find_dates, parse_iso
 from quelea_fintext.period_words import (
     ENDS,
     FISCAL,
@@ -27,9 +26,6 @@ from quelea_fintext.period_words import (
     find_months,
     usual,
 )
-from quelea_fintext.text import normalise
-
-from quelea_gateway.core.model import Passage
 
 _FLOW = re.compile(
     rf"\b(?:{FLOWS}|spent|spend(?:ing)?|cash\s+flows?|expenses?|costs?|shipments?|deliver(?:ies|ed))\b"
@@ -80,11 +76,6 @@ _PART_OF_YEAR = re.compile(
     r"|季|半年|月|至今|以来|趋势|同期|比|较",
     re.IGNORECASE,
 )
-_END_NAMED = re.compile(r"(?:ended|ending|as of|as at|at|截至)\s*$", re.IGNORECASE)
-_NEAR, _SOON = timedelta(days=10), timedelta(days=75)
-_QUARTER, _YEAR = timedelta(days=92), timedelta(days=366)
-_QUARTERLY = re.compile(r"Q[1-4]|季")
-_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -94,6 +85,11 @@ class ShortPeriod:
     words: str
     first: date | None = None
     last: date | None = None
+
+    @property
+    def is_vague(self) -> bool:
+        """ "Late 2022": whatever is of the year may be meant."""
+        return bool(_VAGUE.search(self.words))
 
     @property
     def is_month(self) -> bool:
@@ -169,94 +165,6 @@ def _week(match: re.Match[str], today: date | None) -> ShortPeriod | None:
     return ShortPeriod(match.group(), first, first + timedelta(days=6))
 
 
-def uncovered(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tuple[ShortPeriod, ...]:
-    """Those that no passage names, that lie in the reporting period of none, and that no news may tell of.
-
-    A vague one ("late 2022") is narrowed to its year like any other, and only told beside the answer.
-    """
-    periods = [period for period in periods if not _VAGUE.search(period.words)]
-    return tuple(p for p in periods if not any(named_in(p, q) or _holds(q, p) or _may_tell(q, p) for q in passages))
-
-
-def unnamed(periods: Iterable[ShortPeriod], passages: Sequence[Passage]) -> tuple[ShortPeriod, ...]:
-    """Those that no passage names."""
-    return tuple(period for period in periods if not any(named_in(period, passage) for passage in passages))
-
-
-def year_in_parts(question: str, cited: Sequence[Passage]) -> str:
-    """The periods of what is quoted, where a whole year is asked for and all of it is of quarters; else ""."""
-    if not cited or not _FLOW.search(question) or _PART_OF_YEAR.search(question) or not _WHOLE_YEAR.search(question):
-        return ""
-    if not all(passage.period_end and _QUARTERLY.search(passage.period) for passage in cited):
-        return ""
-    return ", ".join(dict.fromkeys(passage.period for passage in cited))
-
-
-def told(
-    periods: Sequence[ShortPeriod], evidence: Sequence[Passage], cited: Sequence[Passage]
-) -> list[tuple[str, str]]:
-    """Names of notices, each with what fills it in.
-
-    Args:
-        periods: That the question asks for.
-        evidence: All that the reader was shown.
-        cited: What the answer quotes, each passage cut to its quote; empty when it was declined.
-    """
-    found: list[tuple[str, str]] = []
-    for period in unnamed(periods, cited or evidence):
-        others = longer(period, cited or evidence)
-        if period.first is None:
-            found.append(("no_such_kind", period.words))
-        elif others:
-            found.append(("longer_period", f"{period.words} ({', '.join(others)})"))
-        else:
-            found.append(("period_unnamed", period.words))
-    return found
-
-
-def longer(period: ShortPeriod, passages: Iterable[Passage]) -> tuple[str, ...]:
-    """The reporting periods that hold it, of these passages, by their labels."""
-    return tuple(dict.fromkeys(p.period or p.period_end for p in passages if _holds(p, period)))[:_SHOWN]
-
-
-def named_in(period: ShortPeriod, passage: Passage) -> bool:
-    """Whether the passage speaks of it by name; a day also where it is the last one of the passage's period."""
-    text = f"{passage.table_head}\n{passage.text}"
-    if period.first is None:
-        return normalise(period.words) in normalise(text)
-    if period.first == period.last:
-        end = parse_iso(passage.period_end)
-        return bool(end and abs(end - period.first) <= _NEAR) or any(d.day == period.first for d in find_dates(text))
-    if not period.is_month:
-        return normalise(period.words) in normalise(text)
-    return _names_month(text, period.first, passage)
-
-
-def _names_month(text: str, first: date, passage: Passage) -> bool:
-    names = "|".join(name for name, number in MONTHS.items() if number == first.month)
-    published = parse_iso(passage.published)
-    # News say "in October" of the October that has just been.
-    just_been = not passage.period_end and (published is None or timedelta() <= published - first <= _SOON)
-    year = rf"(?:,?\s+(?:of\s+)?{first.year}\b){'?' if just_been else ''}"
-    pattern = (
-        rf"\b(?:{names})\b\.?{year}(?!\s*\d)"
-        rf"|(?:(?<!\d){first.year}\s*年\s*){'?' if just_been else ''}(?<!\d)0?{first.month}\s*月(?!\s*\d+\s*[日号])"
-    )
-    return any(not _END_NAMED.search(text[: match.start()]) for match in re.finditer(pattern, text, re.IGNORECASE))
-
-
-def _may_tell(passage: Passage, period: ShortPeriod) -> bool:
-    """What reports no period and came out soon after it, or nobody knows when: it may say "last month"."""
-    if passage.period_end or period.first is None:
-        return False
-    published = parse_iso(passage.published)
-    return published is None or timedelta() <= published - period.first <= _SOON
-
-
-def _holds(passage: Passage, period: ShortPeriod) -> bool:
-    end = parse_iso(passage.period_end)
-    if end is None or period.first is None or period.last is None:
-        return False
-    span = _QUARTER if _QUARTERLY.search(passage.period) else _YEAR
-    middle = period.first + (period.last - period.first) / 2
-    return end - span < middle <= end
+def asks_whole_year(question: str) -> bool:
+    """Whether a question asks for a figure of a whole year: it names one, and no part of it."""
+    return bool(_FLOW.search(question) and _WHOLE_YEAR.search(question)) and not _PART_OF_YEAR.search(question)
