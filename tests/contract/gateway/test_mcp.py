@@ -150,7 +150,7 @@ async def test_tools_are_found_and_described_and_what_is_wrong_is_said() -> None
     async with gateway_with_tools() as stand, Client(f"{stand.url}/mcp") as client:
         async with asyncio.timeout(60):
             while (found := await client.call_tool("search_tools", {"query": "国债收益率曲线", "limit": 2})).is_error:
-                assert "being made" in text_of(found)  # the index
+                assert "being built" in text_of(found)  # the index
                 await asyncio.sleep(0.05)
         assert found.structured_content["tools"][0]["name"] == "bond_china_yield"
         of_macro = await client.call_tool("search_tools", {"query": "国债收益率曲线", "category": "Macro"})
