@@ -23,7 +23,7 @@ from quelea_gateway.access import host_of
 from quelea_gateway.agent_service import AgentServicer
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.app import build_app
-from quelea_gateway.rest.leaving import Leaving
+from quelea_gateway.rest.connection_drain import ConnectionDrain
 from quelea_gateway.rest.protocol import HttpProtocol
 from quelea_gateway.service import SERVICE, GatewayServicer
 
@@ -32,7 +32,7 @@ log = get_logger(__name__)
 _KEPT_SECONDS = 75
 """How long a connection is kept without a request: longer than balancers do (60), so that they close it and not we."""
 _QUIET_SECONDS = 1.0
-"""Connections on which nothing has come for so long, once we are leaving, are closed."""
+"""Connections on which nothing has come for so long, are closed once the gateway drains."""
 _COLLECT_AFTER = (10_000, 20, 20)
 """Python's (700, 10, 10) looks through the objects of every answer under way each time that a few answers are made."""
 
@@ -87,7 +87,7 @@ class Running:
             settings, [SERVICE, agent_service.SERVICE], register, gateway.ready, tls=public, outside=True
         )
         self.grpc_port = self._grpc.port
-        self._app = Leaving(build_app(gateway))
+        self._app = ConnectionDrain(build_app(gateway))
         app: Any = self._app
         self._http = _Http(
             uvicorn.Config(
@@ -123,7 +123,7 @@ class Running:
         drain = self._gateway.settings.drain_seconds
         state, clock = self._http.server_state, asyncio.get_running_loop().time
         began = busy = clock()
-        self._app.now = True
+        self._app.draining = True
         while state.connections and clock() - began < drain / 2 and clock() - busy < _QUIET_SECONDS:
             await asyncio.sleep(0.05)
             if state.tasks:

@@ -6,9 +6,8 @@ import pytest
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.model import Answer, Delta, Kept, Standalone, Started, Turn, WebTrace
 from quelea_gateway.core.verdicts import Grounding
-from quelea_gateway.rest.event_data import data_of
-from quelea_gateway.rest.grounding_schemas import GroundingOut
-from quelea_gateway.rest.schemas import AnswerOut, StartedOut
+from quelea_gateway.rest.ask import data_of
+from quelea_gateway.rest.schemas import AnswerOut, GroundingOut, StartedOut
 
 
 def by_contract(item):

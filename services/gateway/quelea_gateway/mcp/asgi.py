@@ -1,4 +1,4 @@
-"""The MCP server as part of the gateway's HTTP app: POST /mcp, behind the same door as everything else."""
+"""The MCP server as part of the gateway's HTTP app: POST /mcp, behind the same middleware as every route."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 class McpApp:
     """Answers each POST by itself: no sessions, so any replica may answer.
 
-    Host and origin are the door's business, so the SDK's own check of them is off.
+    Host and origin are checked by the middleware, so the SDK's own check of them is off.
 
     Args:
         server: Its tools.

@@ -1,1 +1,1 @@
-"""The HTTP half of the door."""
+"""The HTTP API."""

@@ -1,4 +1,4 @@
-"""The HTTP app: routes behind the door."""
+"""The HTTP app: routes behind the middleware."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from quelea_gateway.rest import (
     check,
     documents,
     errors,
-    export,
     health,
     jobs,
     openai_compat,
@@ -35,8 +34,8 @@ from quelea_gateway.rest import (
     uploads,
     web,
 )
-from quelea_gateway.rest.door import App, Door
 from quelea_gateway.rest.lists import check_query
+from quelea_gateway.rest.middleware import AccessMiddleware, App
 from quelea_gateway.version import VERSION
 
 PAGE = Path(__file__).parent.parent / "page"
@@ -77,12 +76,12 @@ def _page_router() -> APIRouter:
 
 def build_app(gateway: Gateway) -> App:
     """The whole HTTP side on a gateway."""
-    # The door makes the request's span; FastAPI's own, and those of its parts, would be four more a request.
+    # The middleware makes the request's span; FastAPI's own, and those of its parts, would be four more a request.
     app = FastAPI(
         title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY
     )
     app.state.gateway = gateway
-    for module in (ask, check, export, uploads, documents, web, runs, tools, jobs, prompts):
+    for module in (ask, check, uploads, documents, web, runs, tools, jobs, prompts):
         app.include_router(module.router, dependencies=[Depends(check_query)])
     for module in (openai_compat, health):  # OpenAI clients and probes may add query parameters of their own
         app.include_router(module.router)
@@ -94,13 +93,13 @@ def build_app(gateway: Gateway) -> App:
     app.router.routes.append(Route(MCP_PATH, mcp))
     errors.register(app)
     app.openapi = lambda: openapi.build(app)  # type: ignore[method-assign]  # FastAPI's documented way to change its schema
-    door = Door(app, gateway)
+    guarded = AccessMiddleware(app, gateway)
     origins = gateway.settings.cors_origins
     if not origins:
-        return door
-    # Outside the door, so that a page elsewhere can read a refusal too.
+        return guarded
+    # Outside of it, so that a page elsewhere can read a refusal too.
     return CORSMiddleware(
-        door,
+        guarded,
         allow_origins=list(origins),
         allow_methods=["GET", "POST", "DELETE"],
         allow_headers=["Authorization", "Content-Type"],

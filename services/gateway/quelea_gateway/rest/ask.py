@@ -1,26 +1,28 @@
-"""POST /v1/ask and POST /v1/search."""
+"""POST /v1/ask, POST /v1/search and POST /v1/export."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
+from json import JSONEncoder
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.model import Answer, Delta, Passage, Question, Retrieved, Started, Turn
+from quelea_gateway.core.export import markdown
+from quelea_gateway.core.model import Answer, Delta, Passage, Question, Retrieved, Source, Started, Turn
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
+from quelea_gateway.rest.documents import page_address
 from quelea_gateway.rest.errors import body_of, body_with_evidence
-from quelea_gateway.rest.event_data import data_of
-from quelea_gateway.rest.export import MARKDOWN, as_markdown
 from quelea_gateway.rest.openapi import events
 from quelea_gateway.rest.schemas import (
     ERRORS,
@@ -30,9 +32,27 @@ from quelea_gateway.rest.schemas import (
     ReadingOut,
     SearchIn,
     SearchOut,
+    StartedOut,
 )
-from quelea_gateway.rest.state import gateway_of, key_of
+from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.streams import event, respond, while_there
+
+_STARTED, _GROUNDING, _ANSWER = TypeAdapter(Started), TypeAdapter(Grounding), TypeAdapter(Answer)
+_ANSWER.rebuild(_types_namespace={"Source": Source})  # the model's module imports it for type checkers only
+_SHOWN_STARTED, _SHOWN_ANSWER = set(StartedOut.model_fields), set(AnswerOut.model_fields)
+_plain = JSONEncoder(ensure_ascii=False).encode
+
+
+def data_of(item: Started | Delta | Grounding | Answer) -> str:
+    """The JSON of one event."""
+    if isinstance(item, Delta):
+        return f'{{"text": {_plain(item.text)}}}'
+    if isinstance(item, Grounding):
+        return _GROUNDING.dump_json(item).decode()
+    if isinstance(item, Started):
+        return _STARTED.dump_json(item, include=_SHOWN_STARTED).decode()
+    return _ANSWER.dump_json(item, include=_SHOWN_ANSWER).decode()
+
 
 router = APIRouter(tags=["ask"])
 
@@ -92,6 +112,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+MARKDOWN: dict[str, Any] = {"text/markdown": {"schema": {"type": "string"}}}
 _EVENTS = events(
     started="StartedOut",
     delta={"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}},
@@ -169,3 +190,33 @@ async def search(body: SearchIn, request: Request) -> Response:
         reading=ReadingOut.of(found.reading),
     )
     return Response(out.model_dump_json(), media_type=JSONResponse.media_type)
+
+
+class ExportIn(BaseModel):
+    """POST /v1/export."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(max_length=8000)
+    answer: AnswerOut = Field(description="As POST /v1/ask gave it.")
+
+
+def as_markdown(question: str, answer: AnswerOut, request: Request) -> Response:
+    """The answer with its sources, as a response."""
+    base = base_url(request)
+
+    def link(citation: Mapping[str, Any]) -> str:
+        return page_address(base, citation["document_id"], citation["page"], citation["start"], citation["end"])
+
+    return Response(markdown(question, answer.model_dump(), link), media_type="text/markdown; charset=utf-8")
+
+
+@router.post(
+    "/v1/export",
+    response_class=Response,
+    responses={200: {"description": "The answer as Markdown.", "content": MARKDOWN}, **ERRORS},
+    summary="Export an answer as Markdown",
+)
+async def export(body: ExportIn, request: Request) -> Response:
+    """An answer that was given, with its sources, as Markdown. Answers are not stored: it is sent along."""
+    return as_markdown(body.question, body.answer, request)

@@ -51,19 +51,19 @@ class DocumentOut(BaseModel):
     @classmethod
     def of(cls, document: common_pb2.Document) -> DocumentOut:
         """From the wire's."""
-        said = document.metadata
+        metadata = document.metadata
         return cls(
             id=document.id,
-            title=said.title,
-            uri=said.uri,
-            language=said.language,
-            company=said.company,
-            ticker=said.ticker,
-            document_type=said.document_type,
-            period=said.period.label,
-            period_end=said.period.end_date,
-            published=said.published,
-            provenance=_PROVENANCE.get(said.provenance, ""),
+            title=metadata.title,
+            uri=metadata.uri,
+            language=metadata.language,
+            company=metadata.company,
+            ticker=metadata.ticker,
+            document_type=metadata.document_type,
+            period=metadata.period.label,
+            period_end=metadata.period.end_date,
+            published=metadata.published,
+            provenance=_PROVENANCE.get(metadata.provenance, ""),
             pages=document.pages,
             passages=document.passages,
             fetched=iso(document.fetched),
@@ -170,19 +170,19 @@ async def delete(document_id: DocumentId, request: Request) -> DeletedOut:
 
 
 def _out(page: search_pb2.GetPageResponse, span: tuple[int, int] | None) -> PageOut:
-    said = page.metadata
+    metadata = page.metadata
     return PageOut(
         document_id=page.document_id,
         page=page.page,
         pages=page.pages,
         text=page.text,
-        title=said.title,
-        uri=said.uri,
-        published=said.published,
-        company=said.company,
-        period=said.period.label,
-        document_type=said.document_type,
-        language=said.language,
+        title=metadata.title,
+        uri=metadata.uri,
+        published=metadata.published,
+        company=metadata.company,
+        period=metadata.period.label,
+        document_type=metadata.document_type,
+        language=metadata.language,
         span=SpanOut(start=span[0], end=span[1]) if span else None,
     )
 

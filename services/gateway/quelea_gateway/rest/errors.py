@@ -112,7 +112,7 @@ async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     body = error_body(
         "INVALID_INPUT",
         f"{first['path']}: {first['message']}",
-        {"fields": fields},
+        {"field": first["path"].partition(".")[2] or first["path"], "fields": fields},
         status=400,
         path=request.url.path,
         param=first["path"].removeprefix("body."),

@@ -22,9 +22,16 @@ from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.model import Question, Standalone
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
-from quelea_gateway.rest.openai_chunks import DONE, Chunks, counted, data
-from quelea_gateway.rest.openai_params import json_schema_of, with_usage
-from quelea_gateway.rest.openai_schemas import ChatIn, conversation
+from quelea_gateway.rest.openai_schemas import (
+    DONE,
+    ChatIn,
+    Chunks,
+    conversation,
+    counted,
+    data,
+    json_schema_of,
+    with_usage,
+)
 from quelea_gateway.rest.run_schemas import RunOut
 from quelea_gateway.rest.schemas import StandaloneOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of

@@ -21,9 +21,22 @@ from quelea_gateway.rest import openai_agent, openai_json
 from quelea_gateway.rest.ask import Item, whole
 from quelea_gateway.rest.documents import page_url
 from quelea_gateway.rest.errors import body_of, body_with_evidence
-from quelea_gateway.rest.openai_chunks import DONE, Chunks, counted, data
-from quelea_gateway.rest.openai_params import json_schema_of, longest, refuse_what_is_not_offered, stops, with_usage
-from quelea_gateway.rest.openai_schemas import ChatIn, ChatOut, ModelOut, ModelsOut, conversation
+from quelea_gateway.rest.openai_schemas import (
+    DONE,
+    ChatIn,
+    ChatOut,
+    Chunks,
+    ModelOut,
+    ModelsOut,
+    conversation,
+    counted,
+    data,
+    json_schema_of,
+    longest,
+    refuse_what_is_not_offered,
+    stops,
+    with_usage,
+)
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.streams import EVENTS, respond, while_there

@@ -18,9 +18,7 @@ from quelea_gateway.core.structured import Structured, structured
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.ask import whole
 from quelea_gateway.rest.errors import body_of, body_with_evidence
-from quelea_gateway.rest.openai_chunks import DONE, Chunks, counted, data
-from quelea_gateway.rest.openai_params import longest, with_usage
-from quelea_gateway.rest.openai_schemas import ChatIn
+from quelea_gateway.rest.openai_schemas import DONE, ChatIn, Chunks, counted, data, longest, with_usage
 from quelea_gateway.rest.schemas import AnswerOut
 from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.rest.streams import respond, while_there

@@ -141,8 +141,8 @@ def render(shown: Shown, span: tuple[int, int] | None) -> str:
         pager.insert(0, f'<a rel="prev" href="{base}/{shown.page - 1}">←</a>')
     if shown.page < shown.pages:
         pager.append(f'<a rel="next" href="{base}/{shown.page + 1}">→</a>')
-    said = (shown.company, shown.document_type, shown.period, shown.published)
-    meta = [*(escape(part) for part in said if part), *([_source(shown.uri)] if shown.uri else [])]
+    facts = (shown.company, shown.document_type, shown.period, shown.published)
+    meta = [*(escape(part) for part in facts if part), *([_source(shown.uri)] if shown.uri else [])]
     return _PAGE.format(
         language=escape(shown.language or "en", quote=True),
         title=escape(shown.title or shown.document_id),

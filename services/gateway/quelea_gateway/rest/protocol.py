@@ -91,7 +91,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body, which the door bounds."""
+        """A piece of the body, which the middleware bounds."""
         self._unread = 0
         super().on_body(body)
 

@@ -1,4 +1,4 @@
-"""The native JSON, a contract that others build on: fields are added, never renamed or removed."""
+"""The JSON of the native routes, a contract that others build on: fields are added, never renamed or removed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,126 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core import model as core
 from quelea_gateway.core.decline import Decline, DeclineReason
-from quelea_gateway.core.model import Standalone
-from quelea_gateway.rest.grounding_schemas import GroundingOut
+from quelea_gateway.core.model import Shown, Standalone
+from quelea_gateway.core.verdicts import Grounding
+from quelea_gateway.core.verifier import VerifierState
 from quelea_gateway.rest.lists import Day, Time
-from quelea_gateway.rest.trace_schemas import GateOut, ShownOut, WebOut
+
+
+class SentenceVerdictOut(BaseModel):
+    """A sentence of the final text: text[start:end], in code points."""
+
+    text: str
+    start: int
+    end: int
+    verdict: Literal["supported", "partly", "contradicted", "not_found", "no_claim"]
+    passages: list[int] = Field(description="Numbers of the evidence that supports it, the best first.")
+
+
+class FigureVerdictOut(BaseModel):
+    """A figure of the final text: text[start:end], in code points."""
+
+    text: str
+    start: int
+    end: int
+    verdict: Literal["supported", "derived", "contradicted", "not_found"]
+    passage: int = Field(description="Number of the evidence that has it; 0: none.")
+    formula: str = Field(description='Of a derived figure: "= 1,496.5 − 1,202.9".')
+
+
+class GroundingOut(BaseModel):
+    """The verdicts on an answer; the data of the event `verdicts`."""
+
+    text: str = Field(description="The final text: what was streamed, with its markers put right, or a refusal.")
+    sentences: list[SentenceVerdictOut]
+    figures: list[FigureVerdictOut]
+    removed_markers: list[str]
+    added_markers: list[str]
+    withheld: list[str] = Field(description="Sentences that strict mode left out.")
+    verifier: VerifierState = Field(
+        default="",
+        description="How the verifier did: done, partial or unavailable (then the checker's verdicts stand); empty: "
+        "none is configured, or it had nothing to judge.",
+    )
+
+    @classmethod
+    def of(cls, found: Grounding | None) -> GroundingOut | None:
+        """From the pipeline's, where there is one."""
+        return None if found is None else cls.given(found)
+
+    @classmethod
+    def given(cls, found: Grounding) -> GroundingOut:
+        """From the pipeline's."""
+        return cls(
+            text=found.text,
+            sentences=[SentenceVerdictOut(**{**vars(s), "passages": list(s.passages)}) for s in found.sentences],
+            figures=[FigureVerdictOut(**vars(figure)) for figure in found.figures],
+            removed_markers=list(found.removed_markers),
+            added_markers=list(found.added_markers),
+            withheld=list(found.withheld),
+            verifier=found.verifier,
+        )
+
+
+class ShownOut(BaseModel):
+    """A passage that the reader was shown: pages[page].text[start:end], in code points."""
+
+    number: int = Field(description="The n of [n], and of the passages that verdicts name.")
+    document_id: str
+    title: str
+    uri: str
+    page: int
+    start: int
+    end: int
+    published: str
+    source: Literal["local", "web"]
+
+    @classmethod
+    def of(cls, passage: Shown) -> ShownOut:
+        """From the pipeline's."""
+        return cls.model_construct(**vars(passage))
+
+
+class GateOut(BaseModel):
+    """Whether the local evidence was thought good enough, and why."""
+
+    kind: str = Field(description="calibrated or cosine.")
+    probability: float = Field(description="That the local evidence answers; of the cosine gate the best cosine.")
+    threshold: float
+    passed: bool
+    reasons: list[str]
+    features: dict[str, float] = Field(description="What the verdict was made of.")
+
+    @classmethod
+    def of(cls, verdict: core.Verdict) -> GateOut:
+        """From the pipeline's."""
+        return cls(**{**vars(verdict), "reasons": list(verdict.reasons)})
+
+
+class KeptOut(BaseModel):
+    """A page that was useful, and what became of it: kept, pending, rejected."""
+
+    url: str
+    state: str
+    job_id: str
+
+
+class WebOut(BaseModel):
+    """What the web route did, or tried to do."""
+
+    provider: str
+    pages_read: int
+    kept: list[KeptOut] = Field(description="What was known of it when the answer was done.")
+    problems: list[str] = Field(description="What failed, one line each.")
+    cached: bool = Field(description="The provider's results came from the cache.")
+
+    @classmethod
+    def of(cls, trace: core.WebTrace | None) -> WebOut | None:
+        """From the pipeline's."""
+        if trace is None:
+            return None
+        kept = [KeptOut(**vars(page)) for page in trace.kept]
+        return cls(**{**vars(trace), "kept": kept, "problems": list(trace.problems)})
 
 
 def _as_list(value: Any) -> Any:

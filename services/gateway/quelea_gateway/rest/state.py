@@ -15,7 +15,7 @@ def gateway_of(request: Request) -> Gateway:
 
 
 def key_of(request: Request) -> str:
-    """The name of the caller's key, as the door admitted it."""
+    """The name of the caller's key, as the middleware admitted it."""
     return str(getattr(request.state, "key", ""))
 
 

@@ -124,9 +124,9 @@ async def _submit_all(
     limit = (await gateway.search.info()).max_document_bytes
     taken: list[AcceptedOut] = []
     refused: list[tuple[str, QueleaError]] = []
-    for name, file, said in zip(names, files, metadata, strict=True):
+    for name, file, given in zip(names, files, metadata, strict=True):
         try:
-            job = await _submit(gateway, name, file, said, limit)
+            job = await _submit(gateway, name, file, given, limit)
         except QueleaError as error:
             refused.append((name, error))
         else:
@@ -150,18 +150,18 @@ def _answer(
 def _url_of(data: bytes) -> UrlIn:
     """Raises InvalidInput with the first fault."""
     try:
-        said = UrlIn.model_validate_json(data)
+        submitted = UrlIn.model_validate_json(data)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(part) for part in fault["loc"]) or "body"
         raise InvalidInput(f"{where}: {fault['msg']}", details={"field": where}) from error
-    if any(not c.isprintable() or c.isspace() for c in said.url) or not _has_host(said.url):
+    if any(not c.isprintable() or c.isspace() for c in submitted.url) or not _has_host(submitted.url):
         raise InvalidInput("url must be the address of a web page, for example https://example.com/page.", details=_URL)
-    if said.metadata.uri:
+    if submitted.metadata.uri:
         raise InvalidInput(
             "Leave metadata.uri out: the uri of a web page is its address.", details={"field": "metadata.uri"}
         )
-    return said
+    return submitted
 
 
 _URL = {"field": "url"}
@@ -175,10 +175,10 @@ def _has_host(url: str) -> bool:
 
 
 async def _add_page(request: Request, gateway: Gateway) -> Response:
-    said = _url_of(await read_whole(request.headers, request.receive, gateway.settings.max_body_bytes))
-    wanted = search_pb2.SubmitUrlRequest(url=said.url, metadata=said.metadata.wire(common_pb2.PROVENANCE_WEB))
+    submitted = _url_of(await read_whole(request.headers, request.receive, gateway.settings.max_body_bytes))
+    wanted = search_pb2.SubmitUrlRequest(url=submitted.url, metadata=submitted.metadata.wire(common_pb2.PROVENANCE_WEB))
     job = await while_there(request, gateway.search.submit_url(wanted))
-    taken = UploadedOut(jobs=[AcceptedOut(id=job.id, filename=job.filename or said.url)], errors=[])
+    taken = UploadedOut(jobs=[AcceptedOut(id=job.id, filename=job.filename or submitted.url)], errors=[])
     return JSONResponse(taken.model_dump(), 202)
 
 
@@ -213,11 +213,11 @@ async def upload(request: Request) -> Response:
             )
         if not files or len(files) != len(form.getlist("files")):
             raise InvalidInput("No file was sent; send files in the form field files.", details={"field": "files"})
-        said = [item for item in form.getlist("metadata") if isinstance(item, str)]
-        if len(said) != len(form.getlist("metadata")):
+        submitted = [item for item in form.getlist("metadata") if isinstance(item, str)]
+        if len(submitted) != len(form.getlist("metadata")):
             raise InvalidInput("metadata must be a text field, not a file.", details={"field": "metadata"})
         names = [clean_name(file.filename) for file in files]
-        metadata = metadata_for(names, said)
+        metadata = metadata_for(names, submitted)
         taken, refused = await while_there(request, _submit_all(gateway, files, names, metadata))
     body, failed = _answer(taken, refused, request.url.path)
     return JSONResponse(body, failed.http_status if failed else 202)

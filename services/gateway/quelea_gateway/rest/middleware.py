@@ -66,11 +66,11 @@ class _Sender:
         await self._send(message)
 
 
-class Door:
+class AccessMiddleware:
     """The outermost layer of the HTTP app.
 
     Args:
-        app: What is behind the door.
+        app: The routes.
         gateway: Its rules.
     """
 

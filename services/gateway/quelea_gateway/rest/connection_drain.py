@@ -1,4 +1,4 @@
-"""How a gateway leaves: whoever keeps a connection is told to open another, which then goes to another gateway."""
+"""Draining of a gateway that stops: callers are told to open a new connection, which goes to another gateway."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _CLOSE = (b"connection", b"close")
 _GONE = json.dumps({"status": "leaving"}).encode()
 
 
-class Leaving:
-    """An application that can be on its way out: answers close their connection, and /healthz is 503.
+class ConnectionDrain:
+    """An application that can be drained: answers close their connection, and /healthz is 503.
 
     A kept connection stays with this process when a balancer has long taken it off its list, and a server that closes
     one while the next request is on its way has lost that request. So nothing is refused here: each answer says
@@ -26,12 +26,12 @@ class Leaving:
         app: The application.
 
     Attributes:
-        now: Set it when the process is told to end.
+        draining: Set it when the process is told to end.
     """
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self.now = False
+        self.draining = False
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """One request."""
@@ -39,14 +39,14 @@ class Leaving:
             await self._app(scope, receive, send)
             return
 
-        async def said(message: Message) -> None:
-            if self.now and message["type"] == "http.response.start":
+        async def send_closing(message: Message) -> None:
+            if self.draining and message["type"] == "http.response.start":
                 message = {**message, "headers": [*message.get("headers", ()), _CLOSE]}
             await send(message)
 
-        if self.now and scope["path"] == "/healthz":
+        if self.draining and scope["path"] == "/healthz":
             headers = [(b"content-type", b"application/json"), (b"content-length", str(len(_GONE)).encode())]
-            await said({"type": "http.response.start", "status": 503, "headers": headers})
-            await said({"type": "http.response.body", "body": _GONE})
+            await send_closing({"type": "http.response.start", "status": 503, "headers": headers})
+            await send_closing({"type": "http.response.body", "body": _GONE})
             return
-        await self._app(scope, receive, said)
+        await self._app(scope, receive, send_closing)
