@@ -93,7 +93,9 @@ class _Node:
             code = 404 if "not found" in str(error) or "not exist" in str(error) else 400
             return JSONResponse({"status": {"error": str(error)}}, code)
 
-    async def _collection(self, request: Request, name: str, rest: str) -> Response:
+    async def _collection(  # noqa: C901, PLR0912  # one case for each endpoint
+        self, request: Request, name: str, rest: str
+    ) -> Response:
         fake, client = self.fake, self.fake.client
         match request.method, rest:
             case "GET", "exists":

@@ -167,7 +167,7 @@ class IdleContainers:
             await keeper.ready(self._limits.start_seconds)
             await keeper.measure()
             if not keeper.usable:
-                raise EngineError("the guest ended as soon as it was ready")
+                raise EngineError("the guest exited as soon as it was ready")
         except Exception as error:  # whatever it was: no container, and the next try only after a pause
             if not isinstance(error, EngineError):
                 log.exception("start_failed")

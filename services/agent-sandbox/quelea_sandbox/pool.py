@@ -115,7 +115,7 @@ class Pool:
             either: set[asyncio.Future[Any]] = {waiter.answer, stop}
             await asyncio.wait(either, timeout=self._limits.queue_seconds, return_when=asyncio.FIRST_COMPLETED)
             if stop.done():
-                raise Cancelled("Cancelled while it waited for a container.")
+                raise Cancelled("Cancelled while waiting for a container.")
             if not waiter.answer.done():
                 metrics.REFUSED.labels("wait").inc()
                 await self.ready()

@@ -120,7 +120,7 @@ class Runs:
     @contextlib.contextmanager
     def _registered(self, run_id: str) -> Iterator[asyncio.Event]:
         if run_id in self._cancels:
-            raise Conflict(f"A run with the id {run_id} is under way.")
+            raise Conflict(f"A run with the id {run_id} is already running.")
         cancelled = self._cancels[run_id] = asyncio.Event()
         try:
             yield cancelled
@@ -153,9 +153,9 @@ class Runs:
         asked = {**asdict(session.limits), **dict(request.asked)}
         limits, shape = self.container_of(tuple(asked.items()), market=keeper.shape.market)
         if shape != keeper.shape:
-            raise InvalidInput("Memory, cpus and pids of a session are fixed when it is created; leave them at 0.")
+            raise InvalidInput("memory, cpus and pids are fixed when a session is created; leave them at 0.")
         if request.market is not None and request.market is not keeper.shape.market:
-            raise InvalidInput("The network policy of a session is fixed when it is created; leave it unspecified.")
+            raise InvalidInput("The network policy is fixed when a session is created; leave it unspecified.")
         environment = await self._environment(shape, request.market_token or session.market_token)
         complete = False
         try:

@@ -112,7 +112,7 @@ class SandboxService(pb_grpc.SandboxServiceServicer):
     ) -> pb.CancelResponse:
         """Kill a run by its id."""
         if not _ID.fullmatch(request.execution_id):
-            raise InvalidInput("execution_id must be 1 to 64 of A-Z, a-z, 0-9, _ and -.")
+            raise InvalidInput("execution_id must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -.")
         return pb.CancelResponse(found=self._runs.cancel(request.execution_id))
 
     async def GetCapacity(  # noqa: N802  # the name of the rpc
@@ -146,15 +146,15 @@ class SandboxService(pb_grpc.SandboxServiceServicer):
         """
         identity = request.execution_id or secrets.token_hex(16)
         if not _ID.fullmatch(identity):
-            raise InvalidInput("execution_id must be at most 64 of A-Z, a-z, 0-9, _ and -; or empty.")
+            raise InvalidInput("execution_id must be empty, or at most 64 characters of A-Z, a-z, 0-9, _ and -.")
         if not request.code.strip():
-            raise InvalidInput("There is no code to run.")
+            raise InvalidInput("code is empty; send the Python to run.")
         if len(request.code.encode()) > self._settings.max_code_bytes:
             raise TooLarge(f"The code is longer than {self._settings.max_code_bytes} bytes; send data as files.")
         files = tuple(InputFile(file.path, file.data) for file in request.files)
         check_inputs(files, max_files=self._settings.max_files, max_bytes=self._settings.max_input_bytes)
         if len(announcement(Task(identity, request.code, files))) > MAX_FRAME - _ROOM_IN_FRAME:
-            raise TooLarge("The code, as it is sent on, is longer than 1 MiB; send data as files.")
+            raise TooLarge("The encoded code is longer than 1 MiB; send data as files.")
         token = _token(request.market_token)
         return Request(
             id=identity,
@@ -178,7 +178,9 @@ class SandboxService(pb_grpc.SandboxServiceServicer):
             name = "MARKET_URL" if self._settings.backend == "kubernetes" else "MARKET_SOCKET_DIR"
             raise Unsupported(f"This sandbox has no market-data door; set QUELEA_SANDBOX_{name}.")
         if required and not token:
-            raise InvalidInput("NETWORK_POLICY_MARKET_DATA needs a market_token of the market-data door.")
+            raise InvalidInput(
+                "NETWORK_POLICY_MARKET_DATA requires market_token, the session token of the market-data door."
+            )
         return True
 
     def _to_response(self, event: RunEvent, request: Request, began: float) -> pb.ExecuteResponse:

@@ -72,12 +72,12 @@ class Sessions:
         if mine >= self._most_per_tenant:
             metrics.REFUSED.labels("sessions").inc()
             raise Overloaded(
-                f"{mine} sessions are open already; close one, or wait until one is idle for long enough.",
+                f"{mine} sessions are already open; close one, or wait until one expires.",
                 retry_after=10.0,
             )
         if len(self._open) + sum(self._places.values()) >= self._most:
             metrics.REFUSED.labels("sessions").inc()
-            raise Overloaded(f"All {self._most} sessions are taken; try again later.", retry_after=10.0)
+            raise Overloaded(f"All {self._most} sessions are in use; try again later.", retry_after=10.0)
         self._places[tenant] = self._places.get(tenant, 0) + 1
         try:
             yield
@@ -104,9 +104,9 @@ class Sessions:
         """
         session = self._open.get(session_id)
         if session is None or session.tenant != tenant:
-            raise NotFound("There is no such session; it may have ended: open a new one.")
+            raise NotFound("There is no such session; it may have expired. Open a new one.")
         if session.busy:
-            raise Conflict("A step of this session is under way; wait for its end, or cancel it.")
+            raise Conflict("This session is already running a step; wait until it ends, or cancel it.")
         session.busy = True
         try:
             yield session
@@ -128,10 +128,10 @@ class Sessions:
             NotFound: There is none of this id.
         """
         if not session_id:
-            raise InvalidInput("session_id is empty.")
+            raise InvalidInput("session_id is required.")
         session = self._open.get(session_id)
         if session is None:
-            raise NotFound("There is no such session; it may have ended already.")
+            raise NotFound("There is no such session; it may have expired.")
         self.end(session)
 
     async def stop(self) -> None:

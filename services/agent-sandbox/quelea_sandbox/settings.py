@@ -274,14 +274,13 @@ class SandboxSettings(ServiceSettings):
 
     def _check_pods(self) -> None:
         if not _LABEL.fullmatch(self.namespace):
-            raise ValueError("QUELEA_SANDBOX_NAMESPACE must name the namespace in which pods are made")
+            raise ValueError("QUELEA_SANDBOX_NAMESPACE must name the namespace in which pods are created")
         if not _LABEL.fullmatch(self.owner):
             raise ValueError(
-                "QUELEA_SANDBOX_OWNER must be set with pods: 1 to 63 of a-z, 0-9 and -; it becomes a label"
+                "QUELEA_SANDBOX_OWNER is required with the kubernetes backend: a label of 1 to 63 "
+                "characters of a-z, 0-9 and -"
             )
         if self.market_url and not _DOOR.fullmatch(self.market_url):
             raise ValueError("QUELEA_SANDBOX_MARKET_URL must be http://host:port")
         if self.pod_seconds < self.warm_age_seconds + self.max_wall_seconds:
-            raise ValueError(
-                "QUELEA_SANDBOX_POD_SECONDS must be more than WARM_AGE_SECONDS and MAX_WALL_SECONDS together"
-            )
+            raise ValueError("QUELEA_SANDBOX_POD_SECONDS must exceed WARM_AGE_SECONDS plus MAX_WALL_SECONDS")

@@ -229,7 +229,7 @@ def unpack(out: Path, weights: Path | None = None) -> bool:
         if json.loads(mark.read_text(encoding="utf-8")) == stamp:
             return False
     elif out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise FileExistsError(f"{out} exists and was not made by this command")
+        raise FileExistsError(f"{out} exists and was not created by this command")
     data = (weights or find_weights()).read_bytes()
     found = hashlib.sha256(data).hexdigest()
     if found != WEIGHTS_SHA256:

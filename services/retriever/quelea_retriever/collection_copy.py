@@ -126,7 +126,7 @@ class Copier:
                 continue
             wanted = self._target.profile
             if wanted is not None and embedding.model != wanted.model:
-                raise Unavailable(f"The embedder has {embedding.model} by now, no longer {wanted.model}.")
+                raise Unavailable(f"The embedder changed its model from {wanted.model} to {embedding.model}.")
             return embedding
 
     def _tell(self, done: int, total: int) -> None:

@@ -23,8 +23,8 @@ async def version_to_commit(store: Store, snapshot: Snapshot, facts: DocumentFac
         return version  # of which nothing is stored: a conflict
     if (live.facts.language, contextual_header(live.facts, "")) != (facts.language, contextual_header(facts, "")):
         raise Conflict(
-            f"Document {facts.id} is to be renewed without its passages, but its title, company, type, period, date or "
-            "language would change, which are indexed with each of them: send all passages again, with this metadata.",
+            f"Document {facts.id} cannot be renewed without its passages: its title, company, type, period, date or "
+            "language would change, and these are indexed with every passage. Send all passages again.",
             details={"stored": "0", "expected": str(facts.passages)},
         )
     return live.version
@@ -35,7 +35,7 @@ async def check_count(store: Store, version: str, facts: DocumentFacts) -> None:
     stored = await store.count(version)
     if stored < facts.passages:
         raise Conflict(
-            f"Document {facts.id} says it has {facts.passages} passages, but {stored} of this version are stored. "
+            f"Document {facts.id} declares {facts.passages} passages, but only {stored} are stored. "
             "Send all of them, with the same metadata in every request, and commit again.",
             details={"stored": str(stored), "expected": str(facts.passages)},
         )

@@ -35,7 +35,7 @@ async def commit(library: Library, facts: DocumentFacts, embed: EmbedFor, *, hea
             continue  # moved just now: its passages are still in the other one
         if await library.settled():
             return replaced
-    raise Unavailable("The knowledge base moves from collection to collection; try again.", retry_after=5.0)
+    raise Unavailable("The knowledge base is being switched to another collection; try again.", retry_after=5.0)
 
 
 async def delete(library: Library, document_id: str) -> int:
@@ -46,7 +46,7 @@ async def delete(library: Library, document_id: str) -> int:
             return count
         with contextlib.suppress(NotFound):
             await library.delete(document_id)
-    raise Unavailable("The knowledge base moves from collection to collection; try again.", retry_after=5.0)
+    raise Unavailable("The knowledge base is being switched to another collection; try again.", retry_after=5.0)
 
 
 async def _carry(library: Library, store: Store, facts: DocumentFacts, embed: EmbedFor, *, header: bool) -> None:

@@ -73,7 +73,7 @@ def ask(folder: Path, owner: int, out: Path, seconds: float) -> None:
     end = time.monotonic() + seconds
     while not answer.exists():
         if time.monotonic() > end:
-            raise Unavailable(f"Process {owner} did not write the backup within {seconds:.0f} s.")
+            raise Unavailable(f"Process {owner} did not finish the backup within {seconds:.0f} s.")
         time.sleep(_POLL_SECONDS)
     said = json.loads(answer.read_text())
     answer.unlink()

@@ -36,14 +36,14 @@ async def migrate(settings: Settings, client: AsyncQdrantClient) -> list[str]:
         live = settings.qdrant_collection
         with failures():
             if not await client.collection_exists(live):
-                return ["There is no knowledge base yet; the first retriever makes it as this release wants it."]
+                return ["There is no knowledge base yet; the first retriever creates it with the current schema."]
         await aliases.name_live(live)
-        said.append(f"Collection {live} is asked under the alias {aliases.live_alias} from now on.")
+        said.append(f"Collection {live} is now live under the alias {aliases.live_alias}.")
     store = QdrantPoints(settings, client, live)
     with failures():
         meta = await store.get_point(META_ID)
         if meta is None:
-            raise Conflict(f"Collection {live} is none of Quelea's: it has no meta point. Nothing was changed in it.")
+            raise Conflict(f"Collection {live} does not belong to Quelea: it has no meta point. Nothing was changed.")
         store.profile = profile_of(meta)
         about = await store.get_point(ABOUT_ID)
     schema = schema_of(about)
@@ -55,8 +55,8 @@ async def migrate(settings: Settings, client: AsyncQdrantClient) -> list[str]:
     if schema < SCHEMA:
         with failures():
             await store.put_point(ABOUT_ID, about_payload(str((about or {}).get("previous", ""))))
-        said.append(f"Collection {live} has schema {SCHEMA} now, it had {schema}.")
-    return said or [f"Collection {live} has schema {SCHEMA} already: there was nothing to do."]
+        said.append(f"Collection {live} was upgraded from schema {schema} to {SCHEMA}.")
+    return said or [f"Collection {live} already has schema {SCHEMA}; nothing to do."]
 
 
 async def _languages(store: QdrantPoints) -> list[str]:
@@ -75,7 +75,7 @@ async def _languages(store: QdrantPoints) -> list[str]:
             which = without_language(version)
             await store.client.set_payload(store.collection, {LANGUAGE: languages[version]}, which, wait=True)
             done += hit.count
-    said = [f"{done} passages learned the language of their document."] if done else []
+    said = [f"{done} passages were given the language of their document."] if done else []
     if waiting:
-        said.append(f"{waiting} passages belong to no document yet; run this once more when uploads have ended.")
+        said.append(f"{waiting} passages belong to no document yet; run this command again once uploads have finished.")
     return said

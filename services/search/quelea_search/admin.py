@@ -67,7 +67,7 @@ def restore(settings: SearchSettings, path: str, *, replace: bool, blobs: bool) 
     """
     kept = Kept(path, KIND)
     if blobs and _BLOBS not in kept.files:
-        raise InvalidInput(f"{kept.name} was made without the files (--blobs).")
+        raise InvalidInput(f"{kept.name} was made without files (--blobs).")
     with kept.open(_KEYS) as file:
         keys = [_key(json.loads(line)) for line in gzip.decompress(file.read()).splitlines()]
     files = 0

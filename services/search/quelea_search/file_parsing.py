@@ -47,7 +47,7 @@ class FileParser:
             facts = read_metadata(parsed, filename, given)
             chunks = chunk(parsed)
         if not chunks:
-            raise EmptyDocument("The file has no text that could be searched.")
+            raise EmptyDocument("The file contains no text that can be searched.")
         return ChunkedDocument(facts, chunks)
 
 

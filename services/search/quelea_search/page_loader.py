@@ -200,7 +200,7 @@ class _Run:
                 task.cancel()
             await asyncio.gather(*(task for task, _ in late), return_exceptions=True)
         for _, candidate in late:
-            self._fail("timeout", Problem(candidate.canonical_url, "TIMEOUT", "the page had not come when time was up"))
+            self._fail("timeout", Problem(candidate.canonical_url, "TIMEOUT", "the page did not load in time"))
         self._pages.sort(key=lambda page: page.candidate.position)
         return LoadedPages(self._pages, self._problems, max(0.0, time.monotonic() - self._last_arrival))
 

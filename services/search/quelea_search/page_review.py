@@ -114,10 +114,10 @@ class PageReview:
             Overloaded: The lane is full; the pages before are approved.
         """
         if wanted.empty:
-            raise InvalidInput("Say which pages: by urls, hosts, states, or the time at which they were added.")
+            raise InvalidInput("Select pages by urls, hosts, states, or the time at which they were added.")
         found, total, _ = await self.select(wanted, MAX_DECIDED)
         if total > len(found):
-            raise InvalidInput(f"The filter passes {total} pages; at most {MAX_DECIDED} can be decided at once.")
+            raise InvalidInput(f"The filter selects {total} pages; the limit is {MAX_DECIDED}.")
         if decision is Decision.APPROVE:
             return await self._approve(found)
         return await self._take_out(wanted, found, decision), []
@@ -141,7 +141,7 @@ class PageReview:
                 jobs.append(job)
         if leaving:
             raise Conflict(
-                f"{len(leaving)} pages are just being taken out ({leaving[0]} …); approve them again in a moment. "
+                f"{len(leaving)} pages are being removed ({leaving[0]} …); approve them again in a moment. "
                 f"The other {len(records)} are approved."
             )
         return records, jobs

@@ -62,7 +62,7 @@ class Refresh:
     def check_web(self) -> None:
         """Conflict unless this deployment may use the web."""
         if not self._shared.settings.web:
-            raise Conflict("This deployment has no web; set QUELEA_SEARCH_WEB=true for the search service.")
+            raise Conflict("Web search is off; set QUELEA_SEARCH_WEB=true for the search service.")
 
     async def keep(self, query: str, provider: str, useful: Sequence[Useful]) -> list[Kept]:
         """Take note of useful pages; those that need not wait become jobs. Calling it again changes nothing more.
@@ -74,9 +74,9 @@ class Refresh:
         """
         self.check_web()
         if not query.strip():
-            raise InvalidInput("KeepPages needs the question for which the pages were useful.")
+            raise InvalidInput("question is required: the one for which the pages were useful.")
         if len(useful) > _MAX_PAGES:
-            raise InvalidInput(f"{len(useful)} pages at once; at most {_MAX_PAGES}.")
+            raise InvalidInput(f"pages has {len(useful)} items; the limit is {_MAX_PAGES}.")
         addresses = [canonical(page.url) for page in useful]
         return [
             await asyncio.to_thread(self._keep, query[:_QUERY_CHARACTERS], provider, page, url)
@@ -106,13 +106,13 @@ class Refresh:
 
         def write(before: WebPage | None) -> WebPage:
             nonlocal wanted
-            after, wanted = web_pages.used(before, use, url=url, host=host, trusted=self._trusted(host))
+            after, wanted = web_pages.record_use(before, use, url=url, host=host, trusted=self._trusted(host))
             # Until its job has ended it is looked at again soon: should the job never come to be, the look makes it.
-            return web_pages.postponed(after, now=use.now, seconds=POSTPONE_SECONDS) if wanted else after
+            return web_pages.postpone(after, now=use.now, seconds=POSTPONE_SECONDS) if wanted else after
 
         record = self._shared.pages.update(url, write)
         if record is None:  # it cannot be: write always gives a record
-            raise Unavailable("The page could not be remembered; try again.")
+            raise Unavailable("The page could not be recorded; try again.")
         job_id = self._bring_in(url, Lane.REFRESH, cached=cached).id if wanted else ""
         return Kept(page.url, record.state, job_id)
 
@@ -142,7 +142,7 @@ class Refresh:
         if len(address) > _URI_CHARACTERS:
             raise InvalidInput(f"The address has more than {_URI_CHARACTERS} characters.")
         if await asyncio.to_thread(self._shared.pages.is_leaving, address):
-            raise Conflict(f"{address} was rejected; approve it first, if it is wanted after all.")
+            raise Conflict(f"{address} was rejected; approve it before you submit it.")
         given = wire.given_to_text(metadata)
         return await asyncio.to_thread(self._bring_in, address, Lane.UPLOAD, given=given)
 
@@ -180,7 +180,7 @@ class Refresh:
             jobs.append(job)
 
             def later(before: WebPage | None) -> WebPage | None:
-                return web_pages.postponed(before, now=time.time(), seconds=POSTPONE_SECONDS) if before else None
+                return web_pages.postpone(before, now=time.time(), seconds=POSTPONE_SECONDS) if before else None
 
             self._shared.pages.update(page.canonical_url, later)
         log.info("looked_for_expired_pages", queued=len(jobs))

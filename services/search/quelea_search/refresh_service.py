@@ -63,7 +63,7 @@ class RefreshRpcs:
         """Approve, reject or roll back."""
         decision = _DECISIONS.get(request.decision)
         if decision is None:
-            raise InvalidInput("decision must be approve, reject or roll back.")
+            raise InvalidInput("decision must be APPROVE, REJECT or ROLL_BACK.")
         if decision is Decision.APPROVE:
             self._refresh.check_web()
         pages, jobs = await self._deciding.decide(_filter_in(request.filter), decision)
@@ -80,10 +80,10 @@ class RefreshRpcs:
 def _filter_in(wanted: pb.WebPageFilter) -> PageFilter:
     for state in wanted.states:
         if state not in _STATES:
-            raise InvalidInput(f"Page state {state} is not known.")
+            raise InvalidInput(f"Unknown page state {state}.")
     hosts = tuple(host.strip() for host in wanted.hosts)
     if not all(hosts):
-        raise InvalidInput("filter.hosts has an empty name.")
+        raise InvalidInput("filter.hosts contains an empty name.")
     since, until = _seconds(wanted, "added_from"), _seconds(wanted, "added_to")
     if since and until and since > until:
         raise InvalidInput("filter.added_from is after filter.added_to.")

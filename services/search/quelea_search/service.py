@@ -89,7 +89,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
         async def pieces() -> AsyncIterator[bytes]:
             async for message in messages:
                 if message.WhichOneof("part") != "chunk":
-                    raise InvalidInput("After the info an upload must hold nothing but bytes.")
+                    raise InvalidInput("After its info, an upload may only contain bytes.")
                 yield message.chunk
 
         return await self._submission.take(first.info.filename, first.info.metadata, pieces())

@@ -110,7 +110,7 @@ def clean_filename(filename: str) -> str:
     last = filename.replace("\\", "/").rsplit("/", 1)[-1]
     name = "".join(c for c in last if unicodedata.category(c)[0] != "C").strip()
     if name in ("", ".", ".."):
-        raise InvalidInput("The upload has no file name.")
+        raise InvalidInput("The upload needs a file name.")
     if len(name) <= _NAME_CHARACTERS:
         return name
     stem, dot, suffix = name.rpartition(".")

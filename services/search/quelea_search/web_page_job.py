@@ -13,6 +13,7 @@ from typing import Any
 
 import stamina
 from quelea.common.v1 import common_pb2
+from quelea_fintext.periods import ReportingPeriod
 from quelea_kit.errors import Conflict, PermissionDenied, QueleaError
 from quelea_kit.logging import get_logger
 
@@ -20,7 +21,7 @@ from quelea_search import wire
 from quelea_search.build import time_to_live
 from quelea_search.core import page_source, web_pages
 from quelea_search.core.jobs import JobState, Lane, Stage
-from quelea_search.core.model import Chunk, DocumentFacts, Period
+from quelea_search.core.model import Chunk, DocumentFacts
 from quelea_search.core.urls import host_of
 from quelea_search.core.web import Fetched, Validators
 from quelea_search.core.web_errors import BadStatus, FetchFailed, PageTimeout
@@ -36,7 +37,7 @@ POSTPONE_SECONDS = 3600.0
 
 
 class Rejected(PermissionDenied):
-    """The page was rejected, or taken out of the knowledge base, while its job waited."""
+    """The page was rejected or removed while its job was waiting."""
 
     reason = "REJECTED"
 
@@ -116,7 +117,7 @@ class WebPageJob:
     async def still_wanted(self) -> None:
         """Rejected when the page is to leave the knowledge base."""
         if await self._attempt.essential(self._parts.pages.is_leaving, self._attempt.job.uri):
-            raise Rejected("The page was rejected, or taken out of the knowledge base, while its job waited.")
+            raise Rejected("The page was rejected or removed while its job was waiting.")
 
     async def _fetch(self) -> bool:
         """Store the page's bytes with the job; False when there is nothing to do with them now."""
@@ -189,21 +190,15 @@ class WebPageJob:
             if page is not None and page.state is PageState.REJECTED:
                 return None
             if not web:
-                return web_pages.renewed(page, now=self._renew or time.time(), ttl=self._ttl) if page else None
-            return web_pages.kept(
+                return web_pages.renew(page, now=self._renew or time.time(), ttl=self._ttl) if page else None
+            return web_pages.keep(
                 page,
+                web_pages.PageContent(**web),
                 url=job.uri,
                 host=host_of(job.uri),
                 now=time.time(),
                 ttl=self._ttl,
                 document_id=job.document_id,
-                fetched=web["fetched"],
-                kind=web["kind"],
-                title=web["title"],
-                published=web["published"],
-                published_source=web["published_source"],
-                etag=web["etag"],
-                last_modified=web["last_modified"],
             )
 
         await attempt.essential(parts.pages.update, job.uri, write)
@@ -233,10 +228,10 @@ class WebPageJob:
             if page.indexed:
                 if reason == "GONE":
                     today = datetime.fromtimestamp(now, UTC).date().isoformat()
-                    return web_pages.vanished(page, now=now, ttl=self._ttl, status=status or "404", today=today)
+                    return web_pages.mark_vanished(page, now=now, ttl=self._ttl, status=status or "404", today=today)
                 after = POSTPONE_SECONDS if passing else self._ttl.of(page.kind)
-                return web_pages.postponed(page, now=now, seconds=after) if page.due else page
-            return web_pages.failed(page, job_id=job.id, reason=reason)
+                return web_pages.postpone(page, now=now, seconds=after) if page.due else page
+            return web_pages.mark_failed(page, job_id=job.id, reason=reason)
 
         try:
             async with asyncio.timeout(_NOTE_SECONDS):
@@ -250,6 +245,6 @@ def _merged(given: DocumentFacts, found: DocumentFacts) -> DocumentFacts:
     said = {
         item.name: value
         for item in dataclasses.fields(DocumentFacts)
-        if (value := getattr(given, item.name)) and value != Period()
+        if (value := getattr(given, item.name)) and value != ReportingPeriod()
     }
     return dataclasses.replace(found, **said)

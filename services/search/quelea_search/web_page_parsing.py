@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from quelea_fintext.instructions import reads_like_instructions
+
 from quelea_search.adapters.formats import parse
 from quelea_search.adapters.web.page_facts import page_facts
 from quelea_search.adapters.web.page_text import decode_page
@@ -16,7 +18,6 @@ from quelea_search.core.errors import EmptyDocument
 from quelea_search.core.media_types import SUFFIXES, sniffed
 from quelea_search.core.metadata import read_metadata
 from quelea_search.core.model import DocumentFacts, LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.suspicious import reads_like_instructions
 from quelea_search.core.urls import host_of
 from quelea_search.core.web import Fetched, WebDocument
 from quelea_search.core.web_dates import FIRST_LINES, plausible, text_date, url_date
@@ -72,7 +73,7 @@ def parse_web_page(
                 markup = page_facts(text)
     parsed = parse(data, filename, limits=limits, on_progress=lambda _done, _total: None)
     if is_barrier((markup.title, markup.heading), sum(len(page.text) for page in parsed.pages)):
-        raise EmptyDocument("The site asks for a proof that a person reads it instead of showing the page.")
+        raise EmptyDocument("The site shows a captcha or consent screen instead of the page.")
     own = page_title(markup, host) or parsed.stated.get("title", "") or without_site(title, "", host)
     said = {key: value for key, value in parsed.stated.items() if key not in ("title", "published")}
     day = plausible(markup.published or parsed.stated.get("published", ""), today)
@@ -100,7 +101,7 @@ def parse_web_page(
         )
     chunks = tuple(chunk(parsed))
     if not chunks:
-        raise EmptyDocument("The page has no text that could be searched.")
+        raise EmptyDocument("The page contains no text that can be searched.")
     return WebDocument(
         document_id=hashlib.sha256(fetched.data).hexdigest()[:32],
         filename=filename,

@@ -34,9 +34,9 @@ _RESERVE_SHARE, _RESERVE_SECONDS = 0.15, 0.75
 """Of the budget, and at most: what is kept for choosing and storing when pages are slow."""
 _LEAST_SECONDS = 0.1
 _REDIS_SECONDS = 1.0
-_OFF = "The web is off in this deployment; QUELEA_SEARCH_WEB=true turns it on."
+_OFF = "Web search is off; set QUELEA_SEARCH_WEB=true."
 _NO_PROVIDER = (
-    "The web is on, but no search provider can be used: set QUELEA_SEARCH_SEARXNG_URL or the key of another provider, "
+    "Web search is on, but no provider is configured: set QUELEA_SEARCH_SEARXNG_URL or the key of another provider, "
     "or name ddgs, which needs none, in QUELEA_SEARCH_WEB_PROVIDERS."
 )
 Closing = Callable[[], Awaitable[None]]
@@ -161,7 +161,7 @@ class WebSearch:
             raise Conflict(_NO_PROVIDER)
         if self._under_way >= MAX_SEARCHES:
             raise Overloaded(
-                f"{MAX_SEARCHES} web searches are already under way here; try again in a second.", retry_after=1.0
+                f"{MAX_SEARCHES} web searches are already running; try again in a second.", retry_after=1.0
             )
         budget = max(_LEAST_SECONDS, self.seconds if seconds is None else min(seconds, self.seconds))
         asked = web_query(query, count=self._settings.provider_results, today=self._today(), as_of=as_of)
@@ -255,7 +255,7 @@ class WebSearch:
         selected = await self._reader.select(question, paragraphs, max_passages, seconds=seconds) if paragraphs else []
         problems: list[Problem] = []
         if selected is None:
-            why = "the passages could not be chosen in the time that was left"
+            why = "the passages could not be selected in the remaining time"
             problems, selected = [Problem("passages", "TIMEOUT", why)], []
         chosen: dict[int, list[ChosenPassage]] = {}
         for one in sorted(selected, key=lambda one: one.index):

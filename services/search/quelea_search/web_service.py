@@ -32,7 +32,7 @@ class WebSearchRpcs:
         """Search, read, choose passages."""
         query, as_of = _checked(request)
         if self.web is None:
-            raise Conflict("This server was started without the web half; QUELEA_SEARCH_WEB=true turns it on.")
+            raise Conflict("Web search is off; set QUELEA_SEARCH_WEB=true.")
         remaining = context.time_remaining()
         answer = await self.web.search(
             query,
@@ -47,16 +47,16 @@ class WebSearchRpcs:
 def _checked(request: pb.SearchWebRequest) -> tuple[str, date | None]:
     query = request.query.strip()
     if not query:
-        raise InvalidInput("query is empty; say what to look for.")
+        raise InvalidInput("query must not be empty.")
     if len(query) > _LONGEST_QUERY:
-        raise InvalidInput(f"query is longer than {_LONGEST_QUERY} characters; shorten it.")
+        raise InvalidInput(f"query must be at most {_LONGEST_QUERY} characters.")
     if request.max_pages > _MOST_PAGES:
-        raise InvalidInput(f"max_pages is at most {_MOST_PAGES}.")
+        raise InvalidInput(f"max_pages must be at most {_MOST_PAGES}.")
     if request.max_passages > _MOST_PASSAGES:
-        raise InvalidInput(f"max_passages is at most {_MOST_PASSAGES}.")
+        raise InvalidInput(f"max_passages must be at most {_MOST_PASSAGES}.")
     as_of = parse_iso(request.as_of) if request.as_of else None
     if request.as_of and as_of is None:
-        raise InvalidInput("as_of must be a day, written YYYY-MM-DD.")
+        raise InvalidInput(f"as_of must be YYYY-MM-DD, got {request.as_of[:40]!r}.")
     return query, as_of
 
 

@@ -136,9 +136,9 @@ class WebSettings(ServiceSettings):
     def _test_hosts_only_in_tests(self) -> Self:
         if self.web_test_hosts:
             if self.environment != "test":
-                raise ValueError("web_test_hosts opens the address checks and is refused when environment is not test")
+                raise ValueError("web_test_hosts requires environment=test, because it bypasses the address checks")
             if not self.listen.startswith(_LOOPBACK):
-                raise ValueError("web_test_hosts is refused unless the server listens on loopback")
+                raise ValueError("web_test_hosts requires that the server listens on loopback")
             for host, address in self.web_test_hosts.items():
                 if not address.startswith(_LOOPBACK):
                     raise ValueError(f"web_test_hosts may only name loopback addresses, not {address!r} for {host!r}")

@@ -41,8 +41,8 @@ def main() -> None:
     """Work until SIGTERM or SIGINT; then running jobs get drain_seconds and go back into the queue."""
     settings = SearchSettings()
     setup_logging("search-worker", settings)
-    for told_by_us in ("celery.worker.strategy", "celery.app.trace"):  # each task received and succeeded
-        logging.getLogger(told_by_us).setLevel(logging.WARNING)
+    for logger in ("celery.worker.strategy", "celery.app.trace"):  # each task received and succeeded
+        logging.getLogger(logger).setLevel(logging.WARNING)
     # It warns of pickled messages when run as root; ours are JSON and nothing else is accepted.
     warnings.filterwarnings("ignore", category=SecurityWarning)
     try:
@@ -56,7 +56,7 @@ def main() -> None:
     register(app, settings)
     records = make_records(settings)
     store, ledger = records.store, records.ledger
-    name, started, told_to_stop = owner.me(), time.monotonic(), False
+    name, started, stopping = owner.me(), time.monotonic(), False
     watchdog = Watchdog(
         store,
         ledger,
@@ -65,20 +65,10 @@ def main() -> None:
         patience_seconds=settings.lease_seconds,
     )
 
-    def in_child(**_: Any) -> None:
-        setup_logging("search-worker", settings)
-        setup_tracing("search-worker", settings)
-        CeleryInstrumentor().instrument()
-        signal.signal(DRAIN_SIGNAL, signal.SIG_IGN)
-        _die_with_parent()
-        if settings.worker_memory_mb:
-            limit = settings.worker_memory_mb * 1024 * 1024
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
     def live() -> None:
         try:
             ledger.worker_lives(name)
-            stuck = not told_to_stop and watchdog.is_stuck()
+            stuck = not stopping and watchdog.is_stuck()
         except QueleaError as error:
             log.warning("sign_of_life_failed", why=error.message)
             return
@@ -92,8 +82,8 @@ def main() -> None:
         log.info("worker_ready", concurrency=settings.worker_concurrency)
 
     def on_shutdown(**_: Any) -> None:
-        nonlocal told_to_stop
-        told_to_stop = True
+        nonlocal stopping
+        stopping = True
         log.info("draining")
         for pid in child_pids():
             with contextlib.suppress(ProcessLookupError):
@@ -101,7 +91,7 @@ def main() -> None:
 
     # weak=False: these functions have no other owner than the signal.
     signals.setup_logging.connect(lambda **_: None, weak=False)  # ours stays
-    signals.worker_process_init.connect(in_child, weak=False)
+    signals.worker_process_init.connect(lambda **_: _prepare_child(settings), weak=False)
     signals.worker_ready.connect(on_ready, weak=False)
     signals.task_received.connect(lambda **_: watchdog.message_taken(), weak=False)
     signals.worker_shutting_down.connect(on_shutdown, weak=False)
@@ -114,11 +104,22 @@ def main() -> None:
         quiet=True,
     )
     worker.start()
-    if not told_to_stop:  # Celery gave up, as it does when a child dies while it connects to Redis anew
+    if not stopping:  # Celery gave up, as it does when a child dies while it connects to Redis anew
         begin_again(time.monotonic() - started)
     with contextlib.suppress(QueleaError):
         ledger.worker_leaves(name)
     sys.exit(worker.exitcode or 0)
+
+
+def _prepare_child(settings: SearchSettings) -> None:
+    setup_logging("search-worker", settings)
+    setup_tracing("search-worker", settings)
+    CeleryInstrumentor().instrument()
+    signal.signal(DRAIN_SIGNAL, signal.SIG_IGN)
+    _die_with_parent()
+    if settings.worker_memory_mb:
+        limit = settings.worker_memory_mb * 1024 * 1024
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _die_with_parent() -> None:

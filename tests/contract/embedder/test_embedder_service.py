@@ -98,7 +98,7 @@ async def test_truncated_texts_are_listed() -> None:
     ("texts", "kind", "error", "words"),
     [
         (["a", " "], pb.EMBED_KIND_QUERY, InvalidInput, r"texts\[1\]"),
-        ([], pb.EMBED_KIND_QUERY, InvalidInput, "at least one"),
+        ([], pb.EMBED_KIND_QUERY, InvalidInput, "must not be empty"),
         (["t"] * 9, pb.EMBED_KIND_PASSAGE, TooLarge, "limit is 8"),
         (["a"], pb.EMBED_KIND_UNSPECIFIED, InvalidInput, "kind"),
         (["a"], 77, InvalidInput, "kind"),

@@ -106,7 +106,7 @@ FORGERIES = {
     "another run's end": 'frame(b\'Z\', b\'{"id": "x", "ok": true, "error": ""}\')',
     "an end that is no JSON": "frame(b'Z', b'pickle')",
     "a deep end": "frame(b'Z', b'[' * 50_000)",
-    "a file of negative size": 'frame(b\'F\', b\'{"path": "a", "size": -1}\')',
+    "negative file size": 'frame(b\'F\', b\'{"path": "a", "size": -1}\')',
     "more bytes than announced": "frame(b'F', b'{\"path\": \"a\", \"size\": 1}') + frame(b'D', b'xx')",
     "output inside a file": "frame(b'F', b'{\"path\": \"a\", \"size\": 1}') + frame(b'O', b'x')",
 }

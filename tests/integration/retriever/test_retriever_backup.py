@@ -171,7 +171,7 @@ async def test_what_is_sent_is_compared_with_what_was_made(tmp_path, monkeypatch
                 return super().__getitem__(key)[:-1]
 
         fake.snapshots = Short()
-        with pytest.raises(Unavailable, match="another snapshot"):
+        with pytest.raises(Unavailable, match="differs from"):
             await saved(settings, tmp_path / "kept")
 
 

@@ -95,7 +95,7 @@ async def test_a_build_with_too_many_changes_is_given_up(store, monkeypatch):
     real = edge_build.optimize
     monkeypatch.setattr(edge_build, "optimize", busy)
     monkeypatch.setattr(qdrant_edge, "_JOURNAL_LIMIT", 1)
-    with pytest.raises(Unavailable, match="built again later"):
+    with pytest.raises(Unavailable, match="rebuilt later"):
         await store.maintain()
     assert len(await found(store)) == 8
 

@@ -31,7 +31,7 @@ def test_wrong_weights_are_refused_and_leave_nothing(tmp_path: Path) -> None:
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "precious.txt").write_text("mine")
     assert unpack.main(["--out", str(tmp_path)]) == 1
-    assert "not made by this command" in capsys.readouterr().err
+    assert "not created by this command" in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == ["precious.txt"]
 
 

@@ -290,5 +290,5 @@ def test_two_of_one_name_and_broken_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "catalogue.jsonl"
     for text in ("{", "[]", '{"name": "a"}'):
         path.write_text(text)
-        with pytest.raises(InvalidInput, match="no catalogue"):
+        with pytest.raises(InvalidInput, match="not a catalogue"):
             Catalogue.read(path)

@@ -154,7 +154,7 @@ async def test_every_resolved_address_is_checked(address: str, mixed: bool) -> N
     dial = RecordingDial()
     answer = [PUBLIC, address] if mixed else [address]
     fetcher = Fetcher(settings(80), resolver=FakeResolver({"www.example.com": [answer]}), dial=dial)
-    with pytest.raises(RefusedAddress, match="leads to an address inside"):
+    with pytest.raises(RefusedAddress, match="resolves to a non-public address"):
         await fetcher.fetch("http://www.example.com/")
     await fetcher.close()
     assert dial.dialled == []

@@ -22,7 +22,7 @@ def use(query: str = "What did they earn?", document_id: str = "d1", **more: obj
 
 
 def after(before: WebPage | None, one: Use, trusted: str = "") -> tuple[WebPage, bool]:
-    return web_pages.used(before, one, url=URL, host="example.com", trusted=trusted)
+    return web_pages.record_use(before, one, url=URL, host="example.com", trusted=trusted)
 
 
 def test_a_page_waits_for_a_second_question() -> None:
@@ -73,15 +73,14 @@ def test_questions_are_bounded_and_the_first_stays(queries: list[str]) -> None:
 
 @pytest.mark.parametrize(("one", "two", "same"), [("ＡＢＣ 收入?", "abc收入", False), ("ＡＢＣ？", "abc", True)])
 def test_the_same_question(one: str, two: str, same: bool) -> None:
-    assert (web_pages.normalised(one) == web_pages.normalised(two)) is same
+    assert (web_pages.normalise_query(one) == web_pages.normalise_query(two)) is same
 
 
 def test_time_to_live_by_kind() -> None:
     facts = {"title": "t", "published": "", "published_source": "", "etag": "", "last_modified": ""}
     for kind, seconds in (("news", 10), ("filing", 3650), ("reference", 300), ("page", 70), ("other", 70)):
-        page = web_pages.kept(
-            None, url=URL, host="h", now=100, ttl=TTL, document_id="d", fetched=90.0, kind=kind, **facts
-        )
+        content = web_pages.PageContent(kind=kind, fetched=90.0, **facts)
+        page = web_pages.keep(None, content, url=URL, host="h", now=100, ttl=TTL, document_id="d")
         assert (page.expires, page.due, page.indexed) == (90 + seconds, 90 + seconds, True)
     assert page.reason == "submitted by a user"
 
@@ -89,19 +88,19 @@ def test_time_to_live_by_kind() -> None:
 def test_a_vanished_page_is_looked_for_with_growing_intervals_and_then_no_more() -> None:
     page, waits = PAGE, []
     for _ in range(MAX_LOOKS + 1):
-        page = web_pages.vanished(page, now=100, ttl=TTL, status="410", today="2026-11-22")
+        page = web_pages.mark_vanished(page, now=100, ttl=TTL, status="410", today="2026-11-22")
         waits.append(page.due - 100 if page.due else 0)
     assert waits == [20, 40, 80, 0]
     assert (page.state, page.reason, page.document_id) == (PageState.VANISHED, "410 since 2026-11-22", "d1")
-    back = web_pages.renewed(page, now=200, ttl=TTL)
+    back = web_pages.renew(page, now=200, ttl=TTL)
     assert (back.state, back.due, back.looks) == (PageState.KEPT, 210, 0)
 
 
 def test_a_failed_job_takes_nothing_away_that_is_in() -> None:
-    assert web_pages.failed(PAGE, job_id="j", reason="X") == PAGE
+    assert web_pages.mark_failed(PAGE, job_id="j", reason="X") == PAGE
     waiting = dataclasses.replace(PAGE, indexed=False, job_id="j")
-    assert web_pages.failed(waiting, job_id="another", reason="X") == waiting
-    assert web_pages.failed(waiting, job_id="j", reason="X").state is PageState.PENDING
+    assert web_pages.mark_failed(waiting, job_id="another", reason="X") == waiting
+    assert web_pages.mark_failed(waiting, job_id="j", reason="X").state is PageState.PENDING
 
 
 def test_filters() -> None:

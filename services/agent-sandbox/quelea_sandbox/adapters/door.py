@@ -38,7 +38,9 @@ class Door:
             async with asyncio.timeout(_LOOKUP_SECONDS):
                 found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, TimeoutError) as error:
-            raise Unavailable(f"The market-data door has no address now ({error}).", retry_after=5.0) from error
+            raise Unavailable(
+                f"Cannot resolve the address of the market-data door ({error}).", retry_after=5.0
+            ) from error
         address = str(found[0][4][0])
         return {"QUELEA_MARKET_URL": f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"}
 

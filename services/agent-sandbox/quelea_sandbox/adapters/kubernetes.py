@@ -97,7 +97,7 @@ class KubernetesContainer:
             return Inspection(True, False, 0)
         if self._ended and not self._finished and found.exit_code == 0:
             # The guest ends by itself when nobody is attached any more.
-            raise EngineError("the API server let go of the pod")
+            raise EngineError("the API server closed the connection to the pod")
         return found
 
     async def remove(self) -> None:
@@ -165,7 +165,7 @@ class KubernetesBackend:
             return None
         except ApiError as error:
             if error.status == NOT_FOUND:
-                raise EngineError("the pod is gone: somebody deleted it, or its node was lost") from error
+                raise EngineError("the pod disappeared: it was deleted, or its node was lost") from error
             raise
 
     async def remove(self, name: str) -> None:
@@ -177,7 +177,7 @@ class KubernetesBackend:
         try:
             await self._until(name, time.monotonic() + self._settings.engine_seconds, lambda _: None)
         except _Late:
-            raise EngineError(f"the pod {name} does not end; its node may be gone") from None
+            raise EngineError(f"pod {name} does not terminate; its node may be lost") from None
         except ApiError as error:
             if error.status != NOT_FOUND:
                 raise
@@ -227,7 +227,7 @@ class KubernetesBackend:
                 return result
             left = until - time.monotonic()
             if left <= 0:
-                raise _Late(f"the pod did not get there in time; {waits_for(pod)}")
+                raise _Late(f"the pod did not become ready in time; {waits_for(pod)}")
             with contextlib.suppress(EngineError):  # a watch that ends is begun again, after asking
                 events = self._api.watch(name, pod["metadata"]["resourceVersion"], left)
                 async with contextlib.aclosing(events):  # type: ignore[type-var]  # an async generator, typed by what it yields

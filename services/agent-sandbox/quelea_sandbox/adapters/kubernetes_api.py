@@ -122,7 +122,7 @@ class PodApi:
             finally:
                 answer.close()
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-            raise EngineError(f"the API server let go of a watch: {error or type(error).__name__}") from error
+            raise EngineError(f"the API server closed a watch: {error or type(error).__name__}") from error
 
     async def attach(self, name: str, container: str) -> aiohttp.ClientWebSocketResponse:
         """stdin, stdout and stderr of a running container: messages whose first byte is the channel.
@@ -153,10 +153,10 @@ class PodApi:
                 f"{_HELP.get(error.status, 'the API server refuses')} to attach: {error.message}", error.status
             ) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise EngineError(f"no attach to {name}: {error or type(error).__name__}") from error
+            raise EngineError(f"cannot attach to pod {name}: {error or type(error).__name__}") from error
         if socket.protocol not in PROTOCOLS:
             await socket.close()
-            raise EngineError(f"the API server speaks none of {', '.join(PROTOCOLS)}")
+            raise EngineError(f"the API server supports none of {', '.join(PROTOCOLS)}")
         return socket
 
     async def close(self) -> None:
@@ -242,7 +242,7 @@ class PodApi:
                             str(self._kubeconfig), client_configuration=configuration, persist_config=False
                         )
                 except (config.ConfigException, OSError) as error:
-                    raise EngineError(f"no way to the API server: {error}") from error
+                    raise EngineError(f"cannot reach the API server: {error}") from error
                 configuration.connection_pool_maxsize = 0  # no bound: each container is a connection
                 self._sdk = sdk.ApiClient(configuration)
             return self._sdk

@@ -47,7 +47,7 @@ def compiled(profile: Mapping[str, Any], numbers: Mapping[str, int]) -> bytes:
             program += _rule(number, rule)
     program.append((_RETURN, 0, 0, _ERROR | profile["defaultErrnoRet"]))
     if len(program) > _MOST:
-        raise ValueError(f"a filter of {len(program)} instructions; the kernel takes {_MOST}")
+        raise ValueError(f"the filter has {len(program)} instructions; the kernel accepts at most {_MOST}")
     return b"".join(struct.pack("=HBBI", *one) for one in program)
 
 
@@ -71,7 +71,7 @@ def _argument(argument: Mapping[str, Any]) -> Iterable[Instruction]:
     """Both halves of an argument of 64 bits."""
     masked = {"SCMP_CMP_EQ": False, "SCMP_CMP_MASKED_EQ": True}.get(argument["op"])
     if masked is None:
-        raise ValueError(f"a comparison that is not known: {argument['op']}")
+        raise ValueError(f"unknown seccomp comparison: {argument['op']}")
     mask, wanted = (argument["value"], argument["valueTwo"]) if masked else (None, argument["value"])
     for half, shift in ((0, 0), (4, 32)):
         yield _LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument["index"] + half
@@ -85,4 +85,4 @@ def _decision(rule: Mapping[str, Any]) -> int:
         return _ALLOW
     if rule["action"] == "SCMP_ACT_ERRNO":
         return _ERROR | int(rule["errnoRet"])
-    raise ValueError(f"an action that is not known: {rule['action']}")
+    raise ValueError(f"unknown seccomp action: {rule['action']}")

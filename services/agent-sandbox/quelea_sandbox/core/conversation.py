@@ -81,7 +81,7 @@ class Conversation:
             ValueError: The task does not fit into a frame.
         """
         if self.state is not State.IDLE or self._parser.pending:
-            raise ProtocolError("a run for a guest that is not idle")
+            raise ProtocolError("the guest is not idle")
         first = encode(b"X", announcement(task))
         self._task, self.state = task, State.RUNNING
         self._output_left, self._files_left, self._files = task.output_bytes, task.files_bytes, 0
@@ -108,7 +108,7 @@ class Conversation:
                 if event := self._take(kind, payload):
                     events.append(event)
             if self.state is State.IDLE and self._parser.pending:
-                raise ProtocolError("bytes out of turn")
+                raise ProtocolError("unexpected bytes")
         except ProtocolError:
             self.state = State.BROKEN
             raise
@@ -118,7 +118,7 @@ class Conversation:
         if self.state is State.STARTING and kind == b"R":
             ready = read_object(payload, {"guest": int, "python": str})
             if ready["guest"] != 1:
-                raise ProtocolError("a guest of another version")
+                raise ProtocolError("the guest speaks another protocol version")
             self.python, self.state = ready["python"], State.IDLE
             return None
         if self.state is State.RECEIVING and kind == b"D":
@@ -130,11 +130,11 @@ class Conversation:
                 return self._announced(payload)
             if kind == b"Z":
                 return self._ended(payload)
-        raise ProtocolError(f"a frame {kind.decode()} out of turn")
+        raise ProtocolError(f"unexpected frame {kind.decode()}")
 
     def _output(self, stderr: bool, payload: bytes) -> Event | None:
         if not payload:
-            raise ProtocolError("output of no bytes")
+            raise ProtocolError("output frame without bytes")
         kept = payload[: self._output_left]
         self._output_left -= len(kept)
         self.dropped += len(payload) - len(kept)
@@ -144,7 +144,7 @@ class Conversation:
         file = read_object(payload, {"path": str, "size": int})
         path, size = file["path"], file["size"]
         if size < 0:
-            raise ProtocolError("a file of negative size")
+            raise ProtocolError("negative file size")
         if size > self._files_left:
             self._refuse(path, f"{size} bytes, more than what is left of the limit of {self._task.files_bytes}")
             return None  # no bytes of it follow
@@ -165,7 +165,7 @@ class Conversation:
 
     def _receive(self, payload: bytes) -> Event | None:
         if not 0 < len(payload) <= self._missing:
-            raise ProtocolError("more bytes of a file than announced, or none")
+            raise ProtocolError("a file chunk is empty, or exceeds the announced size")
         self._missing -= len(payload)
         if not self._fault:
             self._data += payload
@@ -179,7 +179,7 @@ class Conversation:
     def _ended(self, payload: bytes) -> Event:
         end = read_object(payload, {"id": str, "ok": bool, "error": str})
         if end["id"] != self._task.id:
-            raise ProtocolError("the end of another run")
+            raise ProtocolError("the end frame names another run")
         self.state = State.IDLE
         error = end["error"].encode("utf-8", "replace")[:_ERROR_BYTES].decode("utf-8", "ignore")
         return Ended(end["ok"], error)
@@ -190,7 +190,7 @@ class Conversation:
         elif self._refused_more < _MOST_REFUSED_UNNAMED:
             self._refused_more += 1
         else:
-            raise ProtocolError("more refused files than any working directory holds")
+            raise ProtocolError("more refused files than a working directory can hold")
 
 
 def announcement(task: Task) -> bytes:

@@ -72,12 +72,12 @@ def check_inputs(files: tuple[InputFile, ...], *, max_files: int, max_bytes: int
         TooLarge: Too many, or too many bytes.
     """
     if len(files) > max_files:
-        raise TooLarge(f"{len(files)} files; at most {max_files} may go in.")
+        raise TooLarge(f"Too many input files: {len(files)}, the limit is {max_files}.")
     size = sum(len(file.data) for file in files)
     if size > max_bytes:
-        raise TooLarge(f"The files have {size} bytes; at most {max_bytes} may go in.")
+        raise TooLarge(f"The input files have {size} bytes, the limit is {max_bytes}.")
     paths: set[str] = set()
     for file in files:
         if fault := path_fault(file.path) or place_fault(file.path, paths):
-            raise InvalidInput(f"The file {shown(file.path)!r} cannot go in: {fault}.")
+            raise InvalidInput(f"The file {shown(file.path)!r} is not accepted: {fault}.")
         paths.add(file.path)

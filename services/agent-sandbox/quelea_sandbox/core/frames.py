@@ -38,7 +38,7 @@ def encode(kind: bytes, payload: bytes) -> bytes:
         ValueError: The payload is over MAX_FRAME.
     """
     if len(payload) > MAX_FRAME:
-        raise ValueError(f"a frame of {len(payload)} bytes; at most {MAX_FRAME}")
+        raise ValueError(f"the frame has {len(payload)} bytes, the limit is {MAX_FRAME}")
     return _HEADER.pack(kind, len(payload)) + payload
 
 
@@ -66,9 +66,9 @@ class FrameParser:
             kind, size = _HEADER.unpack_from(self._buffer, start)
             cap = CAPS.get(kind)
             if cap is None:
-                raise ProtocolError(f"a frame of unknown type {kind!r}")
+                raise ProtocolError(f"unknown frame type {kind!r}")
             if size > cap:
-                raise ProtocolError(f"a frame {kind.decode()} of {size} bytes; at most {cap}")
+                raise ProtocolError(f"frame {kind.decode()} has {size} bytes, the limit is {cap}")
             end = start + _HEADER.size + size
             if len(self._buffer) < end:
                 break
@@ -87,12 +87,12 @@ def read_object(payload: bytes, fields: dict[str, type]) -> dict[str, Any]:
     try:
         value = json.loads(payload.decode("utf-8"), parse_constant=_no_constant, parse_int=_short_int)
     except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"a payload that is not JSON ({type(error).__name__})") from error
+        raise ProtocolError(f"the payload is not JSON ({type(error).__name__})") from error
     if not isinstance(value, dict) or value.keys() != fields.keys():
-        raise ProtocolError(f"a payload without exactly the fields {', '.join(fields)}")
+        raise ProtocolError(f"the payload must have exactly the fields {', '.join(fields)}")
     for name, kind in fields.items():
         if type(value[name]) is not kind:  # exactly: True is no integer here
-            raise ProtocolError(f"a payload whose {name} is no {kind.__name__}")
+            raise ProtocolError(f"{name} in the payload must be of type {kind.__name__}")
     return value
 
 
@@ -102,5 +102,5 @@ def _no_constant(text: str) -> Any:
 
 def _short_int(text: str) -> int:
     if len(text) > 18:
-        raise ValueError("an integer of more than 18 digits")
+        raise ValueError("an integer has more than 18 digits")
     return int(text)

@@ -36,14 +36,14 @@ class LimitRules:
         limits = self.defaults
         for name, value in asked.items():
             if not math.isfinite(value) or value < 0:
-                raise InvalidInput(f"limits.{name} must be a number from 0 on; 0 is the server's default.")
+                raise InvalidInput(f"limits.{name} must be 0 (the server's default) or more.")
             if value == 0:
                 continue
             least, most = getattr(LEAST, name), getattr(self.maximum, name)
             if value > most:
-                raise TooLarge(f"limits.{name} is {value:g}; this server allows at most {most:g}.")
+                raise TooLarge(f"limits.{name} is {value:g}; this server's maximum is {most:g}.")
             if value < least:
-                raise InvalidInput(f"limits.{name} is {value:g}; at least {least:g} is needed.")
+                raise InvalidInput(f"limits.{name} is {value:g}; the minimum is {least:g}.")
             limits = replace(limits, **{name: type(getattr(limits, name))(value)})
         return limits
 

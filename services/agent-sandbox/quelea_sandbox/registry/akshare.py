@@ -54,7 +54,7 @@ class AkshareProvider:
             registry = json.loads(package.read("akshare/data/interfaces.json"))
             version, interfaces = registry["schema_version"], registry["interfaces"]
         except (ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"interfaces.json of akshare {package.version} is not what it should be.") from error
+            raise InvalidInput(f"interfaces.json of akshare {package.version} has an unexpected format.") from error
         if version != _SCHEMA:
             log.warning("akshare_schema", found=version, known=_SCHEMA)
         signatures = Signatures(package)

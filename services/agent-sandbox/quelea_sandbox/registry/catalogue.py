@@ -54,10 +54,10 @@ class Catalogue:
             if spec.name in found:
                 raise InvalidInput(f"Two tools are called {spec.name} ({found[spec.name].provider}, {spec.provider}).")
             if spec.category not in CATEGORIES:
-                raise InvalidInput(f"{spec.name} is of the category {spec.category!r}, which there is not.")
+                raise InvalidInput(f"{spec.name} has the unknown category {spec.category!r}.")
             found[spec.name] = spec
             if len(found) > MOST_TOOLS:
-                raise TooLarge(f"More than {MOST_TOOLS} tools.")
+                raise TooLarge(f"The catalogue has more than {MOST_TOOLS} tools.")
         return cls(tuple(found[name] for name in sorted(found)))
 
     @classmethod
@@ -69,7 +69,7 @@ class Catalogue:
             lines = path.read_text("utf-8").splitlines()
             return cls.of(ApiSpec.of_json(json.loads(line)) for line in lines if line.strip())
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"{path} is no catalogue of tools ({error}); `make tools` makes one.") from error
+            raise InvalidInput(f"{path} is not a catalogue of tools ({error}); `make tools` makes one.") from error
 
 
 def collect(providers: Sequence[ToolProvider]) -> Catalogue:

@@ -32,9 +32,11 @@ class OpenApiProvider:
 
     def __init__(self, name: str, document: dict[str, Any], *, category: str = "Other", server: str = "") -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name):
-            raise InvalidInput(f"{name!r} is no name for a provider: lower-case letters, digits and _, at most 40.")
+            raise InvalidInput(
+                f"Invalid provider name {name!r}: use at most 40 lower-case letters, digits and underscores."
+            )
         if not str(document.get("openapi", "")).startswith("3"):
-            raise InvalidInput(f"The document of {name} is not OpenAPI 3.")
+            raise InvalidInput(f"The document of {name} is not an OpenAPI 3 document.")
         self.name = name
         self._document = document
         self._category = _category(category)
@@ -53,7 +55,7 @@ class OpenApiProvider:
         except (OSError, ValueError) as error:
             raise InvalidInput(f"{path} cannot be read as JSON: {error}.") from error
         if not isinstance(document, dict):
-            raise InvalidInput(f"{path} is no OpenAPI document.")
+            raise InvalidInput(f"{path} is not an OpenAPI document.")
         return cls(re.sub(r"[^a-z0-9_]", "_", path.stem.lower()), document, category=category, server=server)
 
     def list(self) -> list[ApiSpec]:
@@ -143,12 +145,12 @@ class OpenApiProvider:
                 if not isinstance(node, dict) or key not in node:
                     raise InvalidInput(f"{self.name}: {reference} is not in the document.")
                 node = node[key]
-        raise InvalidInput(f"{self.name}: references go round in a circle.")
+        raise InvalidInput(f"{self.name}: its references form a cycle.")
 
 
 def _category(name: str) -> str:
     if name not in CATEGORIES:
-        raise InvalidInput(f"{name!r} is no category; there are {', '.join(CATEGORIES)}.")
+        raise InvalidInput(f"Unknown category {name!r}; the categories are {', '.join(CATEGORIES)}.")
     return name
 
 

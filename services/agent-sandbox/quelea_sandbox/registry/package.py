@@ -61,11 +61,11 @@ class Package:
     def read(self, path: str) -> str:
         """A file's text. Raises InvalidInput when it is not there."""
         if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-            raise InvalidInput(f"{path} is no path inside {self.distribution}.")
+            raise InvalidInput(f"{path} is not a path inside {self.distribution}.")
         try:
             if self._zip is not None:
                 if self._zip.getinfo(path).file_size > _LARGEST_FILE:
-                    raise InvalidInput(f"{path} of {self.distribution} is too large to be what it should be.")
+                    raise InvalidInput(f"{path} of {self.distribution} is larger than expected.")
                 return self._zip.read(path).decode("utf-8")
             return ((self._folder or Path()) / path).read_text("utf-8")
         except (KeyError, OSError, ValueError) as error:

@@ -54,7 +54,7 @@ class ToolServicer(tools_pb2_grpc.ToolServiceServicer):
     ) -> tools_pb2.ListToolsResponse:
         """One page of the catalogue, by name."""
         if request.page_size > self._max_page:
-            raise InvalidInput(f"page_size is {request.page_size}; it must be from 1 to {self._max_page}.")
+            raise InvalidInput(f"page_size must be between 1 and {self._max_page}, got {request.page_size}.")
         start, size = self._start(request.page_token), request.page_size or min(_PAGE, self._max_page)
         page = self._catalogue.tools[start : start + size]
         end = start + len(page)
@@ -94,7 +94,9 @@ class ToolServicer(tools_pb2_grpc.ToolServiceServicer):
         if spec is None:
             near = difflib.get_close_matches(name[:_NAME_CHARS], self._by_name, n=_NEAREST)
             hint = f" Near it: {', '.join(near)}." if near else ""
-            raise NotFound(f"No tool is called {name[:_NAME_CHARS]!r}.{hint}", details={"nearest": ", ".join(near)})
+            raise NotFound(
+                f"There is no tool named {name[:_NAME_CHARS]!r}.{hint}", details={"nearest": ", ".join(near)}
+            )
         return spec
 
     def _token(self, start: int) -> str:
@@ -107,11 +109,11 @@ class ToolServicer(tools_pb2_grpc.ToolServiceServicer):
             version, _, start = base64.urlsafe_b64decode(token.encode()).decode().partition(" ")
             place = int(start)
         except (binascii.Error, ValueError) as error:
-            raise InvalidInput("page_token is not one that this service gave.") from error
+            raise InvalidInput("page_token is invalid; use one that this service returned.") from error
         if version != self._version:
-            raise Conflict("The catalogue has changed since that page; begin again without a page_token.")
+            raise Conflict("The catalogue has changed since that page; start again without page_token.")
         if not 0 <= place <= len(self._catalogue.tools):
-            raise InvalidInput("page_token is not one that this service gave.")
+            raise InvalidInput("page_token is invalid; use one that this service returned.")
         return place
 
     def _tool(self, spec: ApiSpec) -> tools_pb2.Tool:

@@ -60,54 +60,17 @@ def _prepare(session: Any, method: str, url: str, options: dict[str, Any]) -> An
 
 def patch_curl(module: ModuleType) -> None:
     """Sessions, synchronous and not, hand the whole call to the door; WebSockets lead nowhere."""
-
-    def fill(session: Any, prepared: Any, answer: Any, seconds: float, discard: bool) -> Any:
-        status, reason, headers, body = answer
-        response = session.response_class(None, Request(prepared.url, Headers(dict(prepared.headers)), prepared.method))
-        response.url, response.status_code, response.reason = prepared.url, status, reason
-        response.ok, response.content, response.headers = 200 <= status < 400, body, Headers(headers)
-        response.elapsed, response.download_size = timedelta(seconds=seconds), len(body)
-        response.cookies = Cookies()
-        _take_cookies(response.cookies.jar, prepared, headers)
-        if not (discard or session.discard_cookies):
-            _take_cookies(session.cookies.jar, prepared, headers)
-        if session.raise_for_status:
-            response.raise_for_status()
-        return response
-
-    def call(session: Any, method: str, url: str, options: dict[str, Any]) -> Any:
-        session._check_session_closed()
-        prepared = _prepare(session, method, url, options)
-        body = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
-        limit = options.get("timeout")
-        limit = limit if isinstance(limit, (int, float, tuple)) else session.timeout
-        limit = limit[-1] if isinstance(limit, tuple) else limit
-        began = monotonic()
-        try:
-            answer = door.exchange(prepared.method, prepared.url, list(prepared.headers.items()), body, limit)
-        except MarketError as error:
-            raise exceptions.ConnectionError(str(error)) from error
-        except TimeoutError as error:
-            raise exceptions.Timeout(str(error)) from error
-        except OSError as error:
-            raise exceptions.ConnectionError(str(error)) from error
-        response = fill(session, prepared, answer, monotonic() - began, bool(options.get("discard_cookies")))
-        callback = options.get("content_callback")
-        if callback:
-            callback(response.content)
-        return response
-
     names, async_names = _names(module.Session._request_once), _names(module.AsyncSession._request_once)
 
     def request_once(self: Any, *args: Any, **options: Any) -> Any:
         options.update(zip(names, args, strict=False))
         if options.get("stream"):
-            return _streaming(call(self, options.pop("method"), options.pop("url"), options))
-        return call(self, options.pop("method"), options.pop("url"), options)
+            return _streaming(_call(self, options.pop("method"), options.pop("url"), options))
+        return _call(self, options.pop("method"), options.pop("url"), options)
 
     async def async_request_once(self: Any, *args: Any, **options: Any) -> Any:
         options.update(zip(async_names, args, strict=False))
-        response = await asyncio.to_thread(call, self, options.pop("method"), options.pop("url"), options)
+        response = await asyncio.to_thread(_call, self, options.pop("method"), options.pop("url"), options)
         return _streaming(response) if options.get("stream") else response
 
     def ws_connect(self: Any, *args: Any, **options: Any) -> Any:
@@ -117,6 +80,44 @@ def patch_curl(module: ModuleType) -> None:
     module.AsyncSession._request_once = async_request_once
     module.Session.ws_connect = ws_connect
     module.AsyncSession.ws_connect = ws_connect
+
+
+def _fill(session: Any, prepared: Any, answer: Any, seconds: float, discard: bool) -> Any:
+    status, reason, headers, body = answer
+    response = session.response_class(None, Request(prepared.url, Headers(dict(prepared.headers)), prepared.method))
+    response.url, response.status_code, response.reason = prepared.url, status, reason
+    response.ok, response.content, response.headers = 200 <= status < 400, body, Headers(headers)
+    response.elapsed, response.download_size = timedelta(seconds=seconds), len(body)
+    response.cookies = Cookies()
+    _take_cookies(response.cookies.jar, prepared, headers)
+    if not (discard or session.discard_cookies):
+        _take_cookies(session.cookies.jar, prepared, headers)
+    if session.raise_for_status:
+        response.raise_for_status()
+    return response
+
+
+def _call(session: Any, method: str, url: str, options: dict[str, Any]) -> Any:
+    session._check_session_closed()
+    prepared = _prepare(session, method, url, options)
+    body = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
+    limit = options.get("timeout")
+    limit = limit if isinstance(limit, (int, float, tuple)) else session.timeout
+    limit = limit[-1] if isinstance(limit, tuple) else limit
+    began = monotonic()
+    try:
+        answer = door.exchange(prepared.method, prepared.url, list(prepared.headers.items()), body, limit)
+    except MarketError as error:
+        raise exceptions.ConnectionError(str(error)) from error
+    except TimeoutError as error:
+        raise exceptions.Timeout(str(error)) from error
+    except OSError as error:
+        raise exceptions.ConnectionError(str(error)) from error
+    response = _fill(session, prepared, answer, monotonic() - began, bool(options.get("discard_cookies")))
+    callback = options.get("content_callback")
+    if callback:
+        callback(response.content)
+    return response
 
 
 def _names(function: Any) -> tuple[str, ...]:

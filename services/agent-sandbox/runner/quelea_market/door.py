@@ -116,7 +116,7 @@ def exchange(
 
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise NoNetwork(f"This run has no network but HTTP(S) through the market-data door; not {url[:200]}.")
+        raise NoNetwork(f"This run can only use HTTP(S) through the market-data door, not {url[:200]}.")
     # Patched by hooks: whatever the host, it connects to the door and says where the call is meant to go.
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname, parts.port, timeout=_number(timeout))

@@ -85,7 +85,7 @@ class SentenceTransformerEncoder:
         query, passage = self._towers[Kind.QUERY], self._towers[Kind.PASSAGE]
         dimensions = {int(tower.model.get_embedding_dimension() or 0) for tower in self._towers.values()}
         if len(dimensions) != 1:
-            raise ValueError(f"the two models give vectors of different dimensions: {sorted(dimensions)}")
+            raise ValueError(f"query_model and passage_model must have the same dimension, got {sorted(dimensions)}")
         names = [folder.name if Path(name).is_dir() else name for name, folder in folders.items()]
         content = hashlib.sha256()
         for kind, name in ((Kind.QUERY, query_model), (Kind.PASSAGE, passage_model)):

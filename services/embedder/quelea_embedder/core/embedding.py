@@ -119,15 +119,15 @@ class Embedding:
 
     def _check(self, texts: Sequence[str]) -> None:
         if not texts:
-            raise InvalidInput("texts is empty; send at least one text.")
+            raise InvalidInput("texts must not be empty.")
         if len(texts) > self.max_texts:
             raise TooLarge(
-                f"{len(texts)} texts in one call; the limit is {self.max_texts}.",
+                f"texts has {len(texts)} items; the limit is {self.max_texts}.",
                 details={"limit": str(self.max_texts)},
             )
         for i, text in enumerate(texts):
             if not text.strip():
-                raise InvalidInput(f"texts[{i}] is empty or only white space.", details={"index": str(i)})
+                raise InvalidInput(f"texts[{i}] is empty or blank.", details={"index": str(i)})
 
     async def ready(self) -> None:
         """Returns when the encoder has encoded a text once and the workers are there.

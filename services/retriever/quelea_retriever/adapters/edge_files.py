@@ -33,7 +33,7 @@ class FolderLock:
             owner = owner_of(folder)
             self._file.close()
             raise Conflict(
-                f"The store {folder} is in use by process {owner or 'unknown'}: stop that one, or choose another "
+                f"The store {folder} is in use by process {owner or 'unknown'}; stop it, or choose another "
                 "folder with QUELEA_RETRIEVER_DATA_DIR.",
                 details={"pid": str(owner or "")},
             ) from None

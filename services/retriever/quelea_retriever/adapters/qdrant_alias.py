@@ -98,7 +98,7 @@ class Aliases:
         rename = models.RenameAlias(old_alias_name=alias, new_alias_name=self.live_alias)
         target = (await self.all()).get(alias)
         if target is None:
-            raise Conflict("The switch was revoked by a writer that had waited for too long.")
+            raise Conflict("A writer that waited too long revoked the switch; try again.")
         try:
             await self._change(models.RenameAliasOperation(rename_alias=rename))
         except Exception:

@@ -169,7 +169,7 @@ class QdrantEdgeStore(Stays):
     async def _change(self, change: Callable[[EdgeShard], T], points: int = 1) -> T:
         def run() -> T:
             if self._shard is None:
-                raise Unavailable("The store is closed, or was never used: nothing can be changed in it.")
+                raise Unavailable("The store is closed; nothing can be written.")
             result = change(self._shard)
             if self._journal is not None:
                 self._journal.append(change)
@@ -267,7 +267,9 @@ class QdrantEdgeStore(Stays):
         if old is None:
             raise Unavailable("The store was closed while its index was built.")
         if len(journal) > _JOURNAL_LIMIT:
-            raise Unavailable(f"{len(journal)} changes came in while the index was built; it is built again later.")
+            raise Unavailable(
+                f"{len(journal)} changes arrived while the index was being built; it will be rebuilt later."
+            )
         new = EdgeShard.load(path)
         for change in journal:
             change(new)

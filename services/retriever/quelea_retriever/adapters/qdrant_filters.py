@@ -21,7 +21,7 @@ def failures() -> Iterator[None]:
     try:
         yield
     except (ApiException, grpc.RpcError, OSError) as error:
-        raise Unavailable(f"Qdrant does not answer as it should: {error}") from error
+        raise Unavailable(f"Unexpected answer from Qdrant: {error}") from error
 
 
 def sparse(vector: SparseVector) -> models.SparseVector:

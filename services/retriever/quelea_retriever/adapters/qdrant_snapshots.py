@@ -103,7 +103,9 @@ class Snapshots:
             with contextlib.suppress(Unavailable):
                 await self._json("DELETE", one)
         if out.size != int(made["size"]) or made.get("checksum") not in (None, out.sha256):
-            raise Unavailable(f"{node.url} sent another snapshot of {collection} than it made; try again.")
+            raise Unavailable(
+                f"{node.url} sent a snapshot of {collection} that differs from the one it created; try again."
+            )
 
     async def put(self, node: Node, collection: str, read: Callable[[], IO[bytes]], sha256: str) -> None:
         """Have a node restore a collection from a snapshot; it is made when it is not there."""
@@ -134,4 +136,4 @@ class Snapshots:
         try:
             yield
         except (httpx2.HTTPError, OSError, ValueError) as error:
-            raise Unavailable(f"Qdrant at {where} does not answer as it should: {error!r}") from error
+            raise Unavailable(f"Unexpected answer from Qdrant at {where}: {error!r}") from error

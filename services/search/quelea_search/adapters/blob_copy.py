@@ -45,7 +45,7 @@ def unpack(url: str, source: IO[bytes]) -> int:
         with tarfile.open(fileobj=source, mode="r|") as tar:
             for member in tar:
                 if not member.isfile() or not _NAME.fullmatch(member.name):
-                    raise InvalidInput(f"{member.name!r} is no file of a blob store.")
+                    raise InvalidInput(f"{member.name!r} is not a file of a blob store.")
                 file = tar.extractfile(member)
                 with storage.writer(member.name) as into:
                     while chunk := (file.read(_CHUNK) if file else b""):

@@ -51,7 +51,7 @@ class Upload:
         """Make the file visible; returns the document id (SHA-256, first 32 hexadecimal digits)."""
         with self._lock:
             if self._aborted:
-                raise NotFound("The upload was given up.")
+                raise NotFound("The upload was aborted.")
             self._file.commit()
             self._committed = True
         return self._hash.hexdigest()[:32]
@@ -202,7 +202,7 @@ class Blobs:
 
 def _checked(name: str) -> str:
     if not _ID.fullmatch(name):
-        raise NotFound("There is nothing with this id.")
+        raise NotFound("There is no file with this id.")
     return name
 
 

@@ -70,7 +70,7 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         replaced = ""
         if request.commit:
             if len(stage.keys() | self.committed.get(document.id, {}).keys()) < document.passages:
-                raise Conflict("Fewer passages are stored than the document says it has.")
+                raise Conflict("Fewer passages are stored than the document declares.")
             for other in list(self.documents.values()):
                 if other.metadata.uri == document.metadata.uri and other.id != document.id:
                     replaced = other.id

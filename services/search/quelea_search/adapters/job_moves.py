@@ -75,7 +75,7 @@ class JobMoves(JobRecords):
         def decide(pipe: Any) -> Job:
             old = self._read(pipe, job_id)
             if old is None:
-                raise NotFound("There is no job with this id; ended jobs are forgotten after some days.")
+                raise NotFound("There is no job with this id; finished jobs are removed after some days.")
             check_replayable(old)
             if pipe.zcard(waiting) >= max_queued:
                 raise Overloaded(f"{max_queued} documents are already waiting; try again later.", retry_after=10.0)
@@ -100,6 +100,6 @@ def check_replayable(job: Job) -> None:
         raise Conflict(f"Job {job.id} has succeeded; there is nothing to replay.")
     if not job.replayable:
         raise Conflict(
-            f"Job {job.id} failed because of its document ({job.error_reason}), whose bytes are not kept; "
-            "correct it and submit it anew."
+            f"Job {job.id} failed because of its document ({job.error_reason}), so its bytes were not kept. "
+            "Correct the document and submit it again."
         )

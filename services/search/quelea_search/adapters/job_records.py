@@ -54,7 +54,7 @@ class JobRecords(RedisBase):
         """One job, or NotFound."""
         job = self.find(job_id)
         if job is None:
-            raise NotFound("There is no job with this id; ended jobs are forgotten after some days.")
+            raise NotFound("There is no job with this id; finished jobs are removed after some days.")
         return job
 
     def find(self, job_id: str) -> Job | None:

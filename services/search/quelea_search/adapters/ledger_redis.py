@@ -59,7 +59,7 @@ class Ledger(RedisBase):
 
         def decide(pipe: Any) -> None:
             if pipe.get(lease) or pipe.get(active):
-                raise Conflict("The document is just being indexed; try again when its job has ended.")
+                raise Conflict("The document is being indexed; try again when its job has finished.")
             pipe.multi()
             pipe.set(lease, token, px=int(self._lease_seconds * 1000))
 

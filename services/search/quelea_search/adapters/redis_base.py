@@ -58,11 +58,11 @@ class RedisBase:
                     except redis.WatchError:
                         continue
                     return result
-        raise Overloaded("Too many changes to the same jobs at once; try again.", retry_after=1.0)
+        raise Overloaded("Too many concurrent changes to the same jobs; try again.", retry_after=1.0)
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
         try:
             yield
         except redis.RedisError as error:
-            raise Unavailable(f"Redis, which holds the jobs, does not answer: {error}.", retry_after=2.0) from error
+            raise Unavailable(f"Redis, which stores the jobs, does not answer: {error}.", retry_after=2.0) from error

@@ -61,7 +61,7 @@ class RedisCopy:
         try:
             (seconds, microseconds), found = self._redis.eval(_READ, 0, pattern)
         except redis.RedisError as error:
-            raise Unavailable(f"Redis does not give its keys: {error}") from error
+            raise Unavailable(f"Cannot read the keys from Redis: {error}") from error
         now = int(seconds) * 1000 + int(microseconds) // 1000
         keys = {}
         for name, left, value in zip(found[::3], found[1::3], found[2::3], strict=True):
@@ -82,8 +82,8 @@ class RedisCopy:
             worth = [name for name in there if not self._short(name).startswith(_PASSING)]
             if worth and not replace:
                 raise Conflict(
-                    f"This Redis holds {len(worth)} keys of the knowledge base: nothing was changed. Restore into an "
-                    "empty one, or say --replace to have them removed."
+                    f"This Redis holds {len(worth)} keys of a knowledge base; nothing was changed. Restore into an "
+                    "empty one, or pass --replace to remove them."
                 )
             with self._redis.pipeline(transaction=True) as pipe:
                 for name in there:
@@ -95,7 +95,8 @@ class RedisCopy:
             return len(keys)
         except redis.ResponseError as error:
             raise InvalidInput(
-                f"Redis does not take the keys: {error}. It must be of the version that they come from, or a later one."
+                f"Redis does not accept the keys: {error}. Its version must not be older than the "
+                "one that was backed up."
             ) from error
         except redis.RedisError as error:
             raise Unavailable(f"Redis does not answer: {error}") from error

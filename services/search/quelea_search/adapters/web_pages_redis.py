@@ -164,7 +164,7 @@ class WebPages(RedisBase):
     def job_failed(self, job: Job) -> None:
         """The job that was to bring a page in has failed; nothing happens for any other job."""
         if job.url and job.state is JobState.FAILED:
-            failed = functools.partial(web_pages.failed, job_id=job.id, reason=job.error_reason)
+            failed = functools.partial(web_pages.mark_failed, job_id=job.id, reason=job.error_reason)
             self.update(job.uri, lambda page: failed(page) if page else None)
 
     def take_out(self, canonical_url: str, *, reject: bool, reason: str) -> WebPage | None:

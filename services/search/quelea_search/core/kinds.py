@@ -132,6 +132,18 @@ def _mark_heads(lines: Sequence[RawLine], kinds: Kinds, first: int, page: RawPag
         return
     margin = min(line.x0 for line in lines)
     zone = margin + 0.35 * (min(line.cells[1].x0 for line in columns) - margin)
+    heads, labels = _lines_above(lines, kinds, first, page, style, zone)
+    for at in heads:
+        kinds[at] = (LineKind.HEAD, 0)
+    for at in labels:
+        if (heads and at > min(heads)) or (lines[at].text.endswith((":", "：")) and at == first - 1):
+            kinds[at] = (LineKind.ROW, 0)
+
+
+def _lines_above(
+    lines: Sequence[RawLine], kinds: Kinds, first: int, page: RawPage, style: Style, zone: float
+) -> tuple[list[int], list[int]]:
+    """Column headers and units, and labels of rows, above a table's first row; `zone` is where its figures begin."""
     labels: list[int] = []
     heads: list[int] = []
     for at in range(first - 1, max(-1, first - 1 - HEAD_LINES), -1):
@@ -155,8 +167,4 @@ def _mark_heads(lines: Sequence[RawLine], kinds: Kinds, first: int, page: RawPag
             labels.append(at)
         else:
             break
-    for at in heads:
-        kinds[at] = (LineKind.HEAD, 0)
-    for at in labels:
-        if (heads and at > min(heads)) or (lines[at].text.endswith((":", "：")) and at == first - 1):
-            kinds[at] = (LineKind.ROW, 0)
+    return heads, labels

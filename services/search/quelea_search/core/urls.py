@@ -86,13 +86,13 @@ def parse_url(url: str, longest: int = LONGEST) -> WebUrl:
     if len(text) > longest:
         raise BadUrl(f"The address is longer than {longest:,} characters; use a shorter one.")
     if "\\" in text or any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text):
-        raise BadUrl("The address holds a backslash or control characters; use it as the browser shows it.")
+        raise BadUrl("The address has a backslash or control characters; copy it from the browser.")
     match = _START.fullmatch(text)
     if match is None:
         raise BadUrl(f"{_shown(text)} is not an http or https address of a page.")
     scheme, authority = match[1].lower(), match[2]
     if "@" in unicodedata.normalize("NFKC", authority):
-        raise BadUrl("Addresses with a user name or password are not read; leave out what stands before the @.")
+        raise BadUrl("The address has a user name or password; remove the part before the @.")
     host, port = _host_and_port(authority)
     return WebUrl(
         scheme,
@@ -106,11 +106,11 @@ def parse_url(url: str, longest: int = LONGEST) -> WebUrl:
 def join_url(base: WebUrl, location: str) -> WebUrl:
     """The address that a redirect or a link leads to. Raises BadUrl like `parse_url`."""
     if "\\" in location or any(unicodedata.category(c) == "Cc" for c in location):
-        raise BadUrl("The page leads to an address with a backslash or control characters.")
+        raise BadUrl("The page redirects to an address with a backslash or control characters.")
     try:
         return parse_url(urljoin(str(base), location.strip(" ")))
     except ValueError as error:  # urljoin on unbalanced brackets
-        raise BadUrl(f"The page leads to {_shown(location)}, which is no address of a page.") from error
+        raise BadUrl(f"The page redirects to {_shown(location)}, which is not an http or https address.") from error
 
 
 def canonical(url: str) -> str:

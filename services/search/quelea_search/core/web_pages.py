@@ -97,13 +97,26 @@ class Use:
     fetched: float = 0.0
 
 
-def normalised(query: str) -> str:
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """What was read of a page whose document is in the index."""
+
+    kind: str
+    title: str
+    published: str
+    published_source: str
+    fetched: float
+    etag: str
+    last_modified: str
+
+
+def normalise_query(query: str) -> str:
     """A question without what does not make it another one: case, width, punctuation, spaces."""
     folded = unicodedata.normalize("NFKC", query).casefold()
     return " ".join("".join(c if c.isalnum() else " " for c in folded).split())
 
 
-def used(before: WebPage | None, use: Use, *, url: str, host: str, trusted: str) -> tuple[WebPage, bool]:
+def record_use(before: WebPage | None, use: Use, *, url: str, host: str, trusted: str) -> tuple[WebPage, bool]:
     """The record after a use, and whether a job is to bring the page in now.
 
     Args:
@@ -116,8 +129,8 @@ def used(before: WebPage | None, use: Use, *, url: str, host: str, trusted: str)
     page = before or WebPage(url, host, PageState.PENDING, use.now)
     if page.state is PageState.REJECTED:
         return page, False
-    asked = {normalised(query) for query in page.queries}
-    another = normalised(use.query) not in asked
+    asked = {normalise_query(query) for query in page.queries}
+    another = normalise_query(use.query) not in asked
     queries = (*page.queries, use.query[:_QUERY_CHARACTERS]) if another else page.queries
     counted = dataclasses.replace(
         page,
@@ -145,46 +158,34 @@ def used(before: WebPage | None, use: Use, *, url: str, host: str, trusted: str)
     return dataclasses.replace(known, state=PageState.KEPT, reason=reason), True
 
 
-def kept(
+def keep(
     before: WebPage | None,
+    content: PageContent,
     *,
     url: str,
     host: str,
     now: float,
     ttl: TimeToLive,
     document_id: str,
-    fetched: float,
-    kind: str,
-    title: str,
-    published: str,
-    published_source: str,
-    etag: str,
-    last_modified: str,
 ) -> WebPage:
     """The record of a page whose document is in the index."""
     page = before or WebPage(url, host, PageState.KEPT, now, reason="submitted by a user")
     back = page.state is PageState.VANISHED
-    expires = fetched + ttl.of(kind)
+    expires = content.fetched + ttl.of(content.kind)
     return dataclasses.replace(
         page,
+        **dataclasses.asdict(content),
         state=PageState.KEPT,
         reason="found again" if back else page.reason,
         document_id=document_id,
-        title=title,
-        published=published,
-        published_source=published_source,
-        kind=kind,
-        fetched=fetched,
         expires=expires,
         due=expires,
-        etag=etag,
-        last_modified=last_modified,
         looks=0,
         indexed=True,
     )
 
 
-def renewed(page: WebPage, *, now: float, ttl: TimeToLive) -> WebPage:
+def renew(page: WebPage, *, now: float, ttl: TimeToLive) -> WebPage:
     """The page was read again and has not changed."""
     expires = now + ttl.of(page.kind)
     back = page.state is PageState.VANISHED
@@ -199,7 +200,7 @@ def renewed(page: WebPage, *, now: float, ttl: TimeToLive) -> WebPage:
     )
 
 
-def vanished(page: WebPage, *, now: float, ttl: TimeToLive, status: str, today: str) -> WebPage:
+def mark_vanished(page: WebPage, *, now: float, ttl: TimeToLive, status: str, today: str) -> WebPage:
     """The page is no longer there. It is looked for with growing intervals, and then no more."""
     first = page.state is not PageState.VANISHED
     looks = 0 if first else page.looks + 1
@@ -208,12 +209,12 @@ def vanished(page: WebPage, *, now: float, ttl: TimeToLive, status: str, today: 
     return dataclasses.replace(page, state=PageState.VANISHED, reason=reason, looks=looks, due=due)
 
 
-def postponed(page: WebPage, *, now: float, seconds: float) -> WebPage:
+def postpone(page: WebPage, *, now: float, seconds: float) -> WebPage:
     """It could not be read again just now, or is being read: it is looked at again after a while."""
     return dataclasses.replace(page, due=now + seconds)
 
 
-def failed(page: WebPage, *, job_id: str, reason: str) -> WebPage:
+def mark_failed(page: WebPage, *, job_id: str, reason: str) -> WebPage:
     """The job that was to bring it in has failed: nothing of it is in the index, unless an earlier version is."""
     if page.state is not PageState.KEPT or page.indexed or page.job_id != job_id:
         return page

@@ -58,13 +58,13 @@ class MarketDoorService(market_pb2_grpc.MarketDoorServiceServicer):
         """A token for one run."""
         settings = self._settings
         if not request.run_id or len(request.run_id) > _LONGEST_ID or len(request.tenant) > _LONGEST_ID:
-            raise InvalidInput(f"run_id is needed; it and tenant have at most {_LONGEST_ID} characters.")
+            raise InvalidInput(f"run_id is required; run_id and tenant may have at most {_LONGEST_ID} characters.")
         if request.mode not in (pb.MODE_LIVE, pb.MODE_REPLAY):
-            raise InvalidInput("mode is MODE_LIVE or MODE_REPLAY.")
+            raise InvalidInput("mode must be MODE_LIVE or MODE_REPLAY.")
         replay = request.mode == pb.MODE_REPLAY
         seconds = request.seconds or settings.session_seconds
         if not 0 < seconds <= settings.longest_session_seconds:  # also NaN
-            raise InvalidInput(f"seconds is above 0 and at most {settings.longest_session_seconds:g}.")
+            raise InvalidInput(f"seconds must be above 0 and at most {settings.longest_session_seconds:g}.")
         await self._check_bundles(replay, request.bundle_ids)
         session = Session(
             id=secrets.token_hex(16),
@@ -83,9 +83,9 @@ class MarketDoorService(market_pb2_grpc.MarketDoorServiceServicer):
 
     async def _check_bundles(self, replay: bool, bundle_ids: Any) -> None:
         if replay != bool(bundle_ids):
-            raise InvalidInput("MODE_REPLAY needs bundle_ids, and only it takes them.")
+            raise InvalidInput("MODE_REPLAY requires bundle_ids; other modes do not accept them.")
         if len(bundle_ids) > _MOST_BUNDLES:
-            raise InvalidInput(f"A run replays at most {_MOST_BUNDLES} bundles.")
+            raise InvalidInput(f"bundle_ids may have at most {_MOST_BUNDLES} items.")
         known = {bundle.id for bundle in await asyncio.to_thread(self._store.bundles)}
         for bundle_id in bundle_ids:
             if bundle_id not in known:
@@ -99,9 +99,9 @@ class MarketDoorService(market_pb2_grpc.MarketDoorServiceServicer):
     async def ListCalls(self, request: pb.ListCallsRequest, context: Context) -> pb.ListCallsResponse:  # noqa: N802  # gRPC name
         """The attribution log of a run or a session."""
         if not request.run_id and not request.session_id:
-            raise InvalidInput("run_id or session_id is needed.")
+            raise InvalidInput("run_id or session_id is required.")
         if request.limit > _MAX_LIST:
-            raise InvalidInput(f"limit is at most {_MAX_LIST}.")
+            raise InvalidInput(f"limit must be at most {_MAX_LIST}.")
         limit = request.limit or _DEFAULT_LIST
         calls = await asyncio.to_thread(self._store.calls, request.run_id, request.session_id, limit)
         return pb.ListCallsResponse(calls=[_call(call) for call in calls])
@@ -119,9 +119,7 @@ class MarketDoorService(market_pb2_grpc.MarketDoorServiceServicer):
         with self._transfer(), tempfile.TemporaryFile() as file:
             calls = await asyncio.to_thread(self._store.run, request.run_id)
             if sum({call.sha256: call.bytes for call in calls}.values()) > self._settings.bundle_bytes:
-                raise TooLarge(
-                    f"The run has more than {self._settings.bundle_bytes:,} bytes, more than a bundle may have."
-                )
+                raise TooLarge(f"The run has more than {self._settings.bundle_bytes:,} bytes, the limit of a bundle.")
             await asyncio.to_thread(write_bundle, file, request.run_id, calls, self._store.body)
             file.seek(0)
             while chunk := await asyncio.to_thread(file.read, _CHUNK):
@@ -137,11 +135,13 @@ class MarketDoorService(market_pb2_grpc.MarketDoorServiceServicer):
             async for message in request_iterator:
                 size += len(message.chunk)
                 if size > limit:
-                    raise TooLarge(f"A bundle has at most {limit:,} bytes.")
+                    raise TooLarge(f"The bundle is larger than {limit:,} bytes.")
                 await asyncio.to_thread(file.write, message.chunk)
             file.flush()
             if len(await asyncio.to_thread(self._store.bundles)) >= self._settings.max_bundles:
-                raise Overloaded(f"{self._settings.max_bundles} bundles are kept already (QUELEA_MARKET_MAX_BUNDLES).")
+                raise Overloaded(
+                    f"{self._settings.max_bundles} bundles are already stored (QUELEA_MARKET_MAX_BUNDLES)."
+                )
             bundle = await asyncio.to_thread(self._store.import_bundle, Path(file.name), self._limits())
         return pb.ImportBundleResponse(bundle_id=bundle.id, calls=bundle.calls)
 
@@ -154,7 +154,9 @@ class MarketDoorService(market_pb2_grpc.MarketDoorServiceServicer):
     @contextlib.contextmanager
     def _transfer(self) -> Any:
         if self._transfers >= _TRANSFERS:
-            raise Overloaded(f"{_TRANSFERS} bundles are on their way already; try again in a moment.", retry_after=2.0)
+            raise Overloaded(
+                f"{_TRANSFERS} bundles are already being transferred; try again in a moment.", retry_after=2.0
+            )
         self._transfers += 1
         try:
             yield
@@ -193,9 +195,9 @@ def _as_of(text: str) -> date | None:
     except ValueError:
         day = None
     if day is None or day.year > 9000:
-        raise InvalidInput(f"as_of is YYYY-MM-DD, not {text[:40]!r}.")
+        raise InvalidInput(f"as_of must be YYYY-MM-DD, got {text[:40]!r}.")
     if day > datetime.now(UTC).date():
-        raise InvalidInput(f"as_of {day} lies in the future (UTC).")
+        raise InvalidInput(f"as_of must not be in the future (UTC), got {day}.")
     return day
 
 

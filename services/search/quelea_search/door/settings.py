@@ -142,16 +142,16 @@ class DoorSettings(ServiceSettings):
     def _test_hosts_only_in_tests(self) -> Self:
         if self.test_hosts:
             if self.environment != "test":
-                raise ValueError("test_hosts opens the address checks and is refused when environment is not test")
+                raise ValueError("test_hosts requires environment=test, because it bypasses the address checks")
             if not self.listen.startswith(_LOOPBACK) or not (self.http_listen or _LOOPBACK[0]).startswith(_LOOPBACK):
-                raise ValueError("test_hosts is refused unless the door listens on loopback")
+                raise ValueError("test_hosts requires that the door listens on loopback")
             for host, address in self.test_hosts.items():
                 if not address.startswith(_LOOPBACK):
                     raise ValueError(f"test_hosts may only name loopback addresses, not {address!r} for {host!r}")
         if not self.socket and not self.http_listen:
-            raise ValueError("the data side needs socket or http_listen")
+            raise ValueError("set socket or http_listen")
         if any(number <= 0 for number in self.calls_per_minute.values()):
-            raise ValueError("calls_per_minute must be above 0; to close a host name it in deny")
+            raise ValueError("calls_per_minute must be above 0; to block a host, add it to deny")
         return self
 
     def table(self) -> HostTable:

@@ -104,7 +104,7 @@ async def test_other_types_are_refused_without_reading_the_body(
         await site.release.wait()
 
     site.answers["/page"] = endless
-    with pytest.raises(WrongType, match="is not read"):
+    with pytest.raises(WrongType, match="is not supported"):
         await open_fetcher(page_seconds=SLOW).fetch(URL)
 
 

@@ -25,7 +25,7 @@ async def test_nothing_is_seen_before_the_commit_and_all_of_it_after(edge_librar
 async def test_a_commit_with_too_few_passages_is_a_conflict_and_changes_nothing(edge_library):
     await add(edge_library, doc("old"), ["old 1", "old 2"])
     await add(edge_library, doc("new", passages=3), ["new 1", "new 2"], commit=False)
-    with pytest.raises(Conflict, match="3 passages, but 2"):
+    with pytest.raises(Conflict, match="3 passages, but only 2"):
         await edge_library.commit(doc("new", passages=3))
     assert await find(edge_library) == ["old 1", "old 2"]
     with pytest.raises(InvalidInput):
@@ -34,7 +34,7 @@ async def test_a_commit_with_too_few_passages_is_a_conflict_and_changes_nothing(
 
 async def test_metadata_that_differs_between_requests_is_a_conflict(edge_library):
     await add(edge_library, doc("a", title="x"), ["one", "two"], commit=False)
-    with pytest.raises(Conflict, match="0 of this version"):
+    with pytest.raises(Conflict, match="only 0 are stored"):
         await edge_library.commit(doc("a", title="y"))
 
 
@@ -193,7 +193,7 @@ async def test_a_half_written_new_version_is_not_taken_for_a_renewal(edge_librar
     await add(edge_library, doc("a", title="x", company="X"), ["one", "two"])
     half = doc("a", title="y", company="X")
     await edge_library.put(half, new_passages(half, ["one"]))
-    with pytest.raises(Conflict, match="but 1 of this version"):
+    with pytest.raises(Conflict, match="but only 1"):
         await edge_library.commit(half)
     assert edge_library.snapshot.by_document[document_id("a")].facts.title == "x"
 

@@ -112,7 +112,7 @@ async def test_passages_without_a_document_wait(client):
 async def test_nothing_to_adopt_and_nothing_of_ours(client):
     assert "no knowledge base yet" in (await migrate(SETTINGS, client))[0]
     await client.create_collection("quelea", vectors_config={})
-    with pytest.raises(Conflict, match="none of Quelea's"):
+    with pytest.raises(Conflict, match="does not belong to Quelea"):
         await migrate(SETTINGS, client)
 
 

@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 def check_characters(count: int, limits: ParseLimits) -> None:
     """Raise TooLarge when a document's text is longer than the limit."""
     if count > limits.max_characters:
-        raise TooLarge(f"The document holds more than {limits.max_characters:,} characters of text; split it.")
+        raise TooLarge(f"The document has more than {limits.max_characters:,} characters of text; split it.")
 
 
 def check_rows(count: int, limits: ParseLimits) -> None:
@@ -57,7 +57,7 @@ def finish(
     check_characters(sum(len(block.text) for page in pages for block in page), limits)
     built = tuple(page for page in (build_page(blocks) for blocks in pages) if numbered or page.text)
     if not any(page.text for page in built):
-        raise EmptyDocument("The document has no text in it; send one that has.")
+        raise EmptyDocument("The document contains no text.")
     on_progress(len(built), len(built))
     return ParsedDocument(built, kind, dict(facts))
 

@@ -97,14 +97,14 @@ def _text(data: bytes, name: str, suffix: str, limits: ParseLimits, on_progress:
     said = decode(data)
     if said is None:
         if suffix in _BINARY_NAMES:
-            raise Unreadable(f"{name} is broken: it does not begin as a {suffix[1:].upper()} file does; send it again.")
+            raise Unreadable(f"{name} is broken: it does not start like a {suffix[1:].upper()} file; send it again.")
         raise WrongType(f"{name} is a binary file of an unknown type; {_OFFERED}.")
     if not said.strip("\ufeff \t\r\n\f"):
-        raise EmptyDocument(f"{name} has no text in it; send one that has.")
+        raise EmptyDocument(f"{name} contains no text.")
     kind = _text_kind(said, suffix)
     if suffix in _BINARY_NAMES:
         what = {"html": "an HTML page", "json": "JSON"}.get(kind, "a text")
-        raise WrongType(f"{name} is {what}, not {suffix[1:].upper()}; give it its right name and send it again.")
+        raise WrongType(f"{name} is {what}, not {suffix[1:].upper()}; rename it and send it again.")
     readers: dict[str, Callable[[str, ParseLimits, Progress], ParsedDocument]] = {
         "html": html.read,
         "csv": csv.read,

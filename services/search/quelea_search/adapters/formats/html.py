@@ -62,7 +62,7 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
         root = lxml.html.document_fromstring(_without_declaration(text), ensure_head_body=False)
     except (etree.LxmlError, ValueError) as error:
         if not _TAG.sub("", text).strip():
-            raise EmptyDocument("The HTML page has no text in it; send one that has.") from error
+            raise EmptyDocument("The HTML page contains no text.") from error
         raise Unreadable("The HTML is broken and cannot be read; save the page again.") from error
     facts = _facts(root)
     if _is_web_page(root):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated
@@ -78,14 +79,11 @@ def _markdown(lines: list[str]) -> list[Block]:
             blocks.append(Block(LineKind.HEADING, _plain_inline(match[2]), len(match[1])))
         elif held and len(held) == 1 and re.fullmatch(r"\s*(=+|-+)\s*", line):
             blocks.append(Block(LineKind.HEADING, _plain_inline(held.pop()), 1 if "=" in line else 2))
-        elif "|" in line and at + 1 < len(lines) and _ALIGN.match(lines[at + 1]) and "|" in lines[at + 1]:
+        elif _starts_table(lines[at : at + 2]):
             close()
-            stop = at + 2
-            while stop < len(lines) and "|" in lines[stop]:
-                stop += 1
-            rows = [_cells(row) for row in (line, *lines[at + 2 : stop])]
-            blocks.extend(table(rows, 1, keep_empty=True))
-            at = stop - 1
+            rows = _table_rows(lines[at:])
+            blocks.extend(table([_cells(row) for row in rows], 1, keep_empty=True))
+            at += len(rows)  # and the line of dashes below the header
         elif re.match(r"\s*(?:[-*+]|\d{1,3}[.)])\s+", line):
             close()
             held.append(re.sub(r"^\s*[-*+]\s+", "• ", line).strip())
@@ -94,6 +92,15 @@ def _markdown(lines: list[str]) -> list[Block]:
         at += 1
     close()
     return blocks
+
+
+def _starts_table(lines: list[str]) -> bool:
+    return len(lines) > 1 and all("|" in line for line in lines) and _ALIGN.match(lines[1]) is not None
+
+
+def _table_rows(lines: list[str]) -> list[str]:
+    """The header and the rows of the table that begins here, without the line of dashes."""
+    return [lines[0], *itertools.takewhile(lambda line: "|" in line, lines[2:])]
 
 
 def _cells(line: str) -> list[str]:

@@ -174,7 +174,7 @@ class Exchange:
                 # Once more: a kept connection that the server had closed, a lost packet.
                 return await self._pool.handle_async_request(request)
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
-            raise FetchFailed(f"{url.host} gives no answer: {str(error) or type(error).__name__}.") from error
+            raise FetchFailed(f"{url.host} does not answer: {str(error) or type(error).__name__}.") from error
 
     async def close(self) -> None:
         """Close all connections."""
@@ -203,7 +203,7 @@ def _text(value: bytes) -> str:
 def _check_length(head: Head, limit: int) -> None:
     length = head.headers.get("content-length", "")
     if length.isdigit() and (len(length) > 15 or int(length) > limit):
-        raise PageTooLarge(f"The page says that it has {length[:16]} bytes; the limit is {limit:,} (page_bytes).")
+        raise PageTooLarge(f"The page has {length[:16]} bytes; the limit is {limit:,} (page_bytes).")
 
 
 async def _collect(
@@ -223,7 +223,7 @@ async def _collect(
                 raise PageTooLarge(f"The page is larger than {limit:,} bytes (page_bytes).")
     except (*_BROKEN, zlib.error) as error:
         if whole or not data:
-            raise FetchFailed("The connection broke off within the page; try again later.") from error
+            raise FetchFailed("The connection broke while the page was loading; try again later.") from error
     if not checked:
         check_start(bytes(data[:SNIFFED]))
     return bytes(data[:limit])
@@ -237,7 +237,7 @@ async def _unpacked(stream: AsyncIterable[bytes], head: Head, limit: int, cut: b
             yield packed
         return
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise FetchFailed(f"The server packs the page as {encoding[:40]!r}, which it was not asked for.")
+        raise FetchFailed(f"The server used the encoding {encoding[:40]!r}, which was not requested.")
     unpacker = Unpacker(bare_allowed=encoding == "deflate")
     arrived = 0
     async for packed in stream:

@@ -76,7 +76,7 @@ class Fetcher:
                 return await self._follow(url, validators)
         except (TimeoutError, httpcore2.TimeoutException) as error:
             raise PageTimeout(
-                f"The page did not come within {self._settings.page_seconds:g} seconds (page_seconds)."
+                f"The page did not load within {self._settings.page_seconds:g} seconds (page_seconds)."
             ) from error
 
     async def close(self) -> None:
@@ -89,7 +89,7 @@ class Fetcher:
         seen: set[str] = set()
         while True:
             if str(address) in seen:
-                raise TooManyRedirects(f"{url} leads in a circle; open it in a browser, it may want cookies.")
+                raise TooManyRedirects(f"{url} redirects in a loop; it may require cookies, so try it in a browser.")
             seen.add(str(address))
             async with self._hosts.place(address.host):
                 if self._settings.robots:
@@ -100,14 +100,15 @@ class Fetcher:
             if answer.head.status not in _REDIRECTS:
                 return self._fetched(url, address, page, answer)
             if len(seen) > self._settings.page_redirects:
-                raise TooManyRedirects(f"{url} leads on more than {self._settings.page_redirects} times.")
+                raise TooManyRedirects(f"{url} redirects more than {self._settings.page_redirects} times.")
             address = self._next(address, answer.head)
 
     def _next(self, address: WebUrl, head: Head) -> WebUrl:
         location = head.headers.get("location", "")
         if not location:
             raise BadStatus(
-                f"{address.host} answers {head.status} without saying where to.", details={"status": str(head.status)}
+                f"{address.host} answered {head.status} without a Location header.",
+                details={"status": str(head.status)},
             )
         return self._guard.check(join_url(address, location))
 
@@ -145,8 +146,8 @@ class Fetcher:
             try:
                 address = self._next(address, answer.head)
             except RefusedAddress as error:
-                raise RefusedByRobots("it leads to an address that is not read") from error
-        raise TooManyRedirects(f"it leads on more than {ROBOTS_REDIRECTS} times")
+                raise RefusedByRobots("it redirects to an address that is not allowed") from error
+        raise TooManyRedirects(f"it redirects more than {ROBOTS_REDIRECTS} times")
 
 
 @dataclass(slots=True)
@@ -165,19 +166,21 @@ class _Page:
             raise PageGone(f"The page is gone (status {status}).", details={"status": str(status)})
         if status not in (200, 203):
             raise BadStatus(
-                f"The server answers with status {status} instead of the page.",
+                f"The server answered with status {status}.",
                 details={"status": str(status)},
                 retry_after=_retry_after(head),
             )
         self.media_type = head.media_type
         if self.media_type not in SUFFIXES and self.media_type not in UNKNOWN:
-            raise WrongType(f"{self.media_type} is not read from the web; HTML, PDF, Markdown and plain text are.")
+            raise WrongType(
+                f"{self.media_type} is not supported for web pages; HTML, PDF, Markdown and plain text are."
+            )
         return True
 
     def check_start(self, head: Head, start: bytes) -> None:
         self.media_type = sniffed(head.media_type, start)
         if not self.media_type:
-            raise WrongType("The server does not say what the page is, and it is neither HTML, PDF nor text.")
+            raise WrongType("The page has no media type and is neither HTML, PDF nor text.")
 
 
 class _RobotsTxt:

@@ -72,7 +72,7 @@ class SystemResolver:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
         except UnicodeError as error:  # a label that the system's own IDNA does not take
-            raise OSError(f"{host} is no name") from error
+            raise OSError(f"{host} is not a host name") from error
 
     def close(self) -> None:
         """Ask no more; questions under way end by themselves."""
@@ -102,22 +102,24 @@ class Guard:
         """
         address = parse_url(url) if isinstance(url, str) else url
         if host_matches(address.host, self._denied):
-            raise RefusedAddress(f"{address.host} is on the list of hosts that are never read (deny_hosts).")
+            raise RefusedAddress(f"{address.host} is on the deny list (deny_hosts).")
         if (address.host, address.port) not in self._test_hosts:
             self._check_host(address.host, address.port)
         return address
 
     def _check_host(self, host: str, port: int) -> None:
         if port not in self._ports:
-            raise RefusedAddress(f"Port {port} of {host} is not read; pages are on {sorted(self._ports)} (page_ports).")
+            raise RefusedAddress(
+                f"Port {port} of {host} is not allowed; allowed ports: {sorted(self._ports)} (page_ports)."
+            )
         literal = parse_address(host)
         if literal is not None:
             if not is_public(literal):
-                raise RefusedAddress(f"{host} is not an address of the public internet and is never read.")
+                raise RefusedAddress(f"{host} is not a public address and is not read.")
             return
         labels = host.split(".")
         if len(labels) == 1 or labels[-1] in _INSIDE:
-            raise RefusedAddress(f"{host} is not a name of the public internet and is never read.")
+            raise RefusedAddress(f"{host} is not a public host name and is not read.")
 
     async def addresses(self, host: str, port: int) -> list[tuple[str, int]]:
         """Where to connect for a host, all of it checked; asked anew for each connection.
@@ -136,13 +138,13 @@ class Guard:
         try:
             found = await self._resolver.resolve(host)
         except OSError as error:
-            raise FetchFailed(f"{host} has no address: the name is wrong or the DNS does not answer.") from error
+            raise FetchFailed(f"{host} cannot be resolved: the name is wrong, or the DNS does not answer.") from error
         if not found:
             raise FetchFailed(f"{host} has no address.")
         for text in found:
             address = parse_address(text)
             if address is None or not is_public(address):
-                raise RefusedAddress(f"{host} leads to an address inside ({text}), which is never read.")
+                raise RefusedAddress(f"{host} resolves to a non-public address ({text}), which is not read.")
         return [(text, port) for text in found[:ADDRESSES]]
 
     def close(self) -> None:
@@ -186,7 +188,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         """Never."""
-        raise RefusedAddress("Pages are not read from sockets of this machine.")
+        raise RefusedAddress("Pages cannot be read from sockets of this machine.")
 
     async def sleep(self, seconds: float) -> None:
         """Wait, as the pool asks."""

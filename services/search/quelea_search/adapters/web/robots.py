@@ -96,7 +96,7 @@ class Robots:
             else known.rules.can_fetch(str(url), self._agent)
         )
         if not allowed:
-            raise RefusedByRobots(f"{url.origin}/robots.txt asks {self._agent} not to read this page.")
+            raise RefusedByRobots(f"{url.origin}/robots.txt does not allow {self._agent} to read this page.")
         await self._pause(known, url)
 
     async def _pause(self, known: _Known, url: WebUrl) -> None:

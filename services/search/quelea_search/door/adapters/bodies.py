@@ -49,13 +49,13 @@ class Bodies:
             QueleaError: The file was changed.
         """
         if _SHA256.fullmatch(sha256) is None:
-            raise InvalidInput("sha256 is 64 hexadecimal digits in lower case.")
+            raise InvalidInput("sha256 must be 64 lower-case hexadecimal digits.")
         try:
             data = self._path(sha256).read_bytes()
         except FileNotFoundError as error:
-            raise NotFound(f"The door has no body {sha256}; it is too old, or was never fetched here.") from error
+            raise NotFound(f"The door has no body {sha256}; it has expired, or was never fetched.") from error
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise QueleaError(f"The kept body {sha256} was changed on the disk and is not given out.")
+            raise QueleaError(f"The stored body {sha256} was changed on disk and is not returned.")
         return data
 
     def drop(self, sha256: str) -> None:

@@ -72,7 +72,7 @@ class HttpServer:
     def check(self) -> None:
         """Raises when it does not listen."""
         if not self._servers or not all(server.is_serving() for server in self._servers):
-            raise OSError("the data side does not listen")
+            raise OSError("the door's HTTP server is not listening")
 
     async def stop(self, seconds: float) -> None:
         """Take no more; give the calls under way some seconds."""

@@ -40,7 +40,7 @@ class Store:
             fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self._held.close()
-            raise Conflict(f"Another market-data door has {folder} open; give this one a folder of its own.") from error
+            raise Conflict(f"{folder} is in use by another market-data door; choose another data_dir.") from error
         self.bodies = Bodies(folder / "bodies")
         self.lock = threading.RLock()
         self._importing = 0
@@ -180,7 +180,7 @@ class Store:
                 (run_id,),
             ).fetchall()
         if not rows:
-            raise NotFound(f"The log has no answered call of the run {run_id[:80]!r}; it made none, or is too old.")
+            raise NotFound(f"The log has no answered call of run {run_id[:80]!r}; it made none, or has expired.")
         return [as_recorded(row) for row in rows]
 
     def bundles(self) -> list[Bundle]:

@@ -145,14 +145,14 @@ def read_bundle(path: Path, limits: BundleLimits, keep: Callable[[bytes], object
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         # RuntimeError: an encrypted entry; NotImplementedError: a packing that zipfile does not know.
         raise InvalidInput(
-            f"This is no bundle of the market-data door: {str(error)[:200] or type(error).__name__}."
+            f"This is not a bundle of the market-data door: {str(error)[:200] or type(error).__name__}."
         ) from error
 
 
 def _read(archive: zipfile.ZipFile, limits: BundleLimits, keep: Callable[[bytes], object]) -> Opened:
     entries = archive.infolist()
     if len(entries) > limits.calls + 1:
-        raise TooLarge(f"The bundle has {len(entries):,} entries; at most {limits.calls + 1:,} are taken.")
+        raise TooLarge(f"The bundle has {len(entries):,} entries; the limit is {limits.calls + 1:,}.")
     bodies: dict[str, zipfile.ZipInfo] = {}
     manifest: bytes | None = None
     for entry in entries:
@@ -171,10 +171,10 @@ def _read(archive: zipfile.ZipFile, limits: BundleLimits, keep: Callable[[bytes]
     opened = _parse(manifest, limits)
     missing = {call.sha256 for call in opened.calls} - set(bodies)
     if missing:
-        raise InvalidInput(f"The bundle lacks the body {min(missing)} that its manifest names.")
+        raise InvalidInput(f"The bundle is missing the body {min(missing)} that its manifest lists.")
     extra = set(bodies) - {call.sha256 for call in opened.calls}
     if extra:
-        raise InvalidInput(f"The bundle has the body {min(extra)} that its manifest does not name.")
+        raise InvalidInput(f"The bundle has the body {min(extra)} that its manifest does not list.")
     _check(archive, bodies, opened, limits)
     for entry in bodies.values():
         keep(_bounded(archive, entry, limits.body_bytes))
@@ -189,13 +189,11 @@ def _check(archive: zipfile.ZipFile, bodies: dict[str, zipfile.ZipInfo], opened:
         total += len(data)
         sizes[sha256] = len(data)
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise InvalidInput(
-                f"The body {sha256} of the bundle has another hash: it was changed or broken on the way."
-            )
+            raise InvalidInput(f"The body {sha256} of the bundle has a different hash: it was changed or damaged.")
     for call in opened.calls:
         if call.bytes != sizes[call.sha256]:
             raise InvalidInput(
-                f"The manifest says {call.bytes} bytes of the body {call.sha256}, which has {sizes[call.sha256]}."
+                f"The manifest gives body {call.sha256} {call.bytes} bytes, but it has {sizes[call.sha256]}."
             )
 
 
@@ -216,14 +214,14 @@ def _parse(manifest: bytes, limits: BundleLimits) -> Opened:
     try:
         data = json.loads(manifest)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{MANIFEST} of the bundle is no JSON.") from error
+        raise InvalidInput(f"{MANIFEST} of the bundle is not JSON.") from error
     if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != VERSION:
         raise InvalidInput(f"{MANIFEST} of the bundle is not of the format {FORMAT}, version {VERSION}.")
     calls, run_id = data.get("calls"), data.get("run_id", "")
     if not isinstance(calls, list) or not isinstance(run_id, str) or len(run_id) > 200:
         raise InvalidInput(f"{MANIFEST} of the bundle has no list of calls, or no run_id of at most 200 characters.")
     if len(calls) > limits.calls:
-        raise TooLarge(f"The bundle has {len(calls):,} calls; at most {limits.calls:,} are taken.")
+        raise TooLarge(f"The bundle has {len(calls):,} calls; the limit is {limits.calls:,}.")
     return Opened(_id(manifest), run_id, tuple(_call(entry, number) for number, entry in enumerate(calls, start=1)))
 
 
@@ -232,24 +230,24 @@ def _call(entry: Any, number: int) -> Recorded:
         return InvalidInput(f"Call {number} of the bundle's manifest: {what}.")
 
     if not isinstance(entry, dict):
-        raise wrong("it is no object")
+        raise wrong("it is not an object")
     method, url, sha256, size = (entry.get(name) for name in ("method", "url", "sha256", "bytes"))
     fetched, status = entry.get("fetched"), entry.get("status")
     if method not in _METHODS:
-        raise wrong(f"its method is none of {', '.join(_METHODS)}")
+        raise wrong(f"its method must be one of {', '.join(_METHODS)}")
     if not isinstance(sha256, str) or _SHA256.fullmatch(sha256) is None:
-        raise wrong("its sha256 is no SHA-256")
+        raise wrong("its sha256 is not a SHA-256")
     if type(size) is not int or size < 0 or type(status) is not int or not 200 <= status <= 599:
-        raise wrong("its bytes or its status is out of range")
+        raise wrong("its size or status is out of range")
     if not isinstance(fetched, int | float) or isinstance(fetched, bool) or not 0 <= fetched <= _LATEST:
-        raise wrong("its time fetched is no number of seconds since 1970")
+        raise wrong("its fetch time is not a number of seconds since 1970")
     try:
         address = parse_url(url if isinstance(url, str) else "", LONGEST_URL)
     except BadUrl as error:
-        raise wrong(f"its address is none ({error.message})") from error
+        raise wrong(f"its address is invalid ({error.message})") from error
     match, headers = entry.get("match", {}), entry.get("headers", {})
     if not _is_texts(match) or not _is_texts(headers):
-        raise wrong("its match or its headers are not texts by name")
+        raise wrong("its match or headers must map names to strings")
     facts = Match(
         method, normal_url(address), *(str(match.get(name, ""))[:200] for name in ("body", "accept", "content_type"))
     )

@@ -87,7 +87,7 @@ class Sessions:
                 for task in session.tasks:
                     task.cancel()
                 return
-        raise NotFound("There is no such session; it was closed, its time is over, or the door has started anew.")
+        raise NotFound("There is no such session; it was closed, has expired, or the door was restarted.")
 
     def find(self, token: str) -> Session:
         """The session of a token. Raises Refused (403)."""
