@@ -39,7 +39,7 @@ $(ENCODER)/quelea-unpacked.json: $(STAMP) services/embedder/quelea_embedder/unpa
 .PHONY: tools
 tools: $(TOOLS)/catalogue.jsonl ## The catalogue of what the agent's code may call, from the wheels of akshare, yfinance and edgartools (5 MB).
 
-$(TOOLS)/.fetched: requirements/tools.txt $(STAMP)
+$(TOOLS)/.fetched: requirements/tools.txt | $(STAMP)
 	rm -rf $(TOOLS)
 	$(BIN)/pip download -q --disable-pip-version-check --no-deps --only-binary :all: -d $(TOOLS) -r $<
 	@touch $@

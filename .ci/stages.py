@@ -1,4 +1,4 @@
-"""Runs stages of checks and tests, two at a time, and prints a table of what each took: `.ci/stages.py commit|all`.
+"""Runs stages of checks and tests, one on each core, and prints what each took: `.ci/stages.py commit|all`.
 
 commit: what a contributor runs before a commit (`make test`). all: that and everything else (`make test-all`).
 --install (`.ci/run`): missing Debian packages are installed first, and a Docker engine is started.
@@ -59,6 +59,7 @@ class Stage:
     seconds: float = 0.0
     cpu: float = 0.0
     last: str = ""
+    late: bool = False
     place: int = 0
     process: subprocess.Popen[bytes] | None = None
 
@@ -98,24 +99,47 @@ def commit(*, coverage: bool) -> list[Stage]:
     return stages
 
 
-IN_CONTAINERS = {
+IMAGES = {
     "integration/sandbox": "runner-image",
     "integration/sandbox_runner": "runner-image",
     "integration/agent": "runner-image",
     "escape": "runner-image",
     "integration/images": "images",
+    "chart": "runner-image",
+    "integration/search": "runner-image",
 }
-"""Tests on the machine's Docker engine, one after the other, and what has to be built for them."""
+"""Tests that want an image on the machine's Docker engine, and which."""
+ALONE_ON_THE_ENGINE = (
+    "integration/sandbox",
+    "integration/sandbox_runner",
+    "integration/agent",
+    "escape",
+    "integration/images",
+)
+"""Those that fill the engine with containers, or kill one: never two of them at the same time."""
+
+
+def tests(name: str, *needs: str) -> Stage:
+    """The stage of tests/NAME."""
+    if name not in IMAGES:
+        return Stage(name, pytest(f"tests/{name}"), needs)
+    return Stage(
+        name,
+        pytest(f"tests/{name}"),
+        (*needs, IMAGES[name]),
+        room="engine" if name in ALONE_ON_THE_ENGINE else "",
+        anyway=True,
+        environment={"QUELEA_ENGINE": "yes"},  # a test that finds no engine fails then, and is not skipped
+    )
 
 
 def everything(*, install: bool) -> list[Stage]:
     """`make test-all` and `.ci/run`: what is at the head of a long chain comes first."""
     before_a_commit = {one.name: one for one in commit(coverage=True)}
     folders = sorted(path.name for path in (ROOT / "tests/integration").iterdir() if any(path.rglob("test_*.py")))
-    engine_there = {"QUELEA_ENGINE": "yes"}  # from here on a test that finds none fails and is not skipped
-    browser = ("setup", "debian") if install else ("setup",)
+    debian = ("debian",) if install else ()
     if install:
-        engine = Stage("engine", ["deploy/images/engine.sh"], ("debian",), skip_on=3)
+        engine = Stage("engine", ["deploy/images/engine.sh"], debian, skip_on=3)
     else:
         engine = Stage("engine", ["docker", "version"], skip_on=1)
     return [
@@ -124,21 +148,18 @@ def everything(*, install: bool) -> list[Stage]:
         engine,
         before_a_commit.pop("tools"),
         Stage("runner-image", make("runner-image"), ("engine", "setup")),
-        Stage("images", make("images"), ("engine", "setup", "tools")),
+        Stage("images", make("images"), ("runner-image", "tools")),  # on the same base
+        *[tests(name, "setup") for name in ALONE_ON_THE_ENGINE],
         Stage("engine-cpu", make("engine-cpu"), ("setup",)),
-        *[
-            Stage(name, pytest(f"tests/{name}"), (image,), "containers", anyway=True, environment=engine_there)
-            for name, image in IN_CONTAINERS.items()
-        ],
-        Stage("vllm", pytest("tests/vllm"), ("engine-cpu",)),
-        Stage("e2e", pytest("tests/e2e"), browser),
+        tests("vllm", "engine-cpu"),
+        tests("e2e", "setup", *debian),
         *[one for one in before_a_commit.values() if one.name != "product"],  # which is a part of e2e
         *[
-            Stage(f"integration/{name}", pytest(f"tests/integration/{name}"), browser)
+            tests(f"integration/{name}", "setup", *debian)
             for name in folders
-            if f"integration/{name}" not in IN_CONTAINERS
+            if f"integration/{name}" not in ALONE_ON_THE_ENGINE
         ],
-        Stage("chart", pytest("tests/chart"), ("runner-image",), anyway=True, environment=engine_there),
+        tests("chart", "setup"),
         Stage("chaos", pytest("tests/chaos"), ("setup",), environment={"QUELEA_CHAOS_SECONDS": "60"}),
         Stage("breaking", make("proto-breaking"), ("setup",)),
     ]
@@ -189,16 +210,15 @@ class Run:
         return 1 if self.of(FAILED, "not run") else 0
 
     def end(self) -> None:
-        """End what still runs."""
-        for one in self.of("running"):
-            _signal(one, signal.SIGTERM)
-        limit = time.monotonic() + 20
-        while self.of("running") and time.monotonic() < limit:
+        """End what still runs: first so that tests put away what they started."""
+        for number, seconds in ((signal.SIGINT, 40), (signal.SIGTERM, 20), (signal.SIGKILL, 5)):
             for one in self.of("running"):
-                self._look(one)
-            time.sleep(0.2)
-        for one in self.of("running"):
-            _signal(one, signal.SIGKILL)
+                _signal(one, number)
+            limit = time.monotonic() + seconds
+            while self.of("running") and time.monotonic() < limit:
+                for one in self.of("running"):
+                    self._look(one)
+                time.sleep(0.2)
 
     def _give_up(self) -> None:
         for one in self.of("waiting"):
@@ -229,11 +249,13 @@ class Run:
             one.environment = {}
         # Each place has ports of its own (quelea_kit.testing.free_port), as pytest-xdist's workers have.
         places = {"PYTEST_XDIST_WORKER": f"gw{one.place}", "PYTEST_XDIST_WORKER_COUNT": str(self.places + 1)}
+        told = {**os.environ, **places, "QUELEA_TEST_TIMES": str(LOGS / "times.jsonl"), **one.environment}
+        told.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile the same modules again
         with one.log.open("wb") as log:
             one.process = subprocess.Popen(
                 one.command,
                 cwd=ROOT,
-                env={**os.environ, **places, "QUELEA_TEST_TIMES": str(LOGS / "times.jsonl"), **one.environment},
+                env=told,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -246,8 +268,11 @@ class Run:
         one.seconds = time.monotonic() - one.began
         pid, status, used = os.wait4(one.process.pid, os.WNOHANG)
         if pid == 0:
-            if one.seconds > DEADLINE:
+            if one.seconds > DEADLINE + 60:
                 _signal(one, signal.SIGKILL)
+            elif one.seconds > DEADLINE and not one.late:
+                one.late = True
+                _signal(one, signal.SIGINT)  # pytest says where it was, and puts away what it started
             return
         one.code = one.process.returncode = os.waitstatus_to_exitcode(status)
         one.cpu = used.ru_utime + used.ru_stime
@@ -280,8 +305,8 @@ class Run:
             result = one.last[:90] if one.state == "passed" else f"{one.state.upper()} {one.last[:80]}"
             took, cpu = _clock(one.seconds), _clock(one.cpu)
             lines.append(f"{one.name:{width}}  {start:>6}  {took:>6}  {cpu:>6}  {code:>4}  {result}")
-        cpu = sum(one.cpu for one in self.stages.values())
-        lines.append(f"{'all':{width}}  {'':6}  {_clock(time.monotonic() - self.began):>6}  {_clock(cpu):>6}")
+        all_cpu = sum(one.cpu for one in self.stages.values())
+        lines.append(f"{'all':{width}}  {'':6}  {_clock(time.monotonic() - self.began):>6}  {_clock(all_cpu):>6}")
         return "\n".join(lines)
 
 
@@ -316,9 +341,9 @@ def slow_tests() -> str:
 
 
 def places_here() -> int:
-    """Two at most, for each may start the whole product; one where there is one core or less than 12 GB of memory."""
+    """One for each core, four at most, and each with 6 GB of memory: every one of them may start the whole product."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return 2 if (os.cpu_count() or 1) > 1 and memory > 12e9 else 1
+    return max(1, min(os.cpu_count() or 1, int(memory // 6e9), 4))
 
 
 def main() -> int:

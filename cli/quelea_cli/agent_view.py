@@ -15,7 +15,7 @@ from quelea_cli.output import minute, say, shortened
 
 _LINES = 30
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_VERDICTS = {"supported": "✓", "derived": "=", "unsupported": "!"}
+_VERDICTS = {"supported": "✓", "derived": "=", "contradicted": "✗", "not_found": "?"}
 
 
 def show_event(console: Console, event: Event) -> None:

@@ -75,7 +75,7 @@ def show(gateway: Gateway, samples: Path, console: Console, *, judged: bool = Tr
     say(console, "\n4. A question that nothing here answers", "bold")
     faults += asked(gateway, unknown, console, judged=judged)
     if faults:
-        raise CliError("The demo did not go as it should: " + "; ".join(faults))
+        raise CliError("The demo failed: " + "; ".join(faults))
 
 
 def asked(gateway: Gateway, questions: list[DemoQuestion], console: Console, *, judged: bool = True) -> list[str]:
@@ -125,11 +125,11 @@ def refreshed(gateway: Gateway, question: str) -> list[Json]:
         work = [newest.get(page["url"]) for page in mine if page["state"] == "kept"]
         failed = next((job for job in work if job and job["state"] == "failed"), None)
         if failed:
-            raise CliError(f"The page {failed['url']} could not be taken in: {failed['error']}")
+            raise CliError(f"The page {failed['url']} could not be added: {failed['error']}")
         if mine and all(job and job["state"] == "succeeded" for job in work):
             return mine
         time.sleep(_POLL_SECONDS)
-    raise CliError(f"No page had flowed back after {_REFRESH_SECONDS:.0f} s; `quelea jobs` says what waits.")
+    raise CliError(f"No web page was added within {_REFRESH_SECONDS:.0f} s; `quelea jobs` shows what is waiting.")
 
 
 def check(gateway: Gateway, question: DemoQuestion, answer: Json, *, judged: bool = True) -> list[str]:

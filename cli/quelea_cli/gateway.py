@@ -43,7 +43,7 @@ class Gateway:
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise CliError(f"{url!r} is no address of a gateway; it looks like http://127.0.0.1:8080.", 2)
+            raise CliError(f"{url!r} is not the address of a gateway; use one such as http://127.0.0.1:8080.", 2)
         self.url = url.rstrip("/")
         local = parts.hostname in ("localhost", "::1") or parts.hostname.startswith("127.")
         headers = {"Accept": "application/json"}
@@ -71,7 +71,7 @@ class Gateway:
         try:
             body = answer.json()
         except ValueError as error:
-            raise CliError(f"{self.url} did not answer as a Quelea gateway does; is it one?") from error
+            raise CliError(f"{self.url} does not answer like a Quelea gateway; check the address.") from error
         return body if isinstance(body, dict) else {"items": body}
 
     def text(self, method: str, path: str, **more: Any) -> str:
@@ -130,10 +130,10 @@ class Gateway:
     def _unreachable(self, error: Exception) -> CliError:
         if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
             return CliError(
-                f"No Quelea answers at {self.url}. Start one with `quelea up`, or set QUELEA_URL.", EXIT_UNREACHABLE
+                f"Quelea is not running at {self.url}. Start it with `quelea up`, or set QUELEA_URL.", EXIT_UNREACHABLE
             )
         if isinstance(error, httpx2.TimeoutException):
-            return CliError(f"{self.url} did not answer in time; is it busy? Try again.", EXIT_UNREACHABLE)
+            return CliError(f"{self.url} did not answer in time; try again later.", EXIT_UNREACHABLE)
         return CliError(f"The connection to {self.url} broke ({error}); try again.", EXIT_UNREACHABLE)
 
 
@@ -150,7 +150,7 @@ def _error_of(body: Json, code: int) -> CliError:
     error = body["error"] if isinstance(body.get("error"), dict) else body
     message = str(error.get("message") or error.get("code") or "The request failed.")
     if code == EXIT_KEY and "QUELEA_API_KEY" not in message:
-        message += " Set QUELEA_API_KEY to a key; `quelea keys create NAME` makes one."
+        message += " Set QUELEA_API_KEY; `quelea keys create NAME` creates a key."
     return CliError(message, code)
 
 

@@ -12,12 +12,12 @@ from quelea_cli.gateway import Gateway
 DEFAULT_URL = "http://127.0.0.1:8080"
 DEFAULT_HOME = Path(".quelea/home")
 
-Url = Annotated[str, typer.Option("--url", envvar="QUELEA_URL", help="The gateway.")]
+Url = Annotated[str, typer.Option("--url", envvar="QUELEA_URL", help="Address of the gateway.")]
 ApiKey = Annotated[
-    str, typer.Option("--api-key", envvar="QUELEA_API_KEY", help="Key for the gateway.", show_default=False)
+    str, typer.Option("--api-key", envvar="QUELEA_API_KEY", help="API key of the gateway.", show_default=False)
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
-HomeDir = Annotated[Path, typer.Option("--home", envvar="QUELEA_HOME", help="Folder that holds all of the stack.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+HomeDir = Annotated[Path, typer.Option("--home", envvar="QUELEA_HOME", help="Folder for all data of the stack.")]
 
 COMPANY = typer.Option("--company", help="Only documents of this company; repeatable.")
 TICKER = typer.Option("--ticker", help="Only this ticker; repeatable.")

@@ -16,6 +16,7 @@ from quelea_cli.gateway import Json
 QUOTE_SHOWN = 400
 FURTHER_SHOWN = 5
 PROBLEMS_SHOWN = 3
+_DOUBTS = {"contradicted": "contradicted", "not_found": "not found"}
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and newline, and marks that turn the direction of text around."""
 
@@ -118,13 +119,13 @@ def show_web(console: Console, answer: Json) -> None:
 
 
 def show_grounding(console: Console, grounding: Json) -> None:
-    """Computed figures with their formulas, sentences without support, and what strict mode withheld."""
+    """Computed figures with their formulas, contradicted and unfound sentences, and what strict mode withheld."""
     derived = {f"{one['text']} {one['formula']}" for one in grounding.get("figures", []) if one["verdict"] == "derived"}
     for line in sorted(derived):
         say(console, f"computed: {line}", "dim")
     for sentence in grounding.get("sentences", []):
-        if sentence["verdict"] == "unsupported":
-            say(console, f"no support: {shortened(sentence['text'])}", "yellow")
+        if sentence["verdict"] in _DOUBTS:
+            say(console, f"{_DOUBTS[sentence['verdict']]}: {shortened(sentence['text'])}", "yellow")
     for text in grounding.get("withheld", []):
         say(console, f"withheld: {shortened(text)}", "yellow")
 

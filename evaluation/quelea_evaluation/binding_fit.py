@@ -149,7 +149,7 @@ def _observed(found: Sequence[Document]) -> list[Observed]:
 
 
 def fit(seen: Sequence[Observed], names: Sequence[str], threshold: float) -> dict[str, Any]:
-    """binding.json, from what is not held out; its shape is what quelea_checker/binding.py reads."""
+    """weights.json, from what is not held out; its shape is what quelea_checker/binding/scorer.py reads."""
     own = [one for one in seen if not one.held]
     values = np.array([one.features for one in own], dtype=np.float64)
     mean, scale = values.mean(axis=0), values.std(axis=0)
@@ -199,7 +199,7 @@ def figures(fitted: Mapping[str, Any], seen: Sequence[Observed]) -> dict[str, fl
 
 def binding(
     target: Annotated[Path, typer.Argument(help="The file that is fitted anew.")] = Path(
-        "libs/checker/quelea_checker/binding.json"
+        "libs/checker/quelea_checker/binding/weights.json"
     ),
     write: Annotated[bool, typer.Option(help="Write it; else only the figures are shown.")] = False,
     every: Annotated[int, typer.Option(help="Take each so many-th document.", min=1)] = 1,

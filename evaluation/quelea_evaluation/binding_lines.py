@@ -1,4 +1,4 @@
-"""What binding.json is fitted on: `python -m quelea_evaluation.binding_lines`, passages a line, their features a line.
+"""What weights.json is fitted on: `python -m quelea_evaluation.binding_lines`, passages a line, their features a line.
 
 For `quelea eval binding`. A line is {"name", "passages": as POST /v1/check takes them, "answers": [[answer,
 question]]}; these are true, and sentences are made of the passages besides. Nothing is sent anywhere.
@@ -13,11 +13,12 @@ from random import Random
 from unittest.mock import patch
 
 import quelea_checker
-from quelea_checker import CheckPassage, binding
-from quelea_checker.binding import Binder
-from quelea_checker.facts import Evidence
-from quelea_checker.passage_facts import Fact
-from quelea_checker.profiles import Profile, Ways
+from quelea_checker import CheckPassage
+from quelea_checker.binding import scorer
+from quelea_checker.binding.scorer import Binder
+from quelea_checker.matching.profiles import Profile, Ways
+from quelea_checker.reading.evidence import Evidence
+from quelea_checker.reading.facts import Fact
 
 from quelea_evaluation.binding_sentences import made
 
@@ -42,7 +43,7 @@ def observed(lines: Iterable[str]) -> Iterator[str]:
 def _features(answer: str, passages: list[CheckPassage], question: str, kind: str, wrong: str) -> list[Row]:
     """Of each figure of the answer that a rival was found for; of a false sentence only of the figure that is false."""
     seen: list[Row] = []
-    features = binding.features
+    features = scorer.features
 
     def keep(
         binder: Binder, said: Profile, beside: str, own: Fact, rival: Fact, digits: int, ways: Ways | None
@@ -52,7 +53,7 @@ def _features(answer: str, passages: list[CheckPassage], question: str, kind: st
             seen.append({"kind": kind, "rival": bool(wrong), "features": values})
         return values
 
-    with patch.object(binding, "features", keep), patch.object(binding, "is_rival", lambda _: False):
+    with patch.object(scorer, "features", keep), patch.object(scorer, "is_rival", lambda _: False):
         quelea_checker.check_answer(answer, passages, question=question)
     return seen
 

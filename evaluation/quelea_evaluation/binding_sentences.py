@@ -1,4 +1,4 @@
-"""True and false sentences about tables and prose, made from what the checker reads in them: to fit binding.json with.
+"""True and false sentences about tables and prose, made from what the checker reads in them: to fit weights.json with.
 
 They are made by templates: of a cell "its row was its value at its time", true; with a value of another row of the
 column or of another table, false. Of a sentence of prose a shortened one is true; with a figure from elsewhere in its
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
-from quelea_checker.facts import Evidence
 from quelea_checker.model import Period
-from quelea_checker.passage_facts import Fact, Group
-from quelea_checker.times import fits
+from quelea_checker.reading.calendar import fits
+from quelea_checker.reading.evidence import Evidence
+from quelea_checker.reading.facts import Fact, Group
 from quelea_fintext.glossary import known_phrases
 from quelea_fintext.text import language_of
 

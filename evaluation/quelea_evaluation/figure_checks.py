@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 
 import httpx2
 import typer
+from quelea_checker import UNSUPPORTED
 from rich.console import Console
 from rich.table import Table
 
@@ -115,8 +116,8 @@ def _shown(outcome: Outcome) -> dict[str, float]:
 
 
 def judge(item: Item, checked: Mapping[str, Any]) -> Outcome:
-    """A true answer is flagged when any figure is unsupported; a corrupted one when one in the changed sentence is."""
-    bad = [figure for figure in checked["figures"] if figure["verdict"] == "unsupported"]
+    """A true answer is flagged when any figure is doubted; a corrupted one when one in the changed sentence is."""
+    bad = [figure for figure in checked["figures"] if figure["verdict"] in UNSUPPORTED]
     if not item.corruption:
         return Outcome(1, bool(bad), len(checked["figures"]), len(bad))
     own = [s for s in checked["sentences"] if s["start"] <= item.spot < s["end"]]
@@ -144,7 +145,7 @@ def evaluate_items(items: Sequence[Item], check: Check, say: Callable[[str], Non
 
 
 def _miss(item: Item, checked: Mapping[str, Any]) -> dict[str, Any]:
-    doubted = [f["text"] for f in checked["figures"] if f["verdict"] == "unsupported"]
+    doubted = [f["text"] for f in checked["figures"] if f["verdict"] in UNSUPPORTED]
     return {
         "id": item.id, "kind": item.corruption or "true", "question": item.question, "answer": item.answer,
         "doubted": doubted,

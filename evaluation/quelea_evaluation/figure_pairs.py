@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from quelea_checker import UNSUPPORTED
+
 _CALLERS = 2
 
 
@@ -30,10 +32,10 @@ class Pair:
     def wrong(self, checked: Mapping[str, Any]) -> bool:
         """A true answer that is doubted, or a false one that passes.
 
-        Doubted is an answer with an unsupported figure or a sentence that is unsupported.
+        Doubted is an answer with a figure or a sentence that is contradicted or not found.
         """
-        doubted = any(f["verdict"] == "unsupported" for f in checked["figures"])
-        doubted = doubted or any(s["verdict"] == "unsupported" for s in checked["sentences"])
+        doubted = any(f["verdict"] in UNSUPPORTED for f in checked["figures"])
+        doubted = doubted or any(s["verdict"] in UNSUPPORTED for s in checked["sentences"])
         return doubted == self.true
 
 

@@ -199,6 +199,7 @@ async def until_no_failure(stack: Any) -> list[pb.Job]:
     raise AssertionError(f"still failing after {REPLAYS} replays: {failed[0]}")
 
 
+@pytest.mark.slow(reason="kills for QUELEA_CHAOS_SECONDS, then waits until 400 jobs have ended")
 async def test_nothing_is_lost_and_nothing_doubled(chaos_stack: Any) -> None:
     wanted, rng = expected(), random.Random(SEED)
     stack = chaos_stack

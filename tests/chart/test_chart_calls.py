@@ -168,6 +168,7 @@ def test_the_retriever_calls_a_qdrant_server(tmp_path: Path) -> None:
     assert seen == QDRANT
 
 
+@pytest.mark.slow(reason="starts the whole product with its agent, whose code runs in containers")
 def test_the_agent_its_sandbox_and_an_engine(tmp_path: Path) -> None:
     """A run of the agent with recorded decisions, code in real containers, and the relay of the sandbox's pod."""
     if why := no_engine():

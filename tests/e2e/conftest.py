@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -61,7 +60,6 @@ async def chromium():
     """A browser; each test opens a context of its own, with nothing of another's in it."""
     if not CHROMIUM:
         text = "NO CHROMIUM: the page is NOT tested here; install Debian's chromium or set QUELEA_CHROMIUM"
-        warnings.warn(text, stacklevel=1)
         sys.stderr.write(f"\n{text}\n")
         pytest.skip(text)
     from playwright.async_api import async_playwright

@@ -30,7 +30,7 @@ def test_a_sentence_in_another_language(stack: Any, passages: list[str], true: s
     def judged() -> bool:
         checked = stack.http.post("/v1/check", json=body).raise_for_status().json()
         last[:] = [one["verdict"] for one in checked["sentences"]]
-        return last == ["partly", "unsupported"]
+        return last == ["partly", "not_found"]
 
     # The encoder has three seconds, else a glossary decides: a busy machine may need a second try.
     stack.wait_until(judged, 60, lambda: f"the encoder's verdicts, and not {last}")

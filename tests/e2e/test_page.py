@@ -75,7 +75,7 @@ async def test_the_answer_is_streamed(tab, page_stand):
 async def test_a_declined_answer_shows_what_was_looked_at(tab):
     await ask(tab, "Total unicorn bananas?")
     assert "Unable to answer" in await tab.inner_text(".answer")
-    assert "What was looked at" in await tab.inner_text(".further summary")
+    assert "Passages considered" in await tab.inner_text(".further summary")
     assert await tab.locator(".cite").count() == 0
 
 

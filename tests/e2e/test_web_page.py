@@ -45,7 +45,7 @@ async def test_an_answer_from_the_web_says_so_and_why(web_tab):
     lines = await details.locator("li").all_inner_texts()
     assert lines[0].startswith("probability that the documents answer: 0.")
     assert " < 0." in lines[0]
-    assert any("pages of the web read, found by searxng" in line for line in lines)
+    assert any("web pages read, found by searxng" in line for line in lines)
     assert len(lines) > 2
     card = web_tab.locator(".source", has_text="Rivian production 2023").first
     assert await card.locator(".badge").inner_text() == "web"
@@ -94,7 +94,7 @@ async def test_an_address_that_is_no_web_address_is_never_a_link(web_tab, web_st
 async def test_a_page_that_was_kept_needs_no_button(web_tab):
     await ask(web_tab)
     place = web_tab.locator(".source-web").first
-    assert "goes into the knowledge base" in await place.inner_text()
+    assert "being added to the knowledge base" in await place.inner_text()
     assert await place.locator("button").count() == 0
 
 
@@ -102,7 +102,7 @@ async def test_a_web_source_is_added_with_a_button_that_becomes_its_progress(web
     web_stand.world.trusted_hosts = set()
     await ask(web_tab)
     place = web_tab.locator(".source-web").first
-    assert "waits for approval" in await place.inner_text()
+    assert "awaiting approval" in await place.inner_text()
     await place.locator("button", has_text="Add to the knowledge base").click()
     await place.locator(".adding.succeeded", has_text="In the knowledge base").wait_for()
     assert await place.locator("button").count() == 0
@@ -137,7 +137,7 @@ async def test_the_route_can_be_chosen(web_tab, web_stand):
 async def test_pages_that_wait_are_listed_approved_and_rejected(web_tab, web_stand):
     await web_tab.click("#tab-documents")
     await web_tab.wait_for_selector("#web-pages:visible")
-    assert await web_tab.inner_text("#web-none") == "No page of the web here."
+    assert await web_tab.inner_text("#web-none") == "No web pages yet."
     for number, (page, state) in enumerate(zip(web_stand.world.web_pages, ("PENDING", "PENDING", "KEPT"), strict=True)):
         web_stand.world.records[page.metadata.uri] = search_pb2.WebPageRecord(
             canonical_url=page.metadata.uri, host="news.test", title=f"Page {number}", document_id=page.id,
@@ -146,9 +146,9 @@ async def test_pages_that_wait_are_listed_approved_and_rejected(web_tab, web_sta
         )  # fmt: skip
     await web_tab.click("#tab-ask")
     await web_tab.click("#tab-documents")
-    await web_tab.wait_for_selector("#web-count:text('3 pages of the web')")
+    await web_tab.wait_for_selector("#web-count:text('3 web pages')")
     row = web_tab.locator(".web-page", has_text="Page 0")
-    assert "waits for approval" in await row.inner_text()
+    assert "awaiting approval" in await row.inner_text()
     assert "<b>not on the allow-list</b> · useful for: What is it?" in await row.inner_text()
     await row.locator("button", has_text="Approve").click()
     await web_tab.wait_for_selector(".job.succeeded:has-text('rivian-2023')")
@@ -157,7 +157,7 @@ async def test_pages_that_wait_are_listed_approved_and_rejected(web_tab, web_sta
     await web_tab.locator(".web-page", has_text="Page 1").locator("button", has_text="Reject").click()
     await web_tab.locator(".web-page", has_text="Page 1").locator(".badge.rejected").wait_for()
     await web_tab.select_option("#web-state", "rejected")
-    await web_tab.wait_for_selector("#web-count:text('1 pages of the web')")
+    await web_tab.wait_for_selector("#web-count:text('1 web pages')")
     assert await web_tab.locator(".web-page").count() == 1
 
 

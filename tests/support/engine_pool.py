@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from quelea_generator.adapters.engine_pool import EnginePool
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.adapters.places import PoolLimits
+from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import Unavailable
 from quelea_kit.testing import wait_until_async
@@ -31,7 +32,7 @@ async def pooled(*engines: FakeEndpoint, up: bool = True, **limits: float) -> As
 
 
 async def ask(pool: EnginePool, text: str = "q", tenant: str = "") -> str:
-    pieces = pool.stream([Message("user", text)], model="m", max_tokens=10, temperature=0.0, tenant=tenant)
+    pieces = pool.stream(ChatRequest((Message("user", text),), "m", 10, tenant=tenant))
     return "".join([piece.text async for piece in pieces])
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
+from quelea_fintext.periods import ReportingPeriod
 from quelea_retriever.core.catalogue import Catalogue
-from quelea_retriever.core.model import DocumentFacts, Period
+from quelea_retriever.core.model import DocumentFacts
 
 TODAY = date(2026, 11, 21)
 
@@ -29,7 +30,7 @@ def filing(
         company_aliases=aliases,
         ticker=ticker,
         document_type=form,
-        period=Period(label, int(year), int(quarter or 0), end, file_label),
+        period=ReportingPeriod(label, int(year), int(quarter or 0), end, file_label),
     )
 
 

@@ -17,7 +17,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from quelea_generator.core.engines.routing import Load, Policy, PromptKey
+from quelea_generator.core.chat.routing import Load, Policy, PromptKey
 
 BLOCK_TOKENS = 64
 READ_PER_SECOND = 200.0

@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path
 
 from quelea_generator.core.chat.prompt import Message, build_prompt
-from quelea_generator.core.engines.routing import Load, Policy, PromptKey, prompt_key
+from quelea_generator.core.chat.routing import Load, Policy, PromptKey, prompt_key
 from quelea_generator.core.model import Evidence, Task
 
 RECORDED = Path(__file__).parents[1] / "unit/generator/recorded/prompts.jsonl"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from quelea_generator.core.engines.routing import ByAffinity, Policy, PromptKey, RoundRobin
+from quelea_generator.core.chat.routing import ByAffinity, Policy, PromptKey, RoundRobin
 from support.routing_engines import BLOCK_TOKENS, Asked, Simulation, World
 
 POLICIES: dict[str, Callable[[], Policy]] = {

@@ -102,7 +102,8 @@ class Stack:
         return one.get("pid") != old and one.get("state") == "ready"
 
     def stop(self, number: int = signal.SIGTERM) -> None:
-        """End it and wait."""
+        """End it for good, and wait."""
+        self.http.close()
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:

@@ -106,6 +106,7 @@ async def test_a_flood_of_one_tenant_does_not_starve_another(engine: Any) -> Non
     assert order[-1] == "flood"
 
 
+@pytest.mark.slow(reason="a vLLM takes a minute to start on the CPU")
 async def test_an_answer_without_text_survives_a_restart(engine: Any) -> None:
     async with reading(engine, comeback_seconds=400.0, circuit_seconds=1.0) as reader:
         engine.kill()

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
+import pytest
 from quelea_kit.testing import wait_until
 from support.engine import ADAPTER, MODEL
 
@@ -119,6 +120,7 @@ def test_callers_that_leave_free_the_engine(product: Any, engine: Any, idle: Any
     wait_until(idle, seconds=10, what="the engine's requests have been cancelled")
 
 
+@pytest.mark.slow(reason="a vLLM takes a minute to start on the CPU")
 def test_an_engine_that_is_killed_under_load_and_comes_back(product: Any, engine: Any) -> None:
     with ThreadPoolExecutor(16) as pool:
         ends = [pool.submit(_last, product) for _ in range(16)]

@@ -24,33 +24,38 @@ def agent(
     question: Annotated[
         str, typer.Argument(help="In English or Chinese; - reads it from standard input.", show_default=False)
     ] = "",
-    as_of: Annotated[str, typer.Option(help="Data as it was on this day, YYYY-MM-DD; today when not given.")] = "",
-    model: Annotated[str, typer.Option(help="The model; the server's default when not given.")] = "",
-    steps: Annotated[int, typer.Option(help="Most actions; 0: the server's default.", min=0)] = 0,
-    tokens: Annotated[int, typer.Option(help="Most tokens; 0: the server's default.", min=0)] = 0,
-    seconds: Annotated[float, typer.Option(help="Longest time; 0: the server's default.", min=0)] = 0,
-    calls: Annotated[int, typer.Option(help="Most calls to data providers; 0: the server's default.", min=0)] = 0,
+    as_of: Annotated[str, typer.Option(help="Use data as it was on this day, YYYY-MM-DD; default: today.")] = "",
+    model: Annotated[str, typer.Option(help="Model; default: the server's.")] = "",
+    steps: Annotated[int, typer.Option(help="Maximum number of actions; 0: the server's default.", min=0)] = 0,
+    tokens: Annotated[int, typer.Option(help="Maximum number of tokens; 0: the server's default.", min=0)] = 0,
+    seconds: Annotated[float, typer.Option(help="Maximum time in seconds; 0: the server's default.", min=0)] = 0,
+    calls: Annotated[
+        int, typer.Option(help="Maximum number of calls to data providers; 0: the server's default.", min=0)
+    ] = 0,
     bundle: Annotated[
         list[str] | None, typer.Option(help="Replay the recorded calls of this bundle; repeatable.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder to save plots, tables and the PDF report in.", show_default=False)
     ] = None,
-    list_runs: Annotated[bool, typer.Option("--list", help="List the newest runs instead.")] = False,
+    list_runs: Annotated[bool, typer.Option("--list", help="List the newest runs.")] = False,
     show: Annotated[
-        str, typer.Option("--show", metavar="ID", help="Show a run's answer instead.", show_default=False)
+        str, typer.Option("--show", metavar="ID", help="Show the answer of a run.", show_default=False)
     ] = "",
     replay: Annotated[
         str,
         typer.Option(
-            "--replay", metavar="ID", help="Show a run again, step by step (Enter goes on).", show_default=False
+            "--replay",
+            metavar="ID",
+            help="Show a run again, step by step (press Enter to continue).",
+            show_default=False,
         ),
     ] = "",
-    cancel: Annotated[str, typer.Option("--cancel", metavar="ID", help="End a run.", show_default=False)] = "",
-    delete: Annotated[str, typer.Option("--delete", metavar="ID", help="Forget a run.", show_default=False)] = "",
+    cancel: Annotated[str, typer.Option("--cancel", metavar="ID", help="Cancel a run.", show_default=False)] = "",
+    delete: Annotated[str, typer.Option("--delete", metavar="ID", help="Delete a run.", show_default=False)] = "",
     notebook: Annotated[
         Path | None,
-        typer.Option(help="Write the run as a Jupyter notebook to this file; of --show ID too.", show_default=False),
+        typer.Option(help="Save the run as a Jupyter notebook in this file; also with --show.", show_default=False),
     ] = None,
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
@@ -165,6 +170,6 @@ def _save(errors: Console, gateway: Gateway, run_id: str, out: Path | None, note
         wanted.append(("bundle.quelea", f"{_RUNS}/{run_id}/bundle"))
     for name, path in wanted:
         if Path(name).name != name:
-            raise CliError(f"{name!r} is no file name.", EXIT_NOT_FOUND)
+            raise CliError(f"{name!r} is not a file name.", EXIT_NOT_FOUND)
         (out / name).write_bytes(gateway.download(path))
         say(errors, f"written: {out / name}")

@@ -46,7 +46,7 @@ class Route(StrEnum):
     web = "web"
 
 
-AsOf = Annotated[str, typer.Option(help="The day of the question, YYYY-MM-DD; today when not given.")]
+AsOf = Annotated[str, typer.Option(help="Answer as of this day, YYYY-MM-DD; default: today.")]
 
 
 def ask(
@@ -54,21 +54,24 @@ def ask(
     stream: Annotated[bool, typer.Option(help="Show the answer while it is written.")] = True,
     as_of: AsOf = "",
     route: Annotated[
-        Route, typer.Option(help="auto searches the web when the documents are not enough; local never, web always.")
+        Route, typer.Option(help="auto: search the web when the documents are not enough; local: never; web: always.")
     ] = Route.auto,
-    k: Annotated[int, typer.Option(help="Passages to retrieve; 0: the server's default.", min=0)] = 0,
-    j: Annotated[int, typer.Option(help="How many of them the reader may see; 0: the server's default.", min=0)] = 0,
+    k: Annotated[int, typer.Option(help="Number of passages to retrieve; 0: the server's default.", min=0)] = 0,
+    j: Annotated[int, typer.Option(help="Number of passages to show the reader; 0: the server's default.", min=0)] = 0,
     company: Companies = None,
     ticker: Tickers = None,
     document_type: Types = None,
     period: Periods = None,
     language: Languages = None,
-    model: Annotated[str, typer.Option(help="One of the reader's models, an adapter for example.")] = "",
+    model: Annotated[str, typer.Option(help="Model of the reader, for example an adapter.")] = "",
     strict: Annotated[
         bool, typer.Option("--strict", help="Leave out sentences with a figure that the evidence does not support.")
     ] = False,
     markdown: Annotated[
-        str, typer.Option(metavar="FILE", help="Write the answer with its sources as Markdown; - for standard output.")
+        str,
+        typer.Option(
+            metavar="FILE", help="Save the answer with its sources as Markdown in this file; -: standard output."
+        ),
     ] = "",
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
@@ -76,7 +79,7 @@ def ask(
 ) -> None:
     """Ask a question; the answer comes with numbered citations that open to a page."""
     if markdown and as_json:
-        raise CliError("Choose one of --markdown and --json.", EXIT_USAGE)
+        raise CliError("Use either --markdown or --json, not both.", EXIT_USAGE)
     body: Json = {"question": sys.stdin.read() if question == "-" else question}
     wanted = filters(company, ticker, document_type, period, language)
     given = (("as_of", as_of), ("k", k), ("j", j), ("filters", wanted), ("model", model))
@@ -135,7 +138,7 @@ def streamed(out: Console, gateway: Gateway, body: Json) -> Json:
         elif event.name == "answer":
             answer = event.data
     if answer is None:
-        raise CliError("The answer broke off; ask again.")
+        raise CliError("The connection closed before the answer was complete; ask again.")
     if not wrote:
         say(out, answer["answer"])
     say(out, "\n" if wrote else "")
@@ -148,7 +151,7 @@ def streamed(out: Console, gateway: Gateway, body: Json) -> Json:
 
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.")],
-    k: Annotated[int, typer.Option(help="Passages; 0: the server's default.", min=0)] = 0,
+    k: Annotated[int, typer.Option(help="Number of passages; 0: the server's default.", min=0)] = 0,
     company: Companies = None,
     ticker: Tickers = None,
     document_type: Types = None,

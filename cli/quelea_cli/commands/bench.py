@@ -22,7 +22,7 @@ from quelea_cli.stack.plan import Options
 
 def bench(
     home: HomeDir = Path(".quelea/bench"),
-    passages: Annotated[int, typer.Option(help="Fill the knowledge base up to about so many.", min=1)] = 5000,
+    passages: Annotated[int, typer.Option(help="Fill the knowledge base to about this many passages.", min=1)] = 5000,
     samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = CHECKOUT / "samples",
     as_json: AsJson = False,
 ) -> None:
@@ -45,7 +45,7 @@ def bench(
         await asyncio.to_thread(measure, url)
 
     if not serve(place, Options("127.0.0.1", 0, False, "", {}), Policy(), terminal_level=None, work=work):
-        raise CliError("Stopped before it had finished; what was ingested stays for the next run.")
+        raise CliError("Stopped before it finished; what was ingested is kept for the next run.")
     say(err, "encoding …")
     found.extend(measuring.encoder())  # alone on the machine, as it brings an encoder of its own
     if as_json:

@@ -19,7 +19,7 @@ _MOST_CHARS = 30_000
 
 def chat(
     as_of: AsOf = "",
-    route: Annotated[Route, typer.Option(help="As of quelea ask.")] = Route.auto,
+    route: Annotated[Route, typer.Option(help="Same as for `quelea ask`.")] = Route.auto,
     company: Companies = None,
     language: Languages = None,
     url: Url = DEFAULT_URL,

@@ -33,13 +33,15 @@ def demo(
     samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = CHECKOUT / "samples",
     engine: Annotated[
         Engine,
-        typer.Option(help="none quotes; cpu: vLLM with a tiny model writes, and is not judged."),
+        typer.Option(
+            help="none: quote the sources; cpu: write with a tiny model on vLLM, whose answers are not graded."
+        ),
     ] = Engine.none,
-    once: Annotated[bool, typer.Option(help="Stop after the questions; exit code 0 when all went well.")] = False,
+    once: Annotated[bool, typer.Option(help="Stop after the questions; exit code 0 on success.")] = False,
 ) -> None:
     """Start a stack with the sample web, ingest the samples, ask questions, and keep serving until Ctrl-C."""
     if not (samples / QUESTIONS).is_file():
-        raise CliError(f"There are no samples in {samples}; name their folder with --samples.", EXIT_USAGE)
+        raise CliError(f"No samples in {samples}; set their folder with --samples.", EXIT_USAGE)
     out, _ = consoles()
 
     def ask_all(url: str) -> None:
@@ -63,4 +65,4 @@ def demo(
     )
     finished = serve(Home(home), options, Policy(), terminal_level=None, work=work)
     if once and not finished:
-        raise CliError("The demo was stopped before it had finished.")
+        raise CliError("The demo was stopped before it finished.")

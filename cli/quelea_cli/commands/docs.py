@@ -13,17 +13,21 @@ from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
 from quelea_cli.output import consoles, print_json, say
 
-docs_app = typer.Typer(help="List, show and remove documents; decide about pages of the web.")
+docs_app = typer.Typer(help="List, show and remove documents; approve or reject web pages.")
 decisions(docs_app)
 
-Limit = Annotated[int, typer.Option(help="At most so many.", min=1)]
+Limit = Annotated[int, typer.Option(help="Maximum number of results.", min=1)]
 
 
 @docs_app.callback(invoke_without_command=True)
 def docs(
     context: typer.Context,
-    web: Annotated[bool, typer.Option("--web", help="Pages of the web instead: state, host, dates, why.")] = False,
-    state: Annotated[list[PageState] | None, typer.Option(help="With --web: only these; repeatable.")] = None,
+    web: Annotated[
+        bool, typer.Option("--web", help="List web pages instead, with state, host, dates and reason.")
+    ] = False,
+    state: Annotated[
+        list[PageState] | None, typer.Option(help="With --web: only pages in this state; repeatable.")
+    ] = None,
     host: Hosts = None,
     added_from: Added = "",
     added_to: Until = "",
@@ -37,7 +41,7 @@ def docs(
     if web:
         list_web_pages(state or [], host or [], added_from, added_to, url=url, api_key=api_key, as_json=as_json)
     elif state or host or added_from or added_to:
-        raise CliError("--state, --host, --from and --to go with --web.", EXIT_USAGE)
+        raise CliError("--state, --host, --from and --to need --web.", EXIT_USAGE)
     else:
         list_documents(url=url, api_key=api_key, as_json=as_json)
 
@@ -90,7 +94,7 @@ def _cells(one: Json) -> list[str]:
 
 @docs_app.command("show")
 def show_document(
-    document_id: Annotated[str, typer.Argument(help="Its id; `quelea docs list` shows it.")],
+    document_id: Annotated[str, typer.Argument(help="Id of the document; `quelea docs list` shows it.")],
     page: Annotated[int, typer.Option(help="Show the text of this page.", min=0)] = 0,
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",

@@ -69,7 +69,7 @@ def find_files(paths: list[Path]) -> tuple[list[Upload], int]:
         elif path.is_file():
             found.append(Upload(path, f"upload:{path.name}"))
         else:
-            raise CliError(f"There is no file or folder {path}.", EXIT_USAGE)
+            raise CliError(f"No such file or folder: {path}.", EXIT_USAGE)
     return found, passed_over
 
 
@@ -96,7 +96,7 @@ def read_metadata(given: str) -> Json:
     try:
         metadata = json.loads(text)
     except ValueError as error:
-        raise CliError(f"--metadata is not JSON: {error}.", EXIT_USAGE) from error
+        raise CliError(f"--metadata is not valid JSON: {error}.", EXIT_USAGE) from error
     if not isinstance(metadata, dict):
         raise CliError('--metadata must be a JSON object, for example {"company": "Apple"}.', EXIT_USAGE)
     return metadata
@@ -104,10 +104,13 @@ def read_metadata(given: str) -> Json:
 
 def ingest(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH|URL...", help="Files, folders with all below them, web pages.")
+        list[str],
+        typer.Argument(
+            metavar="PATH|URL...", help="Files, folders (with everything below them) or addresses of web pages."
+        ),
     ],
     metadata: Annotated[
-        str, typer.Option(help="JSON object, or a file with one, that wins over what the documents say of themselves.")
+        str, typer.Option(help="JSON object, or a file with one; it overrides the metadata that the documents contain.")
     ] = "",
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
@@ -116,7 +119,9 @@ def ingest(
     """Put documents into the knowledge base and wait until they can be found."""
     uploads, passed_over = find(paths)
     if not uploads:
-        raise CliError("No document there; it may be a PDF, HTML, DOCX, XLSX, PPTX, CSV, JSON, Markdown or text file.")
+        raise CliError(
+            "No documents found; supported are PDF, HTML, DOCX, XLSX, PPTX, CSV, JSON, Markdown and text files."
+        )
     out, err = consoles()
     with connect(url, api_key) as gateway:
         run(gateway, uploads, read_metadata(metadata), err if as_json else out, quiet=as_json)

@@ -17,11 +17,12 @@ _REPLAY = "replay"
 
 def jobs(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID | replay ID...]", help="One job; replay tries jobs once more.")
+        list[str] | None,
+        typer.Argument(metavar="[ID | replay ID...]", help="Id of a job; `replay` runs failed jobs again."),
     ] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="The dead letters: failed, and can be replayed.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="With replay: every job that can be replayed.")] = False,
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=1000)] = 50,
+    failed: Annotated[bool, typer.Option("--failed", help="Only failed jobs that can be replayed.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="With replay: all jobs that can be replayed.")] = False,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=1000)] = 50,
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,
@@ -30,9 +31,9 @@ def jobs(
     given = ids or []
     replaying = bool(given) and given[0] == _REPLAY
     if replaying and bool(given[1:]) == everything:
-        raise CliError("Say what to replay: ids of jobs, or --all. `quelea jobs --failed` lists them.", EXIT_USAGE)
+        raise CliError("Name the jobs to replay, or use --all. `quelea jobs --failed` lists them.", EXIT_USAGE)
     if not replaying and (everything or len(given) > 1):
-        raise CliError("Give one id, or none; --all and several ids go with `quelea jobs replay`.", EXIT_USAGE)
+        raise CliError("Give at most one id; --all and several ids are for `quelea jobs replay`.", EXIT_USAGE)
     with connect(url, api_key) as gateway:
         if replaying:
             found = gateway.request("POST", "/v1/jobs/replay", json={"ids": given[1:]})

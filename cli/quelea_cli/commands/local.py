@@ -26,7 +26,7 @@ _FORMAT = 1
 
 @keys_app.command("create")
 def create_key(
-    name: Annotated[str, typer.Argument(help="Whose key it is.")], home: HomeDir = DEFAULT_HOME, as_json: AsJson = False
+    name: Annotated[str, typer.Argument(help="Name of the key.")], home: HomeDir = DEFAULT_HOME, as_json: AsJson = False
 ) -> None:
     """Make a key and print it; only its hash is kept, so this is the only time it is shown."""
     key = _keys(home, "create", name).strip()
@@ -50,7 +50,7 @@ def list_keys(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
 
 
 @keys_app.command("revoke")
-def revoke_key(name: Annotated[str, typer.Argument(help="Whose key.")], home: HomeDir = DEFAULT_HOME) -> None:
+def revoke_key(name: Annotated[str, typer.Argument(help="Name of the key.")], home: HomeDir = DEFAULT_HOME) -> None:
     """Make a key worthless at once."""
     _keys(home, "revoke", name)
     say(consoles()[0], f"The key of {name} no longer opens anything.")
@@ -74,7 +74,7 @@ def backup(
     """Write everything of a stopped stack into one archive: index, documents, jobs and keys' hashes."""
     place = Home(home)
     if not place.root.is_dir():
-        raise CliError(f"There is no home {place.root}.", EXIT_USAGE)
+        raise CliError(f"No such home: {place.root}.", EXIT_USAGE)
     fresh = file.with_name(file.name + ".part")
     with place.locked():
         manifest = json.dumps({"format": _FORMAT, "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}).encode()
@@ -105,13 +105,13 @@ def restore(
     place = Home(home)
     with place.locked():
         if any(next(folder.iterdir(), None) for folder in place.data):
-            raise CliError(f"{place.root} holds data already; restore into a new --home, then use that.", EXIT_USAGE)
+            raise CliError(f"{place.root} already holds data; restore into a new --home.", EXIT_USAGE)
         try:
             with tarfile.open(file, "r:gz") as archive:
                 first = archive.next()
                 inside = archive.extractfile(first) if first and first.name == _MANIFEST else None
                 if inside is None or json.load(inside).get("format") != _FORMAT:
-                    raise CliError(f"{file} is no backup that this version of quelea can read.")
+                    raise CliError(f"{file} is not a backup that this version of quelea can read.")
                 names = {folder.name for folder in place.data}
                 for member in archive:
                     if member.name.partition("/")[0] in names:

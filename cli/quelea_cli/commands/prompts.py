@@ -14,8 +14,8 @@ from quelea_cli.output import consoles, print_json, say
 
 
 def prompts(
-    name: Annotated[str, typer.Argument(help="Show the text of this template; leave it out for a list.")] = "",
-    language: Annotated[str, typer.Option(help="en or zh; both when not given.")] = "",
+    name: Annotated[str, typer.Argument(help="Show the text of this template instead of the list.")] = "",
+    language: Annotated[str, typer.Option(help="en or zh; default: both.")] = "",
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,
@@ -30,7 +30,7 @@ def prompts(
     for problem in found["problems"]:
         say(problems, f"note: {problem}", "yellow")
     if not found["prompts"] and not found["problems"]:
-        raise CliError("There is no such template; `quelea prompts` lists them.")
+        raise CliError("No such template; `quelea prompts` lists them.")
     if name:
         for one in found["prompts"]:
             say(out, f"{one['name']} ({one['language']}), version {one['version']}", "bold")

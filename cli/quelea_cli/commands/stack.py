@@ -55,34 +55,45 @@ class Level(StrEnum):
 def up(
     home: HomeDir = DEFAULT_HOME,
     port: Annotated[int, typer.Option(help="Port of the gateway; 0 takes a free one.", min=0, max=65535)] = 8080,
-    host: Annotated[str, typer.Option(help="Address of the gateway; not loopback turns keys on.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; any other than loopback turns API keys on.")
+    ] = "127.0.0.1",
     auth: Annotated[
-        bool | None, typer.Option("--auth/--no-auth", help="Ask for keys; by default only when others can reach it.")
+        bool | None,
+        typer.Option(
+            "--auth/--no-auth", help="Require API keys; default: only when other machines can reach the gateway."
+        ),
     ] = None,
     reader: Annotated[
-        Reader, typer.Option(help="extractive quotes; openai asks a model; cpu: a tiny one on vLLM here.")
+        Reader,
+        typer.Option(
+            help="extractive: quote the sources; openai: ask a language model; cpu: run a tiny model on vLLM here."
+        ),
     ] = (Reader.extractive),
-    openai_base_url: Annotated[str, typer.Option(help="An OpenAI-compatible endpoint, with /v1.")] = "",
-    openai_model: Annotated[str, typer.Option(help="The model's name there.")] = "",
+    openai_base_url: Annotated[str, typer.Option(help="OpenAI-compatible endpoint, including /v1.")] = "",
+    openai_model: Annotated[str, typer.Option(help="Name of the model at the endpoint.")] = "",
     openai_api_key: Annotated[
-        str, typer.Option(envvar="OPENAI_API_KEY", help="Key for the endpoint.", show_default=False)
+        str, typer.Option(envvar="OPENAI_API_KEY", help="API key of the endpoint.", show_default=False)
     ] = "",
     web: Annotated[
         bool,
-        typer.Option("--web", help="Search the web when the documents do not answer: questions leave this machine."),
+        typer.Option(
+            "--web", help="Search the web when the documents are not enough; questions then leave this machine."
+        ),
     ] = False,
     sample_web: Annotated[
-        bool, typer.Option("--sample-web", help="A small web of samples on this machine stands in for the internet.")
+        bool, typer.Option("--sample-web", help="Use a small sample web on this machine instead of the internet.")
     ] = False,
     agent: Annotated[
-        bool, typer.Option("--agent", help="Also what the agent needs: the sandbox (Docker) and the market-data door.")
+        bool,
+        typer.Option("--agent", help="Also start what the agent needs: the sandbox (Docker) and the market-data door."),
     ] = False,
     tls: Annotated[
-        bool, typer.Option("--tls", help="Mutual TLS between the services, with certificates made for this run.")
+        bool, typer.Option("--tls", help="Use mutual TLS between the services, with certificates made for this run.")
     ] = False,
-    start_seconds: Annotated[float, typer.Option(help="Longest wait for a service to be ready.", min=1)] = 120.0,
+    start_seconds: Annotated[float, typer.Option(help="Maximum wait for a service to be ready.", min=1)] = 120.0,
     log_level: Annotated[Level, typer.Option(help="Lowest level shown on the terminal.")] = Level.info,
-    detach: Annotated[bool, typer.Option(help="Return when it is ready, and leave it running.")] = False,
+    detach: Annotated[bool, typer.Option(help="Run in the background; return when it is ready.")] = False,
 ) -> None:
     """Run everything: redis, embedder, retriever, search, worker, generator, gateway. Ctrl-C ends it."""
     if detach:
@@ -104,14 +115,14 @@ def up(
     if agent:
         check_engine(os.environ)
     if not options.auth and not is_loopback(host):
-        raise CliError(f"{host} can be reached by others: keys cannot be off there.", EXIT_USAGE)
+        raise CliError(f"{host} can be reached from other machines, so --auth off is not allowed.", EXIT_USAGE)
     serve(Home(home), options, Policy(start_seconds=start_seconds), terminal_level=log_level.value)
 
 
 def sample_folder(samples: Path = CHECKOUT / "samples") -> Path:
     """Where the sample web is; CliError when this is no checkout."""
     if not (samples / "web" / "site.json").is_file():
-        raise CliError(f"There is no sample web in {samples / 'web'}; it comes with the repository.", EXIT_USAGE)
+        raise CliError(f"No sample web in {samples / 'web'}; it is part of the repository.", EXIT_USAGE)
     return samples / "web"
 
 
@@ -119,7 +130,7 @@ def reader_settings(reader: Reader, base_url: str, model: str, api_key: str) -> 
     """The generator's variables for the reader that was chosen."""
     if reader is not Reader.openai:
         if base_url or model:
-            raise CliError("--openai-base-url and --openai-model go with --reader openai.", EXIT_USAGE)
+            raise CliError("--openai-base-url and --openai-model need --reader openai.", EXIT_USAGE)
         return {}
     if not base_url or not model:
         raise CliError("--reader openai needs --openai-base-url and --openai-model.", EXIT_USAGE)
@@ -214,7 +225,7 @@ def _completed(options: Options) -> Options:
     if not port:
         port = free_ports(1)[0]
     elif not is_free(options.host, port):
-        raise CliError(f"Port {port} on {options.host} is taken; choose another with --port, or 0 for a free one.")
+        raise CliError(f"Port {port} on {options.host} is in use; choose another with --port, or 0 for a free one.")
     return replace(options, port=port, model=encoder())
 
 
@@ -262,4 +273,4 @@ def _detached(home_dir: Path, start_seconds: float) -> None:
             raise CliError(f"{last.removeprefix('quelea: ')} · Its log: {console}")
         time.sleep(0.2)
     process.terminate()
-    raise CliError(f"Quelea was not ready in time. Its log: {console}")
+    raise CliError(f"Quelea was not ready in time. See its log: {console}")

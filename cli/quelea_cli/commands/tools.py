@@ -16,7 +16,7 @@ from quelea_cli.gateway import Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
 from quelea_cli.output import consoles, print_json, say
 
-tools_app = typer.Typer(help="The catalogue of functions that get data.", no_args_is_help=True)
+tools_app = typer.Typer(help="The catalogue of data functions.", no_args_is_help=True)
 
 Category = Annotated[str, typer.Option("--category", help="Only this category; `quelea tools categories` lists them.")]
 
@@ -31,10 +31,10 @@ class Mode(StrEnum):
 
 @tools_app.command("search")
 def search_tools(
-    question: Annotated[str, typer.Argument(help="What is to be found out, any language; empty: list by name.")] = "",
+    question: Annotated[str, typer.Argument(help="What you need, in any language; empty: list by name.")] = "",
     category: Category = "",
-    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="At most so many.")] = 10,
-    mode: Annotated[Mode, typer.Option(help="By meaning, by words, or both.")] = Mode.both,
+    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="Maximum number of results.")] = 10,
+    mode: Annotated[Mode, typer.Option(help="Search by meaning (dense), by words (lexical) or both.")] = Mode.both,
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,

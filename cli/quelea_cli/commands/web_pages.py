@@ -30,7 +30,9 @@ Hosts = Annotated[list[str] | None, typer.Option("--host", help="Pages of this h
 Added = Annotated[str, typer.Option("--from", help="Added on this day (UTC) or later, YYYY-MM-DD or RFC 3339.")]
 Until = Annotated[str, typer.Option("--to", help="Added on this day or earlier.")]
 States = Annotated[list[PageState] | None, typer.Option("--state", help="Pages in this state; repeatable.")]
-Pages = Annotated[list[str] | None, typer.Argument(metavar="[URL...]", help="Addresses; `quelea docs --web` has them.")]
+Pages = Annotated[
+    list[str] | None, typer.Argument(metavar="[URL...]", help="Addresses of web pages; `quelea docs --web` lists them.")
+]
 
 
 def list_web_pages(
@@ -60,7 +62,7 @@ def list_web_pages(
     for one in found["pages"]:
         table.add_row(*cells(one))
     out.print(table)
-    say(out, f"{len(found['pages'])} of {found['total']} pages of the web")
+    say(out, f"{len(found['pages'])} of {found['total']} web pages")
 
 
 def cells(page: Json) -> list[str]:
@@ -72,9 +74,9 @@ def cells(page: Json) -> list[str]:
 def decisions(app: typer.Typer) -> None:
     """Add approve, reject and roll-back to a group of commands."""
     for name, done, says in (
-        ("approve", "approved", "Let pages of the web into the knowledge base."),
-        ("reject", "rejected", "Take pages of the web out, and use them for no answer any more."),
-        ("roll-back", "rolled back", "Take out what the web brought in, as if it had never been found."),
+        ("approve", "approved", "Add web pages to the knowledge base."),
+        ("reject", "rejected", "Remove web pages from the knowledge base and never use them again."),
+        ("roll-back", "rolled back", "Remove web pages from the knowledge base as if they had never been found."),
     ):
         app.command(name, help=says)(_decision(name, done))
 
@@ -97,7 +99,7 @@ def _decision(name: str, done: str) -> Callable[..., None]:
         wanted = {field: value for field, value in given.items() if value}
         if not wanted:
             raise CliError(
-                f"Say which pages to {name}: addresses without an option, --host, --state, --from or --to.", EXIT_USAGE
+                f"Choose the pages to {name} by address, or with --host, --state, --from or --to.", EXIT_USAGE
             )
         with connect(url, api_key) as gateway:
             found = gateway.request("POST", f"/v1/web/pages/{name}", json=wanted)
@@ -108,8 +110,8 @@ def _decision(name: str, done: str) -> Callable[..., None]:
         for page in found["pages"]:
             say(out, f"{done}  {page['url']}")
         for job in found["jobs"]:
-            say(out, f"job {job['id']}; `quelea jobs {job['id']}` says how far it is")
+            say(out, f"job {job['id']}; `quelea jobs {job['id']}` shows its progress")
         if not found["pages"]:
-            say(out, "No page of the web is meant by that; `quelea docs --web` lists them.")
+            say(out, "No web page matches; `quelea docs --web` lists them.")
 
     return decide

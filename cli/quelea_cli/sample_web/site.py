@@ -91,7 +91,7 @@ def load(folder: Path) -> Site:
             body = index_page(usual["name"], usual["language"], links).encode()
             site.add(Page(host, "/", usual["name"], "", "2023-11-01", "text/html; charset=utf-8", body))
     except (OSError, ValueError, KeyError) as error:
-        raise CliError(f"{folder} holds no sample web: {error}.", EXIT_USAGE) from error
+        raise CliError(f"{folder} is not a sample web: {error}.", EXIT_USAGE) from error
     return site
 
 

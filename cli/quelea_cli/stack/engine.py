@@ -19,7 +19,7 @@ def python_of(checkout: Path) -> Path:
     """The interpreter of vLLM's own environment. Raises CliError when `make engine-cpu` has not been run."""
     python = checkout / ".engine-cpu/bin/python"
     if not python.is_file() or not (_model(checkout) / "config.json").is_file():
-        raise CliError("There is no vLLM here; `make engine-cpu` makes one (1 GB to download).", EXIT_USAGE)
+        raise CliError("vLLM is not installed; `make engine-cpu` installs it (1 GB download).", EXIT_USAGE)
     return python
 
 

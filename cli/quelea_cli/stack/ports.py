@@ -32,7 +32,7 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
             found.append(port)
             if len(found) == count:
                 return found
-    raise CliError("There are not enough free ports on this machine.")
+    raise CliError("Not enough free ports on this machine.")
 
 
 def is_loopback(host: str) -> bool:

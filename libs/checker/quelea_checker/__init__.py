@@ -1,33 +1,20 @@
 """Whether the figures and citations of an answer hold, given the passages that it was written from.
 
-Where a rule lives, in the order in which an answer goes through:
+The folders are the way of a sentence, and import only those before them:
 
-reading a text      shaping (foreign markers, LaTeX), normal, sentences, not_figures (numbers that are none), amounts,
-                    spelled, counts (years that count things), periods with period_forms and short_dates, attaching
-                    (which time a figure is of), leading (what a line before a list or a column's head holds for)
-reading evidence    markup (tables in HTML), tables, heads, mended_heads, units, passage_facts (a passage), facts (all
-                    of them), fiscal (what a header tells of the years), times (whether two times can be one), owners
-                    (whose passage it is)
-a figure found      supported: the facts that matching, contradicting, signs, spans, measures, together, naming and
-                    bases let it be; binding, by profiles (the words about it), whether they fit another fact better;
-                    rows (which row of a table the words name) for figures that are computed
-a figure computed   resolving, where the words state the computation outright (asking) and name its rows (operands)
-                    and times: then it is compared with that alone; else deriving searches relevant rows (relevance) by
-                    computing, columns, steps, sums, wide, earlier (what was before); following says whether the result
-                    is what was said; wording which computation the words ask for
-a whole sentence    against (superlatives, extremes, comparing, listed, fiscal_names), exchanged subjects, chained
-                    (what follows from its own figures)
-prose               against_prose: contrary ("not", who did it to whom), clauses (the opposite, by opposites), prefixed
-                    ("un-"), overstated ("all" of "some"), numbered ("six" for five), ranking (which of two is more, of
-                    all most), mingled (what is said of another thing), invented (a name, a thing, a cause); across
-                    (another language)
-verdicts            support (sentences and markers), checker puts all together
+reading     sentences, amounts, periods, tables and units of the answer and of the passages: facts
+matching    which facts a figure may be, by size, unit, sign, direction and time; the words about a figure
+binding     which of them it is said of: whether the words fit better a fact that it disagrees with (weights.json,
+            fitted by `quelea eval binding`), whether two figures of a sentence are exchanged
+deriving    whether a figure that stands nowhere follows from facts: computations that its words ask for, a search
+            of tables, and a test against chance
+verdicts    on figures, sentences and markers; sentences in another language than the evidence's
 """
 
 from __future__ import annotations
 
-from quelea_checker.checker import check_answer
 from quelea_checker.model import (
+    UNSUPPORTED,
     CheckedFigure,
     CheckedSentence,
     CheckPassage,
@@ -37,8 +24,10 @@ from quelea_checker.model import (
     Near,
     Report,
 )
+from quelea_checker.verdicts.answers import check_answer
 
 __all__ = [
+    "UNSUPPORTED",
     "CheckPassage",
     "CheckedFigure",
     "CheckedSentence",

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-FigureVerdict = Literal["supported", "derived", "unsupported"]
-SentenceVerdict = Literal["supported", "partly", "unsupported", "no_claim"]
+FigureVerdict = Literal["supported", "derived", "contradicted", "not_found"]
+SentenceVerdict = Literal["supported", "partly", "contradicted", "not_found", "no_claim"]
+UNSUPPORTED = frozenset({"contradicted", "not_found"})
+"""Verdicts of what the evidence does not bear out: it says otherwise, or it says nothing of it."""
 Kind = Literal["number", "percent", "points", "multiple", "period"]
 
 ONE = Decimal(1)
@@ -129,7 +131,7 @@ class CheckedFigure:
 
     Attributes:
         passage: Number of a passage that has it, from 1 as markers count; of a derived one that of its first operand;
-            None when unsupported.
+            None when it is contradicted or not found.
         formula: Of a derived figure: "= 1,496.5 − 1,202.9"; else empty.
     """
 

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources
 
+from quelea_fintext.company_names import EVERYDAY, known_companies
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.text import CJK, language_of, normalise, stem
 
 ALTERNATIVES = 2
 """So many of the ways to say a thing in the other language are given, the usual ones."""
-
-ALSO_A_WORD = {"美的": r"(?<![\u4e00-\u9fff])美的|美的(?=集团|空调|电器|公司)", "大众": r"大众(?=汽车|集团|中国|品牌)"}
-"""Short Chinese names of companies that are parts of other words as well (完美的, 社会大众): patterns of the name."""
 
 _WORD = re.compile(r"[a-z0-9&]+(?:[-'][a-z0-9&]+)*")
 _LONGEST = 6
@@ -25,7 +23,7 @@ _SECTION = "# -- "
 @cache
 def entries(section: str = "") -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """Every line of the glossary, or of one section ("companies"): the Chinese ways to say a thing, and the English."""
-    text = resources.files("quelea_fintext").joinpath("glossary.txt").read_text("utf-8")
+    text = (LANGUAGES.folder / "zh" / "glossary.txt").read_text("utf-8")
     found = []
     within = ""
     for line in text.splitlines():
@@ -34,7 +32,19 @@ def entries(section: str = "") -> tuple[tuple[tuple[str, ...], tuple[str, ...]],
         if line and not line.startswith("#") and section in ("", within):
             chinese, english = line.split(" = ")
             found.append((tuple(chinese.split("|")), tuple(english.split("|"))))
+    if section in ("", "companies"):
+        found += _companies(everyday=section == "companies")
     return tuple(found)
+
+
+def _companies(*, everyday: bool) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Companies with a name in both languages; in a text at large a name that is an everyday word is the word."""
+    found = []
+    for one in known_companies():
+        english = tuple(name for name in one.names["en"] if everyday or name.lower() not in EVERYDAY)
+        if english and (chinese := one.names.get("zh")):
+            found.append((chinese, english))
+    return found
 
 
 def glossed(text: str) -> list[str]:

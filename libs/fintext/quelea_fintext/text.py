@@ -1,4 +1,4 @@
-"""Words of Chinese and English text, for everyone who compares them. Standard library, PyStemmer and rjieba only."""
+"""Words of Chinese and English text, for everyone who compares them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import rjieba
 import Stemmer
+
+from quelea_fintext.languages import LANGUAGES
 
 _STEMMER = Stemmer.Stemmer("english")
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -28,16 +30,7 @@ _seen: dict[str, tuple[str, ...]] = {}
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*", re.ASCII)
 _AROUND_FIGURES = "$%()[],.;:+-*"
 
-STOP_WORDS = frozenset(
-    """a about above after again all also am an and any are as at be because been before being below between both but
-    by can could did do does doing down during each few for from further had has have having he her here hers him his
-    how i if in into is it its itself just me more most my no nor not now of off on once only or other our out over own
-    please provide s same she should so some such t tell than that the their theirs them then there these they this
-    those through to too under until up us very was we were what when where which while who whom why will with would
-    you your 的 了 和 是 在 有 与 及 或 对 为 以 于 其 中 被 将 从 到 等 这 那 该 此 也 都 而 但 并 请 吗 呢 吧
-    什么 如何 怎么 怎样 哪些 哪个 多少 几 是否 能否 可以 请问 以及 关于 根据 简要 介绍 一下
-    我 我们 你 您 它 他 她""".split()
-)
+STOP_WORDS = frozenset(LANGUAGES.words("language.stop_words"))
 
 
 def normalise(text: str) -> str:

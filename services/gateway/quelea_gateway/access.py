@@ -54,8 +54,8 @@ class Access:
         open_to_all = [a for a in (settings.http_listen, settings.listen) if not is_loopback(a)]
         if settings.auth == "off" and open_to_all:
             raise InvalidInput(
-                f"Keys are off (QUELEA_GATEWAY_AUTH=off) and {', '.join(open_to_all)} can be reached from other "
-                "machines. Listen on 127.0.0.1 or turn keys on."
+                f"API keys are off (QUELEA_GATEWAY_AUTH=off), but {', '.join(open_to_all)} can be reached from other "
+                "machines. Listen on 127.0.0.1 or set QUELEA_GATEWAY_AUTH=keys."
             )
         self.required = settings.auth == "keys"
         self.ring = KeyRing(Path(settings.keys_file))
@@ -67,10 +67,10 @@ class Access:
         scheme, _, key = (authorization or "").partition(" ")
         key = key.strip()
         if scheme.lower() != "bearer" or not key:
-            raise Unauthenticated("A key is needed: send it as Authorization: Bearer KEY.")
+            raise Unauthenticated("An API key is required; send it as Authorization: Bearer KEY.")
         name = self.ring.name_of(key)
         if name is None:
-            raise Unauthenticated("This key is not known.")
+            raise Unauthenticated("Unknown API key.")
         return name
 
 

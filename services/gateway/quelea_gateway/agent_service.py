@@ -14,7 +14,7 @@ from quelea_kit.paging import checked_page_size
 
 from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import made_file
-from quelea_gateway.core.agent.model import Run
+from quelea_gateway.core.agent.model import Budget, Run
 from quelea_gateway.exports import exported
 from quelea_gateway.gateway import Gateway
 
@@ -96,6 +96,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     ) -> agent_pb2.StartRunResponse:
         """Queue a run."""
         with self._gateway.admitted(context) as name:
+            asked = request.budget
             wanted = run_requests.build(
                 request.question,
                 self._gateway.limits,
@@ -103,10 +104,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
                 tenant=name,
                 as_of=request.as_of,
                 model=request.model,
-                steps=request.budget.steps,
-                tokens=request.budget.tokens,
-                seconds=request.budget.seconds,
-                calls=request.budget.calls,
+                budget=Budget(asked.steps, asked.tokens, asked.seconds, asked.calls),
                 bundle_ids=list(request.bundle_ids),
             )
             manager = await self._gateway.analyst.ready()

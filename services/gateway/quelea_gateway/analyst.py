@@ -138,7 +138,7 @@ def build_analyst(
         model_seconds=settings.agent_model_seconds,
         code_seconds=settings.agent_code_seconds,
     )
-    bounds = RunLimits(
+    limits = RunLimits(
         running=settings.agent_running,
         running_per_tenant=settings.agent_running_per_key,
         queued=settings.agent_queue,
@@ -150,7 +150,7 @@ def build_analyst(
         tenant_calls=settings.agent_day_calls,
         beat_seconds=settings.agent_beat_seconds,
     )
-    manager = Manager(ports, Runs(settings.runs_url), rules=rules, bounds=bounds, report=_report)
+    manager = Manager(ports, Runs(settings.runs_url), rules=rules, limits=limits, report=_report)
     return Analyst(budgets, manager, sandbox, door)
 
 

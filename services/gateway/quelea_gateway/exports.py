@@ -19,7 +19,7 @@ _MOST_PICTURES = 20
 async def exported(manager: Manager, run: Run, name: str) -> bytes:
     """notebook.ipynb or report.pdf of a run. Raises Conflict while the run goes on (the report), NotFound."""
     if name == "report.pdf" and run.state not in ENDED:
-        raise Conflict("The run goes on; its report is made when it has ended.")
+        raise Conflict("The run is still in progress; its report is available when it has ended.")
     events = await manager.history(run.tenant, run.id)
     pictures = {}
     for one in [one for one in run.artifacts if one.media_type in PICTURES][:_MOST_PICTURES]:

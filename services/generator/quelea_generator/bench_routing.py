@@ -29,8 +29,9 @@ from quelea_kit.settings import ServiceSettings
 from quelea_generator.adapters.engine_pool import EnginePool
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
+from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import ByAffinity, Policy, RoundRobin
+from quelea_generator.core.chat.routing import ByAffinity, Policy, RoundRobin
 
 _POLICIES: dict[str, Callable[[], Policy]] = {"affinity": ByAffinity, "round robin": RoundRobin}
 _HITS = re.compile(r"^vllm:prefix_cache_(hits|queries)_total(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
@@ -81,7 +82,7 @@ async def cache_counts(urls: Sequence[str]) -> dict[str, float]:
 async def run(arguments: argparse.Namespace, policy: Policy, prompts: Sequence[list[Message]]) -> Measured:
     """Send the prompts through a pool with this policy."""
     urls, model = arguments.endpoints, arguments.model
-    endpoints = [OpenAIEndpoint(url, SecretStr(arguments.api_key), model, attempts=1) for url in urls]
+    endpoints = [OpenAIEndpoint(url, SecretStr(arguments.api_key), model) for url in urls]
     pool = EnginePool(endpoints, PoolLimits(places=arguments.at_once, queue_length=len(prompts)), policy)
     measured = Measured()
     turn = asyncio.Semaphore(arguments.at_once)
@@ -90,7 +91,7 @@ async def run(arguments: argparse.Namespace, policy: Policy, prompts: Sequence[l
         async with turn:
             started = time.perf_counter()
             first = 0.0
-            async for piece in pool.stream(messages, model=model, max_tokens=8, temperature=0.0):
+            async for piece in pool.stream(ChatRequest(tuple(messages), model, 8)):
                 if piece.text and not first:
                     first = time.perf_counter() - started
             measured.first_text.append(first)

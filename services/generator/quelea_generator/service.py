@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, Iterator
 from importlib.metadata import version
+from typing import Any
 
 import grpc
 from prometheus_client import Counter, Gauge, Histogram
@@ -51,8 +52,8 @@ REWRITES = Counter("quelea_generator_rewrites_total", "Follow-ups by what made t
 MARKERS_REMOVED = Counter(
     "quelea_generator_removed_markers_total", "Citations of evidence that does not exist, removed from answers."
 )
-IN_FLIGHT = Gauge("quelea_generator_in_flight", "Answers in the making.")
-REFUSED = Counter("quelea_generator_refused_total", "Requests refused because too many were in the making.")
+IN_FLIGHT = Gauge("quelea_generator_in_flight", "Answers being written.")
+REFUSED = Counter("quelea_generator_refused_total", "Requests refused because too many answers were being written.")
 
 
 class GeneratorService(pb_grpc.GeneratorServiceServicer):
@@ -84,17 +85,14 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         context: grpc.aio.ServicerContext[pb.GenerateRequest, pb.GenerateResponse],
     ) -> AsyncGenerator[pb.GenerateResponse, None]:
         """Text as it comes, then quotes, then Finished. A caller that leaves ends the work behind it."""
-        started = time.perf_counter()
         task, gather = to_task(request, self._settings), to_gather(request)
         reader = self.reader.name
-        first_token: float | None = None
+        clock = _Clock(reader)
         with self._place():
             async with contextlib.aclosing(batch_text(self.reader.read(task), gather, _text, Delta)) as events:
                 async for event in events:
                     if isinstance(event, Delta):
-                        if first_token is None:
-                            first_token = time.perf_counter() - started
-                            FIRST_TOKEN.labels(reader).observe(first_token)
+                        clock.first_token()
                         yield pb.GenerateResponse(delta=pb.TextDelta(text=event.text))
                     elif isinstance(event, Quote):
                         yield pb.GenerateResponse(quote=to_quote(event))
@@ -108,8 +106,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                                 prompt_version=event.prompt_version,
                                 prompt_tokens=event.prompt_tokens,
                                 completion_tokens=event.completion_tokens,
-                                first_token_ms=1000 * (first_token or 0.0),
-                                total_ms=1000 * (time.perf_counter() - started),
+                                **clock.milliseconds(),
                                 **to_decline(event.decline),
                             )
                         )
@@ -120,21 +117,18 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         context: grpc.aio.ServicerContext[pb.CompleteRequest, pb.CompleteResponse],
     ) -> AsyncGenerator[pb.CompleteResponse, None]:
         """Text as it comes, then Completed. A caller that leaves ends the work behind it."""
-        started = time.perf_counter()
+        clock = _Clock("completion")
         if self._completer is None:
             raise Conflict(
-                "This generator has no language model: its reader is extractive. Set QUELEA_GENERATOR_ENDPOINT.",
+                "No language model is configured. Set QUELEA_GENERATOR_ENDPOINT.",
                 details={"reader": self.reader.name},
             )
         wanted = to_completion(request, self._settings)
-        first_token: float | None = None
         with self._place():
             async with contextlib.aclosing(self._completer.complete(wanted)) as events:
                 async for event in events:
                     if isinstance(event, Delta):
-                        if first_token is None:
-                            first_token = time.perf_counter() - started
-                            FIRST_TOKEN.labels("completion").observe(first_token)
+                        clock.first_token()
                         yield pb.CompleteResponse(delta=pb.TextDelta(text=event.text))
                         continue
                     COMPLETIONS.labels(event.reason).inc()
@@ -147,8 +141,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                             model=event.model,
                             prompt_tokens=event.prompt_tokens,
                             completion_tokens=event.completion_tokens,
-                            first_token_ms=1000 * (first_token or 0.0),
-                            total_ms=1000 * (time.perf_counter() - started),
+                            **clock.milliseconds(),
                         )
                     )
 
@@ -162,7 +155,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         check_tenant(request.tenant)
         history = tuple(Turn(turn.role, turn.text) for turn in request.history)
         if sum(len(turn.text) for turn in history) > self._settings.max_prompt_chars:
-            raise TooLarge(f"More than {self._settings.max_prompt_chars} characters of history.")
+            raise TooLarge(f"history has more than {self._settings.max_prompt_chars} characters; send less of it.")
         with self._place():
             made = await self._rewriter.rewrite(
                 question,
@@ -206,11 +199,11 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
 
     @contextlib.contextmanager
     def _place(self) -> Iterator[None]:
-        """One of the places that the settings have for answers in the making, or Overloaded."""
+        """A slot for one answer. Raises Overloaded when all are taken."""
         if self._in_flight >= self._settings.most_in_flight:
             REFUSED.inc()
             raise Overloaded(
-                f"{self._settings.most_in_flight} answers are already in the making; try again in a second.",
+                f"{self._settings.most_in_flight} answers are already being written. Try again in a second.",
                 retry_after=1.0,
             )
         self._in_flight += 1
@@ -229,6 +222,25 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         TOKENS.labels(reader, "completion").inc(event.completion_tokens)
         MARKERS_REMOVED.inc(event.removed_markers)
         log.info("answered", reader=reader, reason=event.reason, decline=why, removed_markers=event.removed_markers)
+
+
+class _Clock:
+    """Times one request: from now to its first text, and to its end."""
+
+    def __init__(self, reader: str) -> None:
+        self._reader = reader
+        self._started = time.perf_counter()
+        self._first = 0.0
+
+    def first_token(self) -> None:
+        """Text has come; only the first call counts."""
+        if not self._first:
+            self._first = time.perf_counter() - self._started
+            FIRST_TOKEN.labels(self._reader).observe(self._first)
+
+    def milliseconds(self) -> dict[str, Any]:
+        """The fields of the last message; first_token_ms is 0 where no text came."""
+        return {"first_token_ms": 1000 * self._first, "total_ms": 1000 * (time.perf_counter() - self._started)}
 
 
 def _text(event: Event) -> str | None:

@@ -1,4 +1,4 @@
-"""What the generator can be told: environment variables QUELEA_GENERATOR_<FIELD>."""
+"""Settings of the generator: environment variables QUELEA_GENERATOR_<FIELD>."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class GeneratorSettings(ServiceSettings):
     """The model's name at the endpoint; required with an endpoint."""
 
     endpoint_ca: str = ""
-    """File of the CA that signed the certificate of an endpoint at https://; empty: the usual ones."""
+    """File of the CA that signed an https:// endpoint's certificate; empty: the system's CAs."""
 
     environment_proxy: bool = False
-    """Reach the endpoint through the proxy that the environment names; for endpoints outside."""
+    """Reach the endpoint through the proxy of the environment (HTTPS_PROXY), for hosted endpoints."""
 
     evidence_tokens: int = Field(default=3000, ge=100)
     """Most evidence in a prompt, in estimated tokens; less where the model's context asks for it."""
@@ -44,7 +44,7 @@ class GeneratorSettings(ServiceSettings):
     """Longest plain completion (Complete), in the model's tokens; a request may ask for less."""
 
     rewrite_seconds: float = Field(default=4.0, gt=0, le=30)
-    """Longest wait for the model to make a follow-up stand alone, its queue included; then the rules do it."""
+    """Longest wait for the model to rewrite a follow-up, queue included; after it the rules rewrite it."""
 
     max_messages: int = Field(default=400, ge=1)
     """Most messages of a plain completion."""
@@ -53,25 +53,25 @@ class GeneratorSettings(ServiceSettings):
     """Most characters of all its messages together."""
 
     context_tokens: int = Field(default=0, ge=0)
-    """The model's context in tokens, where the endpoint does not tell it (vLLM does); 0: what the endpoint says."""
+    """The model's context in tokens, for endpoints that do not report it (vLLM does); 0: as reported."""
 
     token_safety: float = Field(default=1.5, ge=1.0)
-    """What an estimate of tokens is multiplied by, where the endpoint does not count them (vLLM does)."""
+    """Factor on estimated tokens, for endpoints that do not count them (vLLM does)."""
 
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
     """For requests that name none; 0 keeps close to the evidence."""
 
     attempts: int = Field(default=3, ge=1, le=10)
-    """Tries to get the first token, in all, at whichever replica."""
+    """Attempts to get the first token, over all replicas."""
 
     max_in_flight_per_engine: int = Field(default=64, ge=1)
     """Answers that one replica works on at once; more wait here. On a CPU, the engine's QUELEA_ENGINE_MAX_NUM_SEQS."""
 
     queue_length: int = Field(default=128, ge=1)
-    """Answers that wait for a replica; one more is refused with RESOURCE_EXHAUSTED and a time to come back."""
+    """Most answers waiting for a replica; one more is refused with RESOURCE_EXHAUSTED and a retry time."""
 
     queue_length_per_tenant: int = Field(default=64, ge=1)
-    """Of those, answers of one tenant."""
+    """Most of them of one tenant."""
 
     queue_wait_seconds: float = Field(default=30.0, gt=0)
     """Longest wait there; then RESOURCE_EXHAUSTED."""
@@ -80,14 +80,13 @@ class GeneratorSettings(ServiceSettings):
     """Tokens, prompt and answer, that a waiting tenant gets per round."""
 
     affinity_factor: float = Field(default=1.0, ge=0.0)
-    """A replica that has more of the prompt cached is passed over when it has more outstanding tokens than another one,
-    by more than this times the tokens that it saves; 0: by outstanding tokens alone."""
+    """Weight of cached prompt tokens against outstanding tokens when a replica is chosen; 0 ignores the cache."""
 
     circuit_seconds: float = Field(default=15.0, gt=0)
-    """A replica that failed is asked for one token after 0.2, 0.4, 0.8 … seconds, at most this many, until it comes."""
+    """Longest pause between probes of a failed replica; pauses double from 0.2 seconds."""
 
     comeback_seconds: float = Field(default=20.0, ge=0)
-    """While no replica works: how long answers without text wait for one, and after how long new ones are refused."""
+    """While no replica works: how long answers without text wait, and after how long new ones are refused."""
 
     connect_seconds: float = Field(default=5.0, gt=0)
     """Longest wait for a connection to the endpoint."""
@@ -96,8 +95,7 @@ class GeneratorSettings(ServiceSettings):
     """Longest silence of the endpoint, before the first token and between two."""
 
     first_stall_seconds: float = Field(default=150.0, gt=0)
-    """Longest wait for the first token, where that is longer: of a model or adapter that has not answered since its
-    engine came up, while the engine writes other answers, and of a prompt that at the model's pace takes long to read.
+    """Longest wait for the first token where the engine is cold, busy with other answers, or reading a long prompt.
     The request's own deadline comes first; the gateway's is 180 s."""
 
     max_in_flight: int = Field(default=64, ge=1)
@@ -122,7 +120,7 @@ class GeneratorSettings(ServiceSettings):
 
     @property
     def most_in_flight(self) -> int:
-        """Answers in the making and waiting for it; the engines' queue refuses before this does."""
+        """Answers being written or waiting; the engines' queue refuses before this does."""
         if not self.endpoints:
             return self.max_in_flight
         # Twice the queue: a request that is about to be refused there has a place here.
@@ -131,7 +129,7 @@ class GeneratorSettings(ServiceSettings):
     @model_validator(mode="after")
     def _endpoint_needs_model(self) -> Self:
         if self.endpoint.strip(", ") == "" and self.endpoint:
-            raise ValueError("QUELEA_GENERATOR_ENDPOINT holds commas and no address")
+            raise ValueError("QUELEA_GENERATOR_ENDPOINT must hold at least one address, got only commas")
         if self.endpoint and not self.model:
             raise ValueError("QUELEA_GENERATOR_MODEL must name the model that QUELEA_GENERATOR_ENDPOINT serves")
         return self

@@ -29,20 +29,19 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
     """The request as the core has it.
 
     Raises:
-        InvalidInput: No question, a tenant's name of more than 200 characters, a passage number that is 0 or comes
-            twice, a date that is none, a temperature outside 0 to 2, a top_p outside 0 to 1, an empty text to stop
-            at, or more than four.
+        InvalidInput: No question, a tenant's name of more than 200 characters, a passage number that is 0 or repeated,
+            an invalid date, a temperature outside 0 to 2, a top_p outside 0 to 1, more than four stops or an empty one.
         TooLarge: The question, the number of passages or their length is over its limit.
     """
     question = to_question(request.question, settings)
     check_tenant(request.tenant)
     if len(request.evidence) > settings.max_evidence:
-        raise TooLarge(f"More than {settings.max_evidence} passages of evidence.")
+        raise TooLarge(f"evidence has more than {settings.max_evidence} passages; send fewer.")
     if sum(len(item.text) for item in request.evidence) > settings.max_evidence_chars:
-        raise TooLarge(f"More than {settings.max_evidence_chars} characters of evidence.")
+        raise TooLarge(f"evidence has more than {settings.max_evidence_chars} characters; send less.")
     numbers = [item.number for item in request.evidence]
     if 0 in numbers or len(set(numbers)) < len(numbers):
-        raise InvalidInput("Every passage of evidence needs a number of its own, from 1.")
+        raise InvalidInput("Every passage of evidence needs a unique number, 1 or greater.")
     return Task(
         question=question,
         evidence=tuple(_to_evidence(item) for item in request.evidence),
@@ -66,21 +65,21 @@ def to_completion(request: pb.CompleteRequest, settings: GeneratorSettings) -> C
     """The request as the core has it.
 
     Raises:
-        InvalidInput: No messages, one without text or of another role than system, user and assistant, a schema that
-            is none, a tenant's name of more than 200 characters, a temperature outside 0 to 2.
+        InvalidInput: No messages, one without text or with an unknown role, an invalid schema, a tenant's name of more
+            than 200 characters, a temperature outside 0 to 2.
         TooLarge: The messages are too many or too long, or the schema is.
     """
     if not request.messages:
-        raise InvalidInput("There are no messages.")
+        raise InvalidInput("messages must not be empty.")
     if len(request.messages) > settings.max_messages:
-        raise TooLarge(f"More than {settings.max_messages} messages.")
+        raise TooLarge(f"There are more than {settings.max_messages} messages; send fewer.")
     if sum(len(message.text) for message in request.messages) > settings.max_prompt_chars:
-        raise TooLarge(f"More than {settings.max_prompt_chars} characters of messages.")
+        raise TooLarge(f"messages have more than {settings.max_prompt_chars} characters; send less.")
     for message in request.messages:
         if message.role not in _ROLES:
-            raise InvalidInput(f"A message's role is one of {', '.join(_ROLES)}.")
+            raise InvalidInput(f"role must be one of {', '.join(_ROLES)}, got {message.role[:20]!r}.")
         if not message.text.strip():
-            raise InvalidInput("A message has no text.")
+            raise InvalidInput("A message must have text.")
     check_tenant(request.tenant)
     return CompletionRequest(
         messages=tuple(Message(message.role, message.text) for message in request.messages),
@@ -111,16 +110,16 @@ def check_tenant(tenant: str) -> None:
 def _temperature(request: pb.GenerateRequest | pb.CompleteRequest) -> float | None:
     temperature = request.temperature if request.HasField("temperature") else None
     if temperature is not None and not 0 <= temperature <= 2:
-        raise InvalidInput("The temperature must be from 0 to 2.")
+        raise InvalidInput("temperature must be between 0 and 2.")
     return temperature
 
 
 def _sampling(request: pb.GenerateRequest) -> Sampling:
     top_p = request.top_p if request.HasField("top_p") else None
     if top_p is not None and not 0 < top_p <= 1:
-        raise InvalidInput("top_p must be over 0, and at most 1.")
+        raise InvalidInput("top_p must be greater than 0 and at most 1.")
     if len(request.stop) > _MOST_STOPS or not all(request.stop):
-        raise InvalidInput(f"There may be {_MOST_STOPS} texts to stop at, and none of them empty.")
+        raise InvalidInput(f"stop takes at most {_MOST_STOPS} texts, none of them empty.")
     return Sampling(tuple(request.stop), top_p, request.seed if request.HasField("seed") else None)
 
 
@@ -143,14 +142,14 @@ def to_day(text: str) -> date:
         return datetime.now(UTC).date()
     day = parse_iso(text)
     if day is None:
-        raise InvalidInput("as_of must be a date, YYYY-MM-DD.")
+        raise InvalidInput(f"as_of must be YYYY-MM-DD, got {text[:20]!r}.")
     return day
 
 
 def to_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names of companies. Raises TooLarge."""
     if len(names) > _MAX_NAMES or any(len(name) > _MAX_NAME_CHARS for name in names):
-        raise TooLarge(f"More than {_MAX_NAMES} companies, or one of more than {_MAX_NAME_CHARS} characters.")
+        raise TooLarge(f"companies takes at most {_MAX_NAMES} names of at most {_MAX_NAME_CHARS} characters.")
     return tuple(names)
 
 

@@ -20,13 +20,14 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from quelea_fintext.periods import ReportingPeriod
 
 from quelea_retriever.adapters.embedder import Embedding
 from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.fake_embedder import FakeEmbedder
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import Profile
-from quelea_retriever.core.model import DocumentFacts, PassageRecord, Period
+from quelea_retriever.core.model import DocumentFacts, PassageRecord
 from quelea_retriever.library import Library
 from quelea_retriever.passage_vectors import vectorise
 from quelea_retriever.search import Question, Searcher
@@ -91,7 +92,7 @@ def _facts(number: int) -> DocumentFacts:
         ticker=f"C{number // 8}",
         language="en",
         document_type="10-Q",
-        period=Period(f"FY{2015 + number % 8} Q{quarter}", 2015 + number % 8, quarter),
+        period=ReportingPeriod(f"FY{2015 + number % 8} Q{quarter}", 2015 + number % 8, quarter),
         passages=_PER_DOCUMENT,
     )
 

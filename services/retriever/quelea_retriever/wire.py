@@ -14,10 +14,11 @@ from typing import Any
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
 from quelea_fintext.dates import parse_iso
+from quelea_fintext.periods import ReportingPeriod
 from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_retriever.core.header import contextual_header
-from quelea_retriever.core.model import DocumentFacts, Hit, Mode, PassageRecord, Period, Provenance, RankText, Reading
+from quelea_retriever.core.model import DocumentFacts, Hit, Mode, PassageRecord, Provenance, RankText, Reading
 from quelea_retriever.filters import DocumentFilter, folded
 
 MAX_K = 200
@@ -129,7 +130,7 @@ def metadata_in(said: common_pb2.DocumentMetadata, where: str) -> DocumentFacts:
         company_aliases=tuple(said.company_aliases),
         ticker=said.ticker,
         document_type=said.document_type,
-        period=Period(
+        period=ReportingPeriod(
             label=said.period.label,
             fiscal_year=said.period.fiscal_year,
             fiscal_quarter=said.period.fiscal_quarter,

@@ -13,6 +13,7 @@ from typing import Any
 
 import stamina
 from quelea.common.v1 import common_pb2
+from quelea_fintext.periods import ReportingPeriod
 from quelea_kit.errors import Conflict, PermissionDenied, QueleaError
 from quelea_kit.logging import get_logger
 
@@ -20,7 +21,7 @@ from quelea_search import wire
 from quelea_search.build import time_to_live
 from quelea_search.core import page_source, web_pages
 from quelea_search.core.jobs import JobState, Lane, Stage
-from quelea_search.core.model import Chunk, DocumentFacts, Period
+from quelea_search.core.model import Chunk, DocumentFacts
 from quelea_search.core.urls import host_of
 from quelea_search.core.web import Fetched, Validators
 from quelea_search.core.web_errors import BadStatus, FetchFailed, PageTimeout
@@ -244,6 +245,6 @@ def _merged(given: DocumentFacts, found: DocumentFacts) -> DocumentFacts:
     said = {
         item.name: value
         for item in dataclasses.fields(DocumentFacts)
-        if (value := getattr(given, item.name)) and value != Period()
+        if (value := getattr(given, item.name)) and value != ReportingPeriod()
     }
     return dataclasses.replace(found, **said)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from quelea_fintext.instructions import reads_like_instructions
+
 from quelea_search.adapters.formats import parse
 from quelea_search.adapters.web.page_facts import page_facts
 from quelea_search.adapters.web.page_text import decode_page
@@ -16,7 +18,6 @@ from quelea_search.core.errors import EmptyDocument
 from quelea_search.core.media_types import SUFFIXES, sniffed
 from quelea_search.core.metadata import read_metadata
 from quelea_search.core.model import DocumentFacts, LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.suspicious import reads_like_instructions
 from quelea_search.core.urls import host_of
 from quelea_search.core.web import Fetched, WebDocument
 from quelea_search.core.web_dates import FIRST_LINES, plausible, text_date, url_date

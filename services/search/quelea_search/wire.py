@@ -10,9 +10,10 @@ from google.protobuf.json_format import MessageToDict, MessageToJson, Parse, Par
 from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2 as pb
+from quelea_fintext.periods import ReportingPeriod
 
 from quelea_search.core.jobs import Job, JobState, Lane
-from quelea_search.core.model import Chunk, DocumentFacts, Period
+from quelea_search.core.model import Chunk, DocumentFacts
 from quelea_search.core.page_source import provisional_id
 from quelea_search.core.web_pages import PageState, WebPage
 
@@ -118,7 +119,7 @@ def facts_of(metadata: common_pb2.DocumentMetadata) -> DocumentFacts:
         company_aliases=tuple(metadata.company_aliases),
         ticker=metadata.ticker,
         document_type=metadata.document_type,
-        period=Period(
+        period=ReportingPeriod(
             label=period.label,
             fiscal_year=period.fiscal_year,
             fiscal_quarter=period.fiscal_quarter,

@@ -102,7 +102,7 @@ async def test_a_declined_answer(web):
 async def test_web_search_is_refused_by_name(web):
     response = await web.post("/v1/ask", json={"question": QUESTION, "route": "web"})
     assert response.status_code == 409
-    assert "Web search is not part of this deployment" in response.json()["error"]["message"]
+    assert "No web search is configured" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("route", ["auto", "local"])
@@ -150,7 +150,7 @@ async def test_a_crash_behind_the_door_is_a_500_that_tells_nothing(stand, web):
     response = await web.post("/v1/ask", json={"question": QUESTION})
     assert response.status_code == 500
     assert response.json() == {
-        "error": {"code": "INTERNAL", "message": "Internal error; the gateway's log has it.", "details": {}}
+        "error": {"code": "INTERNAL", "message": "Internal error; see the gateway's log.", "details": {}}
     }
 
 

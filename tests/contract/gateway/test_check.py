@@ -22,7 +22,7 @@ async def test_the_verdicts_of_an_answer(web):
         ("$81.8 billion", "supported", 2),
         ("three months ended July 1, 2023", "supported", 2),
         ("1.4%", "derived", 2),
-        ("$82.0 billion", "unsupported", None),
+        ("$82.0 billion", "not_found", None),
     ]
     assert found["figures"][2]["formula"] == "= (81,797 − 82,959) ÷ 82,959"
     assert [(s["verdict"], s["passages"]) for s in found["sentences"]] == [("partly", [2])]
@@ -85,4 +85,4 @@ async def test_a_table_in_html_is_read(web):
     rows = "<tr><th>(in millions)</th><th>2023</th><th>2022</th></tr><tr><td>Revenue</td><td>1,234</td><td>1,102</td>"
     body = {"answer": "Revenue was $1,234 million in 2022.", "passages": [f"<table>{rows}</tr></table>"]}
     found = (await web.post("/v1/check", json=body)).raise_for_status().json()
-    assert [f["verdict"] for f in found["figures"]] == ["unsupported", "supported"]
+    assert [f["verdict"] for f in found["figures"]] == ["contradicted", "supported"]

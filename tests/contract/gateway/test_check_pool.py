@@ -60,7 +60,7 @@ async def test_both_say_the_same():
     try:
         reports = [await one.check(answer, passages, question="How did sales change?") for one in (here, elsewhere)]
         assert reports[0] == reports[1]
-        assert {figure.verdict for figure in reports[0].figures} >= {"supported", "unsupported"}
+        assert {figure.verdict for figure in reports[0].figures} >= {"supported", "not_found"}
     finally:
         await asyncio.gather(here.close(), elsewhere.close())
 

@@ -37,11 +37,11 @@ async def test_an_answer_carries_its_verdicts(stand, web):
     answer = await ask(web)
     grounding = answer["grounding"]
     assert answer["answer"] == grounding["text"]
-    assert [s["verdict"] for s in grounding["sentences"]][:2] == ["supported", "unsupported"]
+    assert [s["verdict"] for s in grounding["sentences"]][:2] == ["supported", "contradicted"]
     for one in (*grounding["sentences"], *grounding["figures"]):
         assert grounding["text"][one["start"] : one["end"]] == one["text"]
     figures = {one["text"]: one for one in grounding["figures"]}
-    assert figures["$19,991 million"]["verdict"] == "unsupported"
+    assert figures["$19,991 million"]["verdict"] == "contradicted"
     assert figures["1,609"]["verdict"] == "derived"
     assert figures["1,609"]["formula"] == "= 21,213 − 19,604"  # the sign that the checker writes
     assert (grounding["removed_markers"], grounding["added_markers"]) == (["[1]", "[44]"], ["[1]"])
@@ -208,7 +208,7 @@ async def test_markdown(stand, web, body, headers):
     assert "_As of 2023-09-01 · route: local · reader: tiny_" in text
     assert "> Total net sales 81,797" in text
     assert "- 1,609 = 21,213 − 19,604" in text  # the sign that the checker writes
-    assert "## Not found in the evidence\n\n- $19,991 million" in text
+    assert "## The evidence says otherwise\n\n- $19,991 million" in text
     assert f"(<{stand.url}/v1/documents/{'a1' * 16}/pages/1?start=" in text
     assert "p. 1, published 2023-08-04" in text
     assert "figures\\_supported: failed" in text

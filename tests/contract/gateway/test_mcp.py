@@ -91,7 +91,7 @@ async def test_code_is_run_once_and_small_files_come_back(stand: Any) -> None:
     assert (sandbox.asked["code"], sandbox.asked["session_id"], sandbox.asked["market_token"]) == ("print(1)", "", "")
     assert sandbox.asked["tenant"] == "local"
     assert no_door.is_error
-    assert "door" in text_of(no_door)
+    assert "Market data is not available" in text_of(no_door)
 
 
 async def test_only_keys_come_in_and_the_key_names_the_tenant(tmp_path: Any) -> None:
@@ -143,7 +143,7 @@ async def test_over_stdio_without_a_gateway_one_line_says_so() -> None:
     )  # fmt: skip
     _, said = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 1
-    assert said.decode().splitlines()[-1].startswith("quelea mcp: no gateway can be used at http://127.0.0.1:9")
+    assert said.decode().splitlines()[-1].startswith("quelea mcp: cannot reach a gateway at http://127.0.0.1:9")
 
 
 async def test_tools_are_found_and_described_and_what_is_wrong_is_said() -> None:

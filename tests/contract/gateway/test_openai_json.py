@@ -115,7 +115,7 @@ async def test_a_figure_that_the_text_does_not_have_is_shown_or_in_strict_mode_r
     stand.world.completions = [['{"net_sales_millions": 82797, "note": "in 3 segments"}']]
     done = await asked(client)
     figures = {one["path"]: one["verdict"] for one in done.model_extra["quelea"]["structured"]["figures"]}
-    assert figures["net_sales_millions"] == "unsupported"
+    assert figures["net_sales_millions"] == "not_found"
     done = await asked(client, extra_body={"strict": True})
     assert done.choices[0].message.content is None
     assert done.choices[0].message.refusal == REFUSAL
@@ -126,7 +126,7 @@ async def test_what_the_text_says_without_support_is_no_support(stand, client):
     stand.world.completions = [['{"net_sales_millions": 81797, "net_income_millions": 19991}']]
     done = await asked(client, response_format=ANY)
     figures = {one["path"]: one["verdict"] for one in done.model_extra["quelea"]["structured"]["figures"]}
-    assert figures == {"net_sales_millions": "supported", "net_income_millions": "unsupported"}
+    assert figures == {"net_sales_millions": "supported", "net_income_millions": "contradicted"}
 
 
 async def test_what_is_no_json_in_the_end_is_an_error_and_never_content(stand, client):

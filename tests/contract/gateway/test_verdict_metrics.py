@@ -15,7 +15,9 @@ def value(name, **labels):
 
 def verdicts(of):
     """Figures by verdict."""
-    return {v: value("quelea_checked_figures_total", of=of, verdict=v) for v in ("supported", "unsupported")}
+    return {
+        v: value("quelea_checked_figures_total", of=of, verdict=v) for v in ("supported", "contradicted", "not_found")
+    }
 
 
 async def ask(web, **more):
@@ -32,7 +34,7 @@ async def test_figures_of_answers_and_of_callers_are_counted_apart(stand, web):
     before = verdicts("check")
     passages = ["Total net sales were $81,797 million."]
     (await web.post("/v1/check", json={"answer": TEXT, "passages": passages})).raise_for_status()
-    assert verdicts("check")["unsupported"] == before["unsupported"] + 1
+    assert verdicts("check")["not_found"] == before["not_found"] + 1
     assert value("quelea_checks_under_way", size="small") == 0
 
 

@@ -86,7 +86,7 @@ async def test_a_schema_that_points_outside_fetches_nothing_and_fits_nothing() -
 
 async def test_without_a_language_model_there_are_no_completions() -> None:
     async with served(ExtractiveReader()) as stub:
-        with pytest.raises(Conflict, match="extractive"):
+        with pytest.raises(Conflict, match="No language model is configured"):
             await completed(stub, ask())
 
 

@@ -4,12 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from quelea_fintext.periods import ReportingPeriod
 from quelea_kit.errors import Conflict
 from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import DocumentRecord, Profile, Scope, version_of
 from quelea_retriever.core.analysis import sparse_query
-from quelea_retriever.core.model import DocumentFacts, Period
+from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.settings import Settings
 from quelea_retriever.testing import DIMENSION, document_id, memory_folder, new_passages
 
@@ -22,7 +23,7 @@ APPLE = DocumentFacts(
     company="Apple",
     company_aliases=("Apple Inc.", "苹果"),
     ticker="AAPL",
-    period=Period("FY2023 Q3", 2023, 3, "2023-07-01", "2023 Q3"),
+    period=ReportingPeriod("FY2023 Q3", 2023, 3, "2023-07-01", "2023 Q3"),
     published="2023-08-04",
     provenance="upload",
     pages=2,

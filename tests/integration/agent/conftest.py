@@ -9,7 +9,6 @@ import json
 import os
 import sys
 import tempfile
-import warnings
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +54,6 @@ def engine() -> None:
     """Skips loudly where no engine or image is."""
     why = no_engine()
     if why:
-        warnings.warn(f"THE AGENT IS NOT TESTED ON REAL CONTAINERS: {why}", stacklevel=1)
         sys.stderr.write(f"\nTHE AGENT IS NOT TESTED ON REAL CONTAINERS: {why}\n")
         pytest.skip(why)
 
@@ -73,7 +71,6 @@ def real_catalogue():
     missing = [f"{path} (`make {word}`)" for path, word in ((model, "model"), (tools, "tools")) if not path.exists()]
     if missing:
         why = f"THE AGENT IS NOT TESTED ON THE REAL CATALOGUE: there is no {' and no '.join(missing)}"
-        warnings.warn(why, stacklevel=1)
         pytest.skip(why)
     with parts(ROOT / ".cache/tools/tested", tools, model) as stand:
         yield stand.addresses

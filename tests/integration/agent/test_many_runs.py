@@ -82,6 +82,7 @@ async def watch(owner: str, most: list[int]) -> None:
 
 
 @pytest.mark.parametrize("running_at_once", [4, 100], ids=["queued in the gateway", "all at the sandbox"])
+@pytest.mark.slow(reason="a hundred runs of code on four containers")
 async def test_a_hundred_runs_at_once_on_four_containers(engine: None, tmp_path: Path, running_at_once: int) -> None:
     owner, most = f"hundred-{os.getpid()}-{running_at_once}", [0]
     numbers = range(1001, 1101)
@@ -113,6 +114,7 @@ async def test_a_hundred_runs_at_once_on_four_containers(engine: None, tmp_path:
     assert complete == 100 if running_at_once == 4 else complete > 0, runs[-1]["answer"]
 
 
+@pytest.mark.slow(reason="an engine of its own is started, killed and started again")
 async def test_an_engine_killed_under_runs_of_the_agent(engine: None, tmp_path: Path) -> None:
     numbers = range(2001, 2013)
     with own_engine_with_image() as own:

@@ -63,7 +63,7 @@ async def test_invented_markers_and_wrong_figures(desk: Stand, model: Any) -> No
     assert [c["number"] for c in answer["citations"]] == [1, 1]
     verdicts = {figure["text"]: figure["verdict"] for figure in answer["grounding"]["figures"]}
     assert verdicts["$81,797 million"] == "supported"
-    assert verdicts["$19,818 million"] == "unsupported"
+    assert verdicts["$19,818 million"] == "contradicted"
     strict = await ask(desk, strict=True)
     assert "19,818" not in strict["answer"]
     assert "81,797" in strict["answer"]

@@ -43,7 +43,7 @@ async def test_a_door_without_keys_does_not_open_to_the_world(services):
     process = await start(services.addresses, auth="off", http_listen=f"0.0.0.0:{free_port()}")
     _, said = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 2
-    assert "Keys are off" in said.decode()
+    assert "API keys are off" in said.decode()
 
 
 async def test_a_taken_port_is_said_in_one_sentence(services):

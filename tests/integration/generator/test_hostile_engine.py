@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
+from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import Unavailable
 from quelea_kit.testing import wait_until_async
@@ -27,11 +28,11 @@ def choice(delta: object, finish: object = None) -> dict[str, object]:
 
 async def answer(engine: Any, max_tokens: int = 50) -> tuple[str, str]:
     """The text and how it ended."""
-    endpoint = OpenAIEndpoint(engine.url, SecretStr(""), "tiny", attempts=1, stall_seconds=30.0)
+    endpoint = OpenAIEndpoint(engine.url, SecretStr(""), "tiny", stall_seconds=30.0)
     text, finish = "", ""
     try:
         async with asyncio.timeout(60):
-            async for piece in endpoint.stream(MESSAGES, model="tiny", max_tokens=max_tokens, temperature=0):
+            async for piece in endpoint.stream(ChatRequest(tuple(MESSAGES), "tiny", max_tokens)):
                 text += piece.text
                 finish = piece.finish or finish
     finally:

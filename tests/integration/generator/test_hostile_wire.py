@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
+from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.model import Delta, Evidence, Finished, Task
@@ -44,7 +45,7 @@ async def engine(reply: bytes) -> AsyncIterator[OpenAIEndpoint]:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    made = OpenAIEndpoint(url, SecretStr(""), "tiny", attempts=1, stall_seconds=20.0)
+    made = OpenAIEndpoint(url, SecretStr(""), "tiny", stall_seconds=20.0)
     try:
         yield made
     finally:
@@ -55,7 +56,7 @@ async def engine(reply: bytes) -> AsyncIterator[OpenAIEndpoint]:
 async def answer(endpoint: OpenAIEndpoint) -> tuple[str, str]:
     text, finish = "", ""
     async with asyncio.timeout(60):
-        async for piece in endpoint.stream(MESSAGES, model="tiny", max_tokens=50, temperature=0):
+        async for piece in endpoint.stream(ChatRequest(tuple(MESSAGES), "tiny", 50)):
             text, finish = text + piece.text, piece.finish or finish
     return text, finish
 

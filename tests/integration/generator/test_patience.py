@@ -11,6 +11,7 @@ import pytest
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.patience import Patience
+from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import DeadlineExceeded, Unavailable
 from quelea_kit.testing import wait_until_async
@@ -155,13 +156,11 @@ def release(engines: list[Any]) -> Iterator[list[threading.Event]]:
 async def test_a_long_batch_is_waited_for_while_it_writes(
     engines: list[Any], release: list[threading.Event], later: Any
 ) -> None:
-    chat = OpenAIEndpoint(
-        engines[0].url, SecretStr(""), "tiny", attempts=1, stall_seconds=3600.0, first_stall_seconds=10_800.0
-    )
+    chat = OpenAIEndpoint(engines[0].url, SecretStr(""), "tiny", stall_seconds=3600.0, first_stall_seconds=10_800.0)
     said: dict[str, list[str]] = {"first": [], "second": []}
 
     async def ask(name: str) -> None:
-        async for piece in chat.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0):
+        async for piece in chat.stream(ChatRequest(tuple(MESSAGES), "tiny", 9)):
             said[name].append(piece.text)
 
     tasks = [asyncio.create_task(ask("first"))]
@@ -197,16 +196,14 @@ async def test_an_adapter_is_waited_for_until_it_has_answered_once(engines: list
         yield END
 
     only.answer = body
-    chat = OpenAIEndpoint(
-        only.url, SecretStr(""), "tiny", attempts=1, stall_seconds=3600.0, first_stall_seconds=36_000.0
-    )
+    chat = OpenAIEndpoint(only.url, SecretStr(""), "tiny", stall_seconds=3600.0, first_stall_seconds=36_000.0)
 
     async def ask(model: str, seconds: float) -> str:
         gate.clear()
         before = len(only.bodies)
 
         async def read() -> str:
-            pieces = chat.stream(MESSAGES, model=model, max_tokens=9, temperature=0)
+            pieces = chat.stream(ChatRequest(tuple(MESSAGES), model, 9))
             return "".join([piece.text async for piece in pieces])
 
         task = asyncio.create_task(read())

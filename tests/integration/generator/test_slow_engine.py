@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
+from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 
@@ -56,11 +57,11 @@ async def dripping(head: bytes, drop: bytes, asked: list[bytes] | None = None) -
 @pytest.mark.parametrize(("head", "drop"), DRIPS.values(), ids=DRIPS.keys())
 async def test_drops_end_at_the_deadline_of_a_silence(head: bytes, drop: bytes) -> None:
     async with dripping(head, drop) as url:
-        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", attempts=1, stall_seconds=0.5)
+        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", stall_seconds=0.5)
         try:
             async with asyncio.timeout(60):
                 with pytest.raises(DeadlineExceeded):
-                    async for _ in endpoint.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0):
+                    async for _ in endpoint.stream(ChatRequest(tuple(MESSAGES), "tiny", 9)):
                         pass
         finally:
             await endpoint.close()
@@ -68,11 +69,11 @@ async def test_drops_end_at_the_deadline_of_a_silence(head: bytes, drop: bytes) 
 
 async def test_endless_headers_are_not_kept() -> None:
     async with dripping(b"HTTP/1.1 200 OK\r\n", b"x-more: " + b"x" * 65536 + b"\r\n") as url:
-        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", attempts=1, stall_seconds=20.0)
+        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", stall_seconds=20.0)
         try:
             async with asyncio.timeout(60):
                 with pytest.raises(Unavailable):
-                    async for _ in endpoint.stream(MESSAGES, model="tiny", max_tokens=9, temperature=0):
+                    async for _ in endpoint.stream(ChatRequest(tuple(MESSAGES), "tiny", 9)):
                         pass
         finally:
             await endpoint.close()
@@ -82,7 +83,7 @@ async def test_a_list_of_models_a_probe_and_a_count_that_drip_end_too(monkeypatc
     monkeypatch.setattr("quelea_generator.adapters.openai_endpoint._SHORT_SECONDS", 0.3)
     asked: list[bytes] = []
     async with dripping(JSON, b" ", asked) as url:
-        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", attempts=1, stall_seconds=0.5)
+        endpoint = OpenAIEndpoint(url, SecretStr(""), "tiny", stall_seconds=0.5)
         try:
             async with asyncio.timeout(60):
                 for ask in (endpoint.check, endpoint.probe):

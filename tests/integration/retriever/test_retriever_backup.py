@@ -200,6 +200,7 @@ async def test_an_older_schema_is_restored_as_it_was_and_migrated_then(tmp_path)
         await store.close()
 
 
+@pytest.mark.slow(reason="six runs of the command, one after the other")
 async def test_the_command_line_does_it_and_keeps_the_newest(tmp_path):
     async with fake_qdrant() as fake:
         settings = settings_of(fake)

@@ -173,6 +173,7 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
         await asyncio.gather(engine.stop(), http.stop(), grpc.stop(), fakes.close())
 
 
+@pytest.mark.slow(reason="two gateways and two generators drain and start, one after the other, under load")
 async def test_nobody_notices_a_rolling_restart(cluster: Cluster) -> None:
     async with cluster.users():
         for pod, ready in [*((p, serves) for p in cluster.generators), *((p, answers) for p in cluster.gateways)]:
@@ -186,6 +187,7 @@ async def test_nobody_notices_a_rolling_restart(cluster: Cluster) -> None:
     assert all(cluster.asked[kind] > 0 for kind in ("kept", "new", "grpc"))
 
 
+@pytest.mark.slow(reason="a gateway and a generator are killed and start again under load")
 async def test_a_killed_pod_costs_its_own_streams_a_clear_error_and_nobody_else_anything(cluster: Cluster) -> None:
     """kill -9: what the dead one was writing breaks off; the rest goes on, and nothing else is restarted."""
     others = {pod.process.pid for pod in (*cluster.generators, *cluster.gateways) if pod.process}

@@ -136,6 +136,7 @@ async def test_starts_survive_a_shaky_api_server(cluster: FakeCluster) -> None:
     assert not cluster.faults or all("DELETE" not in fault[0] for fault in cluster.faults)
 
 
+@pytest.mark.slow(reason="each reason is found by waiting for a pod that does not come")
 async def test_why_there_is_no_pod_is_said(cluster: FakeCluster) -> None:
     whys = {
         'cannot list resource "pods"': lambda: cluster.rights.discard("list pods"),

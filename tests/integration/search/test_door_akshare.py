@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from quelea.market.v1 import market_pb2 as pb
 from quelea_search.door.samples.__main__ import UNTIL, write
 from quelea_search.door.samples.eastmoney import nvidia
@@ -83,7 +84,7 @@ def _why_not() -> str:
     return "" if seen.returncode == 0 else f"no Docker engine, or no image {IMAGE}: run `make runner-image`"
 
 
-@pytest.fixture(scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def replayed() -> AsyncIterator[tuple[dict[str, Any], list[pb.Call]]]:
     """What the script found in the container, and the door's log of it."""
     if why := _why_not():

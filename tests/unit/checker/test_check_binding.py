@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
-from quelea_checker.amounts import parse
-from quelea_checker.profiles import role, zones
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
+from quelea_checker.matching.profiles import role, zones
+from quelea_checker.reading.amounts import parse
 
 REGIONS = CheckPassage(
     "(In millions)\n\tThree Months Ended\n\tJune 30, 2024\tJune 30, 2023\nNorth harbour fees\t412\t398\n"
@@ -18,7 +18,7 @@ FERRIES = CheckPassage(
 
 
 def doubted(answer: str, *passages: CheckPassage) -> list[str]:
-    return [f.text for f in check_answer(answer, list(passages)).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, list(passages)).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

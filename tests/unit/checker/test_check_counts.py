@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
-from quelea_checker.periods import find_periods
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
+from quelea_checker.reading.periods import find_periods
 
 TABLE = CheckPassage(
     "Headcount at December 31\n\t2024\t2023\nEngineers\t2041\t1963\nDrivers\t1994\t2019\n"
@@ -15,7 +15,7 @@ NOTES = CheckPassage("截至2024年末，公司在职员工1987人，较上年�
 
 
 def unsupported(answer, *passages):
-    return [f.text for f in check_answer(answer, passages).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, passages).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 PHONES = CheckPassage(
     "三季度手机出货量：阿尔法位居第四，出货量达2640万部，市场份额为9%。贝塔位居第五，出货量达2600万部。"
@@ -32,7 +32,7 @@ APPLE = CheckPassage(
 
 
 def unsupported(answer: str, *passages: CheckPassage) -> list[str]:
-    return [f.text for f in check_answer(answer, passages).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, passages).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,6 @@ def unsupported(answer: str, *passages: CheckPassage) -> list[str]:
             "In the first nine months of fiscal year 2023 it repurchased 56 million shares for $8.99 billion.",
             "In the third quarter of fiscal year 2023 it repurchased 56 million shares for $8.99 billion.",
             BUYBACKS,
-        ),
-        (
-            "It booked an income tax benefit of $67 million in Q3 2023.",
-            "It booked an income tax expense of $67 million in Q3 2023.",
-            TAX,
         ),
         (
             "Net sales were $81.4 billion in Q3 of fiscal 2021.",

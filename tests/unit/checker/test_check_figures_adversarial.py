@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 HARBOUR = CheckPassage(
     "Harbour Robotics plc\nConsolidated income statement (£ in millions, except per share amounts)\n"
@@ -43,7 +43,7 @@ ALL = [HARBOUR, HARBOUR_PROSE, LIJIANG, LIJIANG_PROSE]
 
 
 def unsupported(answer):
-    return [f.text for f in check_answer(answer, ALL).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, ALL).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_statement_of_one_passage_holds_for_its_document_alone():
     note = CheckPassage("All tables are as follows (in thousands):", document="a")
     answer = "Suppliers were owed 8,412 million in 2025."
     (figure, _) = check_answer(answer, [CheckPassage(table, document="a"), note]).figures
-    assert figure.verdict == "unsupported"
+    assert figure.verdict in UNSUPPORTED
     (figure, _) = check_answer(answer, [CheckPassage(table, document="b"), note]).figures
     assert figure.verdict == "supported"
 

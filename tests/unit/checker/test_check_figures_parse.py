@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_checker.amounts import parse, parse_amounts
+from quelea_checker.reading.amounts import parse, parse_amounts
 from quelea_fintext.numerals import chinese
 
 EN_SCALES = {"": 0, " thousand": 3, " million": 6, " billion": 9, " trillion": 12, "k": 3, "m": 6, "mn": 6, "bn": 9}

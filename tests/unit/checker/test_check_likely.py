@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
-from quelea_checker.amounts import parse_amounts
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
+from quelea_checker.reading.amounts import parse_amounts
 
 HALF = CheckPassage(
     "NOK million | 1H2024 | 1H2023 | 2Q2024 | 1Q2024\n"
@@ -29,7 +29,7 @@ YEAR_BEFORE = CheckPassage("百万欧元 | 2024年上半年 | 2023年上半年\n
 
 
 def verdicts(answer: str, passage: CheckPassage) -> list[str]:
-    return [figure.text for figure in check_answer(answer, [passage]).figures if figure.verdict == "unsupported"]
+    return [figure.text for figure in check_answer(answer, [passage]).figures if figure.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

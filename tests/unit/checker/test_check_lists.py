@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.amounts import parse
+from quelea_checker.reading.amounts import parse
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_points_as_reports_write_them(text, kind, size):
     ("answer", "verdict"),
     [
         ("Aldora bought back 22.4 million shares in total.", "supported"),
-        ("Aldora bought back $22.4 million of shares in total.", "unsupported"),
-        ("Aldora bought back 2.24 million shares in total.", "unsupported"),
-        ("Aldora bought back 22.4 trillion shares in total.", "unsupported"),
+        ("Aldora bought back $22.4 million of shares in total.", "contradicted"),
+        ("Aldora bought back 2.24 million shares in total.", "contradicted"),
+        ("Aldora bought back 22.4 trillion shares in total.", "contradicted"),
         ("Its authorization had $41,250 million left after April.", "supported"),
     ],
 )

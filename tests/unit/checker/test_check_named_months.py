@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.amounts import parse_amounts
-from quelea_checker.attaching import attached
-from quelea_checker.periods import find_periods
+from quelea_checker.reading.amounts import parse_amounts
+from quelea_checker.reading.attachment import attached
+from quelea_checker.reading.periods import find_periods
 
 TABLE = CheckPassage(
     "Three Months Ended\tNine Months Ended\n(In Millions)\tOct 1, 2022\tSep 25, 2021\tOct 1, 2022\tSep 25, 2021\n"
@@ -40,9 +40,9 @@ def test_two_months_of_two_years_are_two_times():
     ("answer", "verdict"),
     [
         ("Toy sales were $4,410 million from July to September 2022.", "supported"),
-        ("Toy sales were $15,119 million from July to September 2022.", "unsupported"),
+        ("Toy sales were $15,119 million from July to September 2022.", "contradicted"),
         ("Toy sales were $15,119 million in the nine months to September 2022.", "supported"),
-        ("Toy sales were $4,410 million in the nine months to September 2022.", "unsupported"),
+        ("Toy sales were $4,410 million in the nine months to September 2022.", "contradicted"),
     ],
 )
 def test_it_is_the_column_of_that_length_though_weeks_end_later(answer, verdict):
@@ -82,9 +82,9 @@ def test_a_change_is_not_of_the_time_it_is_measured_from(text, years):
     ("answer", "verdicts"),
     [
         ("2021年1至3月，货运收入为11.2亿美元。", {"supported"}),
-        ("2021年1至3月，货运收入为34.2亿美元。", {"supported", "unsupported"}),
+        ("2021年1至3月，货运收入为34.2亿美元。", {"supported", "not_found"}),
         ("截至2021年3月底的九个月，货运收入为34.2亿美元。", {"supported"}),
-        ("Freight revenue was $3,420 million between January and March 2021.", {"supported", "unsupported"}),
+        ("Freight revenue was $3,420 million between January and March 2021.", {"supported", "contradicted"}),
         ("Freight revenue was $3,420 million in the nine months to March 2021.", {"supported"}),
     ],
 )

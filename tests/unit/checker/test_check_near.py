@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, Near, across, check_answer
+from quelea_checker import CheckPassage, Near, check_answer
+from quelea_checker.verdicts import cross_language
 
 OTHER = CheckPassage("The plant uses natural gas. A new line will open in spring.")
 FILING = CheckPassage("Demand from car makers strengthened. The board recommended to reject the offer.")
@@ -16,17 +17,18 @@ def near(*cosines: tuple[int, str, float]) -> tuple[Near, ...]:
 def test_sentences_with_figures_and_of_the_evidences_language_are_not_asked_about() -> None:
     answer = "汽车制造商的需求走强[2]。收入增长了12%。董事会建议拒绝要约！"
 
-    asked = across.wanted(answer, [OTHER, FILING])
+    asked = cross_language.wanted(answer, [OTHER, FILING])
 
     assert [one.sentence for one in asked] == ["汽车制造商的需求走强 。", "董事会建议拒绝要约！"]
     assert [number for number, _ in asked[0].candidates] == [2, 2, 1, 1]  # what is cited first
     assert [number for number, _ in asked[1].candidates] == [1, 2, 1, 2]
-    assert across.wanted("Demand strengthened.", [FILING]) == []
-    assert across.wanted("需求走强。", [FILING, CheckPassage("需求走强。")]) == []
+    assert cross_language.wanted("Demand strengthened.", [FILING]) == []
+    assert cross_language.wanted("需求走强。", [FILING, CheckPassage("需求走强。")]) == []
 
 
 @pytest.mark.parametrize(
-    ("cosine", "verdict", "passages"), [(across.ALIKE + 0.02, "partly", (2,)), (across.ALIKE - 0.02, "unsupported", ())]
+    ("cosine", "verdict", "passages"),
+    [(cross_language.ALIKE + 0.02, "partly", (2,)), (cross_language.ALIKE - 0.02, "not_found", ())],
 )
 def test_the_cosine_decides_and_gives_a_marker(cosine: float, verdict: str, passages: tuple[int, ...]) -> None:
     answer = "汽车制造商的需求走强。"
@@ -45,14 +47,3 @@ def test_a_wrong_marker_is_put_right() -> None:
     report = check_answer(answer, [OTHER, FILING], near={"汽车制造商的需求走强 。": found})
 
     assert [(one.number, one.suggested) for one in report.markers.corrections] == [(1, 2)]
-
-
-@pytest.mark.parametrize("answer", ["汽车制造商的需求走弱。", "董事会建议接受要约。"])
-def test_the_opposite_is_unsupported_however_near_it_is(answer: str) -> None:
-    found = near(*((1, text, 0.9) for text in ("Demand from car makers strengthened.", "They recommended to reject.")))
-    closest = found[0] if "需求" in answer else found[1]
-
-    report = check_answer(answer, [FILING], near={answer: (closest,)})
-
-    assert [one.verdict for one in report.sentences] == ["unsupported"]
-    assert report.markers.missing == ()

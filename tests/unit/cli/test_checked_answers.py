@@ -19,7 +19,7 @@ ANSWER: dict[str, Any] = {
     "grounding": {
         "text": "It is 7 [1].",
         "sentences": [
-            {"text": "It is 7 [1].", "verdict": "supported"}, {"text": "Nobody knows why.", "verdict": "unsupported"},
+            {"text": "It is 7 [1].", "verdict": "supported"}, {"text": "Nobody knows why.", "verdict": "not_found"},
         ],
         "figures": [{"text": "7", "verdict": "derived", "formula": "= 3 + 4", "passage": 1}],
         "withheld": ["It was 8 before."],
@@ -41,7 +41,7 @@ def test_verdicts_are_shown_and_a_text_that_the_checks_changed_is_shown_again(ga
     assert json.loads(gateway.seen[-1][3])["strict"] is True
     assert out.index("It is 7 [9].") < out.index("As checked:") < out.index("It is 7 [1].")
     assert "computed: 7 = 3 + 4" in out
-    assert "no support: Nobody knows why." in out
+    assert "not found: Nobody knows why." in out
     assert "withheld: It was 8 before." in out
 
 
@@ -66,4 +66,4 @@ def test_markdown_goes_into_a_file_or_to_standard_output(gateway: FakeGateway, r
 def test_what_cannot_be_done_is_said(gateway: FakeGateway, run: Run, tmp_path: Path, more: list[str]) -> None:
     code, out, err = run("ask", "q", "--markdown", tmp_path / "no" / "a.md", *more)
     assert (code, out) == (EXIT_USAGE, "")
-    assert "Choose one of" in err or "Cannot write" in err
+    assert "Use either" in err or "Cannot write" in err

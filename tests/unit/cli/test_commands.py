@@ -121,7 +121,7 @@ def test_no_server_says_what_to_do(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("QUELEA_URL", f"http://127.0.0.1:{free_port()}")
     code, _, err = run("ask", "q")
     assert code == EXIT_UNREACHABLE
-    assert "Start one with `quelea up`" in err
+    assert "Start it with `quelea up`" in err
     assert run("ask", "q", "--url", "nonsense")[0] == EXIT_USAGE
 
 

@@ -94,4 +94,4 @@ def test_an_unknown_template_is_an_error(gateway: Any, run: Run) -> None:
     gateway.answer("/v1/prompts", (200, {"prompts": [], "problems": []}))
     code, _, err = run("prompts", "nothing")
     assert code != 0
-    assert "no such template" in err
+    assert "No such template" in err

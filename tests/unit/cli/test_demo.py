@@ -94,7 +94,7 @@ def test_a_job_of_an_earlier_run_is_none_of_ours(gateway: FakeGateway) -> None:
 def test_a_refresh_that_never_comes_ends_the_demo(gateway: FakeGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "_REFRESH_SECONDS", 0.2)
     asked = ready(gateway, jobs=[{**JOB, "state": "running"}])
-    with pytest.raises(CliError, match="No page had flowed back"):
+    with pytest.raises(CliError, match="No web page was added within"):
         refreshed(asked, QUESTION.question)
 
 

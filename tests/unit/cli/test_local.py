@@ -72,7 +72,7 @@ def test_a_running_stack_is_not_backed_up_and_data_are_not_overwritten(tmp_path:
     assert (code, "already runs" in err) == (1, True)
     assert quelea("backup", archive, "--home", home.root)[0] == 0
     code, _, err = quelea("restore", archive, "--home", home.root)
-    assert (code, "holds data already" in err) == (EXIT_USAGE, True)
+    assert (code, "already holds data" in err) == (EXIT_USAGE, True)
     assert quelea("backup", archive, "--home", tmp_path / "none")[0] == EXIT_USAGE
 
 
@@ -117,7 +117,7 @@ def test_up_refuses_what_cannot_work(tmp_path: Path, quelea: Run, monkeypatch: p
         taken.listen()
         port = taken.getsockname()[1]
         code, _, err = quelea("up", "--home", tmp_path, "--port", port)
-        assert (code, f"Port {port} on 127.0.0.1 is taken" in err) == (1, True)
+        assert (code, f"Port {port} on 127.0.0.1 is in use" in err) == (1, True)
     assert quelea("up", "--home", tmp_path, "--host", EVERYWHERE, "--no-auth")[0] == EXIT_USAGE
     with Home(tmp_path).locked():
         code, _, err = quelea("up", "--home", tmp_path, "--port", 0)
@@ -221,7 +221,7 @@ def test_the_sample_web_is_all_that_a_stack_with_it_can_read(tmp_path: Path) -> 
 
 
 def test_a_sample_web_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(CliError, match="no sample web"):
+    with pytest.raises(CliError, match="No sample web"):
         sample_folder(tmp_path)
     assert (sample_folder() / "site.json").is_file()
 

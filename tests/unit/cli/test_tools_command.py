@@ -55,7 +55,7 @@ def test_categories(run, gateway):
 @pytest.mark.parametrize(
     ("status", "message"),
     [(404, "No tool is called 'x'. Near it: y."), (409, "This deployment has no catalogue of tools."),
-     (503, "The index of tools is being made; try again in a minute.")],
+     (503, "The index of tools is being built; try again in a minute.")],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line(run, gateway, status, message):
     error = {"error": {"code": "X", "message": message, "details": {}}}

@@ -35,7 +35,7 @@ ANSWER: dict[str, Any] = {
 }  # fmt: skip
 PAGE = {
     "url": ADDRESS, "host": "filings.localhost:2345", "state": "pending", "published": "2023-08-28", "title": "NVIDIA",
-    "expires": "2027-08-28T01:02:03Z", "reason": "waits for approval", "queries": ["q"],
+    "expires": "2027-08-28T01:02:03Z", "reason": "awaiting approval", "queries": ["q"],
 }  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def test_pages_of_the_web_in_a_pipe(gateway: FakeGateway, run: Run) -> None:
     code, out, _ = run("docs", "--web", "--state", "pending", "--host", "a.b", "--host", "c.d", "--from", "2026-11-01")
     assert code == 0
     assert out == (
-        "pending\tfilings.localhost:2345\t2023-08-28\t2027-08-28 01:02\tNVIDIA\twaits for approval\t" + ADDRESS + "\n"
+        "pending\tfilings.localhost:2345\t2023-08-28\t2027-08-28 01:02\tNVIDIA\tawaiting approval\t" + ADDRESS + "\n"
     )
     assert gateway.seen[-1][2] == {
         "page_size": ["1000"], "state": ["pending"], "host": ["a.b", "c.d"], "added_from": ["2026-11-01"],
@@ -130,7 +130,7 @@ def test_decisions(gateway: FakeGateway, run: Run, name: str, says: str) -> None
     gateway.answer(f"/v1/web/pages/{name}", (200, {"pages": [PAGE], "jobs": [{"id": "j7"}]}))
     code, out, _ = run("docs", name, ADDRESS, "--host", "a.b", "--from", "2026-11-01", "--to", "2026-11-22")
     assert code == 0
-    assert out == f"{says}  {ADDRESS}\njob j7; `quelea jobs j7` says how far it is\n"
+    assert out == f"{says}  {ADDRESS}\njob j7; `quelea jobs j7` shows its progress\n"
     assert sent(gateway) == {
         "urls": [ADDRESS], "hosts": ["a.b"], "added_from": "2026-11-01", "added_to": "2026-11-22",
     }  # fmt: skip
@@ -143,7 +143,7 @@ def test_a_decision_about_nothing_asks_nobody(gateway: FakeGateway, run: Run) ->
     assert code == EXIT_USAGE
     assert "--host" in err
     gateway.answer("/v1/web/pages/reject", (200, {"pages": [], "jobs": []}))
-    assert "No page" in run("docs", "reject", "--host", "nowhere")[1]
+    assert "No web page" in run("docs", "reject", "--host", "nowhere")[1]
     assert len(gateway.seen) == 1
 
 

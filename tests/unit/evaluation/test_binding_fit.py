@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import quelea_checker as checking
-from quelea_checker import binding
+from quelea_checker.binding import scorer
 from quelea_evaluation import binding_fit
 from quelea_evaluation.binding_fit import Document, Observed
 
@@ -23,7 +23,7 @@ def test_the_gateway_makes_true_and_false_sentences_and_tells_the_features_of_th
     assert {one.kind for one in seen} >= {"cell", "row", "natural"}
     assert {one.rival for one in seen if one.kind == "row"} == {True}
     assert not any(one.rival for one in seen if one.kind in {"cell", "two", "prose", "natural"})
-    assert {len(one.features) for one in seen} == {len(binding.FEATURES)}
+    assert {len(one.features) for one in seen} == {len(scorer.FEATURES)}
     again = binding_fit.observe([document])
     assert [(one.kind, one.rival) for one in again] == [(one.kind, one.rival) for one in seen]
 
@@ -40,8 +40,8 @@ def test_a_fit_says_what_it_was_told_and_is_judged_on_what_it_has_not_seen() -> 
 
 
 def test_the_checker_reads_what_is_written_and_has_its_features() -> None:
-    path = Path(checking.__file__).with_name("binding.json")
+    path = Path(checking.__file__).parent / "binding" / "weights.json"
     written = json.loads(path.read_text("utf-8"))
-    assert tuple(written["features"]) == binding.FEATURES
+    assert tuple(written["features"]) == scorer.FEATURES
     assert "quelea eval binding" in written["note"]
     assert json.loads(binding_fit._shown(written)) == written

@@ -89,7 +89,7 @@ def test_the_same_answers_are_made_in_every_run():
 
 def test_true_answers_are_counted_by_what_was_made_of_them():
     def check(item):
-        bad = {"verdict": "unsupported" if item.corruption == "row" else "supported", "text": "441", "start": 40}
+        bad = {"verdict": "contradicted" if item.corruption == "row" else "supported", "text": "441", "start": 40}
         return {"figures": [bad], "sentences": [{"start": 0, "end": len(item.answer)}]}
 
     report = evaluate_items([ITEM], check, lambda _: None)
@@ -104,7 +104,7 @@ def test_true_answers_are_counted_by_what_was_made_of_them():
 
 def test_what_is_not_of_the_development_half_is_only_counted():
     def check(item):
-        return {"figures": [{"verdict": "unsupported", "text": "441", "start": 40}],
+        return {"figures": [{"verdict": "contradicted", "text": "441", "start": 40}],
                 "sentences": [{"start": 0, "end": len(item.answer)}]}  # fmt: skip
 
     report = evaluate_items([replace(ITEM, half="frozen"), replace(ITEM, id="b", half="unseen")], check, lambda _: None)

@@ -15,7 +15,7 @@ def test_a_process_answers_as_the_route_does() -> None:
     with checking_process() as post:
         for answer, verdict in (
             ("Revenue was $5.2 million.", "supported"),
-            ("Revenue was $6.2 million.", "unsupported"),
+            ("Revenue was $6.2 million.", "contradicted"),
         ):
             found = post({"answer": answer, "passages": ["Revenue was $5.2 million."], "question": ""})
             assert [figure["verdict"] for figure in found["figures"]] == [verdict]

@@ -35,8 +35,8 @@ def test_a_true_answer_is_wrong_when_doubted_and_a_false_one_when_not():
     pairs = [Pair(str(true), "row", "en", true, "5", ()) for true in (True, False)]
     for checked, wrong in (
         (verdict(), "False"),
-        (verdict(figure="unsupported"), "True"),
-        (verdict(sentence="unsupported"), "True"),
+        (verdict(figure="contradicted"), "True"),
+        (verdict(sentence="contradicted"), "True"),
     ):
         assert [pair.id for pair in check_pairs(pairs, lambda pair, c=checked: c)] == [wrong]
 

@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 from quelea_checker import check_answer
+from quelea_fintext.languages import REFUSALS
 from quelea_gateway.core import answering
 from quelea_gateway.core.answering import Basis, Written, concluded
-from quelea_gateway.core.decline import REFUSALS, DeclineReason, decline, refusal
+from quelea_gateway.core.decline import DeclineReason, decline, refusal
 from quelea_gateway.core.model import Delta, Finished, Passage, Quote, ReaderInfo
 from quelea_kit.errors import DeadlineExceeded, Overloaded, Unavailable
 
@@ -80,7 +81,7 @@ async def test_a_wrong_figure_is_a_failed_check_and_a_notice():
     assert "figures_supported" in failed(done)
     assert ("figures", "19,981") in done.notices
     check = next(check for check in done.checks if check.name == "figures_supported")
-    assert check.detail == "checker: not in the evidence: 19,981"
+    assert check.detail == "checker: contradicted by the evidence: 19,981"
 
 
 async def test_invented_markers_fail_a_check_and_are_gone():

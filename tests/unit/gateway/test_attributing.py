@@ -26,8 +26,8 @@ def verdicts(answer: str, evidence: list[Passage], companies: tuple[str, ...], m
 @pytest.mark.parametrize("name", ["Tesla", "特斯拉"])
 def test_a_figure_of_another_company_supports_nothing(name: str) -> None:
     answer = f"{name}'s revenue was $13.51 billion [1]."
-    assert verdicts(answer, [NVIDIA], ("Tesla",), missing=True) == (["unsupported"], ["unsupported"])
-    assert verdicts(answer, [NVIDIA], ("Tesla", "NVIDIA")) == (["unsupported"], ["unsupported"])
+    assert verdicts(answer, [NVIDIA], ("Tesla",), missing=True) == (["not_found"], ["not_found"])
+    assert verdicts(answer, [NVIDIA], ("Tesla", "NVIDIA")) == (["not_found"], ["not_found"])
 
 
 @pytest.mark.parametrize("answer", ["NVIDIA's revenue was $13.51 billion [1].", "Revenue was $13.51 billion [1]."])
@@ -51,7 +51,7 @@ def test_the_passage_that_is_about_it_is_left() -> None:
 def test_news_that_names_nobody_has_the_benefit_of_the_doubt_only_while_nobody_is_missing() -> None:
     answer = "Tesla's revenue was $13.51 billion [1]."
     assert verdicts(answer, [NEWS], ("Tesla",)) == (["supported"], ["supported"])
-    assert verdicts(answer, [NEWS], ("Tesla",), missing=True) == (["unsupported"], ["unsupported"])
+    assert verdicts(answer, [NEWS], ("Tesla",), missing=True) == (["not_found"], ["not_found"])
 
 
 def test_without_companies_nothing_changes() -> None:

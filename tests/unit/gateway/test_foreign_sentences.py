@@ -71,14 +71,14 @@ async def test_without_the_encoder_the_answer_is_checked_all_the_same() -> None:
     encoder = Encoder()
     encoder.error = Unavailable("away")
 
-    assert await verdicts(MeaningChecker(Plain(), encoder), ANSWER) == ["unsupported"]
+    assert await verdicts(MeaningChecker(Plain(), encoder), ANSWER) == ["not_found"]
 
 
 async def test_a_slow_encoder_is_not_waited_for() -> None:
     encoder = Encoder()
     encoder.gate.clear()
 
-    assert await verdicts(MeaningChecker(Plain(), encoder, seconds=0.05), ANSWER) == ["unsupported"]
+    assert await verdicts(MeaningChecker(Plain(), encoder, seconds=0.05), ANSWER) == ["not_found"]
 
 
 async def test_a_fault_is_not_hidden() -> None:
@@ -96,7 +96,7 @@ async def test_so_many_are_compared_at_once_and_no_more() -> None:
     waiting = [asyncio.create_task(verdicts(checker, ANSWER)) for _ in range(MOST_WAITING)]
     await wait_until_async(lambda: len(encoder.asked) == MOST_WAITING, what="all are compared")
 
-    assert await verdicts(checker, ANSWER) == ["unsupported"]  # at once, by the glossary
+    assert await verdicts(checker, ANSWER) == ["not_found"]  # at once, by the glossary
 
     encoder.gate.set()
     assert [one for task in waiting for one in await task] == ["partly"] * MOST_WAITING

@@ -171,7 +171,7 @@ def test_the_command_prints_a_key_once(tmp_path, capsys):
 @pytest.mark.parametrize("listen", ["0.0.0.0:1", "10.0.0.1:1", "[::]:1", "gateway:1", ":1"])
 @pytest.mark.parametrize("which", ["http_listen", "listen"])
 def test_keys_may_be_off_on_loopback_only(which, listen):
-    with pytest.raises(InvalidInput, match="Keys are off"):
+    with pytest.raises(InvalidInput, match="API keys are off"):
         Access(Settings(auth="off", **{which: listen}))
     assert Access(Settings(auth="keys", **{which: listen})).required
 

@@ -1,11 +1,11 @@
 """Periods that no report counts by, in both languages, held against filings and news; and what only looks like one."""
 
 import pytest
+from quelea_fintext.short_periods import short_periods
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.evidence import cite
 from quelea_gateway.core.model import Passage
 from quelea_gateway.core.notices import _TEXTS
-from quelea_gateway.core.short_periods import short_periods
 
 DAY = "2023-11-20"
 

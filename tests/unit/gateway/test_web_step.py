@@ -86,7 +86,7 @@ async def test_without_a_web_a_good_answer_has_no_notice():
 
 async def test_asking_for_the_web_where_there_is_none_is_a_conflict_before_anything_is_done():
     room = Room(web=FakeWeb(providers=()))
-    with pytest.raises(Conflict, match="not part of this deployment"):
+    with pytest.raises(Conflict, match="No web search is configured"):
         await room.ask(route="web")
     assert room.retriever.searches == []
 

@@ -1,12 +1,12 @@
 """Prompts that fit: evidence goes first, then whole turns, then the request; few counts of tokens."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import date
 
 import pytest
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.core.chat.budget import Budget
-from quelea_generator.core.chat.chat_model import TokenCount
+from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, TokenCount
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.model import Delta, Event, Evidence, Task, Turn
@@ -138,10 +138,10 @@ class Refusing(Costly):
         super().__init__(context, rate)
         self._pieces = ["Both [1]"]
 
-    async def stream(self, messages: Sequence[Message], **asked: object):  # type: ignore[override,no-untyped-def]  # the fake's
-        if self.tokens(messages) > self.context("m") - 100:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatPiece, None]:
+        if self.tokens(request.messages) > self.context("m") - 100:
             raise TooLarge("too long")
-        async for piece in super().stream(messages, **asked):  # type: ignore[arg-type]  # handed on as they came
+        async for piece in super().stream(request):
             yield piece
 
 
@@ -160,11 +160,11 @@ class Strict(FakeEndpoint):
 
     most = 250
 
-    async def stream(self, messages: Sequence[Message], **asked: object):  # type: ignore[override,no-untyped-def]  # the fake's
-        if self.words(messages) > self.most:
-            self.seen.append(tuple(messages))
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatPiece, None]:
+        if self.words(request.messages) > self.most:
+            self.seen.append(request.messages)
             raise TooLarge("too long")
-        async for piece in super().stream(messages, **asked):  # type: ignore[arg-type]  # handed on as they came
+        async for piece in super().stream(request):
             yield piece
 
 

@@ -4,11 +4,11 @@ import asyncio
 from datetime import date
 
 import pytest
+from quelea_fintext.languages import REFUSALS
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.chat.reply_filter import ThoughtFilter, strip_unseen
 from quelea_generator.core.model import Delta, Evidence, Finished, Task
-from quelea_generator.core.reader import REFUSALS
 
 TEXTS = {
     "Sales rose.": "Sales rose.",

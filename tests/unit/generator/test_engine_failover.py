@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import REGISTRY
 from quelea_generator.adapters.engine import Engine
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import prompt_key, rank_replicas
+from quelea_generator.core.chat.routing import prompt_key, rank_replicas
 from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, QueleaError, Unavailable
 from quelea_kit.testing import wait_until_async
 from support.engine_pool import AWAY, ask, engine, idle, pooled

@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 
 import pytest
+from quelea_generator.core.chat.chat_model import ChatRequest
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import prompt_key
+from quelea_generator.core.chat.routing import prompt_key
 from quelea_kit.errors import Overloaded
 from quelea_kit.testing import wait_until_async
 from support.engine_pool import ask, asked, engine, idle, pooled, waiting
@@ -123,7 +124,7 @@ async def test_prompts_that_begin_alike_meet_at_one_engine() -> None:
 async def test_what_an_engine_owes_falls_with_the_first_text() -> None:
     only = engine(wait=asyncio.Event())
     async with pooled(only) as pool:
-        pieces = pool.stream([Message("user", "q")], model="m", max_tokens=7, temperature=0.0, prompt_tokens=500)
+        pieces = pool.stream(ChatRequest((Message("user", "q"),), "m", 7, prompt_tokens=500))
         async with contextlib.aclosing(pieces):
             await anext(pieces)
             assert pool._engines["a"].outstanding == 7

@@ -7,10 +7,10 @@ from datetime import date
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from quelea_fintext.languages import REFUSALS
 from quelea_generator.core.extractive.question import read_question
 from quelea_generator.core.extractive.reader import ExtractiveReader, answer
 from quelea_generator.core.model import Delta, Evidence, Finished, Quote, Task
-from quelea_generator.core.reader import REFUSALS
 from quelea_kit.errors import NotFound
 from support.generator import lines_and_quotes
 

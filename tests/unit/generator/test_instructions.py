@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from quelea_fintext.instructions import reads_like_instructions
 from quelea_generator.core.chat.citations import best_support
-from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Evidence, Task
 from support.generator import lines_and_quotes
 

@@ -5,12 +5,12 @@ import contextlib
 from datetime import date
 
 import pytest
+from quelea_fintext.languages import REFUSALS
 from quelea_generator.adapters.fake_endpoint import FakeEndpoint
 from quelea_generator.core.chat.citations import best_support, cited_statements
 from quelea_generator.core.chat.prompt_files import prompt_file
 from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.model import Decline, Delta, Event, Evidence, Finished, Quote, Task
-from quelea_generator.core.reader import REFUSALS
 from quelea_kit.errors import Unavailable
 
 EVIDENCE = (

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import (
+from quelea_generator.core.chat.routing import (
     BLOCK_CHARS,
     ByAffinity,
     Choice,

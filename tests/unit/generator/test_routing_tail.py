@@ -1,7 +1,7 @@
 """Affinity finds more in the caches than round robin, and its slowest answers are no slower: in simulated seconds."""
 
 import pytest
-from quelea_generator.core.engines.routing import ByAffinity, Load, RoundRobin
+from quelea_generator.core.chat.routing import ByAffinity, Load, RoundRobin
 from support.routing_engines import PLACES, Asked, Simulation, World
 from support.routing_traffics import TRAFFICS, Traffic, bench_p95, measure
 

@@ -24,7 +24,7 @@ def test_the_environment_sets_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_several_replicas_are_separated_by_commas() -> None:
     settings = GeneratorSettings(endpoint=" http://a/v1, http://b/v1/,http://a/v1 ,", model="m")
     assert settings.endpoints == ("http://a/v1", "http://b/v1")
-    with pytest.raises(ValidationError, match="no address"):
+    with pytest.raises(ValidationError, match="at least one address"):
         GeneratorSettings(endpoint=" , ", model="m")
 
 

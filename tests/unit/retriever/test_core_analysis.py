@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from quelea_fintext.line_items import filing_phrases
+from quelea_fintext.periods import ReportingPeriod
 from quelea_retriever.core.analysis import phrases, sparse_document, sparse_query, term_index
 from quelea_retriever.core.header import contextual_header
-from quelea_retriever.core.model import DocumentFacts, Period, Reading
-from quelea_retriever.core.search_terms import search_vector
-from quelea_retriever.core.synonyms import WEIGHT, synonym_phrases
+from quelea_retriever.core.model import DocumentFacts, Reading
+from quelea_retriever.core.search_terms import WEIGHT, search_vector
 
 
 def weights_of(*parts: str) -> dict[int, float]:
@@ -90,11 +91,11 @@ FACTS = DocumentFacts(
     company="Apple",
     ticker="AAPL",
     document_type="10-Q",
-    period=Period("FY2023 Q3", 2023, 3, "2023-07-01", "2023 Q3"),
+    period=ReportingPeriod("FY2023 Q3", 2023, 3, "2023-07-01", "2023 Q3"),
 )
 
 
-YEAR = Period("FY2020", 2020, 0, "2020-12-31")
+YEAR = ReportingPeriod("FY2020", 2020, 0, "2020-12-31")
 
 
 def test_header_of_a_filing() -> None:
@@ -113,15 +114,19 @@ def test_header_of_a_filing() -> None:
         (DocumentFacts("d"), "S"),
         (
             DocumentFacts(
-                "d", company="生物股份", ticker="600201", language="zh", period=Period("FY2020", 2020, 0, "2020-12-31")
+                "d",
+                company="生物股份",
+                ticker="600201",
+                language="zh",
+                period=ReportingPeriod("FY2020", 2020, 0, "2020-12-31"),
             ),
             "生物股份 (600201) · FY2020 · 2020年12月31日 · S",
         ),
         (
-            DocumentFacts("d", company="X", period=Period("FY2020", 2020, 0, "2020-12-31")),
+            DocumentFacts("d", company="X", period=ReportingPeriod("FY2020", 2020, 0, "2020-12-31")),
             "X · FY2020 · year ended December 31, 2020 · S",
         ),
-        (DocumentFacts("d", company="X", period=Period(file_label="2020")), "X · 2020 · S"),
+        (DocumentFacts("d", company="X", period=ReportingPeriod(file_label="2020")), "X · 2020 · S"),
     ],
 )
 def test_header_leaves_out_what_is_unknown(facts: DocumentFacts, header: str) -> None:
@@ -153,8 +158,8 @@ def test_a_question_of_nothing_but_frame_still_looks_for_something() -> None:
 
 
 def test_synonyms_in_both_languages() -> None:
-    assert "net sales" in synonym_phrases("total revenue")
-    assert "repurchases of common stock" in synonym_phrases("stock buybacks")
-    assert "研发费用" in synonym_phrases("研发投入是多少")
-    assert synonym_phrases("weather in June") == []
-    assert synonym_phrases("indebted researchers") == []  # whole words only
+    assert "net sales" in filing_phrases("total revenue")
+    assert "repurchases of common stock" in filing_phrases("stock buybacks")
+    assert "研发费用" in filing_phrases("研发投入是多少")
+    assert filing_phrases("weather in June") == []
+    assert filing_phrases("indebted researchers") == []  # whole words only

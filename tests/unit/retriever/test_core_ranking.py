@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
+from quelea_fintext.periods import ReportingPeriod
 from quelea_retriever.core.features import ViewCache, alike, view_of
-from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Period, Reading
+from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
 from quelea_retriever.core.question import cleaned, question_view
 from quelea_retriever.core.ranking import DEFAULT, rank
 
@@ -25,7 +26,7 @@ def candidate(
     passage = PassageRecord(
         name, document, 0, 1, 0, len(text), text or f"text of {name}", is_table=table, section=section
     )
-    return Candidate(passage, DocumentFacts(document, period=Period(end_date=end)), cosine, sparse)
+    return Candidate(passage, DocumentFacts(document, period=ReportingPeriod(end_date=end)), cosine, sparse)
 
 
 def ids(hits: list) -> list[str]:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from quelea_fintext.sentences import sentence_spans
 from quelea_fintext.text import estimate_tokens
 from quelea_search.core.chunk import HARD_CHARACTERS, HARD_TOKENS, chunk
 from quelea_search.core.metadata import read_metadata
 from quelea_search.core.model import ParsedDocument
-from quelea_search.core.sentences import sentence_spans
 
 Parse = Callable[..., ParsedDocument]
 pytestmark = pytest.mark.data

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from quelea_fintext.periods import ReportingPeriod
 from quelea_search.core.companies import display_name
 from quelea_search.core.metadata import read_metadata
-from quelea_search.core.model import CELL, DocumentFacts, LineKind, ParsedDocument, Period
+from quelea_search.core.model import CELL, DocumentFacts, LineKind, ParsedDocument
 from quelea_search.core.page_assembly import Block, build_page
 from quelea_search.core.periods import chinese_period, english_period, file_label
 
@@ -51,7 +52,7 @@ def test_ten_q_of_a_company_whose_year_ends_in_june() -> None:
         None,
     )
     assert facts.company == "Northwind Foods" and facts.ticker == "NWND" and facts.document_type == "10-Q"
-    assert facts.period == Period("FY2022 Q2", 2022, 2, "2021-12-31", "")
+    assert facts.period == ReportingPeriod("FY2022 Q2", 2022, 2, "2021-12-31", "")
     assert facts.published == "2022-02-03" and facts.language == "en"
     assert facts.title == "Northwind Foods 10-Q, quarter ended December 31, 2021"
     assert any("Inc." in alias for alias in facts.company_aliases)
@@ -80,7 +81,7 @@ def test_quarters_of_53_week_years_without_words() -> None:
     sheet = "BALANCE SHEETS July 2, 2022 September 25, 2021"
     assert english_period("10-Q", "For the quarterly period ended July 2, 2022", sheet).label == "FY2022 Q3"
     assert english_period("10-Q", "For the quarterly period ended October 1, 2022", "nothing").label == "FY2022 Q3"
-    assert english_period("10-Q", "no period here", "") == Period()
+    assert english_period("10-Q", "no period here", "") == ReportingPeriod()
 
 
 def test_file_label_differs_from_the_filing() -> None:
@@ -114,14 +115,14 @@ def test_file_labels(name: str, label: str) -> None:
 @pytest.mark.parametrize(
     ("text", "period"),
     [
-        ("2020 年年度报告", Period("FY2020", 2020, 0, "2020-12-31")),
-        ("2021年半年度报告", Period("FY2021 H1", 2021, 0, "2021-06-30")),
-        ("2021年第三季度报告", Period("FY2021 Q3", 2021, 3, "2021-09-30")),
-        ("2022年一季度报告全文", Period("FY2022 Q1", 2022, 1, "2022-03-31")),
-        ("关于2020年的说明", Period()),
+        ("2020 年年度报告", ReportingPeriod("FY2020", 2020, 0, "2020-12-31")),
+        ("2021年半年度报告", ReportingPeriod("FY2021 H1", 2021, 0, "2021-06-30")),
+        ("2021年第三季度报告", ReportingPeriod("FY2021 Q3", 2021, 3, "2021-09-30")),
+        ("2022年一季度报告全文", ReportingPeriod("FY2022 Q1", 2022, 1, "2022-03-31")),
+        ("关于2020年的说明", ReportingPeriod()),
     ],
 )
-def test_chinese_periods(text: str, period: Period) -> None:
+def test_chinese_periods(text: str, period: ReportingPeriod) -> None:
     assert chinese_period(text) == period
 
 
@@ -169,10 +170,12 @@ def test_the_uploader_wins_field_by_field() -> None:
     parsed = document(
         cover("10-Q", "quarterly period ended December 31, 2022", "Acme Corp", "ACM"), "fiscal year ended June 30, 2022"
     )
-    given = DocumentFacts(company="Acme Europe", period=Period(file_label="the winter quarter"), published="2023-01-30")
+    given = DocumentFacts(
+        company="Acme Europe", period=ReportingPeriod(file_label="the winter quarter"), published="2023-01-30"
+    )
     facts = read_metadata(parsed, "a.pdf", given)
     assert (facts.company, facts.published, facts.ticker) == ("Acme Europe", "2023-01-30", "ACM")
-    assert facts.period == Period("FY2023 Q2", 2023, 2, "2022-12-31", "the winter quarter")
+    assert facts.period == ReportingPeriod("FY2023 Q2", 2023, 2, "2022-12-31", "the winter quarter")
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ class CheckPool:
                 ) from None
             except WorkCrashed:
                 raise Unavailable(
-                    "The check's process was ended from outside; try again.", retry_after=_RETRY_SECONDS
+                    "The process of the check was killed; try again.", retry_after=_RETRY_SECONDS
                 ) from None
 
     async def close(self) -> None:

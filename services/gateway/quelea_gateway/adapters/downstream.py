@@ -54,7 +54,7 @@ class Health:
             reply = await unary(self._stub.Check(health_pb2.HealthCheckRequest(service=self._service), timeout=seconds))
         if reply.status != health_pb2.HealthCheckResponse.SERVING:
             raise Unavailable(
-                f"The {self._name} service runs and cannot work yet.",
+                f"The {self._name} service is not ready yet.",
                 details={"dependency": self._name},
                 retry_after=1.0,
             )

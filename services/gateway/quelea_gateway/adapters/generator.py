@@ -247,7 +247,7 @@ class GeneratorClient:
                             total_ms=done.total_ms,
                         )
             if not ended:
-                raise Unavailable("The generator ended before its completion did.")
+                raise Unavailable("The generator stopped before the completion was complete.")
 
     async def close(self) -> None:
         """Close the channel."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
+from quelea_checker import UNSUPPORTED
 from quelea_fintext.text import CJK
 from reportlab.lib.colors import HexColor
 from reportlab.lib.enums import TA_LEFT
@@ -92,7 +93,7 @@ def _answer(run: Run, words: Mapping[str, str], styles: _Styles) -> list[Flowabl
     found += [Paragraph(_safe(line), styles.body) for line in run.answer["text"].split("\n") if line.strip()]
     figures = run.answer["figures"]
     if figures:
-        good = sum(one["verdict"] != "unsupported" for one in figures)
+        good = sum(one["verdict"] not in UNSUPPORTED for one in figures)
         found.append(Paragraph(_safe(words["verdict"].format(good=good, all=len(figures))), styles.small))
     for name in ("missing", "withheld"):
         if run.answer[name]:

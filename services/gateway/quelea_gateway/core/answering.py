@@ -97,7 +97,7 @@ class Draft:
             cut = Finished("length", self.reader.reader, self.reader.model, self.reader.prompt_version)
             return Written("".join(self.text)[:MOST_CHARACTERS], tuple(self.quotes), cut)
         if self.finished is None:
-            raise Unavailable("The reader ended before its answer was complete.", details={"dependency": "generator"})
+            raise Unavailable("The reader stopped before its answer was complete.", details={"dependency": "generator"})
         return Written("".join(self.text), tuple(self.quotes), self.finished)
 
 
@@ -183,7 +183,7 @@ async def _report(checker: Checker, text: str, written: Written, basis: Basis) -
         async with asyncio.timeout(CHECK_SECONDS):
             return await checker.check(text, [to_check(passage) for passage in evidence], question=basis.question)
     except TimeoutError:
-        raise DeadlineExceeded("The check of the answer took too long; ask again.") from None
+        raise DeadlineExceeded("Checking the answer took too long; try again.") from None
     except QueleaError:
         raise
     except Exception as error:  # a fault of the checker must cost its verdicts, not the answer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from quelea_checker import UNSUPPORTED
+
 from quelea_gateway.core.grounding import Grounded, marks
 from quelea_gateway.core.model import Check, Citation
 from quelea_gateway.core.verdicts import Grounding
@@ -42,17 +44,19 @@ def unchecked(why: str) -> tuple[Check, ...]:
 
 
 def _figures(grounding: Grounding, by: str) -> Check:
-    absent = grounding.unsupported()
+    otherwise, absent = grounding.unsupported({"contradicted"}), grounding.unsupported({"not_found"})
     count = {v: sum(f.verdict == v for f in grounding.figures) for v in ("supported", "derived")}
-    if absent:
-        return Check("figures_supported", False, f"{by}: not in the evidence: {', '.join(absent)}")
+    if otherwise or absent:
+        parts = [f"contradicted by the evidence: {', '.join(otherwise)}"] if otherwise else []
+        parts += [f"not in the evidence: {', '.join(absent)}"] if absent else []
+        return Check("figures_supported", False, f"{by}: {'; '.join(parts)}")
     said = f"{by}: {count['supported']} of {len(grounding.figures)} figures in the evidence"
     return Check("figures_supported", True, said + (f", {count['derived']} derived" if count["derived"] else ""))
 
 
 def _sentences(grounding: Grounding) -> Check:
     claims = [s for s in grounding.sentences if s.verdict != "no_claim"]
-    bad = [s for s in claims if s.verdict == "unsupported"]
+    bad = [s for s in claims if s.verdict in UNSUPPORTED]
     held = sum(s.verdict == "supported" for s in claims)
     partly = len(claims) - held - len(bad)
     detail = f"{held} of {len(claims)} sentences supported" + (f", {partly} in part" if partly else "")

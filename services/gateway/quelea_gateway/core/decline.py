@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-REFUSALS = {
-    "en": "Unable to answer the question based on the information provided",
-    "zh": "根据已知信息无法回答该问题",
-}
-"""WeaverBird's sentence (Listing 1), in the question's language."""
+from quelea_fintext.languages import REFUSALS
 
 _ENDS = " \t\n.。!！\"“”'"
 

@@ -12,8 +12,9 @@ _TEXTS = {
     "published": ("published {0}", "发布于 {0}"),
     "fetched": ("fetched {0}", "抓取于 {0}"),
     "derived": ("Computed from the sources", "由来源数字计算得出"),
-    "unsupported": ("Not found in the evidence", "未见于资料"),
-    "withheld": ("Withheld, as a figure in it is not supported", "未予显示，因其中的数字没有资料支持"),
+    "contradicted": ("The evidence says otherwise", "与资料不符"),
+    "not_found": ("Not found in the evidence", "未见于资料"),
+    "withheld": ("Withheld, as the evidence does not bear it out", "未予显示，因资料不支持"),
     "notices": ("Notes", "说明"),
     "checks": ("Checks", "核对"),
     "passed": ("passed", "通过"),
@@ -54,9 +55,10 @@ def markdown(question: str, answer: Mapping[str, Any], link: Link) -> str:
     facts = [say("as_of", answer["as_of"]), say("route", route), say("reader", answer["model"] or answer["reader"])]
     blocks = [f"# {_plain(' '.join(question.split()))}", _own(answer["answer"]), f"_{' · '.join(map(_plain, facts))}_"]
     derived = [f for f in found["figures"] if f["verdict"] == "derived"]
-    absent = list(dict.fromkeys(f["text"] for f in found["figures"] if f["verdict"] == "unsupported"))
     blocks += _list(say("derived"), (f"{_plain(f['text'])} {_plain(f['formula'])}" for f in derived))
-    blocks += _list(say("unsupported"), map(_plain, absent))
+    for verdict in ("contradicted", "not_found"):
+        doubted = list(dict.fromkeys(f["text"] for f in found["figures"] if f["verdict"] == verdict))
+        blocks += _list(say(verdict), map(_plain, doubted))
     blocks += _list(say("withheld"), (_plain(" ".join(text.split())) for text in found["withheld"]))
     if answer["citations"]:
         blocks.append(f"## {say('sources')}")

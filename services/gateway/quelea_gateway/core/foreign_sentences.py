@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from quelea_checker import CheckPassage, Near, Report
-from quelea_checker.across import Wanted, wanted
+from quelea_checker.verdicts.cross_language import Wanted, wanted
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger
 

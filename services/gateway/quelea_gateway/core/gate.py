@@ -69,10 +69,10 @@ class Calibration:
                 foreign_gap=_gap(said, base),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InvalidInput(f"{name} is no calibration of the gate ({error}); write it again.") from error
+            raise InvalidInput(f"{name} is not a calibration of the gate ({error}); run `quelea calibrate`.") from error
         unknown = sorted(set(found.features) - set(FEATURES))
         if unknown:
-            raise InvalidInput(f"{name} weighs what this gateway does not measure: {', '.join(unknown)}; fit it again.")
+            raise InvalidInput(f"{name} has weights of unknown features: {', '.join(unknown)}; run `quelea calibrate`.")
         return found
 
 
@@ -81,14 +81,14 @@ def _gap(said: dict[str, Any], base: Calibration | None) -> float:
     same = base is not None and said.get("encoder", base.encoder) == base.encoder
     gap = float(said.get("foreign_gap", base.foreign_gap if base and same else 0.0))
     if not 0 <= gap < 1:
-        raise ValueError("foreign_gap is from 0 to 1")
+        raise ValueError("foreign_gap must be at least 0 and below 1")
     return gap
 
 
 def _coefficient(said: dict[str, Any]) -> Coefficient:
     made = Coefficient(mean=float(said["mean"]), scale=float(said["scale"]), weight=float(said["weight"]))
     if not made.scale > 0 or not all(map(math.isfinite, (made.mean, made.scale, made.weight))):
-        raise ValueError("a scale is above 0, and every number finite")
+        raise ValueError("scale must be above 0, and every number finite")
     return made
 
 

@@ -63,12 +63,12 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "该回答没有给出引用，请谨慎使用并查看检索到的内容。",
     ),
     "figures": (
-        "A figure of this answer is not in the evidence: {detail}.",
-        "回答中的数字未能在资料中找到：{detail}。",
+        "The evidence does not bear out a figure of this answer: {detail}.",
+        "资料不支持回答中的数字：{detail}。",
     ),
     "withheld": (
-        "Sentences withheld because a figure in them is not supported by the evidence: {detail}.",
-        "因其中的数字没有资料支持，回答中有 {detail} 句未予显示。",
+        "Sentences withheld because the evidence does not bear them out: {detail}.",
+        "因资料不支持，回答中有 {detail} 句未予显示。",
     ),
     "unchecked": (
         "This answer could not be checked against the evidence: take it with care.",

@@ -201,9 +201,7 @@ class Pipeline:
     async def _basis(self, question: Question, clock: Clock) -> _Basis:
         """The local passages, or, where they are not enough or the web was asked for, those and the web's."""
         if question.route == "web" and await self._providers(clock) == ():
-            raise Conflict(
-                "Web search is not part of this deployment; ask with route auto or local.", details={"field": "route"}
-            )
+            raise Conflict("No web search is configured; use route auto or local.", details={"field": "route"})
         with clock.waiting("retrieve"):
             retrieved = await self._retrieve(question)
         verdict = self._gate.judge(question, retrieved)

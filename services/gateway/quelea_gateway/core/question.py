@@ -71,12 +71,10 @@ def check_as_of(as_of: str) -> str:
         return today.isoformat()
     day: date | None = parse_iso(as_of) if len(as_of) == 10 else None
     if day is None:
-        raise InvalidInput(
-            f"as_of is a day of the calendar, YYYY-MM-DD; {as_of[:40]!r} is none.", details={"field": "as_of"}
-        )
+        raise InvalidInput(f"as_of must be YYYY-MM-DD, got {as_of[:40]!r}.", details={"field": "as_of"})
     if day > today + timedelta(days=1):  # east of Greenwich it is tomorrow already
         raise InvalidInput(
-            f"as_of lies in the future ({as_of}); leave it out for today, or name a past day.",
+            f"as_of must not be in the future, got {as_of}; leave it out for today.",
             details={"field": "as_of"},
         )
     return day.isoformat()

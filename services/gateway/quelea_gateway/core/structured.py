@@ -17,11 +17,11 @@ from importlib import resources
 from string import Template
 from typing import Any, Literal
 
-from quelea_checker import CheckPassage
+from quelea_checker import UNSUPPORTED, CheckPassage
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import QueleaError, Unavailable
 
-from quelea_gateway.core.decline import REFUSALS
 from quelea_gateway.core.grounding.marking import MARKER
 from quelea_gateway.core.model import Answer, CompletionEnd, Message, Question
 from quelea_gateway.core.numbers import figures as numbers
@@ -44,7 +44,7 @@ class StructuredFigure:
     Attributes:
         path: Where it stands: "sales.by_segment.0".
         text: As it is written.
-        verdict: "supported" or "derived" by the text of the answer, or "unsupported".
+        verdict: "supported" or "derived" by the text of the answer, "contradicted" or "not_found".
     """
 
     path: str
@@ -131,7 +131,7 @@ async def structured(
         if question.strict:
             raise
         return replace(made, figures=None)
-    if question.strict and any(figure.verdict == "unsupported" for figure in found):
+    if question.strict and any(figure.verdict in UNSUPPORTED for figure in found):
         return replace(made, content="", refusal=REFUSALS[language], figures=found)
     return replace(made, figures=found)
 
@@ -139,7 +139,7 @@ async def structured(
 async def _figures(
     value: Any, text: str, answer: Answer, checker: Checker, question: str
 ) -> tuple[StructuredFigure, ...]:
-    """The figures of a JSON value; unsupported where the text has none like it, or one that is itself unsupported."""
+    """The figures of a JSON value; not found where the text has none like it, doubted where the text's own is."""
     lines: list[str] = []
     paths: list[str] = []
     starts: list[int] = []
@@ -154,12 +154,17 @@ async def _figures(
     if not any(character.isdigit() for line in lines for character in line):
         return ()
     report = await checker.check("\n".join(lines), [CheckPassage(text)], question=question)
-    doubtful = {n for figure in (answer.grounding.unsupported() if answer.grounding else ()) for n in numbers(figure)}
+    doubtful = {
+        number: figure.verdict
+        for figure in (answer.grounding.figures if answer.grounding else ())
+        if figure.verdict in UNSUPPORTED
+        for number in numbers(figure.text)
+    }
     found = []
     for figure in report.figures:
         path = paths[max(index for index, start in enumerate(starts) if start <= figure.start)]
-        doubted = bool(doubtful & set(numbers(figure.text)))
-        found.append(StructuredFigure(path, figure.text, "unsupported" if doubted else figure.verdict))
+        doubted = next((doubtful[number] for number in numbers(figure.text) if number in doubtful), "")
+        found.append(StructuredFigure(path, figure.text, doubted or figure.verdict))
     return tuple(found)
 
 

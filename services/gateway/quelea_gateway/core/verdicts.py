@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
+
+from quelea_checker import UNSUPPORTED
 
 
 @dataclass(frozen=True)
@@ -10,7 +13,7 @@ class SentenceVerdict:
     """A sentence of the final text: text[start:end], in code points.
 
     Attributes:
-        verdict: "supported", "partly", "unsupported" or "no_claim".
+        verdict: "supported", "partly", "contradicted" (the evidence says otherwise), "not_found" or "no_claim".
         passages: Numbers of the evidence that supports it, the best first.
     """
 
@@ -26,7 +29,7 @@ class FigureVerdict:
     """A figure of the final text: text[start:end], in code points.
 
     Attributes:
-        verdict: "supported", "derived" or "unsupported".
+        verdict: "supported", "derived", "contradicted" (the evidence says otherwise) or "not_found".
         passage: Number of the evidence that has it; 0: none.
         formula: Of a derived one: "= 1,496.5 − 1,202.9".
     """
@@ -44,7 +47,8 @@ class Grounding:
     """The verdicts on an answer, and the text as they left it.
 
     Attributes:
-        text: Invented markers gone, forgotten ones added, in strict mode sentences with unsupported figures withheld.
+        text: Invented markers gone, forgotten ones added; in strict mode without the sentences that are contradicted or
+            have a figure that is contradicted or not found.
         removed_markers: As the reader wrote them, in its order; a corrected one is here and in added_markers.
         withheld: Sentences that strict mode left out, as the reader wrote them.
     """
@@ -56,13 +60,13 @@ class Grounding:
     added_markers: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
 
-    def unsupported(self) -> list[str]:
-        """The figures that nothing supports, each once."""
-        return list(dict.fromkeys(figure.text for figure in self.figures if figure.verdict == "unsupported"))
+    def unsupported(self, verdicts: Container[str] = UNSUPPORTED) -> list[str]:
+        """The figures that the evidence contradicts or does not have, each once."""
+        return list(dict.fromkeys(figure.text for figure in self.figures if figure.verdict in verdicts))
 
     def supporting(self, sentence: SentenceVerdict) -> bool:
         """Whether a figure of the sentence stands in the evidence or follows from it."""
         return any(
-            sentence.start <= figure.start < sentence.end and figure.verdict != "unsupported" and figure.passage
+            sentence.start <= figure.start < sentence.end and figure.verdict not in UNSUPPORTED and figure.passage
             for figure in self.figures
         )

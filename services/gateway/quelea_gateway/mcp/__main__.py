@@ -45,7 +45,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 0
     except Exception as error:  # noqa: BLE001  # whatever it was, the program that started this one reads one line
-        sys.stderr.write(f"quelea mcp: no gateway can be used at {asked.url} ({_first(error)}).\n")
+        sys.stderr.write(f"quelea mcp: cannot reach a gateway at {asked.url} ({_first(error)}).\n")
         return 1
     return 0
 

@@ -114,7 +114,9 @@ class GatewayActions:
             session = None
             if market_data:
                 if analyst.door is None:
-                    raise ToolError("This deployment has no market-data door; run the code without market_data.")
+                    raise ToolError(
+                        "Market data is not available in this deployment; run the code with market_data=false."
+                    )
                 session = await analyst.door.open(
                     run_id=run,
                     tenant=tenant,

@@ -41,7 +41,7 @@ class McpApp:
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """One request."""
         if scope["method"] != "POST":
-            body = {"error": {"code": "METHOD_NOT_ALLOWED", "message": "/mcp takes POST; it keeps no sessions."}}
+            body = {"error": {"code": "METHOD_NOT_ALLOWED", "message": "/mcp accepts only POST; it keeps no sessions."}}
             await JSONResponse(body, 405, {"Allow": "POST"})(scope, receive, send)
             return
         if self._running is None:

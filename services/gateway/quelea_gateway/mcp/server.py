@@ -27,7 +27,7 @@ def build_server(actions: Actions) -> MCPServer[Any]:
     async def search_tools(
         query: Annotated[str, Field(min_length=1, max_length=4000, description="What data is needed, any language.")],
         category: Annotated[str, Field(max_length=60, description="Stock, Fund, Macro, …; empty: all.")] = "",
-        limit: Annotated[int, Field(ge=1, le=50, description="At most so many.")] = 10,
+        limit: Annotated[int, Field(ge=1, le=50, description="Maximum number of results.")] = 10,
     ) -> dict[str, Any]:
         """Find functions that get finance data (akshare, yfinance, SEC EDGAR, …) by what they give."""
         return await actions.search_tools(query, category, limit)

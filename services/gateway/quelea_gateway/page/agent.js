@@ -2,6 +2,7 @@
 
 import { ApiError, call, eventsOf, get, post } from "./api.js";
 import { $, el, joined, outside, show } from "./dom.js";
+import { UNSUPPORTED } from "./marked.js";
 import { moment, t } from "./texts.js";
 
 const PATH = "/v1/agent/runs";
@@ -160,7 +161,7 @@ class View {
       if (run.error) this.answer.append(el("p", { class: "error-line" }, run.error));
       return;
     }
-    const bad = answer.figures.filter((figure) => figure.verdict === "unsupported").length;
+    const bad = answer.figures.filter((figure) => UNSUPPORTED.includes(figure.verdict)).length;
     const verdict = bad ? t("agentBad", { n: bad }) : t("agentGood", { n: answer.figures.length });
     this.answer.append(
       el("div", { class: "answer" }, ...answer.text.split("\n").filter(Boolean).map((line) => el("p", {}, line))),

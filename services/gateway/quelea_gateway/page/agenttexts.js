@@ -2,12 +2,12 @@
 
 export const AGENT_TEXTS = {
   tabAgent: ["Analyse", "分析"],
-  agentTitle: ["Have it analysed", "让智能体分析"],
+  agentTitle: ["Analyse with the agent", "让智能体分析"],
   agentLead: [
     "Plans, finds market data, writes and runs Python in a sandbox, and concludes with checked figures.",
     "制定计划、查找市场数据，在沙箱中编写并运行 Python，给出经过核对的结论。",
   ],
-  agentPlaceholder: ["Ask for a trend, a comparison, a computation …", "询问走势、比较或计算……"],
+  agentPlaceholder: ["Ask for a trend, a comparison or a calculation …", "询问走势、比较或计算……"],
   agentRun: ["Analyse", "开始分析"],
   agentCancel: ["Cancel", "取消"],
   agentRuns: ["Runs", "运行记录"],
@@ -17,7 +17,7 @@ export const AGENT_TEXTS = {
   agentStep: ["Step {n}: {action}", "第 {n} 步：{action}"],
   agentCode: ["Code", "代码"],
   agentOutput: ["Output", "输出"],
-  agentEnded: ["ended with: {reason}", "结束原因：{reason}"],
+  agentEnded: ["ended: {reason}", "结束原因：{reason}"],
   agentMissing: ["Missing", "缺少"],
   agentWithheld: ["Withheld: no source has these figures", "已省略：这些数字没有来源"],
   agentGood: ["All {n} figures have a source", "全部 {n} 个数字都有来源"],

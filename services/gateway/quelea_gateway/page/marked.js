@@ -6,6 +6,8 @@ import { FIGURE } from "./pagetext.js";
 import { open } from "./sources.js";
 import { t } from "./texts.js";
 
+/** Verdicts of what the evidence does not bear out: it says otherwise, or nothing of it. */
+export const UNSUPPORTED = ["contradicted", "not_found"];
 const MARKER = /\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]/g;
 
 /** The verdicts with places in UTF-16 units, as strings count here; the wire counts code points. */
@@ -74,9 +76,10 @@ function derived(words, formula) {
   return el("button", { ...attributes, on: { click: press } }, ...words, el("span", { class: "hidden" }, ` (${label})`));
 }
 
-function unsupported(words) {
-  const label = t("figureUnsupported");
-  return el("span", { class: "figure bad", title: label }, ...words, el("span", { class: "hidden" }, ` (${label})`));
+/** A figure that the evidence contradicts, or does not have. */
+function unsupported(words, verdict) {
+  const label = t(`figure_${verdict}`);
+  return el("span", { class: `figure bad ${verdict}`, title: label }, ...words, el("span", { class: "hidden" }, ` (${label})`));
 }
 
 /** text[from:to] with its figures. */
@@ -87,25 +90,25 @@ function withFigures(part, from, to) {
     if (figure.start < at || figure.end > to || figure.verdict === "supported") continue;
     nodes.push(...withMarkers(part, at, figure.start));
     const said = styled(part, figure.start, figure.end);
-    nodes.push(figure.verdict === "derived" ? derived(said, figure.formula) : unsupported(said));
+    nodes.push(figure.verdict === "derived" ? derived(said, figure.formula) : unsupported(said, figure.verdict));
     at = figure.end;
   }
   nodes.push(...withMarkers(part, at, to));
   return nodes;
 }
 
-/** text[from:to] with its sentences: those that nothing supports are marked as such, in a table once a row. */
+/** text[from:to] with its sentences: those that the evidence contradicts or lacks are marked as such, in a table once a row. */
 function inline(answer, from, to, flagged = true) {
   const part = { ...answer, ...inlineOf(answer.text, from, to) };
   const nodes = [];
   let at = from;
   for (const sentence of part.verdicts.sentences) {
     const [start, end] = [Math.max(sentence.start, at), Math.min(sentence.end, to)];
-    if (sentence.verdict !== "unsupported" || start >= end) continue;
+    if (!UNSUPPORTED.includes(sentence.verdict) || start >= end) continue;
     nodes.push(...withFigures(part, at, start));
-    const flag = flagged ? [" ", el("span", { class: "flag" }, t("noSupport"))] : [];
+    const flag = flagged ? [" ", el("span", { class: `flag ${sentence.verdict}` }, t(`flag_${sentence.verdict}`))] : [];
     const words = withFigures(part, start, end);
-    nodes.push(el("span", { class: "unsupported", title: t("sentenceUnsupported") }, ...words, ...flag));
+    nodes.push(el("span", { class: `unsupported ${sentence.verdict}`, title: t(`sentence_${sentence.verdict}`) }, ...words, ...flag));
     at = end;
   }
   nodes.push(...withFigures(part, at, to));

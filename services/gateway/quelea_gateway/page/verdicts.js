@@ -4,7 +4,7 @@ import { postForText } from "./api.js";
 import { el } from "./dom.js";
 import { has, t } from "./texts.js";
 
-const SIGNS = { supported: "✓", partly: "~", unsupported: "✗" };
+const SIGNS = { supported: "✓", partly: "~", contradicted: "✗", not_found: "?" };
 
 /** Folded away: every sentence that claims something, with its verdict. */
 export function sentenceVerdicts(grounding) {

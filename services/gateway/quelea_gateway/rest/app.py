@@ -45,8 +45,8 @@ SWAGGER_UI = Path(fastapi_swagger.__file__).parent / "resources"
 _NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 _ABOUT = """Cited answers from a knowledge base of finance documents.
 
-Keys come as `Authorization: Bearer KEY`. Pages count from 1. Dates are ISO 8601. Times in `timings` are milliseconds.
-Every error is `{"error": {"code", "message", "details"}}`."""
+Send your API key as `Authorization: Bearer KEY`. Pages count from 1. Days are `YYYY-MM-DD`, points in time RFC 3339,
+`timings` milliseconds. Every error is `{"error": {"code", "message", "details"}}`."""
 
 
 class _Page(StaticFiles):

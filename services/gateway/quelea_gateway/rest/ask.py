@@ -123,7 +123,7 @@ async def ask(body: AskIn, request: Request) -> Response:
     accept = request.headers.get("accept", "")
     as_text = body.format == "markdown" or "text/markdown" in accept
     if as_text and body.stream:
-        raise InvalidInput("Markdown is not streamed; leave out stream.", details={"field": "stream"})
+        raise InvalidInput("Markdown cannot be streamed; leave stream out.", details={"field": "stream"})
     if body.stream or ("text/event-stream" in accept and not as_text):
         rest = gateway.pipeline.ask(question)
         first = await while_there(request, _first(rest))

@@ -24,12 +24,12 @@ def _length(headers: Headers) -> int | None:
     if value is None:
         return None
     if not value.isdigit():
-        raise InvalidInput("Content-Length is not a number.")
+        raise InvalidInput("Content-Length must be a number.")
     return int(value)
 
 
 def _too_large(limit: int) -> TooLarge:
-    return TooLarge(f"The request body is over the limit of {limit:,} bytes.", details={"limit": str(limit)})
+    return TooLarge(f"The request body is larger than {limit:,} bytes.", details={"limit": str(limit)})
 
 
 async def drain(headers: Headers, receive: Receive) -> None:
@@ -74,7 +74,7 @@ async def read_whole(headers: Headers, receive: Receive, limit: int) -> bytes:
                 if not message.get("more_body", False):
                     return b"".join(pieces)
     except TimeoutError as error:
-        raise InvalidInput(f"The request body did not come within {_READ_SECONDS:.0f} s.") from error
+        raise InvalidInput(f"The request body did not arrive within {_READ_SECONDS:.0f} s.") from error
 
 
 def replay(body: bytes, receive: Receive) -> Receive:

@@ -57,7 +57,7 @@ class SentenceOut(BaseModel):
     text: str
     start: int
     end: int
-    verdict: Literal["supported", "partly", "unsupported", "no_claim"]
+    verdict: Literal["supported", "partly", "contradicted", "not_found", "no_claim"]
     passages: list[int] = Field(description="Those that support it, the best first, numbered from 1.")
 
 
@@ -67,7 +67,7 @@ class FigureOut(BaseModel):
     text: str
     start: int
     end: int
-    verdict: Literal["supported", "derived", "unsupported"]
+    verdict: Literal["supported", "derived", "contradicted", "not_found"]
     passage: int | None = Field(description="Where it stands, or its formula's first operand does; numbered from 1.")
     formula: str = Field(description='Of a derived figure: "= 1,496.5 − 1,202.9".')
 
@@ -111,8 +111,9 @@ async def check(body: CheckIn, request: Request) -> CheckOut:
 
     A figure is `supported` when the evidence has it, allowing for scale and rounding at the precision shown, with
     nothing that contradicts its unit, sign, direction or period; `derived` when it is the sum, difference, growth,
-    ratio, average or share of figures of the evidence; else `unsupported`. Dates and periods are figures too. The first
-    2,000 figures of an answer are looked for.
+    ratio, average or share of figures of the evidence; `contradicted` when the evidence has what the words name with
+    another value; else `not_found`. Dates and periods are figures too. The first 2,000 figures of an answer are looked
+    for.
     """
     passages = passages_of(body)
     checker = gateway_of(request).checker
@@ -130,9 +131,7 @@ def passages_of(body: CheckIn) -> list[quelea_checker.CheckPassage]:
     if len(body.question) > _MOST_QUESTION:
         raise _too_large(f"question has {len(body.question):,} characters", _MOST_QUESTION, "question")
     if not body.passages:
-        raise InvalidInput(
-            "passages is empty; send the evidence that the answer rests on.", details={"field": "passages"}
-        )
+        raise InvalidInput("passages is empty; send the evidence for the answer.", details={"field": "passages"})
     if len(body.passages) > MOST_PASSAGES:
         raise _too_large(f"There are {len(body.passages):,} passages", MOST_PASSAGES, "passages")
     passages = [

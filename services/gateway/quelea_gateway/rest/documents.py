@@ -157,7 +157,7 @@ async def documents(
     )
 
 
-@router.get("/v1/documents/{document_id}", response_model=DocumentOut, responses=ERRORS, summary="One document")
+@router.get("/v1/documents/{document_id}", response_model=DocumentOut, responses=ERRORS, summary="Get a document")
 async def document(document_id: DocumentId, request: Request) -> DocumentOut:
     """What is known of a document."""
     return DocumentOut.of(await gateway_of(request).retriever.document(document_id))
@@ -197,7 +197,7 @@ _PAGE_CONTENT = {
     "/v1/documents/{document_id}/pages/{page}",
     response_model=PageOut,
     responses={200: _PAGE_CONTENT, **ERRORS},
-    summary="One page: where a citation opens",
+    summary="Get a page of a document",
 )
 async def page(
     document_id: DocumentId,

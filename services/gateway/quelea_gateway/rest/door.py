@@ -106,7 +106,7 @@ class Door:
             except Exception:
                 log.exception("request_failed", method=scope["method"])
                 if sender.status == 0:
-                    crash = QueleaError("Internal error; the gateway's log has it.")
+                    crash = QueleaError("Internal error; see the gateway's log.")
                     await response_of(crash, scope["path"])(scope, receive, sender)
             finally:
                 HTTP_IN_FLIGHT.dec()
@@ -131,7 +131,7 @@ class Door:
             await self._app(scope, replay(await read_whole(headers, receive, limit), receive), send)
             return
         scope.setdefault("state", {})["key"] = name
-        with self._gateway.bounds.call(name):
+        with self._gateway.limiter.call(name):
             if (scope["method"], path) == _UPLOAD:
                 bounded = await within(headers, receive, self._gateway.settings.max_upload_bytes)
                 await self._app(scope, bounded, send)
@@ -147,11 +147,14 @@ class Door:
         host = headers.get("host", "")
         if not self._gateway.access.required and host and not _is_this_machine(host):
             raise PermissionDenied(
-                f"This gateway asks for no keys and answers only to names of this machine, not {host[:100]!r}."
+                f"API keys are off, so only requests to this machine (localhost) are answered, not to {host[:100]!r}."
             )
         origin = headers.get("origin")
         if origin and origin not in self._origins and urlsplit(origin).netloc.lower() != host.lower():
-            raise PermissionDenied("Pages of this origin may not call the gateway (QUELEA_GATEWAY_CORS_ORIGINS).")
+            raise PermissionDenied(
+                f"Web pages from {origin[:100]!r} may not call this gateway; allow them with "
+                "QUELEA_GATEWAY_CORS_ORIGINS."
+            )
 
     @staticmethod
     def _is_citation(scope: MutableMapping[str, Any], headers: Headers) -> bool:

@@ -24,7 +24,7 @@ _DATE = r"\d{4}-\d{2}-\d{2}"
 _SEND_JSON = "send a JSON object with content-type: application/json"
 _OBJECT = "should be an object"
 _PLAIN = {
-    "extra_forbidden": "there is no such field",
+    "extra_forbidden": "unknown field",
     "missing": "is missing",
     "dict_type": _OBJECT,
     "model_type": _OBJECT,
@@ -95,7 +95,7 @@ def _field(fault: Mapping[str, Any]) -> dict[str, str]:
     message = _PLAIN.get(fault["type"], message.replace("Input should be", "should be"))
     if fault["type"] == "json_invalid":
         at = path.removeprefix("body.")
-        return {"path": "body", "message": f"is not JSON ({more.get('error', '')} at character {at})"}
+        return {"path": "body", "message": f"is not valid JSON ({more.get('error', '')} at character {at})"}
     if _DATE in str(more.get("pattern", "")):
         message = "should be a date, YYYY-MM-DD"
     elif fault["type"] == "string_too_short" and more.get("min_length") == 1:
@@ -108,7 +108,7 @@ def _field(fault: Mapping[str, Any]) -> dict[str, str]:
 async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101  # registered for it alone
     fields = [_field(fault) for fault in error.errors()[:_MOST_FIELDS]]
-    first = fields[0] if fields else {"path": "body", "message": "not valid"}
+    first = fields[0] if fields else {"path": "body", "message": "is not valid"}
     body = error_body(
         "INVALID_INPUT",
         f"{first['path']}: {first['message']}",
@@ -125,18 +125,18 @@ async def _on_http(request: Request, error: Exception) -> JSONResponse:
     status, path = error.status_code, request.url.path
     message = str(error.detail)
     if message == "There was an error parsing the body":  # FastAPI's, of what is not UTF-8 or nested too deeply
-        message = f"The body cannot be read as JSON in UTF-8; {_SEND_JSON}."
+        message = f"The body is not JSON in UTF-8; {_SEND_JSON}."
     elif status == HTTPStatus.NOT_FOUND:
-        message = "There is nothing under this address; /openapi.json lists what there is."
+        message = "No such address; see /docs for the routes."
     elif status == HTTPStatus.METHOD_NOT_ALLOWED:
-        message = f"This address does not take {request.method}."
+        message = f"{request.method} is not allowed here; see /docs for the routes."
     code = "INVALID_INPUT" if status == HTTPStatus.BAD_REQUEST else HTTPStatus(status).name
     headers = dict(error.headers or {})
     return JSONResponse(error_body(code, message, {}, status=status, path=path), status, headers=headers)
 
 
 async def _on_crash(request: Request, _error: Exception) -> JSONResponse:
-    message = "Internal error; the gateway's log has it."
+    message = "Internal error; see the gateway's log."
     return JSONResponse(error_body("INTERNAL", message, {}, status=500, path=request.url.path), 500)
 
 

@@ -41,7 +41,7 @@ def as_markdown(question: str, answer: AnswerOut, request: Request) -> Response:
     "/v1/export",
     response_class=Response,
     responses={200: {"description": "The answer as Markdown.", "content": MARKDOWN}, **ERRORS},
-    summary="An answer as Markdown",
+    summary="Export an answer as Markdown",
 )
 async def export(body: ExportIn, request: Request) -> Response:
     """An answer that was given, with its sources, as Markdown. Answers are not stored: it is sent along."""

@@ -15,7 +15,7 @@ class SentenceVerdictOut(BaseModel):
     text: str
     start: int
     end: int
-    verdict: Literal["supported", "partly", "unsupported", "no_claim"]
+    verdict: Literal["supported", "partly", "contradicted", "not_found", "no_claim"]
     passages: list[int] = Field(description="Numbers of the evidence that supports it, the best first.")
 
 
@@ -25,7 +25,7 @@ class FigureVerdictOut(BaseModel):
     text: str
     start: int
     end: int
-    verdict: Literal["supported", "derived", "unsupported"]
+    verdict: Literal["supported", "derived", "contradicted", "not_found"]
     passage: int = Field(description="Number of the evidence that has it; 0: none.")
     formula: str = Field(description='Of a derived figure: "= 1,496.5 − 1,202.9".')
 

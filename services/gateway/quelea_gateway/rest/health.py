@@ -63,8 +63,8 @@ async def healthz() -> HealthOut:
 @router.get(
     "/readyz",
     response_model=ReadyOut,
-    responses={503: {"model": ReadyOut, "description": "A service is down; it is named."}},
-    summary="Every service that it needs can work",
+    responses={503: {"model": ReadyOut, "description": "A service is down; the body names it."}},
+    summary="Readiness of every service",
 )
 async def readyz(request: Request) -> JSONResponse:
     """200 when retriever, search and generator are serving; else 503 with the reason for each."""
@@ -92,7 +92,7 @@ async def metrics() -> Response:
     response_model=InfoOut,
     responses=ERRORS,
     dependencies=[Depends(check_query)],
-    summary="What this deployment is and takes",
+    summary="Reader, limits and formats of this deployment",
 )
 async def info(request: Request) -> InfoOut:
     """Reader, limits and formats."""

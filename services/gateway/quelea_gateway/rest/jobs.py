@@ -144,7 +144,7 @@ async def replay(request: Request, body: ReplayIn | None = None) -> ReplayedOut:
     return ReplayedOut(jobs=[JobOut.of(job) for job in queued])
 
 
-@router.get("/v1/jobs/{job_id}", response_model=JobOut, responses=ERRORS, summary="One job")
+@router.get("/v1/jobs/{job_id}", response_model=JobOut, responses=ERRORS, summary="Get a job")
 async def job(job_id: JobId, request: Request) -> JobOut:
     """State, progress and, when it failed, the reason."""
     return JobOut.of(await gateway_of(request).search.job(job_id))

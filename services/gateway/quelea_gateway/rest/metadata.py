@@ -91,7 +91,7 @@ def _parse(field: str) -> Any:
     try:
         return json.loads(field)
     except ValueError as error:
-        raise InvalidInput(f"metadata is not JSON: {error}", details={"field": "metadata"}) from error
+        raise InvalidInput(f"metadata is not valid JSON: {error}", details={"field": "metadata"}) from error
 
 
 def metadata_for(filenames: list[str], fields: list[str]) -> list[MetadataIn]:
@@ -118,7 +118,7 @@ def metadata_for(filenames: list[str], fields: list[str]) -> list[MetadataIn]:
         values = [_parse(field) for field in fields]
     if len(values) != len(filenames):
         raise InvalidInput(
-            f"There are {len(filenames)} files and {len(values)} metadata; send one for each, in the same order.",
+            f"Got {len(filenames)} files and {len(values)} metadata objects; send one for each file, in order.",
             details={"field": "metadata"},
         )
     return [_one(value or {}, name) for value, name in zip(values, filenames, strict=True)]

@@ -45,7 +45,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
     """
     if json_schema_of(body):
         raise InvalidInput(
-            "A run concludes in text; leave response_format out, or ask another model.",
+            "quelea-agent answers in text only; leave response_format out or use another model.",
             details={"field": "response_format"},
         )
     gateway, tenant = gateway_of(request), key_of(request)

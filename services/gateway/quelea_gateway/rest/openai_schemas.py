@@ -53,7 +53,9 @@ class ChatIn(_Open):
     max_completion_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     route: str = Field(default="", max_length=20, description="Quelea's own: auto, local or web.")
     as_of: str = Field(default="", max_length=20, description="Quelea's own: the day of the question, YYYY-MM-DD.")
-    strict: bool | None = Field(default=None, description="Quelea's own: withhold sentences with unsupported figures.")
+    strict: bool | None = Field(
+        default=None, description="Quelea's own: withhold sentences whose figures are contradicted or not found."
+    )
 
 
 class UrlCitationOut(BaseModel):
@@ -137,7 +139,7 @@ def text_of(message: MessageIn, field: str) -> str:
         text = part.get("text")
         if part.get("type") not in ("text", "input_text") or not isinstance(text, str):
             raise InvalidInput(
-                f"{field}: a part of type {str(part.get('type'))[:40]!r} cannot be read here; send text parts only.",
+                f"{field}: parts of type {str(part.get('type'))[:40]!r} are not supported; send text parts only.",
                 details={"field": field},
             )
         pieces.append(text)

@@ -102,7 +102,7 @@ class RunFigureOut(BaseModel):
     text: str
     start: int
     end: int
-    verdict: Literal["supported", "derived", "unsupported"]
+    verdict: Literal["supported", "derived", "contradicted", "not_found"]
     source: int = Field(description="Number of the source; 0: none.")
     formula: str
 

@@ -14,7 +14,7 @@ from quelea_kit.paging import DEFAULT_PAGE_SIZE
 from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.manager import Manager
-from quelea_gateway.core.agent.model import Event, RunRequest
+from quelea_gateway.core.agent.model import Budget, Event, RunRequest
 from quelea_gateway.exports import PICTURES, exported
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
@@ -40,10 +40,7 @@ def run_request(body: RunIn, gateway: Gateway, tenant: str) -> RunRequest:
         tenant=tenant,
         as_of=body.as_of or "",
         model=body.model,
-        steps=body.limits.steps,
-        tokens=body.limits.tokens,
-        seconds=body.limits.seconds,
-        calls=body.limits.calls,
+        budget=Budget(**body.limits.model_dump()),
         bundle_ids=body.bundle_ids,
     )
 
@@ -53,7 +50,7 @@ def run_request(body: RunIn, gateway: Gateway, tenant: str) -> RunRequest:
     status_code=202,
     response_model=RunOut,
     responses={200: {"description": "The run's events, when asked for.", "content": EVENTS}, **ERRORS},
-    summary="Start a run of the agent",
+    summary="Start an agent run",
 )
 async def start(body: RunIn, request: Request) -> Response:
     """Queues a run: it plans, finds data APIs, writes and runs code, and concludes with a checked answer.
@@ -81,7 +78,7 @@ async def runs(request: Request, page_size: PageSize = DEFAULT_PAGE_SIZE, page_t
     )
 
 
-@router.get(_PATH + "/{run_id}", response_model=RunOut, responses=ERRORS, summary="One run")
+@router.get(_PATH + "/{run_id}", response_model=RunOut, responses=ERRORS, summary="Get a run")
 async def run_of(run_id: RunId, request: Request) -> RunOut:
     """State, answer with sources and verdicts, files, and every call that its code made."""
     return RunOut.of(await _manager(request).get(key_of(request), run_id))
@@ -120,20 +117,23 @@ async def run_events(
     """
     if last_event_id:
         if not last_event_id.isdecimal():
-            raise InvalidInput("Last-Event-ID is the number of an event.", details={"field": "Last-Event-ID"})
+            raise InvalidInput(
+                f"Last-Event-ID must be the number of an event, got {last_event_id!r}.",
+                details={"field": "Last-Event-ID"},
+            )
         after = int(last_event_id)
     manager, tenant = _manager(request), key_of(request)
     await manager.get(tenant, run_id)
     return respond(_events(manager, tenant, run_id, after), gateway_of(request).settings.keep_alive_seconds)
 
 
-@router.post(_PATH + "/{run_id}/cancel", response_model=CancelOut, responses=ERRORS, summary="End a run")
+@router.post(_PATH + "/{run_id}/cancel", response_model=CancelOut, responses=ERRORS, summary="Cancel a run")
 async def cancel(run_id: RunId, request: Request) -> CancelOut:
     """Kills its code and its calls of the model; its events and files stay."""
     return CancelOut(cancelled=await _manager(request).cancel(key_of(request), run_id))
 
 
-@router.delete(_PATH + "/{run_id}", status_code=204, response_class=Response, responses=ERRORS, summary="Forget a run")
+@router.delete(_PATH + "/{run_id}", status_code=204, response_class=Response, responses=ERRORS, summary="Delete a run")
 async def delete(run_id: RunId, request: Request) -> Response:
     """Ends it when it runs, and removes all that is stored of it."""
     await _manager(request).delete(key_of(request), run_id)
@@ -143,7 +143,9 @@ async def delete(run_id: RunId, request: Request) -> Response:
 _FILE = {200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}, **ERRORS}
 
 
-@router.get(_PATH + "/{run_id}/artifacts/{name}", response_class=Response, responses=_FILE, summary="A file of a run")
+@router.get(
+    _PATH + "/{run_id}/artifacts/{name}", response_class=Response, responses=_FILE, summary="Download a file of a run"
+)
 async def artifact(run_id: RunId, name: Annotated[str, Path(max_length=200)], request: Request) -> Response:
     """A plot, table or document that its code made. Code writes them: only pictures are shown, the rest is saved."""
     manager, tenant = _manager(request), key_of(request)
@@ -157,7 +159,12 @@ async def artifact(run_id: RunId, name: Annotated[str, Path(max_length=200)], re
     return _file(data, _TEXTS.get(kind, kind), name, shown)
 
 
-@router.get(_PATH + "/{run_id}/notebook", response_class=Response, responses=_FILE, summary="As a Jupyter notebook")
+@router.get(
+    _PATH + "/{run_id}/notebook",
+    response_class=Response,
+    responses=_FILE,
+    summary="Download a run as a Jupyter notebook",
+)
 async def as_notebook(run_id: RunId, request: Request) -> Response:
     """Its plan, code, outputs, plots and answer."""
     manager = _manager(request)
@@ -166,7 +173,9 @@ async def as_notebook(run_id: RunId, request: Request) -> Response:
     return _file(made, "application/x-ipynb+json", f"{run.id}.ipynb", "attachment")
 
 
-@router.get(_PATH + "/{run_id}/report.pdf", response_class=Response, responses=_FILE, summary="As a PDF report")
+@router.get(
+    _PATH + "/{run_id}/report.pdf", response_class=Response, responses=_FILE, summary="Download a run as a PDF report"
+)
 async def as_report(run_id: RunId, request: Request) -> Response:
     """Answer, plots, sources, steps; 409 while the run goes on."""
     manager = _manager(request)
@@ -174,13 +183,15 @@ async def as_report(run_id: RunId, request: Request) -> Response:
     return _file(await exported(manager, run, "report.pdf"), "application/pdf", f"{run.id}.pdf", "attachment")
 
 
-@router.get(_PATH + "/{run_id}/bundle", response_class=Response, responses=_FILE, summary="What the run fetched")
+@router.get(
+    _PATH + "/{run_id}/bundle", response_class=Response, responses=_FILE, summary="Download the data that a run fetched"
+)
 async def bundle(run_id: RunId, request: Request) -> Response:
     """All its calls to data providers with what they brought, as a file that the market-data door can replay."""
     manager, tenant = _manager(request), key_of(request)
     run = await manager.get(tenant, run_id)
     if not run.has_bundle:
-        raise NotFound("The run has no bundle: it made no calls, or has not finished.")
+        raise NotFound("The run has no data bundle: it made no data calls, or it has not finished.")
     data = await manager.artifact(tenant, run_id, BUNDLE)
     return _file(data, "application/octet-stream", f"{run.id}.bundle", "attachment")
 

@@ -297,16 +297,16 @@ class ErrorOut(BaseModel):
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorOut, "description": text}
     for status, text in (
-        (400, "The request is wrong."),
-        (401, "No key, or one that is not known."),
-        (403, "Not from this page or host."),
+        (400, "The request is not valid."),
+        (401, "The API key is missing or unknown."),
+        (403, "Not allowed from this web page or host."),
         (404, "It does not exist."),
-        (409, "The present state does not allow it."),
-        (413, "Over a limit that the message names."),
-        (429, "Too many calls; Retry-After says when to come back."),
-        (431, "Its line and headers are longer than 64 KiB."),
-        (500, "A fault of the gateway's; its log has it."),
-        (503, "A service does not answer."),
+        (409, "Not possible in the current state."),
+        (413, "Too large; the message names the limit."),
+        (429, "Too many requests; Retry-After says how long to wait."),
+        (431, "The request line and headers are longer than 64 KiB."),
+        (500, "Internal error; see the gateway's log."),
+        (503, "A service is unavailable."),
         (504, "A service did not answer in time."),
     )
 }

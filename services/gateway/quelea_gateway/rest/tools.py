@@ -153,7 +153,7 @@ class SelectIn(BaseModel):
 
     question: str = Field(min_length=1, max_length=4000, description="What is to be found out.")
     category: Category = ""
-    k: int = Field(5, ge=1, le=20, description="At most so many.")
+    k: int = Field(5, ge=1, le=20, description="Maximum number of results.")
 
 
 class SelectOut(BaseModel):

@@ -111,7 +111,7 @@ async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
 async def _submit(gateway: Gateway, name: str, file: UploadFile, metadata: MetadataIn, limit: int) -> search_pb2.Job:
     if limit and (file.size or 0) > limit:
         raise TooLarge(
-            f"{name} has {file.size:,} bytes; the limit of one document is {limit:,}.",
+            f"{name} has {file.size:,} bytes; the limit for one document is {limit:,}.",
             details={"limit": str(limit), "filename": name},
         )
     info = search_pb2.DocumentInfo(filename=name, metadata=metadata.wire())
@@ -156,9 +156,11 @@ def _url_of(data: bytes) -> UrlIn:
         where = ".".join(str(part) for part in fault["loc"]) or "body"
         raise InvalidInput(f"{where}: {fault['msg']}", details={"field": where}) from error
     if any(not c.isprintable() or c.isspace() for c in said.url) or not _has_host(said.url):
-        raise InvalidInput("url is no address of a web page; it looks like https://example.com/page.", details=_URL)
+        raise InvalidInput("url must be the address of a web page, for example https://example.com/page.", details=_URL)
     if said.metadata.uri:
-        raise InvalidInput("A page's uri is its address; leave metadata.uri out.", details={"field": "metadata.uri"})
+        raise InvalidInput(
+            "Leave metadata.uri out: the uri of a web page is its address.", details={"field": "metadata.uri"}
+        )
     return said
 
 
@@ -186,7 +188,7 @@ async def _add_page(request: Request, gateway: Gateway) -> Response:
     response_model=UploadedOut,
     responses=ERRORS,
     openapi_extra=_BODY,
-    summary="Upload documents, or add a page of the web",
+    summary="Upload documents or add a web page",
 )
 async def upload(request: Request) -> Response:
     """Hands every file, or the page under an address, over to the ingestion and answers with one job for each.
@@ -206,12 +208,14 @@ async def upload(request: Request) -> Response:
         files = [item for item in form.getlist("files") if isinstance(item, UploadFile)]
         unknown = sorted(set(form) - {"files", "metadata"})
         if unknown:
-            raise InvalidInput(f"The form has a field that is not known: {unknown[0]!r}.", details={"field": "files"})
+            raise InvalidInput(
+                f"Unknown form field {unknown[0]!r}; use files and metadata.", details={"field": "files"}
+            )
         if not files or len(files) != len(form.getlist("files")):
-            raise InvalidInput("The form has no file in a field named files.", details={"field": "files"})
+            raise InvalidInput("No file was sent; send files in the form field files.", details={"field": "files"})
         said = [item for item in form.getlist("metadata") if isinstance(item, str)]
         if len(said) != len(form.getlist("metadata")):
-            raise InvalidInput("metadata is a text field, not a file.", details={"field": "metadata"})
+            raise InvalidInput("metadata must be a text field, not a file.", details={"field": "metadata"})
         names = [clean_name(file.filename) for file in files]
         metadata = metadata_for(names, said)
         taken, refused = await while_there(request, _submit_all(gateway, files, names, metadata))

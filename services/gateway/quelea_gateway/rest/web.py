@@ -31,7 +31,7 @@ _STATES: dict[State, search_pb2.WebPageState.ValueType] = {
 _NAMES: dict[int, State] = {number: name for name, number in _STATES.items()}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     **ERRORS,
-    415: {"model": ErrorOut, "description": "This deployment's search service has no web half."},
+    415: {"model": ErrorOut, "description": "Web search is not available in this deployment."},
 }
 
 _MOMENT = r"^(\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}:\d{2}(\.\d{1,6})?([Zz]|[+-]\d{2}:\d{2})?)?)?$"
@@ -133,7 +133,9 @@ def moment(given: str, field: str, *, end: bool = False) -> Timestamp | None:
         stamp = Timestamp()
         stamp.FromDatetime(max(when.astimezone(UTC), _EARLIEST))
     except (ValueError, OverflowError) as error:
-        raise InvalidInput(f"{field}: {given!r} is no day or time.", details={"field": field}) from error
+        raise InvalidInput(
+            f"{field} must be YYYY-MM-DD or an RFC 3339 time, got {given!r}.", details={"field": field}
+        ) from error
     return stamp
 
 
@@ -175,7 +177,9 @@ async def pages(
 
 async def _decide(request: Request, body: WebPagesIn, decision: search_pb2.WebDecision.ValueType) -> DecidedOut:
     if not (body.urls or body.hosts or body.states or body.added_from or body.added_to):
-        raise InvalidInput("Say which pages: urls, hosts, states, added_from or added_to.", details={"field": "urls"})
+        raise InvalidInput(
+            "Choose pages with at least one of urls, hosts, states, added_from and added_to.", details={"field": "urls"}
+        )
     wanted = search_pb2.DecideWebPagesRequest(filter=filter_of(body), decision=decision)
     done = await while_there(request, gateway_of(request).search.decide_web_pages(wanted))
     return DecidedOut(
@@ -183,19 +187,19 @@ async def _decide(request: Request, body: WebPagesIn, decision: search_pb2.WebDe
     )
 
 
-@router.post("/v1/web/pages/approve", response_model=DecidedOut, responses=_ERRORS, summary="Approve pages")
+@router.post("/v1/web/pages/approve", response_model=DecidedOut, responses=_ERRORS, summary="Approve web pages")
 async def approve(body: WebPagesIn, request: Request) -> DecidedOut:
     """They enter the knowledge base; `jobs` says how far they are."""
     return await _decide(request, body, search_pb2.WEB_DECISION_APPROVE)
 
 
-@router.post("/v1/web/pages/reject", response_model=DecidedOut, responses=_ERRORS, summary="Reject pages")
+@router.post("/v1/web/pages/reject", response_model=DecidedOut, responses=_ERRORS, summary="Reject web pages")
 async def reject(body: WebPagesIn, request: Request) -> DecidedOut:
     """They leave the knowledge base, and are not used for answers any more."""
     return await _decide(request, body, search_pb2.WEB_DECISION_REJECT)
 
 
-@router.post("/v1/web/pages/roll-back", response_model=DecidedOut, responses=_ERRORS, summary="Roll pages back")
+@router.post("/v1/web/pages/roll-back", response_model=DecidedOut, responses=_ERRORS, summary="Roll web pages back")
 async def roll_back(body: WebPagesIn, request: Request) -> DecidedOut:
     """They leave the knowledge base, as if they had never been found."""
     return await _decide(request, body, search_pb2.WEB_DECISION_ROLL_BACK)

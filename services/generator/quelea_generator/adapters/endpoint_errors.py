@@ -30,17 +30,6 @@ class InvalidReplyError(Exception):
     """What came is no answer of a chat model: no JSON, of another shape, or without an end."""
 
 
-def is_transient(error: Exception) -> bool:
-    """Another try, here or elsewhere, may succeed."""
-    if isinstance(error, openai.APIStatusError):
-        return error.status_code in {500, 502, 503, 504}
-    if _unreached(error):
-        return True
-    if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
-        return False  # the whole allowance is used up already; a second one would outlive the caller
-    return isinstance(error, (openai.APIConnectionError, httpx2.TransportError, InvalidReplyError))
-
-
 @contextlib.contextmanager
 def reading_untrusted() -> Iterator[None]:
     """What reading another's data raises, as GarbageError."""
@@ -72,14 +61,12 @@ def map_errors(*, own_model: bool = True) -> Iterator[None]:
         raise _from_status(error, own_model=own_model) from error
     except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError) as error:
         if _unreached(error):
-            raise _failed("does not answer: no connection comes about.") from error
-        raise DeadlineExceeded(
-            "The language model's endpoint fell silent for longer than is allowed.", details=BEHIND
-        ) from error
+            raise _failed("does not answer: connecting timed out.") from error
+        raise DeadlineExceeded("The language model's endpoint sent nothing for too long.", details=BEHIND) from error
     except (openai.APIConnectionError, httpx2.HTTPError) as error:
         raise _failed("does not answer, or broke off its answer.") from error
     except InvalidReplyError as error:
-        raise _failed("sent what is no answer, or one without an end.", cause=str(error)) from error
+        raise _failed("sent an invalid or incomplete reply.", cause=str(error)) from error
     except openai.APIError as error:  # an error event inside the stream
         raise _failed("reported an error while answering.") from error
 
@@ -106,22 +93,28 @@ def _from_status(error: openai.APIStatusError, *, own_model: bool) -> QueleaErro
     code, details = error.status_code, {"endpoint_status": str(error.status_code)}
     if code == 429:
         return Overloaded(
-            "The language model's endpoint has no room now.",
+            "The language model's endpoint is at capacity.",
             details=details,
             retry_after=_retry_after(error.response.headers.get("retry-after")),
         )
     if code in {401, 403}:  # our key, not the caller's
-        return _failed("refuses our key.", **details)
+        return _failed("refuses our key. Check QUELEA_GENERATOR_API_KEY.", **details)
     if code == 404 and own_model:
-        return _failed("does not know the model that it is there for, or the address has no /v1.", **details)
+        return _failed(
+            "does not know the configured model. Check QUELEA_GENERATOR_MODEL and the address (with /v1).",
+            **details,
+        )
     if code == 404:
         return NotFound("The language model's endpoint does not know this model.", details=details)
     if 300 <= code < 400:
-        return _failed("sends us elsewhere; its settings must name the place itself.", **details)
+        return _failed(
+            "redirects elsewhere. Set QUELEA_GENERATOR_ENDPOINT to the final address.",
+            **details,
+        )
     if is_too_long(error):
         return TooLarge("The prompt is too long for the language model.", details=details)
     if code in {408, 504}:
-        return DeadlineExceeded("The language model's endpoint ran out of time.", details=BEHIND | details)
+        return DeadlineExceeded("The language model's endpoint timed out.", details=BEHIND | details)
     if 400 <= code < 500:
         return InvalidInput(
             f"The language model's endpoint refuses the request: {_reason(error)[:200]}", details=details

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
 
-from quelea_generator.core.chat.chat_model import ChatPiece, JsonSchema, TokenCount
-from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import Load
-from quelea_generator.core.model import PLAIN, Sampling
+from quelea_generator.core.chat.chat_model import ChatEndpoint
+from quelea_generator.core.chat.routing import Load
 
 _FRESH_SECONDS = 5.0
 """An engine whose text is not older than this works: nobody needs to ask it."""
@@ -20,48 +17,13 @@ _LONGEST_REFUSAL = 5.0
 """An engine that says 429 is asked again after its Retry-After, at the latest after this."""
 
 
-class Endpoint(Protocol):
+class Endpoint(ChatEndpoint, Protocol):
     """What an engine is reached through: OpenAIEndpoint."""
 
     name: str
-    model: str
-
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        model: str,
-        max_tokens: int,
-        temperature: float,
-        schema: JsonSchema | None = None,
-        sampling: Sampling = PLAIN,
-    ) -> AsyncGenerator[ChatPiece, None]:
-        """Pieces of an answer."""
-        ...
-
-    def context(self, model: str) -> int:
-        """Tokens of the model's context; 0 while it is not known."""
-        ...
-
-    @property
-    def adapters(self) -> tuple[str, ...]:
-        """The model's adapters, as last heard."""
-        ...
-
-    async def count(self, messages: Sequence[Message], *, model: str) -> TokenCount | None:
-        """Tokens of a prompt; None where nobody can say."""
-        ...
-
-    async def check(self) -> None:
-        """Cheap: it answers and lists the model."""
-        ...
 
     async def probe(self) -> None:
-        """Dear: a completion of one token comes back."""
-        ...
-
-    async def close(self) -> None:
-        """Give back connections."""
+        """Raise a QueleaError unless a completion of one token comes back. Dear."""
         ...
 
 
@@ -87,7 +49,7 @@ class Engine:
     up: bool = False
     in_flight: int = 0
     outstanding: int = 0
-    trouble: QueleaError = field(default_factory=lambda: Unavailable("No completion has come back yet."))
+    trouble: QueleaError = field(default_factory=lambda: Unavailable("It has not completed a test request yet."))
     down_since: float = field(default_factory=time.monotonic)
     strikes: int = 0
     refuses_until: float = 0.0

@@ -14,10 +14,9 @@ from quelea_kit.logging import get_logger
 from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Endpoint, Engine
 from quelea_generator.adapters.places import Places, PoolLimits, Ticket
-from quelea_generator.core.chat.chat_model import ChatPiece, JsonSchema, TokenCount
+from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, TokenCount
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.engines.routing import ByAffinity, Policy, prompt_key
-from quelea_generator.core.model import PLAIN, Sampling
+from quelea_generator.core.chat.routing import ByAffinity, Policy, prompt_key
 
 log = get_logger(__name__)
 
@@ -47,36 +46,18 @@ class EnginePool:
         self._places = Places(list(self._engines.values()), limits, self._policy)
         self._reviving: dict[str, asyncio.Task[None]] = {}
 
-    async def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        model: str,
-        max_tokens: int,
-        temperature: float,
-        tenant: str = "",
-        prompt_tokens: int = 0,
-        schema: JsonSchema | None = None,
-        sampling: Sampling = PLAIN,
-    ) -> AsyncGenerator[ChatPiece, None]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatPiece, None]:
         """Pieces of one replica's answer. Overloaded when the queue is full or the wait in it too long."""
         self._refuse_when_gone()
-        prompt_tokens = prompt_tokens or sum(estimate_tokens(message.content) for message in messages)
-        prompt = prompt_key(model, messages, prompt_tokens)
+        tokens = request.prompt_tokens or sum(estimate_tokens(message.content) for message in request.messages)
+        prompt = prompt_key(request.model, request.messages, tokens)
         failed: set[str] = set()
         for attempt in range(1, self._limits.attempts + 1):
-            ticket = Ticket(tenant, prompt_tokens + max_tokens, prompt, max_tokens, failed)
+            ticket = Ticket(request.tenant, tokens + request.max_tokens, prompt, request.max_tokens, failed)
             has_text = False
             async with self._places.place(ticket, again=attempt > 1) as engine:
                 try:
-                    pieces = engine.endpoint.stream(
-                        messages,
-                        model=model,
-                        max_tokens=max_tokens,
-                        temperature=temperature,
-                        schema=schema,
-                        sampling=sampling,
-                    )
+                    pieces = engine.endpoint.stream(request)
                     async with contextlib.aclosing(pieces):
                         async for piece in pieces:
                             if piece.text:

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Sequence
 
 from quelea_kit.errors import QueleaError
 
-from quelea_generator.core.chat.chat_model import ChatPiece, JsonSchema, TokenCount
+from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, JsonSchema, TokenCount
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.model import PLAIN, Sampling
+from quelea_generator.core.model import Sampling
 
 
 class FakeEndpoint:
@@ -59,35 +59,24 @@ class FakeEndpoint:
         self._context = context
         self._counts = counts
 
-    async def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        model: str,
-        max_tokens: int,
-        temperature: float,
-        tenant: str = "",
-        prompt_tokens: int = 0,
-        schema: JsonSchema | None = None,
-        sampling: Sampling = PLAIN,
-    ) -> AsyncGenerator[ChatPiece, None]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatPiece, None]:
         """The script; one piece counts as one token, and it never says more than max_tokens pieces."""
-        self.seen.append(tuple(messages))
-        self.tenants.append(tenant)
-        self.schemas.append(schema)
-        self.samplings.append(sampling)
+        self.seen.append(request.messages)
+        self.tenants.append(request.tenant)
+        self.schemas.append(request.schema)
+        self.samplings.append(request.sampling)
         try:
-            for index, piece in enumerate(self._pieces[:max_tokens]):
+            for index, piece in enumerate(self._pieces[: request.max_tokens]):
                 yield ChatPiece(piece)
                 if index == 0 and self.wait:
                     await self.wait.wait()
             if self.error:
                 raise self.error
-            full = len(self._pieces) <= max_tokens
+            full = len(self._pieces) <= request.max_tokens
             yield ChatPiece(
                 finish="stop" if full else "length",
-                prompt_tokens=len(messages),
-                completion_tokens=min(len(self._pieces), max_tokens),
+                prompt_tokens=len(request.messages),
+                completion_tokens=min(len(self._pieces), request.max_tokens),
             )
         finally:
             self.closed += 1

@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx2
 import openai
-from openai.types.chat import ChatCompletionMessageParam
 from prometheus_client import Counter
 from pydantic import SecretStr
 from quelea_fintext.text import estimate_tokens
@@ -19,23 +18,25 @@ from quelea_kit.tls import trusting
 
 from quelea_generator.adapters.answer_bounds import AnswerBounds
 from quelea_generator.adapters.bounded_http import HEADERS, bound_response
-from quelea_generator.adapters.chat_request import ChatRequest, message_params
 from quelea_generator.adapters.chunks import read_models, read_piece, read_token_count
 from quelea_generator.adapters.endpoint_errors import (
     InvalidReplyError,
     is_too_long,
-    is_transient,
     map_errors,
     not_listed,
     reading_untrusted,
 )
 from quelea_generator.adapters.patience import Patience
-from quelea_generator.adapters.structured import SchemaSupport, response_format, with_schema
-from quelea_generator.core.chat.chat_model import ChatPiece, JsonSchema, TokenCount
+from quelea_generator.adapters.request_body import (
+    SchemaSupport,
+    message_params,
+    request_body,
+    response_format,
+    with_schema,
+)
+from quelea_generator.core.chat.chat_model import ChatPiece, ChatRequest, TokenCount
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.model import PLAIN, Sampling
 
-_BACKOFF_SECONDS = 0.2
 _SHORT_SECONDS = 5.0
 """For a list of models, for a count of tokens, and for what comes after an answer: what takes longer has failed."""
 _UNCOUNTED_SECONDS = 60.0
@@ -50,15 +51,12 @@ STOPPED = Counter("quelea_generator_stopped_total", "Answers of a model that wer
 class OpenAIEndpoint:
     """ChatModel over HTTP.
 
-    A request is tried again only while nothing of the answer has come, and only for failures that may pass: no
-    connection, garbage, or a 500, 502, 503, 504. A 429 goes to the caller at once, with the endpoint's own
-    Retry-After: the queue that is full is the endpoint's, and waiting here would only hide it.
+    A request is sent once; EnginePool tries again. A 429 carries the endpoint's own Retry-After.
 
     Args:
         base_url: Up to and with /v1.
         api_key: Sent as a bearer token; empty for an endpoint without keys.
         model: Its name at the endpoint.
-        attempts: Tries in all.
         connect_seconds: Longest wait for a connection.
         stall_seconds: Longest silence: before the first token, and between two.
         first_stall_seconds: Longest wait for the first token where that is longer (see Patience).
@@ -72,7 +70,6 @@ class OpenAIEndpoint:
         api_key: SecretStr,
         model: str,
         *,
-        attempts: int = 3,
         connect_seconds: float = 5.0,
         stall_seconds: float = 60.0,
         first_stall_seconds: float = 0.0,
@@ -81,7 +78,6 @@ class OpenAIEndpoint:
     ) -> None:
         self.model = model
         self.name = str(httpx2.URL(base_url).copy_with(userinfo=b"", query=None, fragment=None))
-        self._attempts = attempts
         self._stall_seconds = stall_seconds
         self._patience = Patience(stall_seconds, first_stall_seconds)
         self._contexts: dict[str, int] = {}
@@ -104,26 +100,14 @@ class OpenAIEndpoint:
             ),
         )
 
-    async def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        model: str,
-        max_tokens: int,
-        temperature: float,
-        tenant: str = "",  # one endpoint alone has no queue
-        prompt_tokens: int = 0,  # as above
-        schema: JsonSchema | None = None,
-        sampling: Sampling = PLAIN,
-    ) -> AsyncGenerator[ChatPiece, None]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatPiece, None]:
         """Pieces of the answer as the endpoint sends them, ended here when the endpoint finds no end.
 
         A schema goes along as `response_format`; to an endpoint that refuses that, in the prompt.
         """
-        bounds = AnswerBounds(max_tokens)
-        with map_errors(own_model=model == self.model):
-            asked = ChatRequest(model, max_tokens, temperature, sampling)
-            response, chunks, chunk = await self._open_for(messages, asked, schema)
+        bounds = AnswerBounds(request.max_tokens)
+        with map_errors(own_model=request.model == self.model):
+            response, chunks, chunk = await self._open_for(request)
             try:
                 finished = False
                 with reading_untrusted():
@@ -162,39 +146,32 @@ class OpenAIEndpoint:
                 return None
             raise
 
-    async def _open_for(self, messages: Sequence[Message], asked: ChatRequest, schema: JsonSchema | None) -> _Opened:
+    async def _open_for(self, request: ChatRequest) -> _Opened:
         """As _open; a schema is enforced by the endpoint where it can, else said in the prompt."""
+        schema = request.schema
         if schema is None:
-            return await self._open(message_params(messages), asked)
-        if self._schemas.may_enforce(schema):
-            try:
-                opened = await self._open(
-                    message_params(messages), replace(asked, response_format=response_format(schema))
-                )
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if is_too_long(error):
-                    raise
-            else:
-                self._schemas.enforced()
-                return opened
-            opened = await self._open(message_params(with_schema(messages, schema)), asked)
-            self._schemas.refused(schema)  # only now: without the schema the request is a good one
+            return await self._open(request_body(request))
+        in_prompt = request_body(replace(request, messages=with_schema(request.messages, schema)))
+        if not self._schemas.may_enforce(schema):
+            return await self._open(in_prompt)
+        try:
+            opened = await self._open(request_body(request, response_format(schema)))
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            if is_too_long(error):
+                raise
+        else:
+            self._schemas.enforced()
             return opened
-        return await self._open(message_params(with_schema(messages, schema)), asked)
+        opened = await self._open(in_prompt)
+        self._schemas.refused(schema)  # only now: without the schema the request is a good one
+        return opened
 
-    async def _open(self, body: list[ChatCompletionMessageParam], asked: ChatRequest) -> _Opened:
-        """The response and its first chunk, after as many tries as are allowed."""
-        tokens = sum(estimate_tokens(str(message.get("content") or "")) for message in body)
-        for attempt in range(1, self._attempts + 1):
-            try:
-                # The client's own timeout begins again with every byte that comes.
-                async with self._patience.first_word(asked.model, tokens):
-                    return await self._first(asked.body(body))
-            except (openai.APIError, httpx2.HTTPError, InvalidReplyError) as error:
-                if attempt == self._attempts or not is_transient(error):
-                    raise
-            await asyncio.sleep(_BACKOFF_SECONDS * 2 ** (attempt - 1))
-        raise AssertionError("attempts is at least 1")
+    async def _open(self, body: dict[str, Any]) -> _Opened:
+        """The response and its first chunk."""
+        tokens = sum(estimate_tokens(str(message["content"])) for message in body["messages"])
+        # The client's own timeout begins again with every byte that comes.
+        async with self._patience.first_word(body["model"], tokens):
+            return await self._first(body)
 
     async def _first(self, body: dict[str, Any]) -> _Opened:
         # chat.completions.create would make objects of each token, which is half of what reading it costs.
@@ -260,11 +237,8 @@ class OpenAIEndpoint:
                     )
                 body = reply.json()
                 tokens = read_token_count(body["count"])
-                return (
-                    TokenCount(tokens, read_token_count(body.get("max_model_len")) or self.context(model))
-                    if tokens
-                    else None
-                )
+                context = read_token_count(body.get("max_model_len")) or self.context(model)
+                return TokenCount(tokens, context) if tokens else None
         except DeadlineExceeded:
             self._counts_from = time.monotonic() + _UNCOUNTED_SECONDS
             return None

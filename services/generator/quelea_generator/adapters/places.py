@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from quelea_kit.errors import Overloaded, Unavailable
+from quelea_kit.fair_queue import FairQueue
 
 from quelea_generator.adapters import pool_metrics as metrics
 from quelea_generator.adapters.engine import Engine
-from quelea_generator.core.engines.fair_queue import FairQueue
-from quelea_generator.core.engines.routing import Policy, PromptKey
+from quelea_generator.core.chat.routing import Policy, PromptKey
 
 _MOST_RETRY_AFTER = 60.0
 
@@ -166,7 +166,7 @@ class Places:
         places = max(1, sum(engine.places for engine in self._engines.values() if engine.up))
         seconds = self._work_seconds * (len(self._queue) + 1) / places
         return Overloaded(
-            f"{len(self._queue)} answers wait for the language model already; try again later.",
+            f"{len(self._queue)} requests are already waiting for the language model. Try again later.",
             details={"waiting": str(len(self._queue)), "waiting_of_tenant": str(self._queue.length(tenant))},
             retry_after=float(round(min(_MOST_RETRY_AFTER, max(1.0, seconds)))),
         )
@@ -180,5 +180,5 @@ class Places:
         """The error for callers while no engine works."""
         trouble = next(iter(self._engines.values())).trouble
         return Unavailable(
-            f"No engine of the language model works now: {trouble}", details={"behind": "engine"}, retry_after=5.0
+            f"The language model is unavailable: {trouble}", details={"behind": "engine"}, retry_after=5.0
         )

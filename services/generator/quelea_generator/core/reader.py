@@ -7,12 +7,6 @@ from typing import Protocol
 
 from quelea_generator.core.model import Event, Task
 
-REFUSALS = {
-    "en": "Unable to answer the question based on the information provided",
-    "zh": "根据已知信息无法回答该问题",
-}
-"""What a reader says when the evidence does not carry an answer; the English sentence is WeaverBird's (Listing 1)."""
-
 
 class Reader(Protocol):
     """A way to read evidence. Implementations: ExtractiveReader, ModelReader."""

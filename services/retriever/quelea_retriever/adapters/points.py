@@ -19,8 +19,10 @@ import dataclasses
 import uuid
 from typing import Any
 
+from quelea_fintext.periods import ReportingPeriod
+
 from quelea_retriever.adapters.store import SCHEMA, DocumentRecord, NewPassage, Profile
-from quelea_retriever.core.model import DocumentFacts, PassageRecord, Period
+from quelea_retriever.core.model import DocumentFacts, PassageRecord
 
 DENSE = "dense"
 SPARSE = "sparse"
@@ -39,7 +41,7 @@ ABOUT_ID = str(uuid.uuid5(_NAMESPACE, "about"))
 
 _PASSAGE_FIELDS = tuple(f.name for f in dataclasses.fields(PassageRecord))
 _FACT_FIELDS = frozenset(f.name for f in dataclasses.fields(DocumentFacts))
-_PERIOD_FIELDS = frozenset(f.name for f in dataclasses.fields(Period))
+_PERIOD_FIELDS = frozenset(f.name for f in dataclasses.fields(ReportingPeriod))
 
 
 def passage_point_id(version: str, passage_id: str) -> str:
@@ -81,7 +83,7 @@ def record_of(payload: dict[str, Any]) -> DocumentRecord:
     aliases = tuple(facts.pop("company_aliases", ()))
     return DocumentRecord(
         version=payload["live"],
-        facts=DocumentFacts(**facts, company_aliases=aliases, period=Period(**period)),
+        facts=DocumentFacts(**facts, company_aliases=aliases, period=ReportingPeriod(**period)),
         committed=float(payload["committed"]),
         copied=bool(payload.get("copied")),
     )

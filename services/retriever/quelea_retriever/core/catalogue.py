@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from quelea_fintext.company_names import clean
 from quelea_fintext.text import CJK
 
-from .companies import NameBook, clean
+from .companies import NameBook
 from .filings import newest_first
 from .horizon import Horizon
 from .model import DocumentFacts

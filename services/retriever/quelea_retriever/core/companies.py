@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from quelea_fintext.company_names import (
+    EVERYDAY,
+    EVERYDAY_TICKERS,
+    HOMONYMS,
+    NOT_TICKERS,
+    known_companies,
+    short_forms,
+)
 from quelea_fintext.text import CJK, words
 
-from .company_names import EVERYDAY, NOT_AFTER, NOT_TICKERS, WELL_KNOWN
-
-_LEGAL = re.compile(
-    r"(?:[,.]?\s+(?:inc|incorporated|corp|corporation|co|company|companies|ltd|limited|plc|llc|l\.?p|n\.?v|s\.?a|a\.?g|se"
-    r"|group|holdings?|platforms|the|class [a-c])\.?|\.com|\s*&\s*co\.?)+$"
-)
-_LEGAL_ZH = re.compile(r"(?:股份|集团|控股|责任)*有限公司$|集团股份$|集团$|公司$")
 _MARKET_SUFFIX = re.compile(r"\.(?:SZ|SH|HK|SS|BJ|O|N|US)$", re.IGNORECASE)
 _WORDS = re.compile(
     r"[A-Za-z&.]{2,}(?=(?:19|20)\d\d(?:[年财Qq]|$))|[A-Za-z0-9&$\u00c0-\u024f]+(?:[.'’\-/&][A-Za-z0-9\u00c0-\u024f]+)*"
 )
 _EXCHANGE = re.compile(r"\b(?:NYSE|NASDAQ|Nasdaq|LSE|HKEX|HKG|AMEX)\s*:\s*$")
+_HOMONYMS = {name: re.compile(pattern) for name, pattern in HOMONYMS.items()}
 _CODE = re.compile(r"(?<![\d.,])\d{6}(?![\d.,])")
 
 
@@ -35,52 +36,19 @@ class Mention:
     end: int
 
 
-def clean(text: str) -> str:
-    """NFKC with straight quotes; the case is kept, for capitals tell names from words."""
-    return unicodedata.normalize("NFKC", text).replace("’", "'")
-
-
-def short_forms(name: str) -> list[str]:
-    """The name in lower case, with and without its legal form: "Amazon.com, Inc." gives "amazon.com" and "amazon"."""
-    full = clean(name).lower().strip(" .,")
-    forms = [full]
-    bare = full.removeprefix("the ")
-    while True:
-        shorter = _LEGAL_ZH.sub("", bare) if CJK.search(bare) else _LEGAL.sub("", bare)
-        shorter = shorter.strip(" .,")
-        if len(shorter) < 2 or shorter == bare:
-            break
-        bare = shorter
-        forms.append(bare)
-    if bare != full:
-        forms.append(bare)
-    return list(dict.fromkeys(forms))
-
-
 @cache
-def well_known() -> dict[str, tuple[str, str, tuple[str, ...]]]:
-    """Lower-case display name -> (display name, ticker, all names)."""
-    book: dict[str, tuple[str, str, tuple[str, ...]]] = {}
-    for line in WELL_KNOWN.strip().splitlines():
-        display, ticker, others = line.split("|")
-        names = (display, *(name.strip() for name in others.split(",") if name.strip()))
-        book[display.lower()] = (display, ticker, names)
-    return book
-
-
-@cache
-def _well_known_names() -> dict[str, str]:
+def _known_names() -> dict[str, str]:
     names: dict[str, str] = {}
-    for key, (_, _, every) in well_known().items():
-        for name in every:
-            for form in short_forms(name):
-                names.setdefault(form, key)
+    for company in known_companies():
+        for every in company.names.values():
+            for form in (form for name in every for form in short_forms(name)):
+                names.setdefault(form, company.name.lower())
     return names
 
 
 @cache
-def _well_known_tickers() -> dict[str, str]:
-    return {ticker: key for key, (_, ticker, _) in well_known().items() if ticker}
+def _known_tickers() -> dict[str, str]:
+    return {company.ticker: company.name.lower() for company in known_companies() if company.ticker}
 
 
 def bare_ticker(ticker: str) -> str:
@@ -93,10 +61,10 @@ class NameBook:
 
     def __init__(self, companies: Iterable[tuple[str, tuple[str, ...], str]]) -> None:
         """From (display name, other names, ticker) of the stored documents, in any order, repeated as they come."""
-        self._names: dict[str, str] = dict(_well_known_names())
-        self._tickers: dict[str, str] = dict(_well_known_tickers())
+        self._names: dict[str, str] = dict(_known_names())
+        self._tickers: dict[str, str] = dict(_known_tickers())
         self.stored: set[str] = set()
-        self.display: dict[str, str] = {key: display for key, (display, _, _) in well_known().items()}
+        self.display: dict[str, str] = {company.name.lower(): company.name for company in known_companies()}
         for company, aliases, ticker in companies:
             self._add(company, aliases, bare_ticker(ticker))
         chinese = [name for name in self._names if CJK.search(name)]
@@ -144,7 +112,7 @@ class NameBook:
             start, end = match.span()
             if end - start < 4 and not (start in edges and end in edges):
                 continue  # 高通 in 高通胀, 京东 in 北京东城
-            if not query[end:].startswith(NOT_AFTER.get(match.group(), ("\0",))):
+            if match.group() not in _HOMONYMS or _HOMONYMS[match.group()].match(query, start):
                 yield Mention(self._names[match.group()], start, end)
 
     def _find_codes(self, query: str) -> Iterator[Mention]:
@@ -197,17 +165,12 @@ class NameBook:
         key = self._tickers.get(bare_ticker(word)) if word.isupper() or listed else None
         if key is None and len(word) >= 4 and word.islower() and not word.isdigit():
             stored = self._tickers.get(word.upper())
-            key = stored if stored in self.stored and word not in _WORDLIKE else None
+            key = stored if stored in self.stored and word not in EVERYDAY_TICKERS else None
         if key is None or marked:
             return key
         if word in NOT_TICKERS or len(word) == 1 or (len(word) == 2 and key not in self.stored):
             return None
         return key if not word.isdigit() else None
-
-
-_WORDLIKE = frozenset(
-    "cost open real play love fast main well good next best life true safe peak rest wage plan".split()
-)
 
 
 def _word_edges(query: str) -> frozenset[int]:

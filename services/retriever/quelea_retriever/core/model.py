@@ -2,37 +2,20 @@
 
 Dates are ISO 8601 strings (YYYY-MM-DD), empty where unknown, exactly as on the wire.
 
-The search service has a `DocumentFacts`, a `Period` and a `Chunk` of its own. They stay apart: a core knows neither the
+The search service has a `DocumentFacts` and a `Chunk` of its own. They stay apart: a core knows neither the
 wire nor another service, and the two differ in what they are for. Here a document is stored, with id, counts and the
 time of its fetching; there it is just being read. A field that is added goes through the proto to both.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
+
+from quelea_fintext.periods import NO_PERIOD, ReportingPeriod
 
 Mode = Literal["fused", "dense", "sparse"]
 Provenance = Literal["", "upload", "web", "sample"]
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """The reporting period of a filing, with its three names, which may disagree."""
-
-    label: str = ""
-    """As shown: "FY2023 Q3", "FY2023"."""
-    fiscal_year: int = 0
-    """The filer's own fiscal year; 0 where unknown."""
-    fiscal_quarter: int = 0
-    """1 to 4; 0 for a whole year or where unknown."""
-    end_date: str = ""
-    """Last day of the period."""
-    file_label: str = ""
-    """What the file's name or the uploader calls it, for example "2023 Q3"."""
-
-    def __bool__(self) -> bool:
-        return bool(self.fiscal_year or self.end_date or self.label or self.file_label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +31,7 @@ class DocumentFacts:
     company_aliases: tuple[str, ...] = ()
     ticker: str = ""
     document_type: str = ""
-    period: Period = field(default_factory=Period)
+    period: ReportingPeriod = NO_PERIOD
     published: str = ""
     provenance: Provenance = ""
     pages: int = 0

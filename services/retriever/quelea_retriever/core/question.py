@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from quelea_fintext.periods import period_reader
+
 from .analysis import tokens_of
 from .features import YEAR
-from .periods import MENTION
 
 _AMOUNT = re.compile(
     r"\bhow (?:much|many|large|big)\b|\b(?:what|which) (?:was|were|is|are|percentage|proportion|portion|share"
@@ -136,5 +137,5 @@ def content_of(query: str, names: tuple[str, ...] = ()) -> str:
 
 def cleaned(query: str, names: tuple[str, ...] = ()) -> str:
     """What is left to look for once the filing is chosen: without company, period and framing words."""
-    left = _FRAME.sub(" ", MENTION.sub(" ", content_of(query, names)))
+    left = _FRAME.sub(" ", period_reader().mention.sub(" ", content_of(query, names)))
     return left if tokens_of(left) else content_of(query, names)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
+from quelea_fintext.company_names import clean
 from quelea_fintext.text import CJK, language_of
 
 from .catalogue import Catalogue, speaks_of
-from .companies import clean
 from .comparatives import showing
 from .cues import NEWEST_OF_EACH, TimeCues, time_cues
 from .filings import covering, newest_first, overdue, period_text, released

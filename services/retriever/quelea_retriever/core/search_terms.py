@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 from quelea_fintext.abbreviations import asked_for, meanings
+from quelea_fintext.company_names import NOT_TICKERS
+from quelea_fintext.line_items import filing_phrases
 
 from .analysis import SparseVector, sparse_query
-from .company_names import NOT_TICKERS
 from .model import Candidate, Reading
 from .question import cleaned, joined
-from .synonyms import WEIGHT, synonym_phrases
 
 _LEFT = NOT_TICKERS | frozenset("MD&A GAAP FIFO SEC USD RMB".split())
+WEIGHT = 0.4
+"""Of what filings may call a thing, beside the question's own words."""
 _MOST_SPELLED = 3
 
 
@@ -40,7 +42,7 @@ def search_vector(query: str, reading: Reading, gloss: Sequence[str] = ()) -> Sp
     for phrase in gloss:
         asked.update(dict.fromkeys(sparse_query(phrase)[0].tolist(), 1.0))
     if reading.filing_chosen:
-        for phrase in synonym_phrases(joined(content, gloss)):
+        for phrase in filing_phrases(joined(content, gloss)):
             for index in sparse_query(phrase)[0].tolist():
                 asked.setdefault(index, WEIGHT)
     order = sorted(asked)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from quelea_fintext.sentences import clause_spans, sentence_spans
 from quelea_fintext.text import estimate_tokens
 
 from quelea_search.core.model import SECTION, Chunk, Line, LineKind, Page, ParsedDocument
-from quelea_search.core.sentences import clause_spans, sentence_spans
 
 PROSE_CHARACTERS = 900
 PROSE_TOKENS = 280

@@ -6,19 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_SUFFIX = re.compile(
-    r"[,\s]+(?:inc|incorporated|corp|corporation|co|company|companies|ltd|limited|llc|l\.l\.c|l\.p|lp|plc|n\.v|nv|s\.a|sa|se|ag"
-    r"|a/s|asa|ab|oyj|holdings?|group|trust|bancorp|and subsidiaries|& co)\.?(?:\s*\([^)]*\))?$",
-    re.I,
-)
-_LIGHT_SUFFIX = re.compile(r"[,\s]+(?:holdings?|group|trust|bancorp|companies|company)$", re.I)
+from quelea_fintext.company_names import GROUP_FORM, LEGAL_FORM, UNSPACED_LEGAL_FORM
+
+_MAYBE_KIND = rf"{GROUP_FORM}|trust|bancorp"
+"""What a legal name may end with that people say or leave out."""
+_SUFFIX = re.compile(rf"[,\s]+(?:{LEGAL_FORM}|{_MAYBE_KIND}|and subsidiaries|& co)\.?(?:\s*\([^)]*\))?$", re.I)
+_LIGHT_SUFFIX = re.compile(rf"[,\s]+(?:{_MAYBE_KIND}|company)$", re.I)
 _LEGAL_EN = re.compile(
-    r"^(?P<name>[A-Z0-9][\w&.,'’\-/ ]{1,70}?[,\s]+"
-    r"(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|l\.p|plc|n\.v|s\.a|se|ag)\b\.?(?:,?\s+inc\.?)?)"
-    r"(?:\s*\([^)]*\))?$",
-    re.I,
+    rf"^(?P<name>[A-Z0-9][\w&.,'’\-/ ]{{1,70}}?[,\s]+(?:{LEGAL_FORM})\b\.?(?:,?\s+inc\.?)?)(?:\s*\([^)]*\))?$", re.I
 )
-_LEGAL_ZH = re.compile(r"[\u4e00-\u9fffA-Za-z（）()·]{3,30}?(?:股份有限公司|有限责任公司|有限公司)")
+_LEGAL_ZH = re.compile(rf"[\u4e00-\u9fffA-Za-z（）()·]{{3,30}}?(?:{UNSPACED_LEGAL_FORM})")
 _REGISTRANT = re.compile(r"\(?\s*exact\s+name\s+of\s+(?:the\s+)?registrant", re.I)
 _COMMISSION = re.compile(r"commission\s+file\s+(?:number|no)", re.I)
 _SYMBOL_HEAD = re.compile(r"trading\s+symbol|ticker", re.I)
@@ -166,6 +163,6 @@ def chinese_company(cover: str, filename: str) -> Company:
     code = _CODE.search(cover)
     in_name = _FILE_NAME_CODE.search(filename)
     ticker = code[1] if code else (in_name[1] if in_name else "")
-    name = short or re.sub(r"(?:股份有限公司|有限责任公司|有限公司)$", "", legal_name)
+    name = short or re.sub(rf"(?:{UNSPACED_LEGAL_FORM})$", "", legal_name)
     aliases = [alias for alias in (legal_name, found[1] if found else "") if alias and alias != name]
     return Company(name, tuple(dict.fromkeys(aliases)), ticker)

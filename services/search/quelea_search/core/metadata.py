@@ -8,11 +8,12 @@ from datetime import date, timedelta
 from pathlib import PurePosixPath
 
 from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.periods import ReportingPeriod
 from quelea_fintext.text import language_of
 
 from quelea_search.core.companies import Company, chinese_company, english_company
 from quelea_search.core.headings import is_name
-from quelea_search.core.model import DocumentFacts, LineKind, ParsedDocument, Period
+from quelea_search.core.model import DocumentFacts, LineKind, ParsedDocument
 from quelea_search.core.periods import chinese_period, english_period, file_label
 
 COVER_PAGES = 3
@@ -75,10 +76,9 @@ def _overlay(found: DocumentFacts, given: DocumentFacts) -> DocumentFacts:
     for field in fields(DocumentFacts):
         theirs, ours = getattr(given, field.name), getattr(found, field.name)
         values[field.name] = theirs or ours
-    period = {
-        field.name: getattr(given.period, field.name) or getattr(found.period, field.name) for field in fields(Period)
-    }
-    values["period"] = Period(**period)
+    names = [field.name for field in fields(ReportingPeriod)]
+    period = {name: getattr(given.period, name) or getattr(found.period, name) for name in names}
+    values["period"] = ReportingPeriod(**period)
     return DocumentFacts(**values)
 
 
@@ -94,7 +94,7 @@ def _read(parsed: ParsedDocument, filename: str) -> DocumentFacts:
         period = chinese_period(name) if chinese_period(name).label else _chinese_period(cover, kind)
     else:
         period = english_period(kind, cover, body)
-    period = Period(period.label, period.fiscal_year, period.fiscal_quarter, period.end_date, file_label(name))
+    period = ReportingPeriod(period.label, period.fiscal_year, period.fiscal_quarter, period.end_date, file_label(name))
     return DocumentFacts(
         title=_title(parsed, name, company, kind, period, language),
         language=language,
@@ -127,8 +127,8 @@ def _document_type(parsed: ParsedDocument, filename: str, cover: str, language: 
     return "news" if parsed.stated.get("published") and parsed.format in ("json", "html") else ""
 
 
-def _chinese_period(cover: str, kind: str) -> Period:
-    return chinese_period(cover[:3000]) if kind.endswith("report") and kind != "research report" else Period()
+def _chinese_period(cover: str, kind: str) -> ReportingPeriod:
+    return chinese_period(cover[:3000]) if kind.endswith("report") and kind != "research report" else ReportingPeriod()
 
 
 def _company(parsed: ParsedDocument, filename: str, cover: str, body: str, language: str, kind: str) -> Company:
@@ -151,7 +151,7 @@ def _first_lines(parsed: ParsedDocument, count: int) -> str:
     return "\n".join(parsed.pages[0].text.splitlines()[:count])
 
 
-def _published(parsed: ParsedDocument, filename: str, kind: str, period: Period) -> str:
+def _published(parsed: ParsedDocument, filename: str, kind: str, period: ReportingPeriod) -> str:
     stated = parsed.stated.get("published", "")
     if parse_iso(stated):
         return stated
@@ -174,7 +174,7 @@ def _published(parsed: ParsedDocument, filename: str, kind: str, period: Period)
     return ""
 
 
-def _signed(parsed: ParsedDocument, period: Period) -> date | None:
+def _signed(parsed: ParsedDocument, period: ReportingPeriod) -> date | None:
     """The day of the signature: after the period's end, under the heading "Signatures", else after "Date:"."""
     end = parse_iso(period.end_date)
     if end is None:
@@ -196,7 +196,9 @@ def _signed(parsed: ParsedDocument, period: Period) -> date | None:
     return None
 
 
-def _title(parsed: ParsedDocument, filename: str, company: Company, kind: str, period: Period, language: str) -> str:
+def _title(
+    parsed: ParsedDocument, filename: str, company: Company, kind: str, period: ReportingPeriod, language: str
+) -> str:
     if company.name and kind and period.end_date:
         return _filing_title(company.name, kind, period, language)
     stated = parsed.stated.get("title", "")
@@ -222,7 +224,7 @@ def _heading(parsed: ParsedDocument, kind: str) -> str:
     return ""
 
 
-def _filing_title(name: str, kind: str, period: Period, language: str) -> str:
+def _filing_title(name: str, kind: str, period: ReportingPeriod, language: str) -> str:
     if language == "zh":
         said = {"annual report": "年度报告", "half-year report": "半年度报告", "quarterly report": "季度报告"}.get(
             kind, kind

@@ -3,7 +3,7 @@
 Offsets are Unicode code points. `Line` and `Chunk` spans refer to the text of their page, so
 `chunk.text == parsed.pages[chunk.page - 1].text[chunk.start:chunk.end]` holds for every chunk.
 
-The retriever has a `DocumentFacts`, a `Period` and a `PassageRecord` of its own. They stay apart: a core knows
+The retriever has a `DocumentFacts` and a `PassageRecord` of its own. They stay apart: a core knows
 neither the wire nor another service, and the two differ in what they are for. Here a document has no id and no address
 yet, only what is read from it; there it is stored. A field that is added goes through the proto to both.
 """
@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+
+from quelea_fintext.periods import NO_PERIOD, ReportingPeriod
 
 CELL = "\t"
 """Between the cells of a table row: no other line of a page holds it. Tokenizers read it as a space."""
@@ -87,21 +89,6 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
-    """The reporting period of a filing, with its names, which may disagree. Empty or 0 where unknown."""
-
-    label: str = ""
-    """As shown: "FY2023 Q3", "FY2023"."""
-    fiscal_year: int = 0
-    fiscal_quarter: int = 0
-    """1 to 4; 0 for a whole year or where unknown."""
-    end_date: str = ""
-    """YYYY-MM-DD."""
-    file_label: str = ""
-    """The period that the file's name or the uploader gives it: "2023 Q3"."""
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentFacts:
     """What a document says of itself, or what its uploader says of it. Empty where unknown."""
 
@@ -112,7 +99,7 @@ class DocumentFacts:
     company_aliases: tuple[str, ...] = ()
     ticker: str = ""
     document_type: str = ""
-    period: Period = Period()
+    period: ReportingPeriod = NO_PERIOD
     published: str = ""
     """YYYY-MM-DD."""
 

@@ -8,8 +8,7 @@ from datetime import date, timedelta
 
 from quelea_fintext.dates import find_dates
 from quelea_fintext.period_words import NTH_OR_DIGIT, QUARTERS
-
-from quelea_search.core.model import Period
+from quelea_fintext.periods import ReportingPeriod
 
 _ENDED = re.compile(
     r"(?P<what>quarter(?:ly\s+period)?|three\s+months|thirteen\s+weeks|13\s+weeks|six\s+months|half[\s-]year"
@@ -53,8 +52,8 @@ def file_label(filename: str) -> str:
     return ""
 
 
-def english_period(document_type: str, cover: str, body: str) -> Period:
-    """Period of an English filing.
+def english_period(document_type: str, cover: str, body: str) -> ReportingPeriod:
+    """ReportingPeriod of an English filing.
 
     Args:
         document_type: "10-Q", "10-K", "annual report" and so on: it decides between quarter and year.
@@ -63,18 +62,18 @@ def english_period(document_type: str, cover: str, body: str) -> Period:
     """
     found = _period_end(cover)
     if found is None:
-        return Period()
+        return ReportingPeriod()
     what, end = found
     yearly = document_type in ("10-K", "20-F", "annual report") or (
         document_type != "10-Q" and "year" in what and "half" not in what
     )
     if yearly:
         year = _own_year(body, end)
-        return Period(f"FY{year}", year, 0, end.isoformat())
+        return ReportingPeriod(f"FY{year}", year, 0, end.isoformat())
     if document_type != "10-Q" and not any(word in what for word in ("quarter", "three", "13", "thirteen")):
-        return Period("", 0, 0, end.isoformat())
+        return ReportingPeriod("", 0, 0, end.isoformat())
     year, quarter = _quarter(body, end)
-    return Period(f"FY{year} Q{quarter}", year, quarter, end.isoformat())
+    return ReportingPeriod(f"FY{year} Q{quarter}", year, quarter, end.isoformat())
 
 
 def _period_end(cover: str) -> tuple[str, date] | None:
@@ -143,16 +142,16 @@ def _own_year(body: str, end: date) -> int:
     return max(year for year, n in near.items() if n >= max(2, most * 0.25)) if most >= 2 else usual
 
 
-def chinese_period(cover: str) -> Period:
-    """Period of a Chinese report, from its title: 2020 年年度报告, 2021年第三季度报告, 2021年半年度报告."""
+def chinese_period(cover: str) -> ReportingPeriod:
+    """ReportingPeriod of a Chinese report, from its title: 2020 年年度报告, 2021年第三季度报告, 2021年半年度报告."""
     match = _CHINESE.search(re.sub(r"(?<=\d)\s+(?=年)", "", cover))
     if match is None:
-        return Period()
+        return ReportingPeriod()
     year, what = int(match["year"]), match["what"]
     if "季" in what:
         quarter = next(QUARTERS[c] for c in what if c in QUARTERS)
         end = {1: "03-31", 2: "06-30", 3: "09-30", 4: "12-31"}[quarter]
-        return Period(f"FY{year} Q{quarter}", year, quarter, f"{year}-{end}")
+        return ReportingPeriod(f"FY{year} Q{quarter}", year, quarter, f"{year}-{end}")
     if "半年" in what or "中期" in what:
-        return Period(f"FY{year} H1", year, 0, f"{year}-06-30")
-    return Period(f"FY{year}", year, 0, f"{year}-12-31")
+        return ReportingPeriod(f"FY{year} H1", year, 0, f"{year}-06-30")
+    return ReportingPeriod(f"FY{year}", year, 0, f"{year}-12-31")

@@ -97,7 +97,7 @@ async def test_a_figure_typed_into_the_code_is_no_evidence():
     evidence.execution(1, "Output", "close 512.75", "price = 512.75\nprint('close', price)", day="2026-11-22")
     evidence.execution(2, "Output", "the close is 512.75", "print('the close is', price)", day="2026-11-22")
     checked = await check("The close was 512.75.", evidence, "")
-    assert [one.verdict for one in checked.figures] == ["unsupported"]
+    assert [one.verdict for one in checked.figures] == ["not_found"]
     evidence.call(2, {"url": "https://x.example/q", "fetched": "2026-11-22T00:00:00Z", "sha256": "0" * 64, "id": "c"},
                   '{"name": "close", "value": 512.75}')  # fmt: skip
     checked = await check("The close was 512.75.", evidence, "")
@@ -109,7 +109,7 @@ async def test_windows_that_were_asked_for_are_no_data():
     evidence.execution(1, "Output", "average 55.50", "frame.rolling(20).mean()", day="2026-11-22")
     checked = await check("The 20-day average is 55.50; over 15 days nothing is known.", evidence, "")
     assert [(one.text, one.verdict) for one in checked.figures] == [
-        ("20", "supported"), ("55.50", "supported"), ("15", "unsupported"),
+        ("20", "supported"), ("55.50", "supported"), ("15", "not_found"),
     ]  # fmt: skip
 
 

@@ -79,12 +79,12 @@ def test_what_the_sources_do_not_say_is_no_claim(answer: str) -> None:
     "answer", ["You should buy shares of the plant now.", "这表明公司增长强劲。", "建议买入该股票。"]
 )
 def test_advice_and_judgements_that_no_passage_gives_are_unsupported(answer: str) -> None:
-    assert [one.verdict for one in grounded(answer).grounding.sentences] == ["unsupported"]
+    assert [one.verdict for one in grounded(answer).grounding.sentences] == ["not_found"]
 
 
 @pytest.mark.parametrize(
     ("answer", "verdict"),
-    [("In 2024, hardware was sold.", "supported"), ("In 2024, the chairman flew to Mars.", "unsupported")],
+    [("In 2024, hardware was sold.", "supported"), ("In 2024, the chairman flew to Mars.", "not_found")],
 )
 def test_a_date_alone_supports_no_words(answer: str, verdict: str) -> None:
     assert [one.verdict for one in grounded(answer).grounding.sentences] == [verdict]

@@ -238,7 +238,7 @@ async def test_the_agent_gets_candidates_of_a_category_or_of_all() -> None:
 async def test_the_index_is_made_once_and_again_when_the_catalogue_changes() -> None:
     source, index = Source(), Index()
     catalogue = ToolCatalogue(source, index, rules=ToolRules(every_seconds=0))
-    with pytest.raises(Unavailable, match="being made"):
+    with pytest.raises(Unavailable, match="being built"):
         await catalogue.search("x")
     for _ in range(3):
         await catalogue.refresh()

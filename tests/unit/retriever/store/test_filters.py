@@ -1,7 +1,8 @@
 from datetime import date
 
 import pytest
-from quelea_retriever.core.model import DocumentFacts, Period
+from quelea_fintext.periods import ReportingPeriod
+from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.filters import DocumentFilter, fold, folded
 
 APPLE = DocumentFacts(
@@ -11,7 +12,7 @@ APPLE = DocumentFacts(
     ticker="AAPL",
     language="en",
     document_type="10-Q",
-    period=Period("FY2023 Q3", 2023, 3, "2023-07-01", "2023 CQ2"),
+    period=ReportingPeriod("FY2023 Q3", 2023, 3, "2023-07-01", "2023 CQ2"),
     published="2023-08-04",
 )
 NEWS = DocumentFacts(id="n1", title="some news", language="zh")

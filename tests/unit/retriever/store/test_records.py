@@ -6,11 +6,12 @@ import json
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from quelea_fintext.periods import ReportingPeriod
 from quelea_retriever.adapters import points, store
-from quelea_retriever.core.model import DocumentFacts, PassageRecord, Period
+from quelea_retriever.core.model import DocumentFacts, PassageRecord
 
 text = st.text(max_size=20)
-periods = st.builds(Period, text, st.integers(0, 3000), st.integers(0, 4), text, text)
+periods = st.builds(ReportingPeriod, text, st.integers(0, 3000), st.integers(0, 4), text, text)
 facts = st.builds(
     DocumentFacts,
     id=st.text("0123456789abcdef", min_size=1, max_size=32),

@@ -113,9 +113,12 @@ async def _ask(work: Work, situation: str) -> Conclusion | None:
     ]
     left = request.budget.seconds - work.elapsed
     answered = await model_call.ask(
-        work, "answer", fixed, sections, read_answer, schema=answer_schema(), concluding=True,
+        work,
+        model_call.SubTask("answer", fixed, sections, answer_schema()),
+        read_answer,
+        concluding=True,
         seconds=max(0.0, min(work.rules.model_seconds, left / 2)),
-    )  # fmt: skip
+    )
     if answered is None:
         return None
     conclusion, example = answered

@@ -16,6 +16,7 @@ from quelea_gateway.core.agent.action import QUERY, Known, text_schema
 from quelea_gateway.core.agent.action_calls import action_of, unwrapped
 from quelea_gateway.core.agent.actions import all_actions, describe
 from quelea_gateway.core.agent.model import FINISH, Choice, Observation, PlanStep
+from quelea_gateway.core.agent.model_call import SubTask
 from quelea_gateway.core.agent.packing import Section, cut_middle, defused, remembered
 from quelea_gateway.core.agent.parsing import (
     Misfit,
@@ -198,7 +199,7 @@ async def make_plan(work: Work) -> Plan:
     actions = work.actions
     fixed = {"current_date": work.request.as_of, "actions": describe(actions, work.categories, work.language)}
     sections = [Section("question", defused(work.request.question), 1)]
-    answered = await model_call.ask(work, "plan", fixed, sections, read_plan(actions), schema=plan_schema(actions))
+    answered = await model_call.ask(work, SubTask("plan", fixed, sections, plan_schema(actions)), read_plan(actions))
     if answered is not None:
         found, example = answered
         await model_call.example(work, example, "ok")
@@ -236,10 +237,8 @@ async def choose_action(work: Work) -> tuple[Choice, bool]:
         Section("observation", work.observation or "-", 3),
         Section("done", done, 1),
     ]
-    answered = await model_call.ask(
-        work, "action", fixed, sections, read_action(actions, work.categories, names),
-        schema=action_schema(actions, work.categories, names),
-    )  # fmt: skip
+    task = SubTask("action", fixed, sections, action_schema(actions, work.categories, names))
+    answered = await model_call.ask(work, task, read_action(actions, work.categories, names))
     if answered is None:
         return fallback(work, actions), False
     choice, example = answered
@@ -280,9 +279,8 @@ async def reflect(work: Work, choice: Choice, observation: Observation) -> Refle
         Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 2),
         Section("observation", defused(observation.text) or "-", 5),
     ]
-    answered = await model_call.ask(
-        work, "summary", fixed, sections, read_summary(work.actions), schema=summary_schema(work.actions)
-    )
+    task = SubTask("summary", fixed, sections, summary_schema(work.actions))
+    answered = await model_call.ask(work, task, read_summary(work.actions))
     if answered is None:
         head = cut_middle(" ".join(observation.text.split()), 80)
         return Reflection((head,) if head and observation.verdict == "good" else (), observation.verdict)

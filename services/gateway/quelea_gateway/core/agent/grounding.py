@@ -7,7 +7,7 @@ import contextlib
 import re
 from dataclasses import dataclass, replace
 
-from quelea_checker import CheckedFigure, Report, check_answer
+from quelea_checker import UNSUPPORTED, CheckedFigure, Report, check_answer
 from quelea_kit.errors import QueleaError
 
 from quelea_gateway.core.agent.evidence import Evidence
@@ -44,7 +44,7 @@ class Checked:
     @property
     def unsupported(self) -> tuple[FigureCheck, ...]:
         """The figures that nothing supports."""
-        return tuple(one for one in self.figures if one.verdict == "unsupported")
+        return tuple(one for one in self.figures if one.verdict in UNSUPPORTED)
 
 
 async def check(text: str, evidence: Evidence, question: str, checks: Checks | None = None) -> Checked:
@@ -79,10 +79,10 @@ def _judged(text: str, report: Report, evidence: Evidence, question: str) -> Che
         if verdict == "supported":
             rest = [number for number in one.passages or (source,) if not _typed(one, number, evidence)]
             if not rest:
-                verdict, source = "unsupported", 0
+                verdict, source = "not_found", 0
             elif source not in rest:
                 source = rest[0]
-        elif verdict == "unsupported" and _is_setting(one, text, evidence, question):
+        elif verdict in UNSUPPORTED and _is_setting(one, text, evidence, question):
             verdict = "supported"
         figures.append(FigureCheck(one.text, one.start, one.end, verdict, source, one.formula))
     used = {one.source for one in figures if one.source}
@@ -118,7 +118,7 @@ def _is_setting(figure: CheckedFigure, text: str, evidence: Evidence, question: 
 
 
 def without_unsupported(checked: Checked) -> tuple[str, tuple[str, ...]]:
-    """(the text without the sentences that have an unsupported figure, those sentences)."""
+    """(the text without the sentences that have a contradicted figure or one that was not found, those sentences)."""
     bad = [
         span
         for span in checked.spans

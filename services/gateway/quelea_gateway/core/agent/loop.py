@@ -109,50 +109,63 @@ async def _steps(work: Work) -> Why:
     )
     repeats = revision = 0
     while True:
-        if work.time_left <= 0:
-            return "time"
-        if work.tokens_left <= 0 or work.out_of_tokens:
-            return "tokens"
-        if work.step + 1 >= budget.steps:
-            work.step += 1
+        if why := _exhausted(work):
+            return why
+        work.step += 1
+        if work.step >= budget.steps:
             await _begin(work, Choice(FINISH), by_model=False)
             return "steps"
-        work.step += 1
         choice, by_model = await decisions.choose_action(work)
         await _begin(work, choice, by_model=by_model)
         if choice.action == FINISH:
             if work.time_left <= 0:
                 return "time"
             return "" if by_model else ("tokens" if work.out_of_tokens else "no_answer")
-        action = all_actions()[choice.action]
         before = decisions.step_of(work, choice)
+        observation = await _do(work, choice, before)
         if before:
             repeats += 1
-            observation = Observation(say("done_before", work.language, n=before), "wrong")
-        else:
-            observation = await action.run(work, choice)
-        work.done.append(choice)
-        work.observation = observation.text
-        if before or not action.reports_output:
-            shown = cut_middle(work.scrubbed(observation.text), _SHOWN)
-            await work.journal.event(
-                "output", {"step": work.step, "text": shown, "result": observation.verdict,
-                           "sources": observation.sources},
-            )  # fmt: skip
-        if repeats >= work.rules.repeats:
-            return "repeats"
-        if before:
+            if repeats >= work.rules.repeats:
+                return "repeats"
             continue
         if work.time_left <= 0:
             return "time"
-        reflection = await decisions.reflect(work, choice, observation)
-        work.insights = [*work.insights, *(f"(step {work.step}) {one}" for one in reflection.insights)][-_INSIGHTS:]
-        data: dict[str, Any] = {"step": work.step, "insights": list(reflection.insights), "result": reflection.result}
-        if reflection.plan:
-            revision += 1
-            work.plan = reflection.plan
-            data |= {"plan": [asdict(one) for one in work.plan], "revision": revision}
-        await work.journal.event("reflection", data)
+        revision += await _reflect(work, choice, observation, revision)
+
+
+def _exhausted(work: Work) -> Why:
+    """What is used up: nothing, the time or the tokens."""
+    if work.time_left <= 0:
+        return "time"
+    return "tokens" if work.tokens_left <= 0 or work.out_of_tokens else ""
+
+
+async def _do(work: Work, choice: Choice, before: int) -> Observation:
+    """Do what was chosen, unless step `before` did just that already."""
+    action = all_actions()[choice.action]
+    if before:
+        observation = Observation(say("done_before", work.language, n=before), "wrong")
+    else:
+        observation = await action.run(work, choice)
+    work.done.append(choice)
+    work.observation = observation.text
+    if before or not action.reports_output:
+        shown = cut_middle(work.scrubbed(observation.text), _SHOWN)
+        data = {"step": work.step, "text": shown, "result": observation.verdict, "sources": observation.sources}
+        await work.journal.event("output", data)
+    return observation
+
+
+async def _reflect(work: Work, choice: Choice, observation: Observation, revision: int) -> int:
+    """Keep what matters of an observation; how many plans it made."""
+    reflection = await decisions.reflect(work, choice, observation)
+    work.insights = [*work.insights, *(f"(step {work.step}) {one}" for one in reflection.insights)][-_INSIGHTS:]
+    data: dict[str, Any] = {"step": work.step, "insights": list(reflection.insights), "result": reflection.result}
+    if reflection.plan:
+        work.plan = reflection.plan
+        data |= {"plan": [asdict(one) for one in work.plan], "revision": revision + 1}
+    await work.journal.event("reflection", data)
+    return int(bool(reflection.plan))
 
 
 async def _begin(work: Work, choice: Choice, *, by_model: bool) -> None:

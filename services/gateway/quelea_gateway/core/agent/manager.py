@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
+from quelea_kit.fair_queue import FairQueue
 
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.history import artifacts_of, settled
@@ -45,18 +46,20 @@ class Manager:
         store: RunStore,
         *,
         rules: Rules,
-        bounds: RunLimits,
+        limits: RunLimits,
         name: str = "",
         report: Callable[[Run, Exception | None], None] = lambda run, error: None,
     ) -> None:
         self.ports = ports
         self._store = store
         self._rules = rules
-        self._bounds = bounds
+        self._limits = limits
         self._name = name or secrets.token_hex(6)
         self._report = report
         self._live: dict[str, Live] = {}
-        self._waiting: list[str] = []
+        self._waiting: FairQueue[Live] = FairQueue(
+            quantum=1, length=max(1, limits.queued), lane_length=max(1, limits.queued_per_tenant)
+        )
         self._beating: asyncio.Task[None] | None = None
         self._closing = False
         self._ending: set[asyncio.Task[bool]] = set()
@@ -69,16 +72,16 @@ class Manager:
             Conflict: the reader is no language model.
         """
         if self._closing:
-            raise Overloaded("This gateway is stopping; ask again.", retry_after=2.0)
+            raise Overloaded("This gateway is shutting down; try again.", retry_after=2.0)
         self._check_queue(request.tenant)
         if not (await self.ports.model.info()).is_language_model:
             raise Conflict(
-                "The agent needs a language model and the generator's reader is extractive; give it an endpoint: "
-                "`quelea up --reader openai --openai-base-url URL`, or QUELEA_GENERATOR_ENDPOINT."
+                "No language model is configured, and the agent needs one: `quelea up --reader openai "
+                "--openai-base-url URL`, or QUELEA_GENERATOR_ENDPOINT."
             )
         now = self.ports.clock.now()
-        if self._bounds.daily:
-            check_day(await self.newest(request.tenant, _RECENT), self._bounds, now)
+        if self._limits.daily:
+            check_day(await self.newest(request.tenant, _RECENT), self._limits, now)
         self._check_queue(request.tenant)
         run = Run(
             id=f"{now:%Y%m%d%H%M%S}-{secrets.token_hex(8)}", tenant=request.tenant, question=request.question,
@@ -94,7 +97,7 @@ class Manager:
             self._forget(run.id)
             raise
         if live.asked_to_end is None:
-            self._waiting.append(run.id)
+            self._waiting.push(run.tenant, 1, live)
         if self._beating is None or self._beating.done():
             self._beating = asyncio.create_task(self._beat())
         self._next()
@@ -150,7 +153,7 @@ class Manager:
         """End a run, whichever gateway runs it; whether there was something to end. Raises NotFound, Unavailable."""
         live = self._of(tenant, run_id)
         if live is None:
-            return await cancel_remotely(self._store, tenant, run_id, beat_seconds=self._bounds.beat_seconds)
+            return await cancel_remotely(self._store, tenant, run_id, beat_seconds=self._limits.beat_seconds)
         return await self._end(live, "cancelled")
 
     async def artifact(self, tenant: str, run_id: str, name: str) -> bytes:
@@ -182,26 +185,20 @@ class Manager:
         return live
 
     async def _settled(self, run: Run) -> Run:
-        return run if run.id in self._live else await settled(self._store, run, self._bounds.beat_seconds)
+        return run if run.id in self._live else await settled(self._store, run, self._limits.beat_seconds)
 
     def _check_queue(self, tenant: str) -> None:
         waiting = [live.run.tenant for live in self._live.values() if live.task is None]
-        check_queue(len(waiting), waiting.count(tenant), self._bounds)
+        check_queue(len(waiting), waiting.count(tenant), self._limits)
 
     def _next(self) -> None:
-        """Begin what may begin: in order, but a tenant with all its turns taken lets the others pass."""
-        running = [live for live in self._live.values() if live.task is not None]
-        by_tenant = Counter(live.run.tenant for live in running)
-        free = self._bounds.running - len(running)
-        for run_id in list(self._waiting):
-            live = self._live[run_id]
-            if free <= 0:
+        """Begin what may begin: tenants take turns, and one with all its places taken lets the others pass."""
+        running = Counter(live.run.tenant for live in self._live.values() if live.task is not None)
+        while running.total() < self._limits.running:
+            live = self._waiting.pop(lambda tenant: running[tenant] < self._limits.running_per_tenant)
+            if live is None:
                 return
-            if by_tenant[live.run.tenant] >= self._bounds.running_per_tenant:
-                continue
-            self._waiting.remove(run_id)
-            by_tenant[live.run.tenant] += 1
-            free -= 1
+            running[live.run.tenant] += 1
             live.task = asyncio.create_task(self._run(live))
 
     async def _run(self, live: Live) -> None:
@@ -262,8 +259,7 @@ class Manager:
             return False
         live.asked_to_end = state
         if live.task is None:
-            if live.run.id in self._waiting:
-                self._waiting.remove(live.run.id)
+            self._waiting.discard(live.run.tenant, live)
             await self._ended(live, {"state": state, "error": ""})
             return True
         live.task.cancel()
@@ -271,18 +267,17 @@ class Manager:
         return True
 
     def _forget(self, run_id: str) -> None:
-        self._live.pop(run_id, None)
-        if run_id in self._waiting:
-            self._waiting.remove(run_id)
+        if live := self._live.pop(run_id, None):
+            self._waiting.discard(live.run.tenant, live)
 
     async def _beat(self) -> None:
         """Say that the runs live, store what they have used, end those whose end another gateway was asked for."""
         due = 0.0
         while self._live:
             now = asyncio.get_running_loop().time()
-            beat, due = (True, now + self._bounds.beat_seconds) if now >= due else (False, due)
+            beat, due = (True, now + self._limits.beat_seconds) if now >= due else (False, due)
             await asyncio.gather(*(self._look(live, beat=beat) for live in list(self._live.values())))
-            await asyncio.sleep(min(_LOOK_SECONDS, self._bounds.beat_seconds))
+            await asyncio.sleep(min(_LOOK_SECONDS, self._limits.beat_seconds))
 
     async def _look(self, live: Live, *, beat: bool) -> None:
         with contextlib.suppress(QueleaError):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from quelea_checker import UNSUPPORTED
+
 State = Literal["queued", "running", "finished", "failed", "cancelled", "interrupted"]
 ENDED: frozenset[str] = frozenset({"finished", "failed", "cancelled", "interrupted"})
 
@@ -192,7 +194,7 @@ class RunAnswer:
     @property
     def grounded(self) -> bool:
         """No figure is without a source."""
-        return all(figure.verdict != "unsupported" for figure in self.figures)
+        return all(figure.verdict not in UNSUPPORTED for figure in self.figures)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -29,6 +29,23 @@ class ModelAway(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class SubTask:
+    """What is asked of the model.
+
+    Attributes:
+        kind: Of its template: "plan", "action", "pick", "code", "summary" or "answer".
+        fixed: What fills the template and is never cut.
+        sections: What fills it and is cut to the model's context.
+        schema: JSON schema of the answer; empty: free text.
+    """
+
+    kind: str
+    fixed: Mapping[str, str]
+    sections: Sequence[Section]
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """What was asked, and what came: the matter of a supervised example."""
 
@@ -42,12 +59,9 @@ class Answered:
 
 async def ask(
     work: Work,
-    kind: str,
-    fixed: Mapping[str, str],
-    sections: Sequence[Section],
+    task: SubTask,
     decode: Callable[[str], T],
     *,
-    schema: str = "",
     seconds: float = 0.0,
     temperature: float = 0.0,
     concluding: bool = False,
@@ -69,7 +83,7 @@ async def ask(
         left = end - work.ports.clock.monotonic()
         left = min(left, work.request.budget.seconds - work.elapsed if concluding else work.time_left)
         affordable = (work.request.budget.tokens - work.usage.tokens) if concluding else work.tokens_left
-        messages = _messages(work, kind, fixed, sections, misfit)
+        messages = _messages(work, task, misfit)
         if affordable < sum(tokens(one.text) for one in messages):
             work.out_of_tokens = True
             break
@@ -79,7 +93,7 @@ async def ask(
             async with asyncio.timeout(left):
                 reply = await work.ports.model.complete(
                     messages,
-                    json_schema=schema,
+                    json_schema=task.schema,
                     model=work.request.model,
                     max_tokens=max(16, min(work.output_tokens, affordable)),
                     temperature=temperature if attempt == 0 else 0.3,
@@ -98,23 +112,21 @@ async def ask(
             misfit = (cut_middle(clean(reply.text), _SHOWN_BACK), str(error))
             work.count(repairs=1)
             continue
-        first = _messages(work, kind, fixed, sections, None)
+        first = _messages(work, task, None)
         output = work.scrubbed(clean(reply.text))
-        return value, Answered(kind, tuple(first), output, schema, attempt, reply.model or work.info.model)
+        return value, Answered(task.kind, tuple(first), output, task.schema, attempt, reply.model or work.info.model)
     work.count(fallbacks=1)
     return None
 
 
-def _messages(
-    work: Work, kind: str, fixed: Mapping[str, str], sections: Sequence[Section], misfit: tuple[str, str] | None
-) -> list[Message]:
+def _messages(work: Work, task: SubTask, misfit: tuple[str, str] | None) -> list[Message]:
     budget = work.prompt_tokens
     if misfit is None:
-        return prompts.build(kind, work.language, fixed, sections, budget=budget)
+        return prompts.build(task.kind, work.language, task.fixed, task.sections, budget=budget)
     said, error = cut_middle(misfit[0], min(_SHOWN_BACK, budget // 6)), cut_middle(misfit[1], budget // 8)
     again = prompts.repair(work.language, error)
     budget -= tokens(said) + tokens(again.text) + 16
-    first = prompts.build(kind, work.language, fixed, sections, budget=budget)
+    first = prompts.build(task.kind, work.language, task.fixed, task.sections, budget=budget)
     return [*first, Message("assistant", said or "-"), again]
 
 

@@ -1,4 +1,4 @@
-"""How much may run: bounds of a process, and budgets of a tenant over a day."""
+"""How much may run: limits of a process, and budgets of a tenant over a day."""
 
 from __future__ import annotations
 
@@ -47,21 +47,23 @@ class RunLimits:
         return {name: limit for name, limit in limits.items() if limit}
 
 
-def check_queue(waiting: int, own: int, bounds: RunLimits) -> None:
+def check_queue(waiting: int, own: int, limits: RunLimits) -> None:
     """Whether one more may wait. Raises Overloaded."""
-    if waiting < bounds.queued and own < bounds.queued_per_tenant:
+    if waiting < limits.queued and own < limits.queued_per_tenant:
         return
-    limit = bounds.queued_per_tenant if own >= bounds.queued_per_tenant else bounds.queued
+    limit = limits.queued_per_tenant if own >= limits.queued_per_tenant else limits.queued
     raise Overloaded(
-        f"{limit} runs wait already; ask again when one has ended.", details={"limit": str(limit)}, retry_after=10.0
+        f"{limit} runs are waiting already; try again when one has ended.",
+        details={"limit": str(limit)},
+        retry_after=10.0,
     )
 
 
-def check_day(runs: Sequence[Run], bounds: RunLimits, now: datetime) -> None:
+def check_day(runs: Sequence[Run], limits: RunLimits, now: datetime) -> None:
     """Whether a tenant's budget of the last 24 hours is used up by its runs. Raises Overloaded."""
     since = now - timedelta(days=1)
     recent = [one for one in runs if datetime.fromisoformat(one.created) > since]
-    for name, limit in bounds.daily.items():
+    for name, limit in limits.daily.items():
         if name == "runs":
             used = float(len(recent))
         else:  # what runs now counts with all that it may still use

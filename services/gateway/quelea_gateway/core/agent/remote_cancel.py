@@ -1,4 +1,4 @@
-"""Ending a run that another gateway on the same store runs: a flag in the store, which that gateway looks for."""
+"""Cancelling a run of another gateway on the same store: a flag in the store, which that gateway polls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PATIENCE = 30.0
 
 
 async def cancel_remotely(store: RunStore, tenant: str, run_id: str, *, beat_seconds: float) -> bool:
-    """Ask whoever runs it to end it, and wait until that is written down; whether this ended it.
+    """Ask the gateway that runs it to cancel it, and wait until the run is stored as ended; whether this cancelled it.
 
     Raises:
         NotFound: there is no such run, or it was deleted meanwhile.
@@ -35,6 +35,7 @@ async def cancel_remotely(store: RunStore, tenant: str, run_id: str, *, beat_sec
                     run = await settled(store, await store.get(tenant, run_id), beat_seconds)
     if run.state not in ENDED:
         raise Unavailable(
-            "The gateway that runs it was asked to end it, and has not yet; look at the run again.", retry_after=5.0
+            "The gateway that runs it was asked to cancel it and has not done so yet; check the run again.",
+            retry_after=5.0,
         )
     return run.state == "cancelled"

@@ -14,6 +14,8 @@ from quelea_gateway.core.question import Limits, check_as_of, check_text
 
 _MOST_BUNDLES = 20
 _LONGEST_NAME = 200
+_DEFAULT = Budget(steps=0, tokens=0, seconds=0.0, calls=0)
+"""0 is the default of the deployment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,10 @@ def build(
     tenant: str,
     as_of: str = "",
     model: str = "",
-    steps: int = 0,
-    tokens: int = 0,
-    seconds: float = 0.0,
-    calls: int = 0,
+    budget: Budget = _DEFAULT,
     bundle_ids: Sequence[str] = (),
 ) -> RunRequest:
-    """A run that may be started; 0 and empty mean the defaults.
+    """A run that may be started; 0 and empty stand for the defaults.
 
     Raises:
         InvalidInput: a value is wrong; details name the field.
@@ -47,11 +46,11 @@ def build(
     today = check_as_of("")
     day = check_as_of(as_of)
     if day > today:
-        raise InvalidInput(
-            "as_of is a day that has come: data of the future cannot be had.", details={"field": "as_of"}
-        )
+        raise InvalidInput("as_of must be today or earlier.", details={"field": "as_of"})
     if len(bundle_ids) > _MOST_BUNDLES or any(not one or len(one) > _LONGEST_NAME for one in bundle_ids):
-        raise InvalidInput(f"bundle_ids are at most {_MOST_BUNDLES} ids.", details={"field": "bundle_ids"})
+        raise InvalidInput(
+            f"bundle_ids must hold at most {_MOST_BUNDLES} ids, none of them empty.", details={"field": "bundle_ids"}
+        )
     text = check_text(question, limits)
     return RunRequest(
         question=text,
@@ -60,10 +59,10 @@ def build(
         language=language_of(text),
         model=model,
         budget=Budget(
-            steps=int(_within("steps", steps, rules.default.steps, rules.most.steps, least=2)),
-            tokens=int(_within("tokens", tokens, rules.default.tokens, rules.most.tokens)),
-            seconds=_within("seconds", seconds, rules.default.seconds, rules.most.seconds),
-            calls=int(_within("calls", calls, rules.default.calls, rules.most.calls)),
+            steps=int(_within("steps", budget.steps, rules.default.steps, rules.most.steps, least=2)),
+            tokens=int(_within("tokens", budget.tokens, rules.default.tokens, rules.most.tokens)),
+            seconds=_within("seconds", budget.seconds, rules.default.seconds, rules.most.seconds),
+            calls=int(_within("calls", budget.calls, rules.default.calls, rules.most.calls)),
         ),
         bundle_ids=tuple(bundle_ids),
         pinned=bool(as_of) and day != today,
@@ -73,6 +72,7 @@ def build(
 def _within(name: str, given: float, default: float, most: float, least: float = 0) -> float:
     if not math.isfinite(given) or given < 0 or given > most or 0 < given < least:
         raise InvalidInput(
-            f"limits.{name} is {least or 1:g} to {most:g}.", details={"field": f"limits.{name}", "limit": f"{most:g}"}
+            f"limits.{name} must be {least or 1:g} to {most:g}.",
+            details={"field": f"limits.{name}", "limit": f"{most:g}"},
         )
     return given or default

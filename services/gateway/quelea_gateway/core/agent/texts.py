@@ -9,7 +9,7 @@ _TEXTS = {
     "nothing": ("Nothing that answers the question was found.", "没有找到可以回答该问题的内容。"),
     "output_of": ("Output of step {step} [{number}]:", "第 {step} 步的输出 [{number}]："),
     "all_withheld": (
-        "No statement is left that the evidence supports; the sources show what was found.",
+        "The evidence supports none of the statements; the sources show what was found.",
         "没有任何陈述能得到证据支持；来源列出了已找到的内容。",
     ),
     "steps": ("all {n} steps were used.", "已用完全部 {n} 个步骤。"),
@@ -28,20 +28,20 @@ _TEXTS = {
         "省略了 {n} 条数字没有依据的陈述。",
     ),
     "done_before": (
-        "Exactly this was done in step {n} already, and would bring the same again. Choose another action, or finish.",
+        "This was done in step {n} already, and the result would be the same. Choose another action, or finish.",
         "第 {n} 步已经做过完全相同的行动，结果不会改变。请选择其他行动，或结束。",
     ),
     "code_before": (
-        "Exactly this code was run in step {n} already; it brings nothing new.",
+        "This code was run in step {n} already, and the result would be the same.",
         "第 {n} 步已经运行过完全相同的代码，不会有新的结果。",
     ),
     "not_written": ("No code that can be run was written.", "没有写出可以运行的代码。"),
     "not_in_time": ("It did not answer in time.", "没有及时响应。"),
     "failed": ("It failed: {why}", "失败：{why}"),
-    "no_web": ("There is no web search here.", "此处没有互联网搜索。"),
+    "no_web": ("No web search is configured.", "此处没有互联网搜索。"),
     "nothing_found": ("Nothing was found.", "没有找到任何内容。"),
     "nothing_new": ("Nothing new was found.", "没有找到新的内容。"),
-    "no_catalogue": ("There is no catalogue of APIs here.", "此处没有接口目录。"),
+    "no_catalogue": ("No catalogue of APIs is configured.", "此处没有接口目录。"),
     "no_api_found": ("No API was found for that.", "没有找到合适的接口。"),
     "apis_found": (
         "APIs that may fit; api-details reads their documents:",
@@ -59,7 +59,7 @@ _TEXTS = {
         "这是最后一步（{why}）：请根据已有内容得出结论，并说明缺少什么。",
     ),
     "unsupported": (
-        "These figures are in none of the evidence, or were only typed into the code: {figures}. "
+        "These figures are not in the evidence, or were only typed into the code: {figures}. "
         "Leave them out or correct them.",
         "以下数字不在任何证据中，或只是写在代码里：{figures}。请删去或改正。",
     ),

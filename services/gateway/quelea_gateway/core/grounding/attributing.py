@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from quelea_checker import CheckedFigure, CheckedSentence, Report
+from quelea_checker import UNSUPPORTED, CheckedFigure, CheckedSentence, Report
 from quelea_fintext.glossary import glossed
 from quelea_fintext.text import CJK, normalise
 
@@ -34,7 +34,7 @@ def attributed(report: Report, evidence: Sequence[Passage], companies: Sequence[
             about = {n for n, one in enumerate(evidence, start=1) if _is_about(one, named, missing=missing)}
             left = tuple(n for n in sentence.passages if n in about)
             if sentence.passages and not left:
-                sentence = replace(sentence, verdict="unsupported", passages=())  # noqa: PLW2901  # the same, put right
+                sentence = replace(sentence, verdict="not_found", passages=())  # noqa: PLW2901  # the same, put right
             else:
                 sentence = replace(sentence, passages=left)  # noqa: PLW2901  # as above
             figures = [_supported_by(f, about) if sentence.start <= f.start < sentence.end else f for f in figures]
@@ -43,14 +43,14 @@ def attributed(report: Report, evidence: Sequence[Passage], companies: Sequence[
 
 
 def _supported_by(figure: CheckedFigure, about: set[int]) -> CheckedFigure:
-    if figure.verdict == "unsupported":
+    if figure.verdict in UNSUPPORTED:
         return figure
     left = tuple(n for n in figure.passages if n in about)
     if figure.verdict == "derived" and left == figure.passages:
         return figure
     if figure.verdict == "supported" and left:
         return replace(figure, passages=left, passage=figure.passage if figure.passage in about else left[0])
-    return replace(figure, verdict="unsupported", passage=None, passages=(), formula="")
+    return replace(figure, verdict="not_found", passage=None, passages=(), formula="")
 
 
 def _is_about(passage: Passage, named: Sequence[Sequence[re.Pattern[str]]], *, missing: bool) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from quelea_checker import Report
-from quelea_checker.shaping import literal_spans
+from quelea_checker.reading.markup import literal_spans
 from quelea_fintext.text import language_of
 
 from quelea_gateway.core.grounding.edits import Edit

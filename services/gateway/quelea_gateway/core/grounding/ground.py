@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from quelea_checker import CheckedSentence, Report
+from quelea_checker import UNSUPPORTED, CheckedSentence, Report
 
 from quelea_gateway.core.grounding.deciding import decided, edits_of, is_quoted, missing
 from quelea_gateway.core.grounding.edits import Edit, Edited
@@ -50,11 +50,11 @@ def ground(
         sources: Texts of the evidence; [n] is the n-th.
         quoted: Parts that are quotes of the evidence by construction: they are supported, and their markers right.
         verbatim: Quotations of the evidence: the figures in them are supported.
-        strict: Sentences with an unsupported figure are withheld.
+        strict: Sentences that are contradicted, or have a figure that is contradicted or not found, are withheld.
     """
     named = _figures(text, report, quoted, verbatim)
     sentences = _sentences(report, quoted, named)
-    gone = [s for s in sentences if strict and _unsupported(s, named)]
+    gone = [s for s in sentences if strict and (s.verdict == "contradicted" or _unsupported(s, named))]
     found = decided(marks(text, sources), report, sentences, quoted, len(sources))
     added = missing(text, report, [s for s in sentences if not is_quoted(s, quoted)], found)
     edits = [Edit(*_line(text, s.start, s.end)) for s in gone]
@@ -92,10 +92,11 @@ def _sentences(report: Report, quoted: Sequence[Region], figures: Sequence[Figur
     for checked in report.sentences:
         numbers = [r.number for r in quoted if r.start < checked.end and checked.start < r.end]
         if numbers:
-            doubtful = any(checked.start <= f.start < checked.end and f.verdict == "unsupported" for f in figures)
+            doubtful = any(checked.start <= f.start < checked.end and f.verdict in UNSUPPORTED for f in figures)
             found.append(_verdict(checked, "partly" if doubtful else "supported", tuple(dict.fromkeys(numbers))))
         elif checked.verdict != "no_claim" and not checked.passages:
-            found.append(_verdict(checked, "unsupported", ()))
+            verdict = checked.verdict if checked.verdict in UNSUPPORTED else "not_found"
+            found.append(_verdict(checked, verdict, ()))
         else:
             found.append(_verdict(checked, _healed(checked, report, figures), checked.passages))
     return found
@@ -104,11 +105,11 @@ def _sentences(report: Report, quoted: Sequence[Region], figures: Sequence[Figur
 def _healed(checked: CheckedSentence, report: Report, figures: Sequence[FigureVerdict]) -> str:
     """Its verdict; "supported" when all that spoke against it were figures that turned out to be quoted."""
     own = [f for f in figures if checked.start <= f.start < checked.end]
-    doubted = any(checked.start <= f.start < checked.end and f.verdict == "unsupported" for f in report.figures)
+    doubted = any(checked.start <= f.start < checked.end and f.verdict in UNSUPPORTED for f in report.figures)
     if checked.verdict == "no_claim":
         return "no_claim"
     amended = checked.verdict == "partly" and bool(own) and _is_amended(checked, report)
-    sound = all(f.verdict != "unsupported" for f in own)
+    sound = all(f.verdict not in UNSUPPORTED for f in own)
     return "supported" if (doubted or amended) and sound else checked.verdict
 
 
@@ -128,10 +129,10 @@ def _figures(text: str, report: Report, quoted: Sequence[Region], verbatim: Sequ
     for figure in report.figures:
         line = text.rfind("\n", 0, figure.start) + 1, (text + "\n").find("\n", figure.end)
         near = [r for r in quoted if line[0] <= r.start and r.end <= line[1]]
-        inside = (*near, *(verbatim if figure.verdict == "unsupported" else ()))
+        inside = (*near, *(verbatim if figure.verdict in UNSUPPORTED else ()))
         own = next((r.number for r in inside if r.start <= figure.start and figure.end <= r.end), 0)
         wanted = set(figures(figure.text))
-        if not own and figure.verdict == "unsupported" and wanted:
+        if not own and figure.verdict in UNSUPPORTED and wanted:
             own = next((r.number for r in near if wanted <= set(figures(text[r.start : r.end]))), 0)
         verdict = "supported" if own else figure.verdict
         number, formula = (own, "") if own else (figure.passage or 0, figure.formula)
@@ -140,7 +141,7 @@ def _figures(text: str, report: Report, quoted: Sequence[Region], verbatim: Sequ
 
 
 def _unsupported(sentence: SentenceVerdict, figures: Sequence[FigureVerdict]) -> bool:
-    return any(sentence.start <= f.start < sentence.end and f.verdict == "unsupported" for f in figures)
+    return any(sentence.start <= f.start < sentence.end and f.verdict in UNSUPPORTED for f in figures)
 
 
 _LINK = re.compile(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from quelea_checker.shaping import LOOSE, RANGE, canonical, literal_spans, unrolled
+from quelea_checker.reading.markup import LOOSE, RANGE, canonical, literal_spans, unrolled
 
 MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]")
 """[2], and [1, 3] as language models write it."""

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quelea_checker import CheckedFigure, CheckedSentence, Markers, Report
-from quelea_checker.amounts import parse
-from quelea_checker.normal import plain
-from quelea_checker.sentences import cut
+from quelea_checker.reading.amounts import parse
+from quelea_checker.reading.sentences import cut, plain
 
 from quelea_gateway.core.model import Passage, Quote
 from quelea_gateway.core.numbers import figures

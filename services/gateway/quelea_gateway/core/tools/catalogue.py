@@ -190,7 +190,7 @@ class ToolCatalogue:
                 return self._by_name[ends[0]]
             near = difflib.get_close_matches(name[:_NAME_CHARS], self._by_name, n=_NEAREST)
             hint = f" Near it: {', '.join(near)}." if near else ""
-            raise NotFound(f"No tool is called {name[:_NAME_CHARS]!r}.{hint}", details={"nearest": ", ".join(near)})
+            raise NotFound(f"There is no tool {name[:_NAME_CHARS]!r}.{hint}", details={"nearest": ", ".join(near)})
         return tool
 
     async def details(self, name: str) -> str:
@@ -215,7 +215,7 @@ class ToolCatalogue:
         )
         if not version:
             raise Unavailable(
-                "The index of tools is being made; try again in a minute, or list a category.", retry_after=15.0
+                "The index of tools is being built; try again in a minute, or list a category.", retry_after=15.0
             )
         hits = [
             Hit(tool, one.score * (0.5 + 0.5 * tool.health.score), one.cosine, one.lexical)
@@ -277,7 +277,7 @@ class ToolCatalogue:
         known = {category.lower(): category for category in (await self.listing()).categories}
         found = known.get(name.strip().lower(), "")
         if name.strip() and not found and strict:
-            raise NotFound(f"There is no category {name[:60]!r}; there are {', '.join(known.values())}.")
+            raise NotFound(f"There is no category {name[:60]!r}; use one of {', '.join(known.values())}.")
         return found
 
 

@@ -130,8 +130,7 @@ class Budget:
             context = min(context, counted.context or context)
         if context - tokens < min(max_tokens, _LEAST_ANSWER):
             raise TooLarge(
-                f"The prompt has {tokens} tokens and leaves no room for an answer in the model's context of {context}. "
-                "Send less.",
+                f"The prompt has {tokens} tokens and leaves no room for an answer in a context of {context}.",
                 details={"prompt_tokens": str(tokens), "context_tokens": str(context)},
             )
         return tokens, min(max_tokens, context - tokens)
@@ -191,8 +190,7 @@ def _bytes(messages: tuple[Message, ...]) -> int:
 
 def _too_long(tokens: int, context: int, answer: int) -> TooLarge:
     return TooLarge(
-        f"The question is too long for the language model: with the least of evidence the prompt has {tokens} tokens, "
-        f"and the model's context of {context} has to hold an answer of {answer} beside it. Shorten the question, or "
-        "ask for a shorter answer.",
+        f"The question is too long for the language model: with little evidence the prompt has {tokens} tokens, and "
+        f"with an answer of {answer} it exceeds the context of {context}. Shorten the question, or lower max_tokens.",
         details={"prompt_tokens": str(tokens), "context_tokens": str(context), "max_tokens": str(answer)},
     )

@@ -30,36 +30,39 @@ class TokenCount:
     context: int
 
 
-class ChatModel(Protocol):
-    """A streaming chat model."""
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What a model is asked.
+
+    Attributes:
+        messages: The prompt.
+        model: The model, or one of its adapters.
+        max_tokens: Longest answer.
+        temperature: 0 to 2.
+        tenant: Whose turn it uses up where requests wait for one another.
+        prompt_tokens: Of the messages, as far as known: what the turn costs; 0: unknown.
+        schema: The answer is JSON that fits it, as far as the model can be made to; checking is the caller's.
+        sampling: How words are chosen, beside the temperature.
+    """
+
+    messages: tuple[Message, ...]
+    model: str
+    max_tokens: int
+    temperature: float = 0.0
+    tenant: str = ""
+    prompt_tokens: int = 0
+    schema: JsonSchema | None = None
+    sampling: Sampling = PLAIN
+
+
+class ChatEndpoint(Protocol):
+    """Where a streaming chat model is served."""
 
     model: str
     """The name that answers when a request names none."""
 
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        model: str,
-        max_tokens: int,
-        temperature: float,
-        tenant: str = "",
-        prompt_tokens: int = 0,
-        schema: JsonSchema | None = None,
-        sampling: Sampling = PLAIN,
-    ) -> AsyncGenerator[ChatPiece, None]:
-        """Pieces as they come; closing the generator stops the work at the server. Raises QueleaError.
-
-        Args:
-            messages: The prompt.
-            model: Which model, or adapter, is asked.
-            max_tokens: Longest answer.
-            temperature: 0 to 2.
-            tenant: Whose turn it uses up where requests wait for one another.
-            prompt_tokens: Of the messages, as far as known: what the turn costs.
-            schema: The answer is JSON that fits it, as far as the model can be made to; checking is the caller's.
-            sampling: How words are chosen, beside the temperature.
-        """
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ChatPiece, None]:
+        """Pieces as they come; closing the generator stops the work at the server. Raises QueleaError."""
         ...
 
     def context(self, model: str) -> int:
@@ -75,14 +78,18 @@ class ChatModel(Protocol):
         """The prompt's tokens by the model's own tokenizer; None where nobody can say."""
         ...
 
-    async def refuse_when_full(self, tenant: str) -> None:
-        """Raise Overloaded when a request of the tenant would be refused now: before any work is done for it."""
-        ...
-
     async def check(self) -> None:
-        """Raise a QueleaError when the endpoint does not serve the model now."""
+        """Raise a QueleaError when the endpoint does not serve the model now. Cheap."""
         ...
 
     async def close(self) -> None:
         """Give back connections."""
+        ...
+
+
+class ChatModel(ChatEndpoint, Protocol):
+    """A chat model with a queue in front of it."""
+
+    async def refuse_when_full(self, tenant: str) -> None:
+        """Raise Overloaded when a request of the tenant would be refused now: before any work is done for it."""
         ...

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from quelea_fintext.instructions import reads_like_instructions
 from quelea_fintext.text import terms
 
 from quelea_generator.core.extractive.rows import find_figures
 from quelea_generator.core.extractive.spans import find_spans
-from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Evidence, Quote
 
 _OPEN, _CLOSE, _BETWEEN = r"\[［【", r"\]］】", ",，、;；"  # full-width forms, as models write in Chinese

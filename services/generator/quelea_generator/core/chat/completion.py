@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from quelea_generator.core.chat.budget import Budget
-from quelea_generator.core.chat.chat_model import ChatModel, JsonSchema
+from quelea_generator.core.chat.chat_model import ChatModel, ChatRequest, JsonSchema
 from quelea_generator.core.chat.prompt import Message
 from quelea_generator.core.model import Delta
 
@@ -88,16 +88,9 @@ class Completer:
         tokens, room = await self._budget.room(messages, model=model, max_tokens=most, schema=wanted.schema)
         shown: list[str] = []
         finish, prompt_tokens, completion_tokens = "", 0, 0
-        pieces = self._chat.stream(
-            messages,
-            model=model,
-            max_tokens=room,
-            temperature=self._temperature if wanted.temperature is None else wanted.temperature,
-            tenant=wanted.tenant,
-            prompt_tokens=tokens,
-            schema=wanted.schema,
-        )
-        async with contextlib.aclosing(pieces) as stream:
+        temperature = self._temperature if wanted.temperature is None else wanted.temperature
+        request = ChatRequest(messages, model, room, temperature, wanted.tenant, tokens, wanted.schema)
+        async with contextlib.aclosing(self._chat.stream(request)) as stream:
             async for piece in stream:
                 finish = piece.finish or finish
                 prompt_tokens = piece.prompt_tokens or prompt_tokens

@@ -9,13 +9,13 @@ import re
 from dataclasses import dataclass, replace
 
 from quelea_fintext.dates import parse_iso
+from quelea_fintext.instructions import reads_like_instructions
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import estimate_tokens, language_of
 
 from quelea_generator.core.chat import prompt_files
 from quelea_generator.core.chat.prompt_files import prompt_file
-from quelea_generator.core.instructions import reads_like_instructions, strip_invisible
 from quelea_generator.core.model import Evidence, Task, Turn
-from quelea_generator.core.reader import REFUSALS
 
 LEFT_OUT = "..."
 _SMALLEST_PIECE = 40

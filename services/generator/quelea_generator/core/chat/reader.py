@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator
 
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import TooLarge
 
 from quelea_generator.core.chat.budget import Budget, FittedPrompt
-from quelea_generator.core.chat.chat_model import ChatModel, ChatPiece
+from quelea_generator.core.chat.chat_model import ChatModel, ChatPiece, ChatRequest
 from quelea_generator.core.chat.citations import MarkerFilter, best_support
 from quelea_generator.core.chat.prompt import Prompt, versions
 from quelea_generator.core.chat.reply_filter import ThoughtFilter, strip_unseen
 from quelea_generator.core.model import Decline, Delta, Event, Finished, Task
-from quelea_generator.core.reader import REFUSALS
 
 
 class ModelReader:
@@ -126,15 +126,16 @@ class ModelReader:
         An endpoint that finds the prompt too long, although it told no context, gets a shorter one, twice at most.
         """
         for again in (True, True, False):
-            pieces = self._chat.stream(
+            request = ChatRequest(
                 fitted.prompt.messages,
-                model=model,
-                max_tokens=fitted.max_tokens,
-                temperature=self._temperature if task.temperature is None else task.temperature,
-                tenant=task.tenant,
-                prompt_tokens=fitted.tokens,
+                model,
+                fitted.max_tokens,
+                self._temperature if task.temperature is None else task.temperature,
+                task.tenant,
+                fitted.tokens,
                 sampling=task.sampling,
             )
+            pieces = self._chat.stream(request)
             try:
                 first = await anext(pieces, ChatPiece())
             except TooLarge:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quelea_generator.core.instructions import strip_invisible
+from quelea_fintext.instructions import strip_invisible
 
 _OPEN = ("<think>", "<thinking>")
 _LONGEST = max(map(len, _OPEN))

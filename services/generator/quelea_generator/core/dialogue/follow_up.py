@@ -208,50 +208,56 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
         item = fragment[topic.start : said.items[0].end]
     companies = () if topic else said.companies
     company = ("和" if chinese else " and ").join(part.text for part in companies)
-    if (
-        not topic
-        and not company
-        and not item
-        and not period
-        and is_plain_name(fragment)
-        and base.companies
-        and base.companies[0].text.islower()
-    ):
+    bare = not (topic or company or item or period)
+    if bare and is_plain_name(fragment) and base.companies and base.companies[0].text.islower():
         company = fragment  # who writes one name small writes the other so
     rest = "" if item or company or period or topic else fragment
     if said.language != base.language and base.items and not rest and not topic:
         return compose_question(base, company, item, period, chinese)
-    text = base.text
+    found = _replace_parts(said, base, company, item, topic, period, rest)
+    if found is None:
+        return f"{question.rstrip('?？')}（关于：{base.text}）" if chinese else f"{question} (about: {base.text})"
+    return found
+
+
+def _replace_parts(
+    said: Parts, base: Parts, company: str, item: str, topic: Part | None, period: Period | None, rest: str
+) -> str | None:
+    """The former question with these words in place of its own, those that it has no place for added; None: nothing
+    could be replaced or added."""
     edits: list[tuple[int, int, str]] = []
     if company and base.companies:
         edits.append((base.companies[0].start, base.companies[-1].end, company))
     if topic and base.topics and not item:
         edits.append((base.topics[0].start, base.topics[0].end, topic.text))
     if item and base.items:
-        old = base.items[0]
-        before = [one for one in base.topics if not text[one.end : old.start].strip()]
-        if before and is_segment(item) and not is_segment(old.text):
-            edits.append((before[-1].start, before[-1].end, item))
-        else:
-            edits.append((before[-1].start if topic and before else old.start, old.end, item))
+        edits.append((*_item_span(base, item, with_topic=topic is not None), item))
     elif is_plain_name(rest) and base.items and (modified := end_of_modifiers(base.items[0])):
         edits.append((base.items[0].start, modified, rest))  # "for gaming?" after data center revenue
         rest = ""
-    if period and (spans := find_period_span(base)):
-        said_as = phrase_periods(said, base, period)
-        if not base.periods:
-            said_as = phrase_period(text[: spans[0]], period, chinese=base.language == "zh")
-        edits.append((*spans, said_as))
+    span = find_period_span(base)
+    if period and span and base.periods:
+        edits.append((*span, phrase_periods(said, base, period)))
+    elif period and span:
+        edits.append((*span, phrase_period(base.text[: span[0]], period, chinese=base.language == "zh")))
+    text = base.text
     for first, last, new in sorted(edits, reverse=True):
         text = text[:first] + new + text[last:]
     added = [one for one, place in ((company, base.companies), (item, base.items)) if one and not place]
-    if period and not find_period_span(base):
+    if period and not span:
         added.append(period.text(base.language))
     if rest:
         added.append(rest)
-    if not edits and not added:
-        return f"{question.rstrip('?？')}（关于：{base.text}）" if chinese else f"{question} (about: {base.text})"
-    return add_to_question(text, added, base.language)
+    return add_to_question(text, added, base.language) if edits or added else None
+
+
+def _item_span(base: Parts, item: str, *, with_topic: bool) -> tuple[int, int]:
+    """Where the former question has the item that this one replaces, with the product before it where that goes too."""
+    old = base.items[0]
+    before = [one for one in base.topics if not base.text[one.end : old.start].strip()]
+    if before and is_segment(item) and not is_segment(old.text):
+        return before[-1].start, before[-1].end
+    return before[-1].start if with_topic and before else old.start, old.end
 
 
 # A whole sentence that points back: "What was its gross margin?", "它的净利润是多少？"

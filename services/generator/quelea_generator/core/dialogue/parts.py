@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from quelea_fintext.company_names import EVERYDAY, known_companies
+from quelea_fintext.line_items import line_items
 from quelea_fintext.text import CJK, STOP_WORDS, language_of, words
 
 from quelea_generator.core.dialogue.periods import FoundPeriod, Shift, find_periods, find_shift
-from quelea_generator.core.line_items import ALIASES, CONCEPTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ _EXTRA_ITEMS = (
 
 @cache
 def _items() -> re.Pattern[str]:
-    names = {name.strip() for line in CONCEPTS for name in line.split("|")} | set(_EXTRA_ITEMS.split("|"))
+    names = {name for item in line_items() for name in item.names} | set(_EXTRA_ITEMS.split("|"))
     english, chinese = [], []
     for name in names:
         if re.search(r"[\u4e00-\u9fff]", name):
@@ -196,13 +197,19 @@ def _latin_names(text: str, taken: list[tuple[int, int]]) -> list[Part]:
         for match in _NUMBERED.finditer(text)
         if _free(match.span(), [*taken, *((one.start, one.end) for one in found)])
     )
-    known = {name for group in ALIASES for name in group if len(name) > 3}
     found.extend(
         Part(*match.span(), match.group())
         for match in re.finditer(r"(?<![\w.])[a-z][a-z&\-]{3,}(?!\w)", text)
-        if match.group() in known and _free(match.span(), [*taken, *((one.start, one.end) for one in found)])
+        if match.group() in _small_names() and _free(match.span(), [*taken, *((one.start, one.end) for one in found)])
     )
     return sorted(found, key=lambda one: one.start)
+
+
+@cache
+def _small_names() -> frozenset[str]:
+    """Well-known companies as one word in lower case: "and nvidia?"."""
+    names = {name.lower() for company in known_companies() for name in company.names.get("en", ())}
+    return frozenset(names - EVERYDAY)
 
 
 def topic_of(said: Parts, base: Parts) -> Part | None:

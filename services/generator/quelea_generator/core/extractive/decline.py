@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
+from quelea_fintext.company_names import known_companies
 from quelea_fintext.no_such_periods import no_such_periods
 from quelea_fintext.text import CJK, normalise, stem, terms, words
 
@@ -14,7 +16,6 @@ from quelea_generator.core.extractive.opinions import Opinion
 from quelea_generator.core.extractive.question import Facet, Query
 from quelea_generator.core.extractive.scoring import REACHED, Candidate
 from quelea_generator.core.extractive.vocabulary import QUESTION_WORDS
-from quelea_generator.core.line_items import ALIASES
 from quelea_generator.core.model import Decline, Evidence, Task
 
 ENOUGH = 0.5
@@ -264,7 +265,20 @@ def _called(evidence: Sequence[Evidence], query: Query) -> set[str]:
 
 
 def _alias_in(name: str, said: set[str]) -> bool:
-    return any(name in names and names & said for names in ALIASES)
+    """A well-known company is called otherwise: GOOGL for Google."""
+    return any(any(one <= said for one in names) for names in _known_names().get(name, ()))
+
+
+@cache
+def _known_names() -> dict[str, list[tuple[frozenset[str], ...]]]:
+    """Each word of a well-known company's names and its ticker -> all its names, each as its words."""
+    found: dict[str, list[tuple[frozenset[str], ...]]] = {}
+    for company in known_companies():
+        called = (*company.names.get("en", ()), company.ticker)
+        names = tuple(frozenset(split) for one in called if (split := words(normalise(one))))
+        for word in frozenset().union(*names):
+            found.setdefault(word, []).append(names)
+    return found
 
 
 def _whom_or_when(query: Query, best: Candidate) -> Decline | None:

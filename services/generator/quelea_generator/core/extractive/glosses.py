@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from quelea_fintext.glossary import entries, glossed
+from quelea_fintext.line_items import Expression
 from quelea_fintext.text import CJK, language_of, normalise, terms
 
-from quelea_generator.core.line_items import Expression
 from quelea_generator.core.model import Evidence
 
 _LONGEST = 6

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import product
 
+from quelea_fintext.line_items import Expression, generic_terms, line_items
 from quelea_fintext.text import terms
 
 from quelea_generator.core.extractive.glosses import has_expression
 from quelea_generator.core.extractive.question import Facet, Query
-from quelea_generator.core.line_items import Expression, concepts, generic_terms
 
 _APART = 3
 """Longest expression whose words count when they stand apart."""
@@ -168,7 +168,7 @@ def _side_by_side(facet: Facet, item: Facet, abroad: bool) -> list[str]:
 def names_item(heading: str) -> bool:
     """Whether a heading names a financial item, which the rows below it are then of."""
     line = f" {' '.join(terms(heading))} "
-    return any(f" {' '.join(expression)} " in line for concept in concepts() for expression in concept)
+    return any(f" {' '.join(expression)} " in line for item in line_items() for expression in item.expressions)
 
 
 def _expressions(facet: Facet, abroad: bool) -> tuple[Expression, ...]:

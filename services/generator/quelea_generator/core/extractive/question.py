@@ -6,17 +6,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 from itertools import pairwise
 
 from quelea_fintext.abbreviations import asked_for, is_made_of, meanings
 from quelea_fintext.dates import MONTHS, find_dates
+from quelea_fintext.line_items import Expression, LineItem, line_items
 from quelea_fintext.nouns import in_nouns
 from quelea_fintext.period_words import QUARTERS, months_asked, usual
 from quelea_fintext.text import language_of, normalise, stem, terms, words
 
 from quelea_generator.core.extractive.glosses import find_glosses, is_foreign, names_company
 from quelea_generator.core.extractive.vocabulary import QUESTION_WORDS, WEAK_WORDS
-from quelea_generator.core.line_items import Expression, blockers, components, concepts
 from quelea_generator.core.model import Evidence, Task
 
 _SOFT_WEIGHT = 0.35
@@ -213,17 +214,16 @@ def read_question(task: Task) -> Query:
 
 
 def _facets(kept: list[str], called: Glosses) -> tuple[Facet, ...]:
-    """Concepts where the words make one, single words for the rest, each thing once."""
-    facets: dict[int | str, Facet] = {}
+    """Line items where the words make one, single words for the rest, each thing once."""
+    facets: dict[LineItem | str, Facet] = {}
     at = 0
     while at < len(kept) and len(facets) < _MOST_FACETS:
-        key, own = _concept_at(kept, at)
-        if own:
-            others = tuple(e for e in concepts()[key] if e != own)
-            before = facets.get(key)
+        item, own = _line_item_at(kept, at)
+        if item:
+            before = facets.get(item)
             if before is None or len(own) > len(before.own):
                 gloss = tuple(dict.fromkeys(one for these in called[at : at + len(own)] for one in these))
-                facets[key] = Facet(own, others, blockers=blockers(key), gloss=gloss)
+                facets[item] = replace(_facet(item, own), gloss=gloss)
             at += len(own)
             continue
         word = kept[at]
@@ -239,34 +239,48 @@ def _without_kinds(kept: list[str]) -> list[str]:
     return [
         word
         for at, word in enumerate(kept)
-        if not (
-            0 < at < len(kept) - 1
-            and word in _KINDS
-            and kept[at - 1] not in QUESTION_WORDS
-            and _concept_at(kept, at + 1)[1]
-        )
+        if not (at > 0 and word in _KINDS and kept[at - 1] not in QUESTION_WORDS and _line_item_at(kept, at + 1)[1])
     ]
 
 
 def _causes(kept: list[str]) -> tuple[Facet, ...]:
-    found: dict[int, Facet] = {}
-    for at in range(len(kept)):
-        key, own = _concept_at(kept, at)
-        for part in components(key) if own else ():
-            first, *others = concepts()[part]
-            found.setdefault(part, Facet(first, tuple(others), blockers=blockers(part)))
-    return tuple(found.values())
+    """What moves the line items of the question."""
+    items = (item for at in range(len(kept)) if (item := _line_item_at(kept, at)[0]))
+    parts = dict.fromkeys(key for item in items for key in item.made_of)
+    by_key = {item.key: item for item in line_items()}
+    return tuple(_facet(by_key[key], by_key[key].expressions[0]) for key in parts)
 
 
-def _concept_at(kept: list[str], at: int) -> tuple[int, Expression]:
-    """The longest expression of any concept that begins here, and which concept it is."""
-    best: Expression = ()
-    which = -1
-    for index, concept in enumerate(concepts()):
-        for expression in concept:
-            if len(expression) > len(best) and tuple(kept[at : at + len(expression)]) == expression:
-                best, which = expression, index
-    return which, best
+def _facet(item: LineItem, own: Expression) -> Facet:
+    return Facet(own, tuple(one for one in item.expressions if one != own), blockers=_blockers(item))
+
+
+def _line_item_at(kept: list[str], at: int) -> tuple[LineItem | None, Expression]:
+    """The line item with the longest expression that begins here, and that expression."""
+    known = _known_expressions()
+    for length in range(min(max(map(len, known)), len(kept) - at), 0, -1):
+        own = tuple(kept[at : at + length])
+        if own in known:
+            return known[own], own
+    return None, ()
+
+
+@cache
+def _known_expressions() -> dict[Expression, LineItem]:
+    found: dict[Expression, LineItem] = {}
+    for item in line_items():
+        for expression in item.expressions:
+            found.setdefault(expression, item)
+    return found
+
+
+@cache
+def _blockers(item: LineItem) -> tuple[Expression, ...]:
+    """Expressions of other items that hold one of this item's: "cost of sales" is no "sales"."""
+    mine = [f" {' '.join(one)} " for one in item.expressions]
+    others = {one for other in line_items() if other is not item for one in other.expressions} - set(item.expressions)
+    found = [one for one in others if any(line in f" {' '.join(one)} " for line in mine)]
+    return tuple(sorted(found, key=lambda one: (-len(one), one)))
 
 
 def _names(question: str) -> frozenset[str]:
@@ -319,9 +333,9 @@ def expand_abbreviations(question: str, evidence: Sequence[Evidence]) -> dict[st
     """Stemmed abbreviation -> what it stands for, as terms: by the evidence's definitions, else by the labels of its
     tables that are made of its letters.
 
-    What is an item of finance anyway (EPS, R&D) is left to the concepts.
+    What is an item of finance anyway (EPS, R&D) is left to the line items.
     """
-    known = {word for concept in concepts() for expression in concept for word in expression}
+    known = {word for expression in _known_expressions() for word in expression}
     unknown = [one for one in asked_for(question) if stem(one.lower()) not in known]
     if not unknown:
         return {}

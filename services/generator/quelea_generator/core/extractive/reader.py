@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 
+from quelea_fintext.instructions import reads_like_instructions
+from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of, normalise
 from quelea_kit.errors import NotFound
 
@@ -26,9 +28,7 @@ from quelea_generator.core.extractive.subjects import (
     rank_named_first,
     separate_parent_company,
 )
-from quelea_generator.core.instructions import reads_like_instructions
 from quelea_generator.core.model import Decline, Delta, Event, Finished, Quote, Task
-from quelea_generator.core.reader import REFUSALS
 
 MOST_QUOTES = 3
 _FULL = sum(weight for weight in WEIGHTS.values() if weight > 0)
@@ -123,7 +123,7 @@ class ExtractiveReader:
         """
         if task.model not in ("", self.model):
             raise NotFound(
-                f"There is no model {task.model[:100]!r} here; the extractive reader is {self.model}. Leave model out.",
+                f"Unknown model {task.model[:100]!r}: no language model is configured. Omit it or use {self.model!r}.",
                 details={"field": "model"},
             )
         # In a thread: some milliseconds of pure computing would hold up health checks and other callers' streams.

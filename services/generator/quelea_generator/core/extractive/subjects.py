@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from quelea_fintext.glossary import ALSO_A_WORD, entries
+from quelea_fintext.company_names import HOMONYMS
+from quelea_fintext.glossary import entries
 from quelea_fintext.text import CJK, language_of, normalise
 
 from quelea_generator.core.extractive.scoring import Candidate
@@ -139,7 +140,7 @@ def _pattern(names: frozenset[str]) -> re.Pattern[str]:
 
 def _expression(name: str) -> str:
     if CJK.search(name):
-        return ALSO_A_WORD.get(name, re.escape(name))
+        return HOMONYMS.get(name, re.escape(name))
     return rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])"
 
 

@@ -79,7 +79,8 @@ async def _pick(work: Work, need: str, found: list[ApiCandidate]) -> list[ApiCan
     lines = "\n".join(f"- {one.name}: {defused(one.description)[:200]}" for one in found)
     fixed = {"current_date": work.request.as_of, "need": need}
     sections = [Section("question", defused(work.request.question), 1), Section("candidates", lines, 3)]
-    answered = await model_call.ask(work, "pick", fixed, sections, read_pick(names), schema=_pick_schema(names))
+    pick = model_call.SubTask("pick", fixed, sections, _pick_schema(names))
+    answered = await model_call.ask(work, pick, read_pick(names))
     if answered is None:
         return found[:5]
     picked, example = answered

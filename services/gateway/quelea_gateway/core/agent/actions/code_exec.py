@@ -16,7 +16,7 @@ from quelea_gateway.core.agent.action import Action, Known, text_schema
 from quelea_gateway.core.agent.door_calls import collect_calls
 from quelea_gateway.core.agent.files import keep
 from quelea_gateway.core.agent.model import Artifact, Choice, Observation
-from quelea_gateway.core.agent.model_call import Answered
+from quelea_gateway.core.agent.model_call import Answered, SubTask
 from quelea_gateway.core.agent.packing import Section, cut_middle, defused, remembered
 from quelea_gateway.core.agent.parsing import known_name, string, strings
 from quelea_gateway.core.agent.ports import Execution
@@ -111,7 +111,7 @@ async def _write(work: Work, choice: Choice, before: str) -> tuple[str, Answered
         Section("apis", defused(documents) or "-", 4),
         Section("observation", before or "-", 3),
     ]
-    return await model_call.ask(work, "code", fixed, sections, python_code.code, temperature=0.1)
+    return await model_call.ask(work, SubTask("code", fixed, sections), python_code.code, temperature=0.1)
 
 
 async def _example(work: Work, answered: Answered | None, outcome: str) -> None:

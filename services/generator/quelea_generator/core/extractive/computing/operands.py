@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 
 from quelea_fintext.dates import find_dates
+from quelea_fintext.line_items import generic_terms
 from quelea_fintext.text import terms
 
 from quelea_generator.core.extractive.matching import OTHER_ITEMS, names_item
@@ -25,7 +26,6 @@ from quelea_generator.core.extractive.table_heads import (
     match_columns,
     read_scale,
 )
-from quelea_generator.core.line_items import generic_terms
 from quelea_generator.core.model import Evidence, Task
 
 _CELL = re.compile(

@@ -1,0 +1,1 @@
+"""Which fact a figure is said of: the words about it fit one better than the others."""

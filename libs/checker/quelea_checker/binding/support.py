@@ -1,0 +1,97 @@
+"""Which facts of the evidence bear a figure out: of its kind, its time and its sign, and of the thing it is said of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from quelea_checker.binding import scorer
+from quelea_checker.binding.scorer import Binder
+from quelea_checker.matching.claims import Claim, is_luck, multipliers, near, same_currency, same_kind, sign_fits, sizes
+from quelea_checker.matching.profiles import role, ways
+from quelea_checker.model import Figure
+from quelea_checker.reading import calendar, wording
+from quelea_checker.reading.evidence import Evidence
+from quelea_checker.reading.facts import Fact
+
+_TOLD = 2
+"""Digits of a figure that is set against another."""
+_RIVALS = 12
+"""Facts that the words fit best, which are tried as what the figure is said of."""
+
+
+def supporting(claim: Claim, evidence: Evidence, binder: Binder) -> Iterator[Fact]:
+    """Facts that support the figure as it stands, each once; none where the words are of another."""
+    found = [fact for fact in near(claim, evidence) if agrees(claim, fact, evidence) and is_comparable(claim, fact)]
+    if found and not is_of_another(claim, found, evidence, binder):
+        yield from found
+
+
+def is_comparable(claim: Claim, fact: Fact) -> bool:
+    """The claim may be about it: it is of its kind, currency and time, whatever its size and sign."""
+    figure = claim.figure
+    return (
+        same_kind(figure, fact)
+        and same_currency(figure, fact)
+        and calendar.fits(claim.periods, fact.periods, fact.years)
+    )
+
+
+def agrees(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
+    """Its size, sign and direction are what the claim says."""
+    group = evidence.groups[fact.group]
+    scale = sizes(claim, fact)
+    return scale is not None and not is_luck(claim, fact, scale, group.name) and sign_fits(claim, fact, group.label)
+
+
+def is_of_another(claim: Claim, found: Sequence[Fact], evidence: Evidence, binder: Binder) -> bool:
+    """The words about the figure fit a fact that it disagrees with better than any that it agrees with."""
+    figure, zone = claim.figure, claim.zone
+    if zone is None or (figure.kind == "number" and figure.digits < _TOLD):
+        return False
+    said = claim.said()
+    own = scorer.best(binder, said, found)
+    groups = binder.near(said)
+    if all(group is not evidence.groups[own.group] for group in groups):
+        groups.append(evidence.groups[own.group])
+    values = {fact.value for fact in found}
+    rivals = [fact for group in groups for fact in group.facts if fact.value not in values and is_alike(claim, fact)]
+    for rival in sorted(rivals, key=lambda fact: -binder.score(said, fact))[:_RIVALS]:
+        if is_comparable(claim, rival) and not agrees(claim, rival, evidence):
+            called = ways(claim.sentence) if claim.across else None
+            seen = scorer.features(binder, said, zone.beside, own, rival, figure.digits, called)
+            return scorer.is_rival(seen)
+    return False
+
+
+def is_alike(claim: Claim, fact: Fact) -> bool:
+    """It may be set against the figure: it is money where the figure is, and no other figure of the sentence."""
+    figure = claim.figure
+    return (
+        (figure.kind != "number" or fact.figure.digits >= _TOLD)
+        and (figure.kind != "percent" or fact.figure.kind == "percent" or _is_percent(fact))
+        and not fact.figure.text.startswith("00")
+        and fact.passage not in claim.barred
+        and not (claim.every and fact.table < 0 and not fact.periods)
+        and not any(states(other, fact) for other in claim.others)
+        and (figure.kind != "number" or fact.table >= 0 or bool(figure.currency) == bool(fact.figure.currency))
+        and has_role(claim, fact)
+    )
+
+
+def _is_percent(fact: Fact) -> bool:
+    """Its unit is percent, or it stands under "Growth (decline)"."""
+    return fact.unit.percent is True or (fact.table >= 0 and fact.unit.percent is None and wording.is_both(fact.words))
+
+
+def states(figure: Figure, fact: Fact) -> bool:
+    """The figure is the fact's, as far as the size tells."""
+    return any(abs(figure.size - fact.figure.size * times) <= figure.tolerance for times in multipliers(figure, fact))
+
+
+def has_role(claim: Claim, fact: Fact) -> bool:
+    """A change is not set against a level."""
+    if claim.figure.kind != "number":
+        return True
+    said = role(claim.sentence, claim.figure.start)
+    found = ("change" if fact.change else "level") if fact.table >= 0 else role(fact.words, fact.figure.start)
+    return not said or not found or said == found

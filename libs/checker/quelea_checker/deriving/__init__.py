@@ -1,0 +1,1 @@
+"""Whether a figure follows from figures of the evidence by a computation."""

@@ -1,0 +1,216 @@
+"""Computations that no form of sentence asks for, told from luck by how few others would come as near.
+
+An analyst's own words ("some 17% less than twelve months earlier", "a mere 0.4 million fewer than the fourth") name the
+rows and not the computation. So all that can be made of the rows that are named, and of those of the sentence's own
+borne-out figures, is computed, and the figure follows where it is one of them and would hardly be by chance: of values
+spread evenly over the orders of magnitude, as computed ones are (Newcomb 1881, Benford 1938), a share of about
+2 × tolerance ÷ (size × ln(r)) lies so near to it, r being the range in which they are counted.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import combinations, pairwise, permutations
+
+from quelea_fintext.numerals import how_many
+
+from quelea_checker.deriving.acceptance import follows
+from quelea_checker.deriving.computations import Try, is_later, is_ordered, many, months, show, two
+from quelea_checker.deriving.derivation import Budget
+from quelea_checker.matching.claims import Claim, near, same_currency, same_kind, sizes
+from quelea_checker.matching.relevance import relevant
+from quelea_checker.reading import wording
+from quelea_checker.reading.calendar import fits
+from quelea_checker.reading.evidence import Evidence
+from quelea_checker.reading.facts import TIMES, Fact, Group
+from quelea_checker.reading.wording import Operation
+
+_THAN = re.compile(
+    r"(?:\b(?:than|from|since|versus|against|over|compared (?:to|with)|what)\b|[较比自])[^,，;；]{0,40}$", re.IGNORECASE
+)
+_BY_LUCK = 0.3
+"""How many of the computations may be expected to come as near by chance."""
+_RANGE = 9.0
+"""Values between a third and three times the figure are counted."""
+_ALIKE = 0.05
+"""Values that differ by less, as a part of the figure, are one: the same is printed twice."""
+_ROWS = 8
+_LOOKED = 200
+_CELLS = 12
+_PARTS = 6
+_PROSE = 6
+_FIRST = re.compile(
+    r"\b(?:top|largest|biggest|first|leading) (two|three|four|five|ten)\b"
+    r"|\b(two|three|four|five|ten) (?:largest|biggest|leading)\b"
+    r"|前([二两三四五十])(?:大|名|位|家)",
+    re.IGNORECASE,
+)
+
+
+def likely(claim: Claim, stood: Sequence[Fact], evidence: Evidence, budget: Budget) -> Try | None:
+    """The one computation that gives the figure, where that is no luck.
+
+    Args:
+        stood: What the other figures of the sentence are in the evidence.
+    """
+    figure = claim.figure
+    if budget.figures < 0 or not figure.size:
+        return None
+    printed = (f for f in near(claim, evidence) if same_kind(figure, f) and sizes(claim, f) is not None)
+    if figure.is_in_digits and any(printed):
+        return None  # something spoke against it
+    found: Try | None = None
+    counted: set[int] = set()
+    target, slack, reach = float(figure.size), float(claim.tolerance) * 1.001, math.sqrt(_RANGE)
+    for one in _computations(claim, stood, evidence):
+        if not budget.take():
+            return None
+        sizes_of = [abs(float(one.value)) * times for times in _scales(one)]
+        counted |= {round(size / target / _ALIKE) for size in sizes_of if 1 / reach <= size / target <= reach}
+        close = found is None and any(abs(size - target) <= slack for size in sizes_of)
+        if close and follows(claim, one, evidence):
+            found = one
+    luck = len(counted) * 2 * slack / (target * math.log(_RANGE))
+    return found if luck <= _BY_LUCK else None
+
+
+def _scales(one: Try) -> tuple[float, ...]:
+    unit = one.operands[0].unit.scales
+    if one.percent or one.form in {"ratio", "parts", "growth"} or one.operands[0].figure.scale or not unit:
+        return (1.0,)
+    return tuple(map(float, unit))
+
+
+def _computations(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> Iterator[Try]:
+    """Of a row at two times; of two rows, and of rows and their total, at one."""
+    figure = claim.figure
+    percent = figure.kind in {"percent", "points"}
+    moved: tuple[Operation, ...] = ("growth",) if percent else ("change",)
+    if figure.kind == "multiple":
+        moved = ("ratio",)
+    rows, totals = _rows(claim, stood, evidence)
+    moves = claim.direction or {"growth", "change"} & set(wording.operations(claim.sentence))
+    for row in rows if moves or figure.kind != "percent" else ():
+        facts = _usable(claim, row)
+        for one, other in combinations(facts, 2):
+            if not _are_timely(claim, one, other) or not _are_alike(one, other):
+                continue
+            if figure.kind == "percent" and one.figure.kind == "percent":
+                continue  # how a share grew is told in points
+            if is_ordered(one, other):
+                new, old = (one, other) if is_later(one, other) else (other, one)
+                yield from two(new, old, moved, percent=percent, ordered=True)
+            elif not (one.periods and other.periods):  # the words say which way it went, and so which was the first
+                yield from two(one, other, moved, percent=percent, ordered=bool(claim.direction) or None)
+                yield from two(other, one, moved, percent=percent, ordered=bool(claim.direction) or None)
+    yield from _of_the_first(claim, rows)
+    across = _across(claim)
+    counts = figure.kind == "number" and claim.alone
+    each = counts and wording.is_each(claim.sentence, figure.start, figure.end)
+    for column in _columns(claim, [*rows, *totals]):
+        for a, b in permutations(column, 2):
+            if each and b.value and a.figure.kind == b.figure.kind == "number" and not b.figure.currency:
+                yield Try(a.value / b.value, (a, b), "ratio", False, False)
+            if not _are_alike(a, b) or (percent and a.figure.kind == "percent" and across == ("ratio",)):
+                continue
+            if across == ("growth",) and not _is_said(a, b, evidence, claim):
+                continue
+            yield from two(a, b, [o for o in across if o != "sum"], percent=percent, ordered=None)
+        for count in range(2, min(len(column), _PARTS) + 1) if "sum" in across else ():
+            for some in combinations(column, count):
+                if not all(_are_alike(some[0], other) for other in some[1:]):
+                    continue
+                yield from many(some, ["sum"])
+
+
+def _of_the_first(claim: Claim, rows: Sequence[Group]) -> Iterator[Try]:
+    """ "The three largest": the sum of so many of a list that is told from the greatest on."""
+    match = _FIRST.search(claim.sentence)
+    if match is None or claim.direction:
+        return
+    count = how_many(next(filter(None, match.groups())))
+    for row in rows:
+        facts = [f for f in _usable(claim, row) if _is_timely(claim, f)]
+        for at in range(len(facts) - count + 1):
+            some = facts[at : at + count]
+            if all(_are_alike(one, other) and one.value >= other.value for one, other in pairwise(some)):
+                total, percent = sum((f.value for f in some), Decimal(0)), some[0].figure.kind == "percent"
+                yield Try(total, tuple(some), "steps", percent, False, f"= {' + '.join(map(show, some))}")
+
+
+def _across(claim: Claim) -> tuple[Operation, ...]:
+    """What two rows may be set to."""
+    if claim.figure.kind in {"percent", "points"}:
+        return ("growth",) if claim.direction else ("ratio",)
+    if claim.figure.kind == "multiple":
+        return ("ratio",)
+    asked = [o for o in wording.operations(f"{claim.sentence} {claim.question}") if o in {"change", "sum"}]
+    return tuple(asked) if len(asked) == 1 else ("change", "sum")
+
+
+def _is_said(one: Fact, other: Fact, evidence: Evidence, claim: Claim) -> bool:
+    """Each row has a word of its own in the sentence: the one is so much more than the other."""
+    return all(evidence.groups[f.group].core & claim.terms for f in (one, other))
+
+
+def _rows(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> tuple[list[Group], list[Group]]:
+    """Those of the sentence's own figures, those that it names wholly, sentences of its words; and their totals."""
+    own = {fact.group: evidence.groups[fact.group] for fact in stood}
+    named: dict[int, Group] = {}
+    for term in sorted(claim.terms - TIMES):
+        for group in evidence.by_term.get(term, ())[:_LOOKED]:
+            told = group.table >= 0 and group.facts and group.core and group.core <= claim.terms
+            if told and group.passage not in claim.barred:
+                named.setdefault(group.facts[0].group, group)
+    known = frozenset(term for term in claim.terms - TIMES if term in evidence.by_term)
+    for group in relevant(claim, evidence)[:_PROSE]:
+        if group.table < 0 and group.facts and known and len(group.terms & known) * 2 >= len(known):
+            named.setdefault(group.facts[0].group, group)
+    tables = {group.table for group in (*own.values(), *named.values()) if group.table >= 0}
+    totals = {g.facts[0].group: g for table in sorted(tables) for g in evidence.totals.get(table, ())[:2] if g.facts}
+    rows = {**own, **named}
+    return list(rows.values())[:_ROWS], [group for at, group in totals.items() if at not in rows]
+
+
+def _usable(claim: Claim, row: Group) -> list[Fact]:
+    return [f for f in row.facts if same_currency(claim.figure, f) and not f.change][:_CELLS]
+
+
+def _is_timely(claim: Claim, fact: Fact) -> bool:
+    return fits(claim.periods or claim.every, fact.periods, fact.years)
+
+
+def _are_alike(one: Fact, other: Fact) -> bool:
+    """Of one kind, unit and length of time."""
+    a, b = one.figure, other.figure
+    return (
+        (a.kind, bool(a.currency), one.unit.scales) == (b.kind, bool(b.currency), other.unit.scales)
+        and (a.scale is None) == (b.scale is None)
+        and (months(one) == months(other) or 0 in (months(one), months(other)))
+    )
+
+
+def _are_timely(claim: Claim, one: Fact, other: Fact) -> bool:
+    """Each time of the clause is that of one of them; where that is the one compared with, of the earlier."""
+    later, earlier = (one, other) if is_later(one, other) else (other, one)
+    first, last = wording.clause(claim.sentence, claim.figure.start, claim.figure.end)
+    own = [p for p in claim.every if first <= p.start and p.end <= last] or claim.periods or claim.every
+    based = len(own) == 1 and _THAN.search(claim.sentence[first : own[0].start])
+    named = earlier if based else later
+    return fits(own, named.periods, named.years) and all(
+        any(fits((period,), f.periods, f.years) for f in (one, other)) for period in own
+    )
+
+
+def _columns(claim: Claim, rows: Sequence[Group]) -> Iterator[list[Fact]]:
+    """Figures of one column of a table, or of one sentence, at a time that the sentence names."""
+    by_place: dict[tuple[int, int], list[Fact]] = {}
+    for row in rows:
+        for fact in _usable(claim, row):
+            if _is_timely(claim, fact):
+                place = (fact.table, fact.column) if fact.table >= 0 else (-1, fact.group)
+                by_place.setdefault(place, []).append(fact)
+    yield from (facts for facts in by_place.values() if len(facts) > 1)

@@ -1,0 +1,203 @@
+"""Whether a figure of the answer is a figure of the evidence: size, unit, sign, direction and time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from quelea_checker.matching.profiles import Profile, Zone, profile, told, told_across
+from quelea_checker.model import ONE, Figure, Period
+from quelea_checker.reading import wording
+from quelea_checker.reading.evidence import Evidence
+from quelea_checker.reading.facts import Fact, content, glossed_terms
+
+_UNKNOWN = tuple(Decimal(10) ** power for power in (3, 4, 6, 8, 9))
+_FAMILIES = (
+    frozenset({"$", "USD", "HKD", "CAD", "AUD", "TWD", "SGD"}),
+    frozenset({"¥", "CNY", "JPY"}),
+)
+_THOUSAND = Decimal(1000)
+_MILLION = Decimal(10) ** 6
+_IN_FULL = Decimal(10) ** 7
+_CHINESE = frozenset({Decimal(10) ** 4, Decimal(10) ** 8})
+_MOST = 40
+"""Facts of the right size that are looked at for one figure and multiplier."""
+_BASIS = re.compile(r"basis|bps?\b|基点", re.IGNORECASE)
+_HAIR = Decimal("0.005")
+"""By what part of itself a figure that is called the least may still be too much."""
+TO_LEVEL = re.compile(rf"(?:\bto|[至到]{wording.OF_A_TIME})\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
+_GROWTH = re.compile(r"\bgrowth\b|增长率|增速|增幅|同比增长", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A figure of the answer with what is said of it.
+
+    Attributes:
+        sentence: Its sentence, plain; the figure's span is the sentence's.
+        question: What was asked, plain.
+        terms: Of both, without figures.
+        periods: Times that it may be of, from its sentence.
+        every: All times of the sentence, or of the question when the sentence names none.
+        direction: What the words about it say.
+        barred: Passages, from 0, that are of another company than the one it is said of.
+        alone: Its sentence has no other amount.
+        across: The evidence is in another language: terms are glossed.
+        zone: The words about it; None: not known.
+        others: The other figures of its sentence.
+        about: The words before it, behind it, and all but those before other figures: see rows.around.
+    """
+
+    figure: Figure
+    sentence: str
+    question: str
+    terms: frozenset[str]
+    periods: tuple[Period, ...]
+    every: tuple[Period, ...]
+    direction: int
+    barred: frozenset[int] = frozenset()
+    alone: bool = False
+    across: bool = False
+    about: Callable[[], tuple[str, str, str]] = lambda: ("", "", "")
+    zone: Zone | None = None
+    others: tuple[Figure, ...] = ()
+
+    def said(self) -> Profile:
+        """How nearly each term is said of the figure."""
+        return profile(self.zone or Zone(), self.sentence, told_across if self.across else told, self.question)
+
+    def heard(self, text: str) -> frozenset[str]:
+        """The terms of a part of the sentence or the question."""
+        return glossed_terms(text) if self.across else content(text)
+
+    @property
+    def tolerance(self) -> Decimal:
+        """By how much what it rounds may differ; of "about 3,000" by half a thousand, of "over 3" by one."""
+        if not self.figure.about:
+            return self.figure.tolerance
+        number = self.figure.number
+        if number == 0 or number != number.to_integral_value():
+            return self.figure.tolerance
+        whole = str(int(number))
+        zeros = min(len(whole) - len(whole.rstrip("0")), len(whole) - 1)
+        wide = 2 if zeros == 0 and self.figure.bound else 1
+        return self.figure.step * (self.figure.scale or ONE) * Decimal(10) ** zeros / 2 * wide
+
+
+def multipliers(figure: Figure, fact: Fact) -> tuple[Decimal, ...]:
+    """By what the fact's printed size may be multiplied to be compared with the figure's."""
+    scales = fact.unit.scales
+    if fact.figure.number >= _IN_FULL and scales and min(scales) >= _MILLION:
+        return () if figure.currency and not fact.figure.currency else (ONE,)  # a count of shares, printed in full
+    if fact.figure.scale is not None or figure.kind != "number" or fact.figure.kind != "number":
+        return (ONE,)
+    if figure.scale is None:
+        return (ONE, *(s for s in scales if s != ONE))
+    return scales or (figure.scale, ONE, *(s for s in _UNKNOWN if s != figure.scale))
+
+
+def same_kind(figure: Figure, fact: Fact) -> bool:
+    """Percent is no amount of money; a bare number may be either."""
+    kind, other = figure.kind, fact.figure.kind
+    if kind == "percent":
+        if other == "points":  # a rate in basis points, which is no change
+            return not fact.change and not fact.direction and bool(_BASIS.search(fact.figure.text))
+        return other == "percent" or (other == "number" and fact.unit.percent is not False and not fact.figure.currency)
+    if kind == "points":
+        return other == "points" or (fact.change and fact.unit.percent is not False)
+    if kind == "multiple":
+        return other in {"multiple", "number"} and fact.figure.scale is None and not fact.figure.currency
+    if other == "number":
+        return not (fact.unit.percent is True and (figure.currency or figure.scale))
+    return not figure.currency and figure.scale is None
+
+
+def same_currency(figure: Figure, fact: Fact) -> bool:
+    """Not two different ones; what is not said is not different."""
+    said, found = figure.currency, fact.figure.currency or fact.unit.currency
+    if not said or not found or said == found:
+        return True
+    return any(said in one and found in one and one & {said, found} & {"$", "¥"} for one in _FAMILIES)
+
+
+def is_bounded(figure: Figure, size: Decimal) -> bool:
+    """ "More than ten" is not said of nine and a half, nor "nearly ten" of ten and a half."""
+    return not figure.bound or (size - figure.size) * figure.bound >= -min(figure.tolerance / 10, _HAIR * figure.size)
+
+
+def sizes(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | None:
+    """The multiplier with which the fact's size (or another in its unit) is what the figure says; None if none does."""
+    figure = claim.figure
+    own = fact.figure.size if size is None else size
+    for times in multipliers(figure, fact):
+        if abs(figure.size - own * times) <= claim.tolerance and is_bounded(figure, own * times):
+            return times
+    printed = size is None and figure.scale is None and fact.figure.scale is not None
+    if printed and abs(figure.number - fact.figure.number) <= claim.tolerance:
+        return ONE
+    return None
+
+
+def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
+    """Neither the signs nor the directions contradict each other."""
+    figure, found = claim.figure, fact.figure
+    down = figure.negative and not figure.loose
+    direction = claim.direction
+    negative = found.negative and not found.loose
+    if found.size == 0:
+        return True
+    if fact.table < 0:
+        heading = -1 if negative else fact.direction
+        said = -1 if down else direction
+        if said * heading == -1:
+            return False
+        if down and not heading:
+            return wording.is_negative(fact.words)
+        if not down and heading == -1 and not direction and wording.is_neutral(claim.sentence):
+            return wording.is_negative(claim.sentence)
+        return not (negative and not figure.negative) or direction == -1 or wording.is_negative(claim.sentence)
+    moves = fact.change or wording.is_both(fact.words)
+    if figure.kind == "percent":  # a heading that speaks of growth alone: what it prints without a sign grew
+        level = TO_LEVEL.search(claim.sentence[: figure.start])  # "growth fell to 3%"
+        moves = not level and (moves or bool(_GROWTH.search(fact.words)))
+    if down and not negative:
+        return wording.is_negative(label)
+    if negative and not figure.negative:
+        if moves and direction == 1:
+            return False
+        said = direction == -1 or wording.is_negative(f"{claim.sentence} {'' if moves else fact.words}")
+        return said or wording.is_negative(claim.question)
+    if moves and not negative and direction == -1 and not figure.negative:
+        return wording.is_negative(fact.words)
+    return True
+
+
+def is_luck(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> bool:
+    """Few digits that agree only by rounding, or by a scale that nothing states, without a word in common."""
+    figure = claim.figure
+    exact = figure.size == fact.figure.size * times or figure.number == fact.figure.number
+    guessed = times not in (ONE, figure.scale) and times not in fact.unit.scales
+    if (exact and not guessed) or not claim.terms or not fact.terms:
+        return False
+    if figure.digits >= 3 and not guessed:
+        return False
+    shared = claim.terms & fact.terms
+    if figure.digits <= 2 and fact.table >= 0 and not exact:
+        return len(shared) * 2 < len(fact.terms) and len(shared & name) * 2 < max(1, len(name))
+    return not shared
+
+
+def near(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
+    """Facts that may be of the figure's size, each once, in whatever unit."""
+    figure, tolerance = claim.figure, claim.tolerance
+    seen: set[int] = set()
+    tried = {ONE, *_UNKNOWN, Decimal(10) ** 12, Decimal(10) ** 5, Decimal(100)} if figure.kind == "number" else {ONE}
+    for times in sorted(tried):
+        if times > ONE and figure.size < times / 1000:
+            continue
+        for fact in evidence.near((figure.size - tolerance) / times, (figure.size + tolerance) / times, _MOST):
+            if id(fact) not in seen and fact.passage not in claim.barred:
+                seen.add(id(fact))
+                yield fact

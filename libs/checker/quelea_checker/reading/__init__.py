@@ -1,0 +1,1 @@
+"""Text and evidence into facts: sentences, amounts, periods, tables, units."""

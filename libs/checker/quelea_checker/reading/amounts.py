@@ -1,0 +1,546 @@
+"""Amounts in a text: numbers with currency, scale and sign, in digits, words and fractions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from decimal import Decimal
+
+from quelea_fintext.numerals import chinese, english
+from quelea_fintext.text import CJK
+
+from quelea_checker.model import ONE, Figure, Kind
+from quelea_checker.reading.periods import find_periods
+from quelea_checker.reading.sentences import plain
+
+MARKER = re.compile(r"\[(?P<n>\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]")
+"""[2], and [1, 3] as language models write it."""
+
+_NAMES = (
+    r"Windows|Office|Microsoft|Model|Series|Galaxy|Pixel|Watch|Version|Phase|Tier|Level|Class|Boeing|Airbus|Gen|"
+    r"Generation|Route|Form|Forms|Item|Items|Part|Note|Notes|Exhibit|Section|Sections|Topic|Subtopic|Rule|Rules|Table|"
+    r"Figure|Page|Pages|Step|Chapter|Article|Schedule|Appendix|Annex|Regulation|Title|Chart|Question|Answer|Tab|Volume|"
+    r"ASC|ASU|IFRS|IAS|SFAS|FAS|FASB|SAB|ISO|Basel|RTX|GTX|MI|GPT|Llama|Fortune|Nasdaq|NASDAQ|Russell|Stoxx|CSI|"
+    r"Nikkei|FTSE|CAC|DAX|Euro|S&P|Passage|Source|Document|Doc|Evidence|Footnote|Pillar|Stage|Scope|Category|Type"
+)
+_BEFORE_FILE = (
+    r"(?m)"
+    r"(?P<marker>\[\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\])"
+    r"|(?P<list>^[ \t>#*_-]*(?:\(?\d{1,2}[.)、)](?=\s|\*|[^\d\s.,%])|\(\d{1,2}\)\s))"
+    r"|(?P<section>^[ \t#*]*\d{1,2}(?:\.\d{1,2}){1,3}[ \t]+(?=[A-Z\u4e00-\u9fff]))"
+    r"|(?P<form>\b(?:10-[KQ]s?|8-K|20-F|6-K|40-F|11-K|S-[1-8]|F-[1-4]|13[FDG]|424B\d?|N-1A|10-[KQ]/A)\b)"
+    r"|(?P<named>\b(?:" + _NAMES + r")s?[ -]?(?:No\. ?)?\d+(?:[.-]\d+)*[A-Za-z]?\b(?!\s?(?:%|million|billion|thousand))"
+    r"(?:(?:\s?(?:,|and|&|through|to|-)\s?)\d{1,2}(?![\d.,]*\d|\s?%)\b)?)"
+    r"|(?P<inner>\b[a-z]+[A-Z]\w*\s(?:\d{1,2}|X|SE)(?:\.\d)?(?![\d,.%]*\d|\s?(?:%|million|billion)))"
+)
+_FILE = r"|(?P<file>[\"“(]?[\w .&-]{1,60}\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b)"
+_BEHIND_FILE = (
+    r"|(?P<url>https?://\S+|\bwww\.\S+)"
+    r"|(?P<ordinal>\b\d+(?:st|nd|rd|th)\b)"
+    r"|(?P<stretch>\b\d{1,2}[- ](?:years?|quarters?|months?) (?:period|span|from)\b|\b(?:all|both"
+    r"|across|over) (?:the )?(?:last |past )?\d (?:years|quarters|months)\b)"
+    r"|(?P<number_sign>(?:\bNos?\.\s?|#)\d+)"
+    r"|(?P<clock>\b\d{1,2}:\d\d(?::\d\d)?\s?(?:[ap]\.?m\.?)?\b|\b24/7\b)"
+    r"|(?P<code>\b(?:COVID|SARS|GPT|Web|Level|Tier|MI|RTX)-\d+\b|\b401\(k\)|\b403\(b\))"
+    r"|(?P<zh>第\s?[\d一二三四五六七八九十百]+\s?[章节条款项部分页号期批次名位届轮代]"
+    r"|附注[\s\d一二三四五六七八九十、]+|表\s?\d+|图\s?\d+"
+    r"|注释?\s?\d+|\d+(?:号|楼|室)(?!\w))"
+)
+_PLAIN = re.compile(_BEFORE_FILE + _BEHIND_FILE)
+_WITH_FILES = re.compile(_BEFORE_FILE + _FILE + _BEHIND_FILE)
+_ENDING = re.compile(r"\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b")
+"""Names of files take long to look for: only where one ends."""
+
+
+def hidden(text: str) -> bytearray:
+    """One byte for each code point of a plain() text: 1 where no figure can be."""
+    mask = bytearray(len(text))
+    for match in (_WITH_FILES if _ENDING.search(text) else _PLAIN).finditer(text):
+        if match.lastgroup == "file" and not re.search(r"\d", match.group()):
+            continue
+        mask[match.start() : match.end()] = b"\1" * (match.end() - match.start())
+    return mask
+
+
+SCALES = {
+    "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
+    "k": 10**3, "mn": 10**6, "mm": 10**6, "mln": 10**6, "m": 10**6, "bn": 10**9, "b": 10**9, "tn": 10**12,
+    "trn": 10**12, "t": 10**12, "十": 10, "百": 10**2, "千": 10**3, "万": 10**4, "十万": 10**5, "百万": 10**6,
+    "千万": 10**7, "亿": 10**8, "十亿": 10**9, "百亿": 10**10, "千亿": 10**11, "万亿": 10**12,
+}  # fmt: skip
+"""What a scale word multiplies by."""
+
+CURRENCIES = {
+    "us$": "USD", "usd": "USD", "us dollars": "USD", "u.s. dollars": "USD", "美元": "USD", "hk$": "HKD", "hkd": "HKD",
+    "港元": "HKD", "港币": "HKD", "nt$": "TWD", "a$": "AUD", "au$": "AUD", "c$": "CAD", "ca$": "CAD", "cad": "CAD",
+    "aud": "AUD", "s$": "SGD", "r$": "BRL", "$": "$", "dollars": "$", "dollar": "$", "€": "EUR", "eur": "EUR",
+    "euro": "EUR", "euros": "EUR", "欧元": "EUR", "£": "GBP", "gbp": "GBP", "pounds": "GBP", "英镑": "GBP", "¥": "¥",
+    "cny": "CNY", "rmb": "CNY", "yuan": "CNY", "renminbi": "CNY", "人民币": "CNY", "元": "CNY", "jpy": "JPY",
+    "yen": "JPY", "日元": "JPY", "chf": "CHF", "₹": "INR", "rs": "INR", "inr": "INR", "₩": "KRW", "krw": "KRW",
+}  # fmt: skip
+_ZH = re.compile(
+    r"(?P<sign>负)?(?:(?P<of>百分之|千分之)(?P<num>[零〇一二三四五六七八九十百点两]+|\d+(?:\.\d+)?)"
+    r"|(?P<cheng>[一二两三四五六七八九](?![个十百千万亿]))成(?P<more>[一二三四五六七八九半])?(?![为本立功交员果长熟人就绩分])"
+    r"|(?<![\d.])(?P<num2>[零〇一二两三四五六七八九十百千万亿点]{1,})(?P<unit>个?百分点|个?基点|倍|美元|港元"
+    r"|欧元|英镑|日元|元|股|家|名|人|户)(?P<half>(?<=倍)半)?)"
+)
+_EN = re.compile(
+    r"\b(?P<num>(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three"
+    r"|four|five|six|seven|eight|nine))?"
+    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|half an?)(?P<more> and a half)?"
+    r"[ -](?P<unit>percent\b|per cent\b|percentage points?\b|basis points?\b|(?:thousand|million|billion|trillion)\b"
+    r"|times(?= (?:that|the|its|as|higher|larger|more|what|bigger|greater)\b)|fold\b)",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\b(?P<num>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty)\b"
+    r"|(?<![第\d.,零〇一二两三四五六七八九十百千万])(?P<zh>[二两三四五六七八九])(?=[家座名位艘项款间处台辆架套笔起件种所栋])",
+    re.IGNORECASE,
+)
+
+_LOOSELY = Decimal("0.2")
+"""The step of "three times", "two and a half billion"."""
+
+
+def unit_kind(unit: str) -> tuple[Kind, Decimal]:
+    """What a unit makes of a number, and what it multiplies by: a basis point is .01, 成 10 percent."""
+    low = unit.lower().replace("-", " ")
+    if not low or low in CURRENCIES or low in "股家名人户":
+        return "number", ONE
+    if "basis" in low or low.startswith("bp") or "基点" in low:
+        return "points", Decimal("0.01")
+    if "point" in low or low.startswith(("pp", "pt")) or "百分点" in low:
+        return "points", ONE
+    if low in {"倍", "x", "times"}:
+        return "multiple", ONE
+    if low == "成":
+        return "percent", Decimal(10)
+    return "percent", Decimal("0.1") if low == "‰" else ONE
+
+
+def _in_chinese(match: re.Match[str]) -> Figure | None:
+    start, end = match.span()
+    if match["of"]:
+        value = chinese(match["num"]) if not match["num"][0].isdigit() else Decimal(match["num"])
+        if value is None:
+            return None
+        times = ONE if match["of"] == "百分之" else Decimal("0.1")
+        step = ONE.scaleb(-len(match["num"].replace(".", "点").partition("点")[2]))
+        return Figure("", start, end, "percent", value * times, step * times, negative=bool(match["sign"]))
+    if match["cheng"]:
+        more = match["more"]
+        tens = chinese(match["cheng"]) or ONE
+        ones = Decimal(5) if more == "半" else (chinese(more) or ONE) if more else Decimal(0)
+        return Figure("", start, end, "percent", tens * 10 + ones, ONE if more else Decimal(10))
+    said = match["num2"]
+    value = chinese(said)
+    if value is None or (len(said) < 2 and match["unit"] not in {"倍", "元"} and not match["unit"].startswith("个")):
+        return None
+    kind, times = unit_kind(match["unit"])
+    if match["half"]:
+        value, times = value + Decimal("0.5"), ONE
+    currency = CURRENCIES.get(match["unit"], "")
+    return Figure("", start, end, kind, value * times, _chinese_step(said) * times, currency=currency,
+                  negative=bool(match["sign"]))  # fmt: skip
+
+
+def _chinese_step(said: str) -> Decimal:
+    """三千五百万 is exact to the hundred of 万: its last place that was said."""
+    if "点" in said:
+        rest = said.partition("点")[2]
+        return ONE.scaleb(-len(rest))
+    step = 1
+    for c in reversed(said):
+        if c not in SCALES:
+            break
+        step *= SCALES[c]
+    return Decimal(step)
+
+
+def _in_words(match: re.Match[str]) -> Figure | None:
+    half = match["num"].lower().startswith("half")
+    said = Decimal(0) if half else english(match["num"])
+    if said is None:
+        return None
+    value = said + Decimal("0.5") if half or match["more"] else Decimal(said)
+    unit = match["unit"].lower()
+    if unit in {"times", "fold"}:
+        return None if half else Figure("", *match.span(), "multiple", value, _LOOSELY)
+    step = Decimal("0.1") if half else _LOOSELY if match["more"] else ONE
+    if unit in SCALES:
+        return Figure("", *match.span(), "number", value, step, scale=Decimal(SCALES[unit]))
+    kind, times = unit_kind(unit)
+    return Figure("", *match.span(), kind, value * times, step * times)
+
+
+def counted(text: str) -> list[Figure]:
+    """Number words without a unit, as evidence has them: "five days", 五家. In an answer they are no figures."""
+    return [
+        Figure("", *match.span(), "number", Decimal(value))
+        for match in _COUNTED.finditer(text)
+        if (value := english(match["num"]) if match["num"] else chinese(match["zh"])) is not None
+    ]
+
+
+def spelled(text: str) -> list[Figure]:
+    """The figures of a plain() text whose number is a word; texts are left empty."""
+    found = [_in_words(match) for match in _EN.finditer(text)] + [_in_chinese(match) for match in _ZH.finditer(text)]
+    return [figure for figure in found if figure is not None]
+
+
+_FRACTION_NAMES = {
+    "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+    "ninth": 9, "tenth": 10,
+}  # fmt: skip
+_MULTIPLES = {"doubled": 2, "tripled": 3, "trebled": 3, "quadrupled": 4, "quintupled": 5}
+_BIT = r"(?:(?:a (?:little|shade|touch|bit|fraction|whisker|hair)|slightly|just|somewhat|marginally|only just) )"
+_HEDGE = (
+    rf"(?:(?P<near>\b(?:nearly|almost|close to|approaching|not quite|nearer|(?:up to|at most)"
+    rf"|{_BIT}?(?:less than|under|below|short of|shy of|fewer than)) )"
+    rf"|(?P<over>\b(?:{_BIT}|well |comfortably |clearly )?(?:over|more than|above|at least|upwards of|in excess of) )"
+    r"|(?P<about>\b(?:about|around|roughly|approximately|some|broadly) ))?"
+)
+_FRACTION = (
+    r"(?:\b(?P<one>an?|one|two|three|four|five|six|seven|eight|nine)[ -]"
+    r"(?P<of>third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth|half)s?\b"
+    r"|(?<!first )(?<!second )(?<!latter )(?<!other )(?<!the )\b(?P<half>half)\b)"
+)
+_NO_TIME = r"(?! (?:the )?(?:fiscal |year|calendar |next|last|this|[\d']))"
+_PART = re.compile(
+    rf"(?P<what>{_HEDGE}{_FRACTION})"
+    rf"(?= (?:of\b{_NO_TIME}|as (?:much|many|large|big|high)\b|(?:the (?:size|level|amount|value|number)|that) of\b"
+    r"|(?:more|less|fewer|higher|lower|larger|smaller|bigger|greater|above|below|up|down)\b))",
+    re.IGNORECASE,
+)
+""" "Two thirds of", "a tenth less than"."""
+_ALONE = re.compile(rf"(?P<what>{_HEDGE[:-1]}{_FRACTION})(?=\s*(?:[.,;:)]|$))", re.IGNORECASE)
+""" "That is a shade less than a fifth." """
+_MOVED = re.compile(
+    r"\b(?:by|up|down|rose|risen|fell|fallen|grew|grown|climbed|jumped|gained|increased|decreased|declined|dropped"
+    rf"|shrank|slid|slipped|lost|added|advanced|surged|plunged) (?P<what>{_HEDGE}{_FRACTION})"
+    r"(?! (?:an? )?(?:year|hour|million|billion|trillion|percent|per cent|point|of fiscal|of (?:19|20)))"
+    r"|\b(?P<verb>halved)\b|(?P<zh>减半|腰斩)",
+    re.IGNORECASE,
+)
+""" "Rose by almost a fifth"."""
+_CHINESE = re.compile(
+    r"(?P<near>接近|将近|近|不到|不足|低于)?(?P<over>超过|逾|超)?(?P<about>大约|约)?"
+    r"(?:(?P<of>[二三四五六七八九十])分之(?P<one>[一二三四五六七八九])|(?P<half>一半|半数)|(?P<past>过半)(?![年月]))"
+    r"(?P<more>[强多]|有余|以上)?(?P<less>弱)?"
+)
+_TIMES = re.compile(
+    r"(?P<more>\b(?:more than|over) |超过?|逾|不止)?"
+    r"(?P<near>\b(?:nearly|almost|close to) |接近|近|将近)?(?:\b(?P<en>doubled|tripled|trebled|quadrupled|quintupled)\b"
+    r"|(?P<zh>翻(?:了)?[一两三]番|翻(?:了)?番|翻倍)(?P<zh_more>多|有余|以上)?)",
+    re.IGNORECASE,
+)
+_TENTH = Decimal("0.1")
+_PLAIN_FRACTION, _HEDGED, _OPEN = (
+    (Decimal(6), Decimal("0.3")),
+    (Decimal(10), Decimal("0.4")),
+    (Decimal(20), Decimal("0.5")),
+)
+"""The range of percentages that goes by a fraction as it stands, by a hedged one, and by a mere bound ("more than
+half"): points at most, and a part of the fraction, as "a tenth" is less wide than "half".
+"""
+_BOUND = re.compile(
+    r"(?:(?:well |comfortably |clearly )?(?:over|(?:more|less|fewer) than|above|under|below|at (?:least|most)|up to) ?"
+    r"|超过?|逾|不到|不足|低于)",
+    re.IGNORECASE,
+)
+
+
+def fractions(text: str) -> list[Figure]:
+    """Multiples and fractions of a plain() text, those of percent as percentages; texts are left empty."""
+    found = [_fraction_times(match) for match in _TIMES.finditer(text)]
+    for pattern in (_MOVED, _PART, _ALONE, _CHINESE):
+        found += map(_part, pattern.finditer(text))
+    return found
+
+
+def _fraction_times(match: re.Match[str]) -> Figure:
+    more, near = match["more"] or match["zh_more"], match["near"]
+    said = next((c for c in match["zh"] or "" if c in "一两三"), "")
+    number = _MULTIPLES.get((match["en"] or "").lower()) or (2 ** " 一两三".index(said) if said else 2)
+    step = Decimal(2) if more else Decimal("0.8") if near else Decimal("0.4")
+    return Figure("", *match.span(), "multiple", Decimal(number), step, bound=1 if more else -1 if near else 0)
+
+
+def _part(match: re.Match[str]) -> Figure:
+    got = {name: value.lower() for name, value in match.groupdict().items() if value}
+    one, whole = 1, 2
+    if "of" in got:
+        whole = _FRACTION_NAMES.get(got["of"]) or int(chinese(got["of"]) or 2)
+        one = int(english(got["one"]) or chinese(got["one"]) or 1)
+    percent = (Decimal(100 * one) / whole).quantize(_TENTH)
+    bound = 1 if got.keys() & {"over", "more", "past"} else -1 if got.keys() & {"near", "less"} else 0
+    span = match.span("what") if got.get("what") else match.span()
+    merely = _BOUND.fullmatch(got.get("near") or got.get("over") or "")
+    most, part = _OPEN if merely else _HEDGED if bound or "about" in got else _PLAIN_FRACTION
+    return Figure("", *span, "percent", percent, min(most, percent * part), bound=bound)
+
+
+_BEFORE = (
+    r"US\$|HK\$|NT\$|AU?\$|CA?\$|S\$|R\$|\$|€|£|¥|₹|₩|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF|CAD|AUD|INR"
+    r"|KRW|Rs)\b\.?|(?:USD|EUR|GBP|CNY|RMB|JPY|HKD|CHF)(?=\d)|人民币|美元|港元"
+)
+_AFTER = (
+    r"(?:US |U\.S\. )?dollars?\b|euros?\b|pounds\b|yuan\b|yen\b|renminbi\b|(?:USD|EUR|GBP|CNY|RMB|JPY"
+    r"|HKD|CHF)\b|美元|港元|港币|欧元|英镑|日元|人民币|元"
+)
+_SCALE = (
+    r"(?:thousand|million|billion|trillion)s?\b|hundred\b|(?:mn|mm|mln|bn|tn|trn)\b|[kKmMbBtT](?![A-Za-z0-9])"
+    r"|万亿|千亿|百亿|十亿|亿|千万|百万|十万|万(?!一)|千(?![克瓦米卡])"
+)
+_UNIT = (
+    r"%|per ?cent(?:age points?)?\b|percentage[- ]points?\b|(?:pct|ppts?|pps?|pts?|bps?)(?![A-Za-z])|basis[- ]points?\b"
+    r"|个?百分点|个?基点|倍|x(?![A-Za-z0-9])|times\b|成(?![为本立功交员果长熟人就绩分])|‰"
+)
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d+)?|\.\d+"
+_AMOUNT = re.compile(
+    rf"(?P<open>\()?\s?(?P<sign>[-–+△▲])?\s?(?P<cur>{_BEFORE})?[ ]{{0,3}}(?P<open2>\()?\s?(?P<sign2>[-–])?"
+    rf"\s?(?P<cur2>[$€£¥])?(?P<num>{_NUMBER})(?P<close>\s?\))?"
+    rf"(?:[ -]?(?P<scale>{_SCALE}))?(?:\s?(?P<after>{_AFTER}))?(?:[ -]?(?P<unit>{_UNIT}))?(?P<close2>\s?\))?",
+)
+_CELL = re.compile(rf"(?P<cur>[$€£])? {{0,3}}(?:(?P<num>{_NUMBER})|\((?P<num2>{_NUMBER})\))")
+_SOME = re.compile(
+    r"\d|[零一二三四五六七八九十百千万亿两半翻斩]|percent|points?\b|illion|thousand|per cent|times|fold\b|[ubtp]led\b"
+    r"|\bhal(?:f|ved)|\b(?:third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(
+    r"(?:\b(?:about|approximately|approx\.?|around|roughly|some|circa|close to"
+    r"|(?P<most>nearly|almost|(?:less|fewer) than|(?:just )?(?:below|under|short of)|at most|up to)"
+    r"|(?P<least>over|more than|at least|in excess of|exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|above"
+    r"|topp?(?:s|ed)))\s*"
+    r"|(?P<zh_most>近|将近|不足|不到|低于|接近)|(?P<zh_least>[逾超]|超过|超出|突破|高于|多于)|大?约|高达"
+    r"|(?P<gt>>)|(?P<lt><)|[~≈])\s*(?P<cur>[$€£¥])?\s*$",
+    re.IGNORECASE,
+)
+_ABOUT_AFTER = re.compile(r"\s?(?:(?P<least>多|余|以上)|左右|or so\b|(?P<most>以下|以内))")
+_NAMED = re.compile(
+    r"[BKMT] (?!(?:in|to|of|from|for|and|or|at|by|on|as|than|with|per|was|were|is|are)\b)[a-z]+ ?[a-z]*s\b"
+)
+"""A capital letter before things that are counted is of their name: "12 T lines", "23 K local shops"."""
+_POINTS = re.compile(r"[ -]points?\b")
+_RANGE = re.compile(r"\s?(?:-|–|—|~|至|到|\bto\b|and)\s?[$€£¥]?\s?", re.IGNORECASE)
+_LIST = re.compile(r"\s?(?:,? and|,? or|,|、|和|及|与|或)\s?[$€£¥]?\s?", re.IGNORECASE)
+
+
+def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list[Figure]:
+    """Figures without times, in order; spans are those of the given text.
+
+    Args:
+        text: As written; full-width characters are understood.
+        cell: It is a table's cell: parentheses make negative.
+        words: Also number words that count things ("five days"): of evidence, so that "5 days" is found there.
+    """
+    if cell and (plainly := _CELL.fullmatch(text)):
+        return [_of_cell(plainly)]
+    if not _SOME.search(text) and not (words and counted(text)):
+        return []
+    flat = plain(text)
+    mask = bytearray(len(flat)) if cell else hidden(flat)
+    for period in [] if cell else find_periods(flat):
+        mask[period.start : period.end] = b"\1" * (period.end - period.start)
+    found: list[Figure] = []
+    for figure in [] if cell else fractions(flat):
+        _add(found, mask, figure)
+    for figure in spelled(flat):
+        _add(found, mask, _bounded(figure, _about(flat, figure.start, figure.end)[1]))
+    for match in _AMOUNT.finditer(flat):
+        if not any(mask[match.start("num") : match.end("num")]):
+            _add(found, mask, _amount(flat, match, cell=cell))
+    for figure in counted(flat) if words else ():
+        _add(found, mask, figure)
+    found.sort(key=lambda figure: figure.start)
+    found = _compounds(flat, found)
+    return [replace(f, text=text[f.start : f.end]) for f in _shared(flat, found)]
+
+
+def _bounded(figure: Figure, bound: int) -> Figure:
+    """A number in words that is called the least, or the most: "nearly four times" goes down to three and a half."""
+    if bound and figure.kind == "multiple":
+        return replace(figure, bound=bound, step=Decimal(2 if bound > 0 else 1))
+    return replace(figure, bound=bound)
+
+
+def _of_cell(match: re.Match[str]) -> Figure:
+    """What most cells hold: a number, a dollar sign, a bookkeeper's parentheses."""
+    number = match["num"] or match["num2"]
+    return Figure(
+        text=match.group(), start=0, end=match.end(), kind="number", number=Decimal(number.replace(",", "")),
+        step=_step(number), negative=bool(match["num2"]), currency=CURRENCIES.get(match["cur"] or "", ""),
+    )  # fmt: skip
+
+
+def _add(found: list[Figure], mask: bytearray, figure: Figure | None) -> None:
+    if figure is not None and not any(mask[figure.start : figure.end]):
+        mask[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
+        found.append(figure)
+
+
+def _step(number: str) -> Decimal:
+    _, point, part = number.partition(".")
+    return ONE.scaleb(-len(part)) if point else ONE
+
+
+def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
+    start = match.start("num")
+    before = text[start - 1] if start else ""
+    if before == "." and start > 1 and text[start - 2].isdigit():
+        return None
+    written = _is_chinese(match["scale"]) or _is_chinese(match["after"])
+    if before.isascii() and before.isalpha() and not written and not (match["cur"] and match.end("cur") == start):
+        return None  # a code: A100, but GMV6143亿元 is an amount
+    if before == "," and start > 1 and text[start - 2].isdigit() and match["num"][0].isdigit():
+        return None  # the rest of a number that is not well formed
+    if before in "-_" and start > 1 and text[start - 2].isascii() and text[start - 2].isalpha() and not match["cur"]:
+        return None  # COVID-19
+    last = max(match.end(name) for name in ("num", "scale", "after", "unit"))
+    following = text[last] if last < len(text) else ""
+    if following.isascii() and (following.isalpha() or following == "_"):
+        return None  # 5G, 3rd
+    sign, sign_at = (match["sign"], match.start("sign")) if match["sign"] else (match["sign2"], match.start("sign2"))
+    bullet = not cell and bool(sign) and text[sign_at + 1].isspace()
+    negative = bool(sign) and sign not in "+▲" and not bullet and not _joins(text, sign_at)
+    opened = [at for at in (match.start("open"), match.start("open2")) if at >= 0]
+    closed = [at for at in (match.end("close"), match.end("close2")) if at >= 0]
+    loose = False
+    begin = min(at for at in (start, match.start("cur"), match.start("cur2"), sign_at if negative else -1) if at >= 0)
+    if opened and closed:
+        begin = min(begin, opened[0])
+        money_first = match["open2"] is not None and match["cur"] is not None  # $(95)
+        stands = money_first or bool(match["close"] and match["unit"]) or not text[:begin].strip()
+        loose = not cell and not stands
+        negative, last = True, max(last, closed[-1])
+    kind, times = unit_kind(match["unit"] or "")
+    if match["unit"] == "pct" and CJK.search(text):
+        kind = "points"  # Chinese reports write % for percent, and pct for 个百分点
+    if not match["unit"] and "." in match["num"] and (behind := _POINTS.match(text, last)):
+        kind, last = "points", behind.end()  # "16.6 points": no index has so few
+    word = (match["scale"] or "").lower()
+    scale = SCALES.get(word) or SCALES.get(word.rstrip("s"))
+    if word in {"b", "t", "k", "m"} and match["scale"] and text[match.start("scale") - 1] in " -":
+        if (
+            match["cur"]
+            or match["cur2"]
+            or match["after"]
+            or match["unit"]
+            or not _NAMED.match(text, match.start("scale"))
+        ):
+            return None  # "5 k": nobody writes a scale so, "10 b" is a paragraph
+        scale, last = None, match.end("num")  # "12 T lines": a name's letter
+    money = (match["cur"] or match["cur2"] or match["after"] or "").lower().rstrip(".")
+    number = match["num"].replace(",", "")
+    about, bound = _about(text, begin, last)
+    return Figure(
+        text="",
+        start=begin,
+        end=last,
+        kind=kind,
+        number=Decimal(number) * times,
+        step=_step(number) * times,
+        scale=Decimal(scale) if scale else None,
+        negative=negative,
+        loose=loose,
+        currency=CURRENCIES.get(money, ""),
+        about=about,
+        bound=bound,
+    )
+
+
+def _about(text: str, start: int, end: int) -> tuple[bool, int]:
+    """Whether the words about text[start:end] call it approximate; 1: it is the least that it may be, -1: the most."""
+    before, behind = _ABOUT.search(text[max(0, start - 18) : start]), _ABOUT_AFTER.match(text, end)
+    said = {name for match in (before, behind) if match for name, value in match.groupdict().items() if value}
+    least, most = said & {"least", "zh_least", "gt"}, said & {"most", "zh_most", "lt"}
+    return bool(before or behind), 1 if least and not most else -1 if most and not least else 0
+
+
+def _is_chinese(word: str | None) -> bool:
+    return bool(word and CJK.search(word))
+
+
+def _joins(text: str, at: int) -> bool:
+    """A dash that joins two things rather than making negative: 10-15, 2018 – 2019, non-3."""
+    before = text[:at].rstrip()
+    if not before:
+        return False
+    spaced = at > 0 and text[at - 1].isspace()
+    if spaced and at + 1 < len(text) and not text[at + 1].isspace():
+        return False  # "of -5": a space before and none behind
+    if "\u3400" <= before[-1] <= "\u9fff" and before[-1] not in "年月日季度万亿千百元股倍点成":
+        return False  # 为-5
+    return before[-1].isalnum() or before[-1] in "%)$"
+
+
+def _compounds(text: str, found: list[Figure]) -> list[Figure]:
+    """1亿2000万 is one figure."""
+    joined: list[Figure] = []
+    for figure in found:
+        last = joined[-1] if joined else None
+        if (
+            last
+            and last.end == figure.start
+            and last.scale
+            and last.scale >= 10**4
+            and last.kind == figure.kind == "number"
+        ):
+            smaller = figure.scale or ONE
+            if smaller < last.scale and text[last.end - 1] in "亿万" and figure.size < last.scale:
+                unit = smaller
+                number = (last.size + figure.size) / unit
+                joined[-1] = replace(
+                    last, end=figure.end, number=number, step=figure.step,
+                    scale=unit if figure.scale else None, currency=last.currency or figure.currency,
+                )  # fmt: skip
+                continue
+        joined.append(figure)
+    return joined
+
+
+def _shared(text: str, found: list[Figure]) -> list[Figure]:
+    """What stands once for several: "10-15%", "$2 to $3 billion", "$5.1, $4.2 and $3.3 million"."""
+    result = list(found)
+    for at in range(len(result) - 2, -1, -1):
+        one, other = result[at], result[at + 1]
+        between = text[one.end : other.start]
+        bare = one.kind == "number" and one.scale is None
+        if not bare or not (other.scale or other.kind != "number"):
+            continue
+        ranged = _RANGE.fullmatch(between)
+        if "and" in between.lower():
+            ranged = ranged if re.search(r"\bbetween\b[^.;]{0,12}$", text[: one.start], re.IGNORECASE) else None
+        behind = bool(other.currency) and text[other.start].isdigit()  # 11.34、9.61亿元: said once, behind the last
+        listed = _LIST.fullmatch(between) and (
+            one.currency == other.currency or not other.currency or (behind and not one.currency)
+        ) and (one.currency or "." in text[one.start : one.end])  # fmt: skip
+        if ranged or listed:
+            times = _times(text, other)
+            result[at] = replace(
+                one, kind=other.kind, scale=other.scale, currency=one.currency or other.currency,
+                number=one.number * times, step=one.step * times,
+            )  # fmt: skip
+    return result
+
+
+def _times(text: str, figure: Figure) -> Decimal:
+    unit = re.search(rf"(?:{_UNIT})\s?\)?$", text[figure.start : figure.end])
+    return unit_kind(unit.group().rstrip(") "))[1] if unit else ONE
+
+
+def parse(text: str) -> list[Figure]:
+    """Every figure of a text, amounts and times, in order."""
+    times = [
+        Figure(text[p.start : p.end], p.start, p.end, "period", Decimal(0), period=p)
+        for p in find_periods(_masked(text))
+    ]
+    return sorted([*parse_amounts(text), *times], key=lambda figure: figure.start)
+
+
+def _masked(text: str) -> str:
+    """The plain text, what can be no figure blanked: a file's name names no period of the answer."""
+    flat = plain(text)
+    return "".join(" " if skip else c for c, skip in zip(flat, hidden(flat), strict=True))

@@ -1,0 +1,274 @@
+"""Which times of a sentence its figures are of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from quelea_checker.model import Figure, Period
+from quelea_checker.reading import wording
+from quelea_checker.reading.periods import between
+
+_BASE = re.compile(
+    r"(?:\b(?:from|than|versus|vs\.?|against|above|below|exceed(?:ing|ed))|compared (?:to|with)|[较比])\s*(?:the\s*)?$",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"(?:较|比|相比于?|对比|\bcompared (?:to|with)|\bversus|\bvs\.?|\babove|\bbelow|\bthan(?: in)?|\brelative to"
+    r"|\bover)\s*(?:the )?$",
+    re.IGNORECASE,
+)
+_SINCE = re.compile(r"[,\s]{0,2}from (?:the )?$", re.IGNORECASE)
+_ONWARDS = re.compile(r",? (?:to|through|until) ", re.IGNORECASE)
+_ITS = re.compile(r"(?:'s?|同期|年|的|\s)*")
+"""Between a time and the figure that it had then: "than 2022's 40%", 比2022年同期的40%."""
+_AND = re.compile(r",?\s*(?:and|,|、|和|及|与)\s*[$€£¥]?\s*", re.IGNORECASE)
+_EARLIER = re.compile(
+    r"[,\s]{0,2}(?:(?:in|for|during|of|from) )?(?:the )?"
+    r"(?:a year (?:earlier|ago|before)|year[- ](?:ago|earlier)|year before"
+    r"|prior[- ]year|last year"
+    r"|previous year|same (?:period|quarter) (?:last year|a year (?:ago|earlier)|of the (?:prior|previous) year))",
+    re.IGNORECASE,
+)
+"""Behind a figure: it is of the year before the sentence's."""
+_BEFORE = re.compile(
+    r"(?:(?<![较比])(?:上年|去年)同期(?:[则却还仅只才为是有约]|不过|达到?)+|(?:上年|去年)同期的)\s*$"
+    r"|\b(?:(?:a|one) year (?:earlier|before|ago)|last year|in the (?:prior|previous) year),? "
+    r"(?:it|they|this|that|the figure) (?:was|were|stood at|came to|had been)(?: (?:just|only|about))? ?$",
+    re.IGNORECASE,
+)
+"""Before a figure: the same."""
+_QUARTER_BEFORE = re.compile(
+    r"[,\s]{0,2}(?:(?:in|for|during|of|from) )?(?:the |a )?"
+    r"(?:quarter (?:before|ago|earlier)|(?:prior|previous|preceding|last) quarter)\b",
+    re.IGNORECASE,
+)
+_OF_QUARTER_BEFORE = re.compile(r"上一?个?季度?(?:则?[为是]|达到?|约|的)\s*$")
+"""It is of the quarter before the sentence's: of no time that the sentence names."""
+_MOVED_FROM = re.compile(r"[,\s]{0,2}from ", re.IGNORECASE)
+_UP_OR_DOWN = re.compile(r"\b(?:up|down|by|an? (?:in|de)crease of)\s*$", re.IGNORECASE)
+_CAME_FROM = re.compile(
+    r"(?:\b(?:up|down|rose|fell|grew|increased|decreased)?\s?from)\s(?:an? )?(?:\w+ )?(?:[A-Z]{3} )?$"
+)
+"""Before a figure: it is of an earlier time."""
+_BUT = re.compile(r"\b(?:but|while|whereas)\b|[;；]|而")
+_SAID = re.compile(r"公告|披露|发布|公布|\b(?:announced|reported on|said on|published)\b", re.IGNORECASE)
+"""The time is that of the saying."""
+_FROM = re.compile(r"(?:\bfrom|[由从自])\s*(?:the )?$", re.IGNORECASE)
+_ONTO = re.compile(r",?\s*(?:to|(?:提高|上升|增长|增加|下降|减少)?[增升降减]?[至到])\s*", re.IGNORECASE)
+_THAN_ZH = re.compile(r"[较比]$")
+_OF_THEN = re.compile(r"(?:同期)?的\s?")
+_RESPECTIVELY = re.compile(r"respectively|分别", re.IGNORECASE)
+_NEAR = 12
+"""Characters between a figure and its time: " in ", " for the "."""
+
+
+def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    """For each figure of a sentence the times that it may be of.
+
+    Figures and times that take turns belong together in pairs, so do those with "respectively"; else any may be meant.
+    """
+    published = [
+        p for p in periods if p.day and _SAID.search(sentence[slice(*wording.clause(sentence, p.start, p.end))])
+    ]
+    if published and len(published) < len(periods):
+        periods = [p for p in periods if p not in published]
+    found = _attached(sentence, figures, periods)
+    for at, past in _onto(sentence, figures, periods):
+        found[at - 1] = (past,)
+        found[at] = tuple(p for p in found[at] if p is not past) or tuple(p for p in periods if p is not past)
+    found = [_of_the_change(sentence, figure, own, periods) for figure, own in zip(figures, found, strict=True)]
+    return [_back(sentence, figure, own) for figure, own in zip(figures, found, strict=True)]
+
+
+def led(sentence: str, figure: Figure, periods: tuple[Period, ...]) -> tuple[Period, ...]:
+    """Which of the times of the line before its list a figure is of: none where its words say "up from"."""
+    return () if _CAME_FROM.search(sentence[: figure.start]) else _back(sentence, figure, periods)
+
+
+def _back(sentence: str, figure: Figure, own: tuple[Period, ...]) -> tuple[Period, ...]:
+    """The times, a year before them where the words about the figure say so; none where it is a quarter before."""
+    before = sentence[: figure.start]
+    if figure.kind == "multiple":
+        return own  # so many times that of then
+    if _QUARTER_BEFORE.match(sentence, figure.end) or _OF_QUARTER_BEFORE.search(before):
+        return ()
+    if (_EARLIER.match(sentence, figure.end) and not _is_change(sentence, figure)) or _BEFORE.search(before):
+        return tuple(replace(p, year=p.year - 1, day=0) for p in own if p.year)
+    return own
+
+
+def _of_the_change(
+    sentence: str, figure: Figure, own: tuple[Period, ...], periods: Sequence[Period]
+) -> tuple[Period, ...]:
+    """Of a change in percent, its times without those that it is only compared with: 今年一季度…同比2022年一季度增长5%.
+
+    Where only such a time is beside it, it is of the sentence's others.
+    """
+    if figure.kind not in {"percent", "points"} or len(periods) < 2:
+        return own
+    if not wording.direction(sentence, figure.start, figure.end):
+        return own
+    past = [period for period in periods if _is_past(sentence, figure, period)]
+    if not any(period in past for period in own):
+        return own
+    return tuple(p for p in own if p not in past) or tuple(p for p in periods if p not in past)
+
+
+def _is_past(sentence: str, figure: Figure, period: Period) -> bool:
+    """The change is since that time."""
+    if period.end <= figure.start and _ITS.fullmatch(sentence[period.end : figure.start]):
+        return False
+    if period.start >= figure.end and _SINCE.fullmatch(sentence[figure.end : period.start]):
+        return not _ONWARDS.match(sentence, period.end)
+    return bool(_COMPARED.search(sentence[: period.start]))
+
+
+def _is_change(sentence: str, figure: Figure) -> bool:
+    """ "Down 6.4% from a year earlier": it is the change since then."""
+    return bool(_MOVED_FROM.match(sentence, figure.end)) and (
+        figure.kind in {"percent", "points"} or bool(_UP_OR_DOWN.search(sentence[: figure.start]))
+    )
+
+
+def stated(sentence: str, periods: Sequence[Period]) -> Sequence[Period]:
+    """Without those that the evidence only compares with, where it names no others: "较2019年增长22%"."""
+    if all(_COMPARED.search(sentence[: p.start]) for p in periods):
+        return ()
+    return periods
+
+
+def _in_turn(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    """ "28 million shares for $3.65 billion and 56 million for $8.99 billion" of two times, "respectively": so many of
+    the one, then so many of the other; of alike ones that stand in pairs, one of each. Empty where it is not so.
+    """
+    count = len(periods)
+    each = len(figures) // count
+    if each < 2 or len(figures) % count:
+        return []
+    kinds = [(f.kind, f.currency) for f in figures]
+    chunks = [kinds[at : at + each] for at in range(0, len(kinds), each)]
+    if len(set(kinds)) > 1 and all(chunk == chunks[0] for chunk in chunks):
+        return [(periods[at // each],) for at in range(len(figures))]
+    pairs = [_AND.fullmatch(sentence[a.end : b.start]) for a, b in pairwise(figures)]
+    if all(pairs[at] for at in range(len(pairs)) if (at + 1) % count) and len(set(kinds)) == 1:
+        return [(periods[at % count],) for at in range(len(figures))]
+    return []
+
+
+def _attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    remarks = _remarks(sentence, figures, periods) or _base(sentence, figures, periods)
+    if remarks:
+        return remarks
+    every = tuple(periods)
+    if len(figures) > len(periods) > 1:
+        every += tuple(between(sentence, periods))
+    if len(periods) == 1 and len(figures) > 1:
+        return [() if is_elsewhere(sentence, figure, periods[0]) else every for figure in figures]
+    if len(periods) < 2 or not figures:
+        return [every] * len(figures)
+    order = sorted([(f.start, 0) for f in figures] + [(p.start, 1) for p in periods])
+    kinds = [kind for _, kind in order]
+    turns = len(figures) == len(periods) and all(a != b for a, b in pairwise(kinds))
+    listed = len(figures) == len(periods) and _RESPECTIVELY.search(sentence)
+    if turns or listed:
+        return [(period,) for period in periods]
+    in_turn = _RESPECTIVELY.search(sentence) and _in_turn(sentence, figures, periods)
+    if in_turn:
+        return in_turn
+    apart = max(p.start for p in periods) < figures[0].start or figures[-1].start < periods[0].start
+    if apart:
+        return [every] * len(figures)
+    found = []
+    for figure in figures:
+        first, last = wording.clause(sentence, figure.start, figure.end)
+        own = tuple(p for p in periods if first <= p.start and p.end <= last)
+        if len(own) == 1:  # "As of June 30, 2023, $5 billion of the notes due in 2030": it may be of either
+            found.append((*_introduced(sentence, figures, periods, first), *own))
+        else:
+            found.append(every)
+    return found
+
+
+def is_elsewhere(sentence: str, figure: Figure, period: Period) -> bool:
+    """The sentence's only time is not the figure's: "in 2024 it rose to 5 from 4", "5, but 4 in the first half"."""
+    if period.end <= figure.start:
+        return bool(_CAME_FROM.search(sentence[: figure.start])) and bool(
+            sentence[period.end : figure.start].strip(" ,")
+        )
+    return bool(_BUT.search(sentence[figure.end : period.start]))
+
+
+def _base(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    """ "up 10% from $3.9 billion in 2024", 比2022年同期的71.5%低: the only time is of what it compares with.
+
+    Empty when the sentence is not so.
+    """
+    if len(periods) != 1:
+        return []
+    period = periods[0]
+    if _THAN_ZH.search(sentence[: period.start]) and (behind := _OF_THEN.match(sentence, period.end)):
+        past = [f for f in figures if f.start == behind.end()]
+        if past and figures[0].end <= period.start:
+            return [(period,) if f in past else () for f in figures]
+    before = [f for f in figures if f.end <= periods[0].start]
+    if len(before) < 2 or before[-1] is not figures[-1] or not _BASE.search(sentence[: before[-1].start]):
+        return []
+    if len(sentence[before[-1].end : periods[0].start]) > _NEAR:
+        return []
+    return [() if f is not before[-1] else tuple(periods) for f in figures]
+
+
+def _onto(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[int, Period]]:
+    """ "from $27 billion in 2023 to $61 billion", "由2023年的270亿元增至610亿元": the second is of another time.
+
+    Places of figures, each with the time that it is not of and the one before it is.
+    """
+    found = []
+    for at, (one, other) in enumerate(pairwise(figures), 1):
+        for period in periods:
+            if one.end <= period.start and period.end <= other.start:
+                start, gap, onto = one.start, sentence[one.end : period.start], sentence[period.end : other.start]
+            elif period.end <= one.start:
+                start, gap, onto = period.start, sentence[period.end : one.start], sentence[one.end : other.start]
+            else:
+                continue
+            if len(gap) <= _NEAR and _FROM.search(sentence[:start]) and _ONTO.fullmatch(onto):
+                found.append((at, period))
+    return found
+
+
+def _introduced(sentence: str, figures: Sequence[Figure], periods: Sequence[Period], at: int) -> tuple[Period, ...]:
+    """The time of the clause that ends at a place and has no figure of its own."""
+    before = [p for p in periods if p.end <= at]
+    if not before:
+        return ()
+    first, last = wording.clause(sentence, before[-1].start, before[-1].end)
+    alone = not any(first <= f.start < at for f in figures) and last <= at
+    return (before[-1],) if alone else ()
+
+
+def _remarks(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    """ "£41.5 million (31 December 2018: £45.1 million)": a time in parentheses with a figure is of that figure alone.
+
+    Empty when the sentence has no such parentheses.
+    """
+    spans = [match.span() for match in re.finditer(r"\([^()]*\)", sentence)] if "(" in sentence else []
+
+    def place(start: int) -> int:
+        return next((n for n, (first, last) in enumerate(spans) if first <= start < last), -1)
+
+    at = [place(period.start) for period in periods]
+    inner = {place(f.start) for f in figures if not f.loose} & set(at) - {-1}
+    if not inner or len(periods) == len([n for n in at if n not in inner]):
+        return []
+    outer = [p for p, n in zip(periods, at, strict=True) if n not in inner]
+    rest = [f for f in figures if place(f.start) not in inner]
+    told = dict(zip([f.start for f in rest], _attached(sentence, rest, outer), strict=True))
+    return [
+        told[f.start] if f.start in told
+        else tuple(p for p, n in zip(periods, at, strict=True) if n == place(f.start))
+        for f in figures
+    ]  # fmt: skip

@@ -1,0 +1,182 @@
+"""The figures of all the evidence: one passage's behind the other's, with what passages tell of one another."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from itertools import islice
+
+from quelea_fintext.text import language_of
+
+from quelea_checker.model import CheckPassage, Figure, Period
+from quelea_checker.reading.calendar import Calendar
+from quelea_checker.reading.facts import MOST_FACTS, THOUSAND, Fact, Group, PassageFacts, read_passage
+from quelea_checker.reading.units import Unit
+
+_TELLING = 3
+"""Digits of a figure that tells a table's unit by being repeated with one."""
+TOTAL = re.compile(r"\btotals?\b|合计|总计|总额|小计", re.IGNORECASE)
+
+
+class Evidence:
+    """All passages, read.
+
+    Args:
+        passages: In the caller's order; nothing but numbers of passages depends on it.
+    """
+
+    def __init__(self, passages: Sequence[CheckPassage]) -> None:
+        self.groups: list[Group] = []
+        self.facts: list[Fact] = []
+        self.terms: list[frozenset[str]] = []
+        named: list[list[Period]] = []
+        self._tables = 0
+        self._loose: list[tuple[tuple[Decimal, ...], str]] = []
+        self._spoken: dict[str, set[Decimal]] = {}
+        self._united: set[str] = set()
+        self._otherwise: dict[str, tuple[Decimal, ...]] = {}
+        self.titles = [passage.header for passage in passages]
+        self._headers = [passage.document or passage.header for passage in passages]
+        self._documents = [passage.document or passage.header.split(" · ")[:4] for passage in passages]
+        for number, passage in enumerate(passages):
+            read = read_passage(replace(passage, document=""))
+            named.append(list(read.periods))
+            self._add(number, read, self._headers[number])
+        self.calendar = Calendar(named)
+        self.languages = {language_of(passage.text) for passage in passages}
+        self._hint()
+        self._sizes = sorted(
+            {(size, at) for at, fact in enumerate(self.facts) for size in (fact.figure.size, fact.figure.number)}
+        )
+        self._keys = [size for size, _ in self._sizes]
+        self._named: dict[tuple[int, frozenset[str]], list[Group]] = {}
+        self.by_term: dict[str, list[Group]] = {}
+        self.blocks: dict[int, list[Group]] = {}
+        self.totals: dict[int, list[Group]] = {}
+        self.rows: dict[int, list[Group]] = {}
+        self.by_year: dict[int, list[Group]] = {}
+        for group in self.groups:
+            self._index(group)
+
+    def is_foreign(self, language: str) -> bool:
+        """No passage is in a language."""
+        return bool(self.languages) and language not in self.languages
+
+    def is_one_document(self, one: int, other: int) -> bool:
+        """Two passages, from 0, are of one document, as far as headers tell."""
+        return self._documents[one] == self._documents[other]
+
+    def named(self, table: int, terms: frozenset[str]) -> list[Group]:
+        """Rows of a table that the terms name wholly."""
+        found = self._named.get((table, terms))
+        if found is None:
+            rows = self.rows.get(table, ())
+            found = [row for row in rows if row.name and (row.name <= terms or row.core <= terms)]
+            self._named[table, terms] = found
+        return found
+
+    def near(self, low: Decimal, high: Decimal, most: int) -> list[Fact]:
+        """Facts whose printed size is in [low, high], the smallest first; at most `most`."""
+        first, last = bisect_left(self._keys, low), bisect_right(self._keys, high)
+        return [self.facts[at] for _, at in self._sizes[first : min(last, first + most)]]
+
+    def sentences(self, passages: Sequence[int]) -> Iterator[str]:
+        """The prose of passages, numbered from 1, sentence by sentence."""
+        wanted = {number - 1 for number in passages}
+        return (group.label for group in self.groups if group.table < 0 and group.passage in wanted)
+
+    def _index(self, group: Group) -> None:
+        if not group.facts:
+            return
+        for term in group.terms.union(*(fact.terms for fact in group.facts)):
+            self.by_term.setdefault(term, []).append(group)
+        if group.table < 0:
+            return
+        self.rows.setdefault(group.table, []).append(group)
+        if not group.name:
+            for year in {p.year for p in group.facts[0].periods if p.year}:
+                self.by_year.setdefault(year, []).append(group)
+        if not group.label or TOTAL.search(group.label):
+            self.totals.setdefault(group.table, []).append(group)
+        else:
+            self.blocks.setdefault(group.block, []).append(group)
+
+    def _add(self, number: int, read: PassageFacts, document: str) -> None:
+        """A passage's facts, under its number, behind those of the passages before it."""
+        base, tables = len(self.groups), self._tables
+        self._tables += read.tables
+        for at, group in enumerate(read.groups):
+            table = group.table if group.table < 0 else group.table + tables
+            block = group.block if group.block < 0 else group.block + tables
+            facts = [replace(fact, passage=number, group=base + at, table=table) for fact in group.facts]
+            self.groups.append(replace(group, passage=number, table=table, block=block, facts=facts))
+            counted = (fact for fact in facts if (at, fact.column) not in read.dashes)
+            self.facts += islice(counted, max(0, MOST_FACTS - len(self.facts)))
+        self.terms.append(read.terms)
+        if read.otherwise is not None:
+            self._otherwise.setdefault(document, read.otherwise)
+        self._loose += [(scales, document) for scales in read.loose]
+
+    def spoken(self, passage: int) -> frozenset[Decimal]:
+        """The scale words, from a thousand up, that the prose of a passage's document uses."""
+        return frozenset(self._spoken.get(self._headers[passage], ()))
+
+    def has_units(self, passage: int) -> bool:
+        """A table of the passage's document states its unit."""
+        return self._headers[passage] in self._united
+
+    def _hint(self) -> None:
+        """A table that states no unit takes those that a passage without a table states: "as follows (in millions):".
+
+        Else the one by which prose repeats a figure of the table: "$1,145 million" and 1,145. Of another document's
+        passages nothing is taken, where headers tell documents apart.
+        """
+        told: dict[str, dict[Decimal, set[Decimal]]] = {}
+        for fact in self.facts:
+            scale, header = fact.figure.scale, self._headers[fact.passage]
+            if fact.table < 0 and scale and scale >= THOUSAND and fact.figure.kind == "number":
+                self._spoken.setdefault(header, set()).add(scale)
+                if fact.figure.digits >= _TELLING:
+                    told.setdefault(header, {}).setdefault(fact.figure.number, set()).add(scale)
+            elif fact.table >= 0 and fact.unit.scales and fact.unit.percent is False:
+                self._united.add(header)
+                self._spoken.setdefault(header, set()).update(s for s in fact.unit.scales if s >= THOUSAND)
+        for scales, header in self._loose:
+            self._spoken.setdefault(header, set()).update(s for s in scales if s >= THOUSAND)
+        votes: dict[int, set[Decimal]] = {}
+        for fact in self.facts:
+            if fact.table >= 0 and not fact.unit.scales:
+                found = told.get(self._headers[fact.passage], {}).get(fact.figure.number, set())
+                votes.setdefault(fact.table, set()).update(found)
+        money: dict[int, set[str]] = {}
+        for fact in self.facts:
+            if fact.table >= 0 and fact.figure.currency:
+                money.setdefault(fact.table, set()).add(fact.figure.currency)
+        for group in self.groups:
+            only = money.get(group.table, set())
+            for at, fact in enumerate(group.facts):
+                if len(only) == 1 and not fact.unit.currency and fact.unit.percent is not True:
+                    group.facts[at] = fact = replace(fact, unit=replace(fact.unit, currency=min(only)))  # noqa: PLW2901  # the same fact, its currency known
+                header = self._headers[fact.passage]
+                if fact.table < 0 and header in self._otherwise and _is_bare(fact.figure):
+                    group.facts[at] = _scaled(fact, tuple(dict.fromkeys((*fact.unit.scales, *self._otherwise[header]))))
+                if fact.unit.scales or fact.table < 0:
+                    continue
+                stated_near = {s for said, other in self._loose if other == header for s in said}
+                voted = votes.get(fact.table, set())
+                if stated_near or len(voted) == 1:
+                    group.facts[at] = _scaled(fact, tuple(sorted(stated_near or voted)))
+        by_place = {(f.group, f.column, f.figure.start): f for g in self.groups for f in g.facts}
+        self.facts = [by_place.get((f.group, f.column, f.figure.start), f) for f in self.facts]
+
+
+def _is_bare(figure: Figure) -> bool:
+    """An amount of money without a scale word."""
+    return figure.kind == "number" and bool(figure.currency) and figure.scale is None and figure.digits >= _TELLING
+
+
+def _scaled(fact: Fact, scales: tuple[Decimal, ...]) -> Fact:
+    return replace(fact, unit=Unit(scales, fact.unit.currency, fact.unit.percent))

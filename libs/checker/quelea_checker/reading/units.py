@@ -1,0 +1,155 @@
+"""What a table says about its figures: "in millions, except per share amounts", 单位：万元."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from quelea_checker.model import ONE
+from quelea_checker.reading.amounts import SCALES
+
+_WORDS = {"thousands": 10**3, "millions": 10**6, "billions": 10**9, "thousand": 10**3, "million": 10**6,
+          "billion": 10**9, "000s": 10**3, "000's": 10**3, "000": 10**3}  # fmt: skip
+_CURRENCY = {
+    "$": "$", "us$": "USD", "usd": "USD", "u.s. dollars": "USD", "dollars": "$", "€": "EUR", "eur": "EUR", "£": "GBP",
+    "rmb": "CNY", "¥": "¥", "hk$": "HKD", "cny": "CNY", "人民币": "CNY", "美元": "USD", "港元": "HKD", "元": "CNY",
+    "港币": "HKD", "元人民币": "CNY", "canadian dollars": "CAD", "australian dollars": "AUD",
+    "hong kong dollars": "HKD", "singapore dollars": "SGD", "us dollars": "USD", "new taiwan dollars": "TWD",
+    "euros": "EUR", "sek": "SEK", "nok": "NOK", "chf": "CHF",
+}  # fmt: skip
+_MONEY = (
+    r"(?:Canadian|Australian|Hong Kong|Singapore|US|New Taiwan) dollars"
+    r"|US\$|HK\$|A\$|C\$|\$|€|£|¥|RMB|USD|EUR|CNY|SEK|NOK|CHF|U\.S\. dollars|dollars|euros"
+)
+STATEMENT = re.compile(
+    rf"(?:(?P<cur>{_MONEY})[ ,]*(?:amounts )?)?\bin (?:(?P<cur2>{_MONEY}) ?)?(?P<word>thousands?"
+    rf"|millions?|billions?)\b(?: of (?P<cur3>{_MONEY}|[A-Za-z.]+ dollars))?"
+    rf"|(?P<cur4>{_MONEY})\s?(?:in )?(?P<word2>'?(?:millions?|billions?|thousands?)\b|'?000'?s?\b)(?!\d)"
+    r"|\bin '?(?P<word4>000'?s?)\b|\((?P<word5>thousands|millions|billions)\)"
+    rf"|(?:\(|\b|^)(?P<word3>millions|thousands|billions) of (?P<cur5>{_MONEY}|[A-Za-z.]+)"
+    r"|(?<![A-Za-z])(?P<cur6>US\$|HK\$|A\$|C\$|\$|€|£|RMB|¥|USD|EUR|GBP|SEK|NOK"
+    r"|CHF)\s?(?P<letter>m|M|bn|k|mn|mm|MM|B)(?![A-Za-z0-9])"
+    r"|单位[:：是为]?\s*(?P<cur7>人民币|美元|港元|港币)?\s*(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万"
+    r"|千)?(?P<cur8>元(?:人民币)?|美元|港元|港币|股|吨|台|人)"
+    r"|[(（](?P<cur9>人民币)?(?P<zh2>万亿|十亿|亿|千万|百万|万|千)(?P<cur10>元|美元|港元)[)）]"
+    r"|(?P<cur11>人民币)(?P<zh3>百万|千|万|亿)元",
+    re.IGNORECASE,
+)
+MAY_STATE = re.compile(
+    r"thousand|illion|000|单位|[万亿千]元|[万亿千](?:美元|港元)"
+    r"|(?:\$|€|£|¥|RMB|USD|EUR|GBP|SEK|NOK|CHF)\s?(?:m|bn|k|mn|mm|b)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+"""A cheap look: no text without one of these states a scale."""
+_SHARES = re.compile(r"\bshares?\b|\bunits?\b|\bRSUs?\b|\bawards?\b|\boptions\b|股数|股份数|股本数", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"\b(?:number|headcount|employees|stores|customers|subscribers|members"
+    r"|weighted[- ]average (?:basic|diluted|number))\b|人数|户数|数量",
+    re.IGNORECASE,
+)
+_PER = re.compile(r"\bper\b|\beach\b|每股|元/股|\bEPS\b|\bpar value\b", re.IGNORECASE)
+_PER_SHARE = re.compile(
+    r"\b(?:earnings|loss(?:es)?|income|dividends?|cash|value|price)\b.{0,60}\bper (?:\w+ ){0,2}(?:share|unit|ADS)\b"
+    r"|\bEPS\b|每股",
+    re.IGNORECASE,
+)
+_OF_SHARES = re.compile(r"\bshares (?:outstanding|used|issued)\b|\bnumber of (?:\w+ )*shares\b|股数", re.IGNORECASE)
+"""Of "diluted EPS shares outstanding": shares are counted, though the label speaks of what is earned by each."""
+_MAY_BE_PER = re.compile(
+    r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(
+    r"[%％]|\bpercent(?:age)?s?\b|百分比|占比|比例|比重|增减幅度|增长率|收益率|毛利率|净利率|利率|税率", re.IGNORECASE
+)
+_NAMED_RATE = re.compile(r"\d\s?[%％]")
+"""Of "3.20% notes due 2026": part of a name, no unit of the row."""
+_RATE = re.compile(
+    r"\b(?:rates?|margins?|yields?|ratios?|return|growth|volatility|change)\b|率|增减|变动", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What applies to a cell.
+
+    Attributes:
+        scales: The multipliers that are possible; empty: nothing is said, so any is.
+        currency: As in Figure; empty when not said.
+        percent: True, False, or None when it could be either.
+    """
+
+    scales: tuple[Decimal, ...] = ()
+    currency: str = ""
+    percent: bool | None = False
+
+
+@lru_cache(maxsize=8192)
+def stated(text: str) -> tuple[tuple[Decimal, ...], str]:
+    """The scales and the currency that a text states for figures: ((10**6,), "$") for "($ in millions)".
+
+    "In millions, except number of shares, which are reflected in thousands": the first is the table's, all are given.
+    """
+    scales: list[Decimal] = []
+    currency = ""
+    for match in STATEMENT.finditer(text):
+        got = {key: value for key, value in match.groupdict().items() if value}
+        word = next((got[k].lower() for k in ("word", "word2", "word3", "word4", "word5") if k in got), "")
+        scale = _WORDS.get(word, 0) or _WORDS.get(word.lstrip("'"), 0)
+        if "letter" in got:
+            scale = SCALES.get(got["letter"].lower(), 0)
+        chinese = next((got[k] for k in ("zh", "zh2", "zh3") if k in got), "")
+        if chinese:
+            scale = SCALES[chinese]
+        money = next((v.lower() for k, v in got.items() if k.startswith("cur")), "")
+        currency = currency or _CURRENCY.get(money, "")
+        value = Decimal(scale) if scale else ONE
+        if value not in scales:
+            scales.append(value)
+    return tuple(scales), currency
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the words of a label, a head or a line above a table say of its unit."""
+
+    percent: bool
+    rate: bool
+    per: bool
+    counts: bool
+
+
+@lru_cache(maxsize=8192)
+def _words(text: str) -> _Words:
+    return _Words(
+        bool(_PERCENT.search(text)),
+        bool(_RATE.search(text)),
+        bool(_PER.search(text) and not _OF_SHARES.search(text)),
+        bool(_SHARES.search(text) or _COUNTS.search(text)),
+    )
+
+
+@lru_cache(maxsize=8192)
+def unit_of(label: str, column: str, table: str) -> Unit:
+    """The unit of a cell from its row's label, its column's head and its table's statement (head and lines above)."""
+    own, own_currency = stated(label)
+    head, head_currency = stated(column)
+    every, currency = stated(table)
+    currency = own_currency or head_currency or currency
+    row, over, above = _words(label), _words(column), _words(table)
+    if over.percent or (not own and row.percent and _PERCENT.search(_NAMED_RATE.sub(" ", label))):
+        return Unit((ONE,), "", True)
+    percent = None if row.rate or over.rate or above.percent else False
+    if own or head:
+        return Unit(own or head, currency, percent)
+    if every and row.per and _PER_SHARE.search(label):
+        return Unit((ONE,), currency, percent)  # "in millions, except per share data"
+    if row.per or over.per:
+        return Unit((ONE, *every), currency, percent)
+    if every and _MAY_BE_PER.search(label):
+        return Unit((ONE, *every), currency, percent)
+    if row.counts or over.counts:
+        return Unit(tuple(dict.fromkeys((ONE, *every))) if every else (), "", percent)
+    return Unit(every[:1], currency, percent)

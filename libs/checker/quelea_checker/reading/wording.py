@@ -1,0 +1,195 @@
+"""What the words about a figure say: up or down, and which computation they ask for."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib import resources
+from typing import Literal
+
+from quelea_fintext.text import CJK, stem
+
+Operation = Literal["change", "growth", "sum", "average", "ratio", "share"]
+
+
+def _read_directions() -> dict[str, tuple[str, str]]:
+    """Of each axis of directions.txt the regular expressions of its two ends, without groups that capture."""
+    lines = resources.files("quelea_checker.reading").joinpath("directions.txt").read_text("utf-8").splitlines()
+    axes = (line.partition(": ") for line in lines if not line.startswith("#"))
+    found = {}
+    for axis, _, ends in axes:
+        up, down = ("|".join(map(_pattern, end.split())) for end in ends.split(" / "))
+        found[axis] = up, down
+    return found
+
+
+def _pattern(word: str) -> str:
+    """A word of the list as a regular expression: with its endings, or with any after its stem."""
+    if CJK.search(word):
+        return word
+    if word.endswith("*"):
+        return rf"\b{stem(word[:-1])}\w*"
+    return rf"\b{word}(?:e?[sd]|ing)?\b" if word.isalpha() else rf"\b{word.replace('_', ' ')}\b"
+
+
+_AXES = _read_directions()
+_UP, _DOWN = _AXES["change"]
+DIRECTION = re.compile(rf"(?P<up>{_UP})|(?P<down>{_DOWN})", re.IGNORECASE)
+_BOTH = re.compile(
+    r"\bincreases?\s?[/(]+\s?\(?decreases?\)*|\bdecreases?\s?[/(]+\s?\(?increases?\)*"
+    r"|\b(?:growth|rise)\s?[/(]+\s?\(?(?:decline|decrease|fall)\)*"
+    r"|\bincreases? (?:or|and) decreases?|增减|增\(减\)|增加/\(?减少\)?"
+    r"|(?:增加|增长|上升)[(（/][减下降少]+[)）]?",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"[;；。！？!?，\n]|,(?! or\b|\d{3}|\s?(?:19|20)\d\d\b)|\.(?=\s|$)|\b(?:while|whereas|but|although"
+    r"|offset by|partially|compared|versus|primarily|due to|driven by|as a result)\b|而|但"
+)
+_NEGATIVE = re.compile(
+    "|".join(down for _, down in _AXES.values())
+    + r"|\b(?:expenses?|costs?|charges?|payments?|paid|repay\w*|repurchase\w*|purchases?"
+    r"|dividends?|provision|allowance|less|impairment|amorti[sz]ation|depreciation|eliminations?"
+    r"|write-?offs?|taxes|tax|debit|deductions?"
+    r"|liabilit\w+|acquisition\w*|disposals?|net of|treasury|redemptions?"
+    r"|settlements?|restructuring|interest|vested|forfeit\w*|cancel\w*|expired|released|exercised"
+    r"|lapse[sd]?|matured)\b"
+    r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|负数",
+    re.IGNORECASE,
+)
+OF_A_TIME = r"(?:[\d零〇一二三四五六七八九十年月日末底初财季度第上下半同期]{2,24}的)?"
+"""Between 从 or 至 and its figure: 从2023年1月29日的33.89亿美元."""
+_EACH = re.compile(
+    r"(?:[户人店单件车客日月年]均|平均?每.|每[天日月年户人家店件台单辆股名]"
+    r"|\b(?:per|each|apiece|average)\b[^,;.]{0,24})[^，。；,;]{0,10}$",
+    re.IGNORECASE,
+)
+_EACH_BEHIND = re.compile(
+    r"\s?(?:(?:per|each|apiece|every|for (?:each|every)|a (?:day|month|year|head|share|customer|unit))\b"
+    r"|(?:annually|yearly|monthly|daily)\b)",
+    re.IGNORECASE,
+)
+_THAN = re.compile(
+    r"\s(?:(?P<up>more|above|higher|greater|larger|bigger|better)|less|fewer|below|lower|smaller|short of|worse)\b"
+    r"(?! (?:than|or) (?:\d|[$€£¥]))",
+    re.IGNORECASE,
+)
+_THAN_ZH = re.compile(
+    r"[较比][^，。；,;]{1,30}?(?:(?P<up>[多高])|[少低])(?:出|了)?(?:大?约|将?近|超过?|逾|不到|不足|接近)?\s?$"
+)
+_BEFORE = 240
+_BEHIND = 60
+"""Code points before and behind a figure in which words are about it."""
+_NEUTRAL = re.compile(r"\b(?:chang\w*|variation|variance|movement|growth rate)\b|变动|变化|增速|增长率", re.IGNORECASE)
+_OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
+    (operation, re.compile(pattern, re.IGNORECASE))  # type: ignore[misc]  # the first of each pair is an Operation
+    for operation, pattern in (
+        ("average", r"\b(?:averag\w*|mean|mid-?point)\b|平均|年均|均值|中值|中点"),
+        ("sum", (
+            r"\b(?:total\w*|sum|combined|together|altogether|aggregate|overall|in all|cumulative)\b"
+            r"|合计|总计|总和|总额|共计|一共|累计|总共|之和"
+        )),
+        ("share", (
+            r"\b(?:share|proportion|portion|percent(?:age)?(?! (?:change|increase|decrease|difference"
+            r"|growth|variance|points?))|fraction|represent\w*|account\w* for|made up|makes? up"
+            r"|comprised?|as a % of|% of|margin|rate|out of|of which"
+            r"|(?:half|third|quarter|fifth|sixth|eighth|tenth)s? of)\b|占|比重|相当于|分之|一半|半数|比例|份额|率"
+        )),
+        ("ratio", r"\b(?:ratio|times|multiple|per|each|apiece|relative to|divided|turnover"
+            r"|doubled|tripled|trebled|quadrupled|quintupled)\b|fold\b|翻|倍|比率|之比|每"),
+        ("growth", (
+            rf"\b(?:chang\w*|growth|year-over-year|yoy|variance|compared|versus)\b|{_UP}|{_DOWN}|同比"
+            r"|环比|变动|变化|增速|增幅|降幅"
+        )),
+        ("change", (
+            r"\b(?:chang\w*|differ\w*|variance|variation|gap|surplus|deficit|more|less|compared|versus|exceed\w*"
+            rf"|remaining|excluding|below|above|earlier|previously|implies|implied)\b|{_UP}|{_DOWN}|差|比[^，。；]{{1,20}}?[高低大小]|变动|变化|相比|较|超过|多|少|同比|环比|净|推算|此前"
+        )),
+    )
+)  # fmt: skip
+
+
+def clause(text: str, start: int, end: int) -> tuple[int, int]:
+    """The clause of text[start:end]: between commas, conjunctions and full stops."""
+    first, last = 0, len(text)
+    for begin, behind in _cuts(text):
+        if behind <= start:
+            first = behind
+        elif begin >= end:
+            last = begin
+            break
+    return first, last
+
+
+@lru_cache(maxsize=2048)
+def _cuts(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(match.span() for match in _CLAUSE.finditer(text))
+
+
+@lru_cache(maxsize=4096)
+def _directions(part: str) -> tuple[tuple[int, int, int], ...]:
+    """(start, end, sign) of each word of direction in a clause."""
+    part = _BOTH.sub(lambda m: " " * len(m.group()), part)
+    return tuple((*match.span(), 1 if match["up"] else -1) for match in DIRECTION.finditer(part))
+
+
+def direction(text: str, start: int, end: int) -> int:
+    """1 when the words about text[start:end] say that it is upwards, -1 downwards, 0 when they say neither.
+
+    The nearest word before it in its clause decides, else the nearest behind it.
+    """
+    cut = max(0, start - _BEFORE)
+    text, start, end = text[cut : end + _BEHIND], start - cut, end - cut
+    first, last = clause(text, start, end)
+    before = after = 0
+    for begin, behind, sign in _directions(text[first:last]):
+        if behind + first <= start:
+            before = sign
+        elif begin + first >= end:
+            after = sign
+            break
+    return before or (after if len(text[end:last]) < _BEHIND else 0)
+
+
+def set_against(text: str, start: int, end: int) -> int:
+    """1 of what is so much more than another, "17% above", 比乙多17%, -1 of what is less; 0 where nothing says so.
+
+    Args:
+        start: Where the figure begins.
+        end: Where it ends.
+    """
+    match = _THAN.match(text, end) or _THAN_ZH.search(text[max(0, start - _BEHIND) : start])
+    return 0 if match is None else 1 if match["up"] else -1
+
+
+def is_each(text: str, start: int, end: int) -> bool:
+    """text[start:end] is an amount for one of so many: 户均905万元, "$40 per customer", "6.5 million a year"."""
+    return bool(_EACH.search(text[:start]) or _EACH_BEHIND.match(text, end))
+
+
+def is_both(text: str) -> bool:
+    """ "Increase / (decrease)": the sign tells which."""
+    return bool(_BOTH.search(text))
+
+
+def is_neutral(text: str) -> bool:
+    """It speaks of a change without saying which way."""
+    return bool(_NEUTRAL.search(text))
+
+
+def is_negative(text: str) -> bool:
+    """It speaks of what is counted as negative, or goes down: a loss, an outflow, an expense."""
+    return bool(_NEGATIVE.search(_BOTH.sub(" ", text)))
+
+
+@lru_cache(maxsize=2048)
+def operations(text: str) -> tuple[Operation, ...]:
+    """The computations that the wording asks for."""
+    return tuple(operation for operation, words in _OPERATIONS if words.search(text))
+
+
+def leaning(text: str) -> int:
+    """1 when all words of direction in a text say upwards, -1 when all say downwards, else 0."""
+    part = _BOTH.sub(" ", text)
+    signs = {1 if match["up"] else -1 for match in DIRECTION.finditer(part)}
+    return signs.pop() if len(signs) == 1 else 0

@@ -1,0 +1,1 @@
+"""The verdicts on figures, sentences and markers of an answer."""

@@ -1,0 +1,42 @@
+"""Texts that speak to a machine instead of a reader: "ignore your instructions", chat markers, calls of tools.
+
+A flag, not a defence: who words it otherwise gets through, so what a page says stays fenced data whatever this finds.
+It may also meet a page about such attacks; all that follows is that the text is not quoted without need.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from quelea_fintext.languages import LANGUAGES
+
+_ORDERS = tuple(
+    (tuple(one["words"]), re.compile(one["pattern"]))
+    for orders in LANGUAGES.of("instructions.orders").values()
+    for one in orders
+)
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\U000e0000-\U000e007f]"
+)
+_TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
+"""Unicode tag characters: text that models read and people do not see."""
+_SPACES = re.compile(r"[^\S\n]+")
+
+
+def strip_invisible(text: str) -> str:
+    """The text without characters that are not seen but read: zero width, direction marks, tags."""
+    return _INVISIBLE.sub("", text)
+
+
+@lru_cache(maxsize=512)
+def reads_like_instructions(text: str) -> bool:
+    """Whether a text holds what reads like an instruction to a machine, however it is wrapped or disguised."""
+    if _TAGS.search(text):
+        return True
+    # Full-width and invisible characters are a common disguise.
+    plain = _SPACES.sub(" ", strip_invisible(unicodedata.normalize("NFKC", text))).lower()
+    flat = plain.replace("\n", " ")
+    return any(any(word in flat for word in words) and pattern.search(plain) for words, pattern in _ORDERS)

@@ -1,0 +1,125 @@
+"""Languages as folders of data: what finance calls things in each. A folder more is a language more.
+
+A folder holds TOML files and `companies.txt`; docs/howto/add-a-language.md names what is in them. A key is the file's
+name and the path in it: "numbers.approximations". Names of months and currencies and the words of large numbers come
+from Unicode's locale data (babel) under the folder's name.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from babel import Locale
+
+FOLDER = Path(__file__).parent / "languages"
+_SLOT = re.compile(r"(?<!\?P)<([a-z_]+)>")
+
+
+class Languages:
+    """Every language of a folder of languages; English first, for its names are the keys of the others.
+
+    Args:
+        folder: With a folder for each language, named by its ISO 639 code.
+
+    Raises:
+        FileNotFoundError: there is no English in it.
+    """
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.folder = folder
+        codes = {path.name for path in folder.iterdir() if (path / "language.toml").is_file()}
+        if "en" not in codes:
+            raise FileNotFoundError(f"{folder / 'en' / 'language.toml'}: every set of languages needs English")
+        self.codes: tuple[str, ...] = ("en", *sorted(codes - {"en"}))
+
+    def of(self, key: str) -> dict[str, Any]:
+        """Language code -> its value; without the languages that have none."""
+        file, *path = key.split(".")
+        found = {}
+        for code in self.codes:
+            value: Any = self._file(code, file)
+            for step in path:
+                value = value.get(step) if isinstance(value, dict) else None
+            if value is not None:
+                found[code] = value
+        return found
+
+    def words(self, key: str) -> tuple[str, ...]:
+        """A list of words of every language, each once: a TOML array, or a string with spaces between the words."""
+        found: dict[str, None] = {}
+        for value in self.of(key).values():
+            found.update(dict.fromkeys(value.split() if isinstance(value, str) else value))
+        return tuple(found)
+
+    def table(self, key: str) -> dict[str, Any]:
+        """A table of every language as one; English wins where two have a key."""
+        found: dict[str, Any] = {}
+        for value in self.of(key).values():
+            found = {**value, **found}
+        return found
+
+    def alternatives(self, key: str, *, words_apart: bool | None = None) -> str:
+        """The patterns of every language as alternatives of a larger pattern; where there are none it never matches.
+
+        Args:
+            key: Of a pattern or an array of patterns.
+            words_apart: Only of languages that put white space between words, or only of those that put none.
+        """
+        patterns = [
+            one
+            for code, value in self.of(key).items()
+            if words_apart in (None, self._file(code, "language")["words_apart"])
+            for one in ([value] if isinstance(value, str) else value)
+        ]
+        return "|".join(self._filled(one) for one in patterns) or r"(?!)"
+
+    def pattern(self, key: str) -> re.Pattern[str]:
+        """The same compiled, without regard to case."""
+        return re.compile(self.alternatives(key), re.IGNORECASE)
+
+    def _filled(self, pattern: str) -> str:
+        return _SLOT.sub(lambda match: f"(?:{self.alternatives(f'periods.{match[1]}')})", pattern)
+
+    def months(self) -> dict[str, int]:
+        """Names and short forms of the months, lower case, to their numbers, of languages that write words apart."""
+        found: dict[str, int] = {}
+        for code in self.codes:
+            if not self._file(code, "language")["words_apart"]:
+                continue
+            forms = Locale.parse(code).months["format"]
+            for names in (forms["wide"], forms["abbreviated"]):
+                found.update({name.lower().rstrip("."): number for number, name in names.items()})
+            found.update(self._file(code, "language").get("months", {}))
+        return found
+
+    def rows(self, file: str) -> Iterator[tuple[str, list[str]]]:
+        """(language code, fields) of every line of a text file: fields between bars, comments after #."""
+        for code in self.codes:
+            path = self.folder / code / file
+            lines = path.read_text("utf-8").splitlines() if path.is_file() else []
+            for line in lines:
+                if line and not line.startswith("#"):
+                    yield code, [field.strip() for field in line.split("|")]
+
+    def _file(self, code: str, name: str) -> dict[str, Any]:
+        return self._files.setdefault((code, name), _read(self.folder / code / f"{name}.toml"))
+
+    @cached_property
+    def _files(self) -> dict[tuple[str, str], dict[str, Any]]:
+        return {}
+
+
+@cache
+def _read(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+LANGUAGES = Languages()
+"""Those that Quelea has."""
+REFUSALS: dict[str, str] = LANGUAGES.of("language.refusal")
+"""Language -> the sentence that stands where there is no answer."""

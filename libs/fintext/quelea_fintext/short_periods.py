@@ -1,0 +1,170 @@
+"""Periods that no report counts by: a month, week or day by itself, a season, a month of the moon.
+
+A filing that covers a month reports the quarter or the year that holds it, so its figures are no answer to a question
+about the month.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.period_words import (
+    ENDS,
+    FISCAL,
+    FLOWS,
+    HAN_FLOWS,
+    HAN_GOES_ON,
+    HAN_NTH,
+    NTH,
+    RELATIVE,
+    SPANS,
+    YEAR,
+    MonthOfYear,
+    find_months,
+    usual,
+)
+
+_FLOW = re.compile(
+    rf"\b(?:{FLOWS}|spent|spend(?:ing)?|cash\s+flows?|expenses?|costs?|shipments?|deliver(?:ies|ed))\b"
+    rf"|{HAN_FLOWS}|现金流|出货|交付",
+    re.IGNORECASE,
+)
+"""What is counted over a span of time. Cash and debt are of a day."""
+_ENDS = re.compile(rf"(?:{ENDS}|{SPANS})(?:\s+the)?[\s:：]*$", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"^(?:\s*(?:fiscal\s+)?(?:quarter|period|10-?[QK])\b|份?\s*(?:to|through|until|and)\b"
+    rf"|份?\s*(?:{HAN_GOES_ON}|止|季|财季))",
+    re.IGNORECASE,
+)
+"""It is the end of a period, or of a span of several months."""
+_AFTER_A_DAY = re.compile(r"\d(?:[a-z]{2})? $", re.IGNORECASE)
+_NEAR_TODAY = re.compile(
+    rf"(?P<day>{RELATIVE['yesterday']})|(?P<last>{RELATIVE['last month']})"
+    rf"|(?:{RELATIVE['this month']})(?!底|末)",
+    re.IGNORECASE,
+)
+_WEEK = re.compile(
+    rf"\bweek\s+(?P<w>\d{{1,2}})\s+(?:of|in)\s+(?P<y>{YEAR})\b|\b(?P<w2>\d{{1,2}})(?:st|nd|rd|th)\s+week\s+(?:of|in)\s+(?P<y2>{YEAR})\b"
+    rf"|(?<!\d)(?P<y3>{YEAR})\s*年?\s*第\s*(?P<w3>\d{{1,2}})\s*(?:周|个?星期)|(?P<last>{RELATIVE['last week']})",
+    re.IGNORECASE,
+)
+_NAMED_ALONE = re.compile(
+    rf"\b(?:spring|summer|autumn|winter|fall(?=\s+(?:of\s+)?{YEAR}))\s+(?:of\s+)?{YEAR}\b|(?<!\d){YEAR}\s*年?\s*的?[春夏秋冬][季天]"
+    rf"|(?:农历|阴历|旧历)[^，。？?的]{{0,12}}|(?:正|腊|冬)月(?!饼)|闰[一二三四五六七八九十正冬腊]+月|\blunar\s+(?:month|year)\w*"
+    rf"|\b(?:first|second)\s+half\s+of\s+(?:the\s+)?(?:Q[1-4]|(?:{NTH})\s+quarter)\b[^?.]{{0,12}}"
+    r"|\bhalf[- ]quarters?\b|\bquarter[\s-]+and[\s-]+a[\s-]+half\b"
+    rf"|(?:{YEAR}\s*年?)?\s*第?{HAN_NTH}季度的?[前后上下]半(?:段|期|部分)?"
+    r"|[上中下]旬|\b(?:\w+\s+)?trimester\b"
+    rf"|\b(?:early|mid|late)[\s-]{YEAR}\b|(?<!\d){YEAR}\s*年[初末底]"
+    r"|\b(?:Black\s+Friday|Cyber\s+Monday|Christmas|Thanksgiving|Easter|Halloween|Singles['’]?\s+Day|Prime\s+Day|Diwali)\b"
+    r"|春节|国庆|中秋|端午|元旦|清明节?|圣诞节?|黄金周|双(?:十[一二]|1[12])",
+    re.IGNORECASE,
+)
+"""Kinds of periods that reports do not have; no dates are made of them."""
+_VAGUE = re.compile(r"^(?:early|mid|late)|年[初末底]$", re.IGNORECASE)
+_WHOLE_YEAR = re.compile(
+    rf"\b(?:{FISCAL}|(?:in|for|during|of)(?:\s+the)?(?:\s+year)?)\s*{YEAR}\b(?!\s*(?:[-–—]|to\b|through\b))"
+    rf"|\b(?:annual|full[- ]year)\b|\blast\s+(?:fiscal\s+)?year\b(?!['’-])"
+    rf"|(?<!\d){YEAR}\s*(?:财年|年度?)(?![\s的]*(?:第|[上下]半|初|底|末|以|前|至|到|\d))|(?:去年|前年)(?!同期|底|末|初)|全年",
+    re.IGNORECASE,
+)
+_PART_OF_YEAR = re.compile(
+    r"\b(?:quarter\w*|half|halves|months?|weeks?|10-?Qs?|Q[1-4]|[1-4]Q|H[12]|year[\s-]to[\s-]date|YTD|over\s+time|trend\w*|than|compar\w+|same|corresponding)\b"
+    r"|季|半年|月|至今|以来|趋势|同期|比|较",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class ShortPeriod:
+    """As the question writes it; its days where they are known."""
+
+    words: str
+    first: date | None = None
+    last: date | None = None
+
+    @property
+    def is_vague(self) -> bool:
+        """ "Late 2022": whatever is of the year may be meant."""
+        return bool(_VAGUE.search(self.words))
+
+    @property
+    def is_month(self) -> bool:
+        """From the first day of a month on, and not one day."""
+        return self.first is not None and self.first.day == 1 and self.first != self.last
+
+
+def short_periods(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
+    """Those that a question asks a figure for, as of its day (YYYY-MM-DD); empty where it asks for no such figure."""
+    if not _FLOW.search(question):
+        return ()
+    found = _found(question, as_of)
+    if all(one.first is None for one in found):
+        return found
+    plain = usual(question)
+    if plain == question:
+        return found
+    # "the quarter that ended in October 2022" asks for no month; what it is called stays as the question writes it.
+    days = {(one.first, one.last) for one in _found(plain, as_of)}
+    return tuple(one for one in found if one.first is None or (one.first, one.last) in days)
+
+
+def _found(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
+    found = [ShortPeriod(" ".join(match.group().split())) for match in _NAMED_ALONE.finditer(question)]
+    today = parse_iso(as_of)
+    if not found:
+        found += _months(question, today)
+        found += [one for match in _WEEK.finditer(question) if (one := _week(match, today))]
+        found += [
+            ShortPeriod(question[day.start : day.end], day.day, day.day)
+            for day in find_dates(question)
+            if not _ENDS.search(question[: day.start]) and not _GOES_ON.search(question[day.end :])
+        ]
+    return tuple(dict.fromkeys(found))
+
+
+def _months(question: str, today: date | None) -> list[ShortPeriod]:
+    """Months and days that the question names by themselves or from its own day, in order."""
+    if today is None:
+        return []
+    found = [
+        (month.start, _month_of(question[month.start : month.end], date(month.year, month.month, 1)))
+        for month in find_months(question)
+        if not month.ends_quarter and _is_alone(question, month)
+    ]
+    for match in _NEAR_TODAY.finditer(question):
+        first = today.replace(day=1)
+        before = today - timedelta(days=1) if match["day"] else first - timedelta(days=1)
+        if match["day"]:
+            found.append((match.start(), ShortPeriod(match.group(), before, before)))
+        else:
+            found.append((match.start(), _month_of(match.group(), before.replace(day=1) if match["last"] else first)))
+    return [one for _, one in sorted(found, key=lambda item: item[0])]
+
+
+def _is_alone(question: str, month: MonthOfYear) -> bool:
+    before, after = question[: month.start], question[month.end :]
+    return not (_AFTER_A_DAY.search(before) or _ENDS.search(before) or _GOES_ON.search(after))
+
+
+def _month_of(words: str, first: date) -> ShortPeriod:
+    return ShortPeriod(words, first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1))
+
+
+def _week(match: re.Match[str], today: date | None) -> ShortPeriod | None:
+    if match["last"]:
+        monday = today - timedelta(days=today.weekday() + 7) if today else None
+        return ShortPeriod(match.group(), monday, monday + timedelta(days=6)) if monday else None
+    week, year = int(match["w"] or match["w2"] or match["w3"]), int(match["y"] or match["y2"] or match["y3"])
+    if not 1 <= week <= 53:
+        return None
+    first = date(year, 1, 1) + timedelta(days=7 * (week - 1))
+    return ShortPeriod(match.group(), first, first + timedelta(days=6))
+
+
+def asks_whole_year(question: str) -> bool:
+    """Whether a question asks for a figure of a whole year: it names one, and no part of it."""
+    return bool(_FLOW.search(question) and _WHOLE_YEAR.search(question)) and not _PART_OF_YEAR.search(question)

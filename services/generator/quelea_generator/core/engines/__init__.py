@@ -1,1 +1,0 @@
-"""Which replica of a language model answers, and whose turn it is."""
