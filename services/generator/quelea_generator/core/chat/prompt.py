@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 
 from quelea_fintext.dates import parse_iso
-from quelea_fintext.instructions import reads_like_instructions
+from quelea_fintext.instructions import reads_like_instructions, strip_invisible
 from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import estimate_tokens, language_of
 
