@@ -1,4 +1,4 @@
-"""What every service can be told, by environment variable QUELEA_<SERVICE>_<FIELD>."""
+"""Settings that every service has, from environment variables QUELEA_<SERVICE>_<FIELD>."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class ServiceSettings(BaseSettings):
     """OpenTelemetry collector, for example http://collector:4317; empty turns export off."""
 
     drain_seconds: float = 10.0
-    """How long running calls may go on after SIGTERM."""
+    """How long running calls may continue after SIGTERM."""
 
     max_deadline_seconds: float = 600.0
-    """A call that comes without a deadline, or with a longer one, gets this one."""
+    """Deadline of a call that has none or a longer one."""
 
     max_message_bytes: int = 64 * 1024 * 1024
     """Largest gRPC message, in bytes."""
 
     max_concurrent_calls: int = 256
-    """Calls under way at once; one more is refused with RESOURCE_EXHAUSTED."""
+    """Concurrent calls. Further ones are refused with RESOURCE_EXHAUSTED."""
 
     max_connection_age_seconds: int = 300
     """Connections are closed gracefully after this, so that clients find new replicas."""

@@ -1,4 +1,4 @@
-"""What the sandbox can be told: environment variables QUELEA_SANDBOX_<FIELD>."""
+"""Settings of the sandbox, from environment variables QUELEA_SANDBOX_<FIELD>."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class SandboxSettings(ServiceSettings):
     """Where containers are made: by a Docker engine, or as pods in a namespace of their own."""
 
     docker_host: str = "unix:///var/run/docker.sock"
-    """The engine's address: unix:// or tcp:// (plain; put it behind something that checks who calls)."""
+    """The engine's address: unix:// or tcp:// (without TLS: protect it)."""
 
     image: str = "quelea-runner:latest"
     """The image that runs are made from; `make runner-image` builds it."""
 
     runtime: str = ""
-    """The engine's runtime (runsc where gVisor is installed), of pods the RuntimeClass; empty: the default one."""
+    """Docker: the runtime (runsc for gVisor). Pods: the RuntimeClass. Empty: the default."""
 
     user: str = "65534:65534"
-    """Who the code is inside; never root. A pod has a number of its own: pod_uid."""
+    """User and group of the code, never root. Pods use pod_uid instead."""
 
     seccomp: Path | None = None
-    """Docker: the profile of allowed system calls; empty: the one that comes with this package."""
+    """Docker: the seccomp profile. Empty: the one in this package."""
 
     preload: str = "pandas,numpy,scipy,matplotlib.pyplot,akshare"
-    """Modules that a container loads before it is ready, separated by commas; one that the image lacks is left out."""
+    """Modules that a container imports before it is ready, separated by commas. Missing ones are skipped."""
 
     market_socket_dir: Path | None = None
     """Docker: folder with the market-data door's socket `door.sock`, mounted read-only where a run may use the door.
@@ -55,7 +55,7 @@ class SandboxSettings(ServiceSettings):
     each run. Empty: no door."""
 
     namespace: str = ""
-    """Pods: where they are made; a namespace of their own, since who may make pods there may run what he likes."""
+    """Pods: their namespace. Use it for nothing else: whoever may create pods in it may run any code."""
 
     kubeconfig: Path | None = None
     """Pods: how to reach the API server from outside a cluster; empty: as a pod of it, with the projected token."""
@@ -64,25 +64,25 @@ class SandboxSettings(ServiceSettings):
     """Pods: a Localhost profile on the nodes, for example quelea/sandbox.json; empty: RuntimeDefault."""
 
     pod_uid: int = Field(default=100_000, ge=1000)
-    """Pods: the lowest user number; each pod draws one, so that what the kernel counts by user counts for one pod."""
+    """Pods: the lowest user id. Each pod draws one of its own, because the kernel counts some limits by user."""
 
     pod_uids: int = Field(default=900_000, ge=1)
-    """Pods: how many numbers there are to draw from."""
+    """Pods: how many user ids there are to draw from."""
 
     pod_user_namespace: bool = False
     """Pods: a user namespace each (hostUsers: false), where nodes can."""
 
     pod_seconds: int = Field(default=14_400, ge=60)
-    """Pods: the cluster itself ends one that is older (activeDeadlineSeconds), whatever became of this service."""
+    """Pods: the cluster ends a pod at this age (activeDeadlineSeconds), even if this service is gone."""
 
     pod_storage_bytes: int = Field(default=256 * _MIB, ge=16 * _MIB)
-    """Pods: ephemeral storage; nothing but the node's log of its output counts to it. More: the pod is evicted."""
+    """Pods: ephemeral storage, in bytes. Only the node's log of the output counts; a pod that exceeds it is evicted."""
 
     pod_node_selector: dict[str, str] = Field(default_factory=dict)
     """Pods: labels of the nodes that may run them; JSON."""
 
     pod_tolerations: tuple[dict[str, str | int], ...] = ()
-    """Pods: taints that they stand, as in a pod's spec; JSON."""
+    """Pods: tolerations, as in a pod's spec; JSON."""
 
     pod_priority_class: str = ""
     """Pods: their priority class."""
@@ -105,37 +105,37 @@ class SandboxSettings(ServiceSettings):
     """Longest wait for one answer of the engine, or of the API server."""
 
     min_warm: int = Field(default=1, ge=0)
-    """Containers kept ready when nobody asks; of each kind where there is a door (with and without it)."""
+    """Containers kept ready at least, of each kind: with and without the market-data door."""
 
     max_warm: int = Field(default=4, ge=0)
     """Containers kept ready at most, of each kind."""
 
     max_containers: int = Field(default=8, ge=1)
-    """Containers at once, whatever they do; times memory_bytes is what the machine must have."""
+    """Containers at once, idle or running. The machine needs this times memory_bytes."""
 
     starts_at_once: int = Field(default=2, ge=1)
-    """Containers that start at the same time; a start costs seconds of processor."""
+    """Containers that may start at the same time."""
 
     start_seconds: float = Field(default=60.0, gt=0)
     """Longest start of a container, imports included; with pods, the scheduler and the pull of the image too."""
 
     warm_age_seconds: float = Field(default=1800.0, gt=0)
-    """A ready container that nobody wanted for so long is replaced."""
+    """Age at which an idle container is replaced."""
 
     check_seconds: float = Field(default=2.0, gt=0)
-    """How often the engine is asked whether it works."""
+    """Seconds between health checks of the engine."""
 
     demand_seconds: float = Field(default=60.0, gt=0)
     """How long the pool remembers a burst of calls, before it shrinks again."""
 
     queue_length: int = Field(default=128, ge=1)
-    """Runs that wait for a container; one more is refused with RESOURCE_EXHAUSTED and a time to come back."""
+    """Runs that may wait for a container. Further ones are refused with RESOURCE_EXHAUSTED and a retry-after."""
 
     queue_length_per_tenant: int = Field(default=100, ge=1)
     """Of those, runs of one tenant."""
 
     queue_seconds: float = Field(default=60.0, gt=0)
-    """Longest wait there; then RESOURCE_EXHAUSTED."""
+    """Longest wait in the queue, then RESOURCE_EXHAUSTED."""
 
     max_sessions: int = Field(default=4, ge=0)
     """Sessions at once; each keeps a container. One container is always left for runs without a session."""
@@ -144,10 +144,10 @@ class SandboxSettings(ServiceSettings):
     """Of those, sessions of one tenant."""
 
     session_idle_seconds: float = Field(default=120.0, gt=0)
-    """A session without a step for so long ends, where its creator names nothing."""
+    """Idle time after which a session ends, unless its creator names another."""
 
     max_session_idle_seconds: float = Field(default=900.0, gt=0)
-    """The longest that its creator may name."""
+    """The longest idle time that a creator may name."""
 
     memory_bytes: int = 768 * _MIB
     """Memory of a run, swap and its tmpfs included."""

@@ -1,4 +1,4 @@
-"""What the embedder can be told, by environment variable QUELEA_EMBEDDER_<FIELD>."""
+"""Settings of the embedder, from environment variables QUELEA_EMBEDDER_<FIELD>."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class EmbedderSettings(ServiceSettings):
     """Torch's threads for each worker on the CPU. Several workers of one thread are faster than one of several."""
 
     max_tokens: int = Field(0, ge=0)
-    """Cut texts at so many tokens; 0 is the model's own limit."""
+    """Texts are cut at this many tokens; 0 is the model's own limit."""
 
     max_texts: int = Field(512, ge=1)
     """Texts in one call."""

@@ -1,4 +1,4 @@
-"""What the retriever can be told, by environment variable QUELEA_RETRIEVER_<FIELD>."""
+"""Settings of the retriever, from environment variables QUELEA_RETRIEVER_<FIELD>."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Settings(ServiceSettings):
     """Address of the embedder, host:port or any gRPC target."""
 
     next_embedder: str = ""
-    """Address of a second embedder, with another model: the one that the knowledge base is being re-embedded with. Of
-    the two the one is asked whose model the live collection has. Empty: there is one."""
+    """Address of a second embedder, with the model that the knowledge base is being re-embedded with. Queries go to
+    the one whose model the live collection has. Empty: none."""
 
     embed_timeout_seconds: float = 60.0
     """Longest wait for one embedding; a caller's own deadline wins when it is nearer."""
@@ -34,7 +34,7 @@ class Settings(ServiceSettings):
     Off, it still survives the death of the process."""
 
     flush_points: int = 2000
-    """Embedded store: fold the write-ahead log into the segments after so many written points."""
+    """Embedded store: flush the write-ahead log into the segments after this many written points."""
 
     index_above: int = 50_000
     """Embedded store: with more passages than this an HNSW index is built, in a process of its own; below, every
@@ -85,7 +85,7 @@ class Settings(ServiceSettings):
     be longer than catalogue_ttl_seconds."""
 
     orphan_seconds: float = 3600.0
-    """Passages of a version that was never committed are removed when nothing was written to it for so long."""
+    """Uncommitted passages are removed when nothing was written to their version for this long."""
 
     header: bool = True
     """Index a contextual header (company, type, period, section) with every passage. Off only to measure its worth:
@@ -104,7 +104,7 @@ class Settings(ServiceSettings):
     """Most passages of one Upsert request."""
 
     max_collections: int = 8
-    """Collections of entries (the catalogue of tools is one); one more is refused."""
+    """Most entry collections; the catalogue of tools is one."""
 
     max_entries: int = 20_000
     """Most entries of a collection."""

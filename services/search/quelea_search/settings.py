@@ -1,4 +1,4 @@
-"""What the search service and its workers can be told: QUELEA_SEARCH_<FIELD>."""
+"""Settings of the search service and its workers: QUELEA_SEARCH_<FIELD>."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SearchSettings(WebSettings):
     model_config = settings_config("search")
 
     max_deadline_seconds: float = 3600.0
-    """A watcher may stay with a long job this long; the other calls answer in milliseconds."""
+    """Longest deadline of a call; only watching a long job needs it."""
 
     redis_url: str = "redis://127.0.0.1:6379/0"
     """Jobs and messages: redis://[:password@]host:port/db or unix:///path/to/socket?db=0."""
@@ -39,7 +39,7 @@ class SearchSettings(WebSettings):
     """A document with more pages, sheets or slides fails."""
 
     max_queued_jobs: int = Field(1000, gt=0)
-    """Jobs that may wait; one more is refused with RESOURCE_EXHAUSTED."""
+    """Jobs that may wait. Further ones are refused with RESOURCE_EXHAUSTED."""
 
     worker_lanes: tuple[LaneName, ...] = ("upload", "refresh", "reread")
     """Queues that this worker takes jobs from, in turn, as JSON; workers of their own for each keep one flood from
@@ -59,7 +59,7 @@ class SearchSettings(WebSettings):
     Smaller ones show finer progress."""
 
     batches_in_flight: int = Field(2, gt=0, le=16)
-    """Upserts under way at once: while one is embedded, the next one waits at the encoder's door."""
+    """Upserts in flight: while one is embedded, the next one is already queued at the encoder."""
 
     upsert_seconds: float = Field(120.0, gt=0)
     """Deadline of one Upsert."""
@@ -74,10 +74,10 @@ class SearchSettings(WebSettings):
     """Longest time for one attempt at one document."""
 
     beat_seconds: float = Field(2.0, gt=0)
-    """How often a worker says that it is alive and at work."""
+    """Seconds between heartbeats of a worker."""
 
     lease_seconds: float = Field(15.0, gt=0)
-    """A running job without a sign of life for this long is given to another worker."""
+    """A running job without a heartbeat for this long is given to another worker."""
 
     max_attempts: int = Field(3, gt=0)
     """Attempts at a document whose worker vanishes; then the job fails."""

@@ -1,4 +1,4 @@
-"""What the web half of search can be told: QUELEA_SEARCH_<FIELD>, in the same class as the other settings."""
+"""Settings of web search: QUELEA_SEARCH_<FIELD>, in the same class as the other settings."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class WebSettings(ServiceSettings):
     """How long a list of results is used again; 0 turns the cache off."""
 
     provider_failures: int = Field(3, gt=0)
-    """Failures in a row after which a provider is left alone for provider_rest_seconds (circuit breaker)."""
+    """Failures in a row after which a provider is not asked for provider_rest_seconds (circuit breaker)."""
 
     provider_rest_seconds: float = Field(60.0, gt=0)
-    """How long a failing provider is left alone."""
+    """How long a failing provider is not asked."""
 
     web_pages: int = Field(5, gt=0, le=20)
     """Pages read for one question when the caller does not say."""
@@ -81,7 +81,7 @@ class WebSettings(ServiceSettings):
     """Ports that pages may be on."""
 
     user_agent: str = "QueleaBot/0.1"
-    """Name told to web servers, and looked for in their robots.txt."""
+    """User-Agent sent to web servers, and the name looked up in their robots.txt."""
 
     robots: bool = True
     """Whether robots.txt is honoured."""
@@ -108,22 +108,22 @@ class WebSettings(ServiceSettings):
     """A page fetched so recently is not fetched again for another question."""
 
     news_days: float = Field(1.0, gt=0)
-    """Time to live of a kept news page: then it is read again."""
+    """Time to live of a kept news page, in days; then it is fetched again."""
 
     page_days: float = Field(7.0, gt=0)
-    """Of a page of no known kind."""
+    """Time to live of a page of unknown kind, in days."""
 
     reference_days: float = Field(30.0, gt=0)
-    """Of a regulation or a reference page."""
+    """Time to live of a regulation or a reference page, in days."""
 
     filing_days: float = Field(365.0, gt=0)
-    """Of a filing or a report, which does not change."""
+    """Time to live of a filing or a report, which does not change, in days."""
 
     reread_seconds: float = Field(300.0, gt=0)
-    """How often the beat looks for pages whose time to live has run out."""
+    """Seconds between looks for pages whose time to live is over."""
 
     rereads_per_look: int = Field(50, gt=0)
-    """Pages queued for reading again at one look of the beat."""
+    """Most pages queued at one look."""
 
     environment: Literal["production", "test"] = "production"
     """test allows web_test_hosts, and only while the server listens on loopback."""

@@ -1,4 +1,4 @@
-"""What the market-data door can be told: QUELEA_MARKET_<FIELD>."""
+"""Settings of the market-data door: QUELEA_MARKET_<FIELD>."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class DoorSettings(ServiceSettings):
     """Log, cache and bundles; one door owns it."""
 
     socket: str = ".quelea/market-socket/door.sock"
-    """UNIX socket of the data side; empty: none. Its folder is what sandboxes get mounted."""
+    """UNIX socket for sandboxes; empty: none. Its folder is mounted into them."""
 
     socket_mode: int = Field(0o666, ge=0, le=0o777)
-    """Of the socket: the code's user is another one than the door's; the token is what lets it in."""
+    """File mode of the socket. The code runs as another user; the session's token is what admits it."""
 
     http_listen: str = ""
-    """host:port of the data side over TCP, for sandboxes that share no folder with the door; empty: none."""
+    """host:port for sandboxes that share no folder with the door; empty: none."""
 
     hosts: tuple[str, ...] = ()
     """Hosts that code may reach, instead of the list that comes with the door (hosts.json); "sec.gov" covers its
@@ -39,7 +39,7 @@ class DoorSettings(ServiceSettings):
     """Hosts beside that list."""
 
     deny: tuple[str, ...] = ()
-    """Hosts that are refused although a list has them."""
+    """Hosts that are refused even if a list names them."""
 
     calls_per_minute: dict[str, int] = Field(default_factory=dict)
     """Host pattern -> calls a minute; JSON."""
@@ -51,7 +51,7 @@ class DoorSettings(ServiceSettings):
     """Host pattern -> User-Agent. The SEC wants a name and a mail address: {"sec.gov": "Example me@example.com"}."""
 
     user_agent: str = "Quelea/0.1"
-    """Where neither the code nor user_agents says one."""
+    """User-Agent when neither the code nor user_agents gives one."""
 
     connect_seconds: float = Field(5.0, gt=0)
     """Deadline of a connection."""
@@ -63,19 +63,19 @@ class DoorSettings(ServiceSettings):
     """Deadline of a whole call: waiting, redirects and retries."""
 
     retries: int = Field(2, ge=0, le=5)
-    """After a broken connection, 429 or 5xx, of GET and HEAD; with a random pause."""
+    """Retries of GET and HEAD after a broken connection, 429 or 5xx, with a random pause."""
 
     redirects: int = Field(5, ge=0, le=20)
-    """Followed, within the allow-list."""
+    """Redirects followed, within the allow-list."""
 
     budget_wait_seconds: float = Field(5.0, ge=0)
     """How long a call may wait for its host's budget before it is refused."""
 
     failures: int = Field(5, gt=0)
-    """In a row, after which a host is left alone for rest_seconds."""
+    """Failures in a row after which a host is not called for rest_seconds."""
 
     rest_seconds: float = Field(30.0, gt=0)
-    """How long a failing host is left alone."""
+    """How long a failing host is not called."""
 
     body_bytes: int = Field(16 * 1024 * 1024, gt=0)
     """Largest answer, unpacked."""
@@ -87,13 +87,13 @@ class DoorSettings(ServiceSettings):
     """Calls to upstreams at once, over all hosts."""
 
     waiting_calls: int = Field(128, ge=0)
-    """Calls that may wait for a place; one more is refused with 429."""
+    """Calls that may wait. Further ones are refused with 429."""
 
     connections: int = Field(256, gt=0)
     """Open connections of the data side."""
 
     max_sessions: int = Field(500, gt=0)
-    """Open at once."""
+    """Sessions open at once."""
 
     session_calls: int = Field(300, gt=0)
     """Calls of one session when OpenSession does not say."""
@@ -108,28 +108,28 @@ class DoorSettings(ServiceSettings):
     """Calls of one session at once; as many again may wait."""
 
     longest_session_seconds: float = Field(24 * 3600.0, gt=0)
-    """OpenSession may not ask for more."""
+    """The longest life that OpenSession may ask for."""
 
     log_days: float = Field(90.0, gt=0)
-    """Runs older than this leave the log."""
+    """Runs older than this are removed from the log."""
 
     log_calls: int = Field(1_000_000, gt=0)
-    """Lines of the log; the oldest runs leave when there are more."""
+    """Most lines of the log; beyond them the oldest runs are removed."""
 
     data_bytes: int = Field(4 * 1024**3, gt=0)
-    """Of all kept bodies; cached answers that no run cites leave first, then the oldest runs. Bundles stay."""
+    """Most bytes of stored bodies. Cached answers that no run cites go first, then the oldest runs; bundles stay."""
 
     max_bundles: int = Field(1000, gt=0)
-    """Imported bundles that are kept; one more is refused."""
+    """Most imported bundles."""
 
     bundle_bytes: int = Field(512 * 1024 * 1024, gt=0)
-    """Of one bundle, unpacked; packed it may have as many."""
+    """Largest bundle, unpacked and packed."""
 
     bundle_calls: int = Field(20_000, gt=0)
-    """Of one bundle."""
+    """Most calls of one bundle."""
 
     tidy_seconds: float = Field(60.0, gt=0)
-    """How often the bounds of the data are looked after."""
+    """Seconds between clean-ups."""
 
     environment: Literal["production", "test"] = "production"
     """test allows test_hosts, and only while gRPC and data side are on loopback."""
