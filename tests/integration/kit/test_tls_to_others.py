@@ -142,10 +142,10 @@ async def test_an_engine_over_https_with_an_own_ca(tmp_path: Path) -> None:
     said = answering({"object": "list", "data": [{"id": "m", "object": "model", "created": 0, "owned_by": "x"}]})
     async with listening(folder, said, mutual=False) as port:
         address = f"https://localhost:{port}/v1"
-        trusted = OpenAIEndpoint(address, SecretStr(""), "m", attempts=1, ca=str(folder / "ca.crt"))
+        trusted = OpenAIEndpoint(address, SecretStr(""), "m", ca=str(folder / "ca.crt"))
         await trusted.check()
         await trusted.close()
-        stranger = OpenAIEndpoint(address, SecretStr(""), "m", attempts=1)
+        stranger = OpenAIEndpoint(address, SecretStr(""), "m")
         with pytest.raises(Unavailable):
             await stranger.check()
         await stranger.close()
