@@ -308,3 +308,12 @@ async def test_its_quotes_are_no_other_models_answer() -> None:
     assert [event async for event in reader.read(replace(task, model=reader.model))]
     with pytest.raises(NotFound, match="gpt-9"):
         [event async for event in reader.read(replace(task, model="gpt-9"))]
+
+
+def test_incomplete_evidence_answers_of_a_known_chinese_company_that_its_passage_names() -> None:
+    said = "10月26日，零跑汽车宣布，Stellantis集团计划投资约15亿欧元以获取其约20%的股权。"
+    question = "Stellantis集团计划投资多少欧元获取零跑汽车的股权？"
+    task = Task(question, (Evidence(1, said, published="2023-10-27"),), date(2023, 11, 1), evidence_incomplete=True)
+    assert any("15亿欧元" in line for line in answer(task).lines)
+    other = replace(task, evidence=(Evidence(1, said.replace("零跑汽车", "该公司"), published="2023-10-27"),))
+    assert answer(other).decline is not None

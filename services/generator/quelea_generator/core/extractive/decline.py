@@ -15,6 +15,7 @@ from quelea_generator.core.extractive.matching import meets, qualifiers
 from quelea_generator.core.extractive.opinions import Opinion
 from quelea_generator.core.extractive.question import Facet, Query
 from quelea_generator.core.extractive.scoring import REACHED, Candidate
+from quelea_generator.core.extractive.subjects import speaks_of_company
 from quelea_generator.core.extractive.vocabulary import QUESTION_WORDS
 from quelea_generator.core.model import Decline, Evidence, Task
 
@@ -72,7 +73,7 @@ def _decline(task: Task, query: Query, chosen: Sequence[Candidate]) -> Decline |
     if task.evidence_incomplete:
         if share < ENOUGH_INCOMPLETE:
             return _too_little(share, ENOUGH_INCOMPLETE)
-        return _whom_or_when(query, chosen[0])
+        return _whom_or_when(task.question, query, chosen[0])
     if not _names_known(task, query):
         return _no_evidence(f"The question names {', '.join(sorted(query.names))}; not every name is in the passages.")
     if abroad and not _names_quoted(query, [candidate.evidence for candidate in chosen]):
@@ -281,7 +282,7 @@ def _known_names() -> dict[str, list[tuple[frozenset[str], ...]]]:
     return found
 
 
-def _whom_or_when(query: Query, best: Candidate) -> Decline | None:
+def _whom_or_when(question: str, query: Query, best: Candidate) -> Decline | None:
     """Which of the company and the period that the question names the best quote's passage does not name in the same
     words; None when it names both."""
     nobody = _no_evidence("The best passage does not name the company that the question names.")
@@ -290,7 +291,7 @@ def _whom_or_when(query: Query, best: Candidate) -> Decline | None:
     text = normalise(f"{item.header} {item.company} {item.period_label} {item.table_head} {item.text}")
     if not query.names <= set(words(text)):
         return nobody
-    if query.language == "zh" and not query.names and not item.company:
+    if query.language == "zh" and not query.names and not (item.company or speaks_of_company(question, item)):
         return nobody
     if query.relative and not (query.years or query.days):
         return never  # the caller has read which period is meant, and it is not there

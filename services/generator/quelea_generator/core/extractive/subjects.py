@@ -49,9 +49,22 @@ def find_subjects(question: str, evidence: Sequence[Evidence]) -> Subjects | Non
 
 def names_unmentioned_company(question: str, evidence: Sequence[Evidence]) -> bool:
     """The question names a company of the glossary and no passage has any of its names: all are about others."""
-    asked = [group for group in _known() if any(not m.group().islower() for m in _pattern(group).finditer(question))]
-    said = "\n".join(f"{item.company}\n{item.header}\n{item.text}" for item in evidence)
-    return bool(asked) and not any(_pattern(group).search(said) for group in asked)
+    asked = _companies_in(question)
+    return bool(asked) and not any(_speaks_of(asked, item) for item in evidence)
+
+
+def speaks_of_company(question: str, item: Evidence) -> bool:
+    """The question names a company of the glossary, and the passage has one of its names."""
+    return _speaks_of(_companies_in(question), item)
+
+
+def _companies_in(question: str) -> list[frozenset[str]]:
+    return [group for group in _known() if any(not m.group().islower() for m in _pattern(group).finditer(question))]
+
+
+def _speaks_of(asked: Sequence[frozenset[str]], item: Evidence) -> bool:
+    said = f"{item.company}\n{item.header}\n{item.text}"
+    return any(_pattern(group).search(said) for group in asked)
 
 
 def keep_places(question: str, ranked: Sequence[Candidate]) -> list[Candidate]:
