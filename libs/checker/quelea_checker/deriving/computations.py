@@ -31,8 +31,6 @@ class Try:
     """True: its sign says which way; None: it may be turned round; False: its sign is its own."""
     shown: str = ""
     """The formula, of computations of two steps."""
-    former: bool = False
-    """It is what there was the time before that of the operands."""
 
 
 def is_ordered(one: Fact, other: Fact) -> bool:

@@ -10,7 +10,6 @@ from itertools import combinations
 from quelea_checker.deriving.acceptance import follows
 from quelea_checker.deriving.columns import blocks, columns_of, years
 from quelea_checker.deriving.computations import Try, formula, is_later, is_ordered, many, parts_of, two, when
-from quelea_checker.deriving.earlier_values import earlier, is_moved, year_before
 from quelea_checker.deriving.fallback_search import LEAST, moves, wide
 from quelea_checker.deriving.steps import steps
 from quelea_checker.deriving.sums import sums
@@ -50,11 +49,10 @@ _UNSAID: tuple[Operation, ...] = ("growth", "change", "sum", "share")
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """How a figure follows: the formula, its operands; the year that it is of, where they tell only of the next."""
+    """How a figure follows: the formula and its operands."""
 
     formula: str
     operands: tuple[Fact, ...]
-    before: int = 0
 
 
 class Budget:
@@ -81,9 +79,6 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     if budget.figures < 0 or budget.left <= 0:
         return None
     groups = relevant(claim, evidence)
-    for before in earlier(claim, groups, evidence):
-        if follows(claim, before, evidence):
-            return _derived(claim, before)
     if not asked and (claim.figure.digits <= LEAST or claim.figure.negative):
         return None
     asked = asked or _UNSAID
@@ -93,12 +88,8 @@ def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
         if not budget.take(one if isinstance(one, int) else 1):
             return None
         if not isinstance(one, int) and follows(claim, one, evidence):
-            return _derived(claim, one)
+            return Derived(formula(one), one.operands)
     return None
-
-
-def _derived(claim: Claim, attempt: Try) -> Derived:
-    return Derived(formula(attempt), attempt.operands, year_before(claim, attempt) if attempt.former else 0)
 
 
 def _is_of_years(claim: Claim) -> bool:
@@ -182,8 +173,6 @@ def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
             return  # "the change in 2018" is the one from 2017
     if is_ordered(one, other):
         yield (one, other) if is_later(one, other) else (other, one)
-    elif is_moved(one, other):
-        yield other, one
     else:
         yield one, other
         yield other, one

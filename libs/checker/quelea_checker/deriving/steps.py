@@ -8,7 +8,6 @@ from decimal import Decimal
 from itertools import combinations, pairwise, permutations
 
 from quelea_checker.deriving.computations import HUNDRED, Try, many, parts_of, show, when
-from quelea_checker.deriving.earlier_values import before_move
 from quelea_checker.matching.claims import Claim
 from quelea_checker.reading.calendar import fits
 from quelea_checker.reading.evidence import TOTAL
@@ -17,7 +16,6 @@ from quelea_checker.reading.wording import Operation
 
 _ROWS = 5
 _CELLS = 14
-_BASE_DIGITS = 3
 _PRODUCT_DIGITS = 4
 """Significant digits from which a product is no luck."""
 _RATIO = re.compile(r"\bratios?\b|\bproportion|\bmargin|比率|比例|率", re.IGNORECASE)
@@ -179,8 +177,6 @@ def _in_sentence(claim: Claim, group: Group, asked: Sequence[Operation]) -> Iter
     for one, other in pairwise(facts):
         if _alike(one, other):
             yield from many([one, other], [operation for operation in asked if operation in {"sum", "average"}])
-        if _MOVES & set(asked) and claim.figure.digits >= _BASE_DIGITS:
-            yield from before_move(one, other)
 
 
 def _sentences(claim: Claim, groups: Sequence[Group], asked: Sequence[Operation]) -> Iterator[Try]:

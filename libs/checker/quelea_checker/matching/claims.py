@@ -18,7 +18,6 @@ _FAMILIES = (
     frozenset({"$", "USD", "HKD", "CAD", "AUD", "TWD", "SGD"}),
     frozenset({"¥", "CNY", "JPY"}),
 )
-_THOUSAND = Decimal(1000)
 _MILLION = Decimal(10) ** 6
 _IN_FULL = Decimal(10) ** 7
 _CHINESE = frozenset({Decimal(10) ** 4, Decimal(10) ** 8})

@@ -146,11 +146,6 @@ def zones(sentence: str, amounts: Sequence[Figure], *, known: bool = False) -> d
     return found
 
 
-def is_another(between: str) -> bool:
-    """Between two figures of a sentence it comes to another thing: "from 5, even as sales rose to 9"."""
-    return any(told(between[match.end() :]) for match in _JOIN.finditer(between))
-
-
 def _after_break(text: str) -> str:
     cuts = [match.end() for match in _BREAK.finditer(text) if told(text[match.end() :])]
     return text[cuts[-1] if cuts else 0 :]

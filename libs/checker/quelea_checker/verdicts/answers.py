@@ -137,7 +137,6 @@ def _figures(said: Said, sources: _Sources, before: Sequence[Fact]) -> tuple[lis
     claims = _claims(said, sources)
     cited = {number for number, _, _ in said.marks}
     stood: dict[int, list[Fact]] = {}
-    former: dict[int, tuple[int, ...]] = {}
     found = []
     for figure in said.figures:
         blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "not_found", None, "")
@@ -151,8 +150,7 @@ def _figures(said: Said, sources: _Sources, before: Sequence[Fact]) -> tuple[lis
         facts = stood.setdefault(figure.start, [])
         claim = claims[figure.start]
         spent = sources.budget.sought < 0
-        found.append(blank if spent else _amount(claim, blank, cited, sources, facts, former))
-    found = [_of_former(figure, checked, former) for figure, checked in zip(said.figures, found, strict=True)]
+        found.append(blank if spent else _amount(claim, blank, cited, sources, facts))
     found = [_by_chance_test(f, claims.get(f.start - said.start), stood, before, sources) for f in found]
     swapped = set(exchanged(claims, stood, sources.binder)) if len(stood) > 1 else set()
     found = [
@@ -236,15 +234,6 @@ def _by_chance_test(
     return replace(checked, verdict="derived", passage=numbers[0], formula=formula(one), passages=numbers)
 
 
-def _of_former(figure: Figure, checked: CheckedFigure, former: Mapping[int, tuple[int, ...]]) -> CheckedFigure:
-    """A year named nowhere, which an amount of its sentence is of: the one before the year that it follows from."""
-    period = figure.period
-    if period is None or checked.verdict == "supported" or (period.quarter or period.half or period.month):
-        return checked
-    numbers = former.get(period.year, ())
-    return replace(checked, verdict="supported", passage=numbers[0], passages=numbers) if numbers else checked
-
-
 def _direction(sentence: str, figure: Figure, head: str) -> int:
     """What the words about a figure say, else the head over its column, "Decrease", of percentages."""
     own = wording.direction(sentence, figure.start, figure.end) or wording.set_against(
@@ -285,11 +274,8 @@ def _amount(
     cited: set[int],
     sources: _Sources,
     stood: list[Fact],
-    former: dict[int, tuple[int, ...]],
 ) -> CheckedFigure:
-    """The verdict; `stood` takes the facts that the figure is, `former` the year that it is of where that is said only
-    as the one before another, with the passages.
-    """
+    """The verdict; `stood` takes the facts that the figure is."""
     best: dict[int, int] = {}
     for fact in supporting(claim, sources.evidence, sources.binder):
         stood.append(fact)
@@ -303,8 +289,6 @@ def _amount(
         stood += _of_one_row(derived.operands)
         numbers = tuple(sorted({fact.passage + 1 for fact in derived.operands}))
         first = derived.operands[0].passage + 1
-        if derived.before:
-            former[derived.before] = numbers
         return replace(blank, verdict="derived", passage=first, formula=derived.formula, passages=numbers)
     return blank
 
