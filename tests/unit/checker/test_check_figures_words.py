@@ -108,7 +108,6 @@ PROSE = (
 
         ("Stock fell by half to $72 million.", ["half"]),
         ("Orders more than doubled to 5.3 million.", []),
-        ("Orders quadrupled to 5.3 million.", ["quadrupled"]),
         ("Prices stayed at $14.20 a ton.", []),
 
         ("The pre-tax loss was $61 million.", []),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from quelea_checker.binding import rows
-from quelea_checker.deriving.computations import HUNDRED, Try, months
-from quelea_checker.matching.claims import Claim, is_bounded, near, same_currency, same_kind, sizes
+from quelea_checker.deriving.computations import HUNDRED, Computation, period_months
+from quelea_checker.matching.claims import Claim, find_facts_near, find_scale, is_bounded, same_currency, same_kind
 from quelea_checker.reading import wording
 from quelea_checker.reading.evidence import Evidence
 
@@ -42,29 +42,29 @@ _GREW = re.compile(
 _ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|\bsw[iu]ng\b|差", re.IGNORECASE)
 
 
-def follows(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
+def is_accepted(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
     """Size, currency, unit and sign agree, and the figure does not stand there itself with something against it."""
     figure = claim.figure
-    if claim.barred and any(fact.passage in claim.barred for fact in attempt.operands):
+    if claim.excluded_passages and any(fact.passage in claim.excluded_passages for fact in attempt.operands):
         return False
     if not _size_fits(claim, attempt):
         return False
     if not _form_fits(claim, attempt):
         return False
-    if attempt.form in {"difference", "sum"} and any(sizes(claim, fact) is not None for fact in attempt.operands):
+    if attempt.form in {"difference", "sum"} and any(find_scale(claim, fact) is not None for fact in attempt.operands):
         return False  # the figure stands there itself, and something spoke against it
-    alike = (f for f in near(claim, evidence) if same_kind(figure, f) and sizes(claim, f) is not None)
+    alike = (f for f in find_facts_near(claim, evidence) if same_kind(figure, f) and find_scale(claim, f) is not None)
     if rows.is_printed(claim, attempt.operands, attempt.form, alike):
         return False
     return _sign_fits(claim, attempt, evidence)
 
 
-def _size_fits(claim: Claim, attempt: Try) -> bool:
+def _size_fits(claim: Claim, attempt: Computation) -> bool:
     """The result has the figure's size, unit and currency. Few tries have, so this is asked first."""
     figure, size = claim.figure, abs(attempt.value)
     if not attempt.percent:
         alike = all(same_currency(figure, fact) for fact in attempt.operands)
-        return alike and sizes(claim, attempt.operands[0], size) is not None
+        return alike and find_scale(claim, attempt.operands[0], size) is not None
     if abs(figure.size - size) > claim.tolerance or not (figure.is_in_digits or is_bounded(figure, size)):
         return False
     if figure.kind not in {"percent", "points"} and (figure.currency or figure.scale or figure.kind == "multiple"):
@@ -76,12 +76,12 @@ def _size_fits(claim: Claim, attempt: Try) -> bool:
     return figure.is_in_digits and not (_BY_PERCENT.search(before) or _GREW.search(before))
 
 
-def _form_fits(claim: Claim, attempt: Try) -> bool:
+def _form_fits(claim: Claim, attempt: Computation) -> bool:
     """The computation is the one that the words ask for: none of a change where they speak of a level, and so on."""
     facts, figure = attempt.operands, claim.figure
     before = claim.sentence[: figure.start]
     if attempt.form == "sum" and any(f.table < 0 for f in facts):
-        return "sum" in wording.operations(f"{claim.sentence} {claim.question}")
+        return "sum" in wording.find_operations(f"{claim.sentence} {claim.question}")
     if attempt.form == "difference" and len(facts) == 2:
         one, other = facts
         if claim.direction and not attempt.percent and _LEVEL.search(before):
@@ -99,7 +99,11 @@ def _form_fits(claim: Claim, attempt: Try) -> bool:
         return True
     if attempt.form == "growth" and all(f.figure.kind == "percent" and f.table < 0 for f in facts):
         return False  # how a share grew is told in points
-    if attempt.form == "growth" and facts[0].group == facts[1].group and 0 != months(facts[0]) != months(facts[1]) != 0:
+    if (
+        attempt.form == "growth"
+        and facts[0].group == facts[1].group
+        and 0 != period_months(facts[0]) != period_months(facts[1]) != 0
+    ):
         return False  # from a half year to a quarter nothing grows
     if attempt.form != "ratio":
         return True
@@ -108,14 +112,14 @@ def _form_fits(claim: Claim, attempt: Try) -> bool:
         return False  # no margin is more than all that was sold
     if attempt.percent and any(f.table < 0 and f.figure.kind == "percent" for f in facts):
         return False  # a share is no share of a share
-    lengths = {months(part), months(whole)}
+    lengths = {period_months(part), period_months(whole)}
     if part.group == whole.group and part.table >= 0 and len(lengths - {0}) > 1:
         return bool(_WHOLE.search(f"{claim.sentence} {claim.question}"))  # a quarter by a half year, unasked
     alike = attempt.percent and part.figure.kind == whole.figure.kind
     return not (alike and _GREW.search(before) and not part.change)  # "up 18%" is no share
 
 
-def _sign_fits(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
+def _sign_fits(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
     figure = claim.figure
     negative = figure.negative and not figure.loose
     if attempt.ordered is None:
@@ -132,7 +136,9 @@ def _sign_fits(claim: Claim, attempt: Try, evidence: Evidence) -> bool:
         return attempt.value <= 0
     if any(wording.DIRECTION.search(evidence.groups[fact.group].label) for fact in attempt.operands if fact.table >= 0):
         return True  # "Reductions": the word is the row's name
-    direction = claim.direction or wording.leaning(claim.sentence) or wording.leaning(claim.question)
+    direction = (
+        claim.direction or wording.find_net_direction(claim.sentence) or wording.find_net_direction(claim.question)
+    )
     if attempt.value < 0:
         return figure.negative or direction == -1 or bool(_ABSOLUTE.search(f"{claim.sentence} {claim.question}"))
     return direction != -1 or attempt.value == 0 or claim.direction == 0

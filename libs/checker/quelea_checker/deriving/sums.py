@@ -12,10 +12,10 @@ from itertools import combinations
 
 from quelea_fintext.numerals import ENGLISH, chinese
 
-from quelea_checker.deriving.computations import HUNDRED, Try, many, show, when
+from quelea_checker.deriving.computations import HUNDRED, Computation, combine_many, format_operand, latest_date
 from quelea_checker.matching.claims import Claim
 from quelea_checker.matching.relevance import LOOKED
-from quelea_checker.reading.calendar import fits
+from quelea_checker.reading.calendar import periods_fit
 from quelea_checker.reading.evidence import TOTAL, Evidence
 from quelea_checker.reading.facts import Fact, Group
 from quelea_checker.reading.wording import Operation
@@ -41,43 +41,43 @@ _YEARLY = re.compile(r"\b(?:annual|annually|yearly|per year|a year|each year|per
 _MOVES = {"change", "growth"}
 
 
-def sums(
+def combine_sums(
     claim: Claim, groups: Sequence[Group], evidence: Evidence, asked: Sequence[Operation], *, percent: bool
-) -> Iterator[Try]:
+) -> Iterator[Computation]:
     """What the wording asks for of these, for rows that share the claim's terms and the blocks they are in."""
     rows = [group for group in groups if group.table >= 0]
     said = f"{claim.sentence} {claim.question}"
     if _COMPOUND.search(said) and percent:
         for group in rows:
-            yield from _compound(claim, group)
+            yield from _compound_growth(claim, group)
     if claim.figure.digits < _LEAST:
         return
     if "average" in asked:
         for group in rows:
-            yield from _yearly(claim, group, said)
+            yield from _average_per_year(claim, group, said)
     if _MOVES & set(asked) and {"sum", "average"} & set(asked):
         for one, other in combinations(rows[:_ROWS], 2):
-            yield from _changes(claim, one, other, asked, percent=percent)
-    yield from _largest(claim, evidence, said, percent=percent)
+            yield from _change_of_sums(claim, one, other, asked, percent=percent)
+    yield from _sum_largest(claim, evidence, said, percent=percent)
     if {"share", "ratio"} & set(asked):
-        yield from _of_blocks(claim, rows[:_ROWS], evidence, percent=percent)
+        yield from _share_of_blocks(claim, rows[:_ROWS], evidence, percent=percent)
 
 
-def _compound(claim: Claim, group: Group) -> Iterator[Try]:
+def _compound_growth(claim: Claim, group: Group) -> Iterator[Computation]:
     """(a ÷ b) ^ (1 ÷ years) − 1."""
-    dated = [f for f in group.facts if not f.change and f.value > 0 and when(f)[0] and _fits(claim, f)]
+    dated = [f for f in group.facts if not f.change and f.value > 0 and latest_date(f)[0] and _is_timely(claim, f)]
     for one, other in combinations(dated[:_MOST], 2):
-        new, old = (one, other) if when(one) > when(other) else (other, one)
-        years = when(new)[0] - when(old)[0]
+        new, old = (one, other) if latest_date(one) > latest_date(other) else (other, one)
+        years = latest_date(new)[0] - latest_date(old)[0]
         if years > 1:
             rate = (float(new.value / old.value) ** (1 / years) - 1) * 100
-            shown = f"= ({show(new)} ÷ {show(old)}) ^ (1 ÷ {years}) − 1"
-            yield Try(Decimal(str(rate)), (new, old), "steps", True, True, f"{shown}, ÷ 1")
+            shown = f"= ({format_operand(new)} ÷ {format_operand(old)}) ^ (1 ÷ {years}) − 1"
+            yield Computation(Decimal(str(rate)), (new, old), "steps", True, True, f"{shown}, ÷ 1")
 
 
-def _yearly(claim: Claim, group: Group, said: str) -> Iterator[Try]:
+def _average_per_year(claim: Claim, group: Group, said: str) -> Iterator[Computation]:
     """What columns for ranges of years come to in a year: "average annual payments for 2020-2024"."""
-    years = {p.year for p in claim.every if p.year}
+    years = {p.year for p in claim.all_periods if p.year}
     if len(years) < 2 or not _YEARLY.search(said):
         return
     first, last = min(years), max(years)
@@ -88,72 +88,74 @@ def _yearly(claim: Claim, group: Group, said: str) -> Iterator[Try]:
     covered = {y for f in inside for y in range(min(p.year for p in f.periods), max(p.year for p in f.periods) + 1)}
     if covered == set(range(first, last + 1)) and len(inside) < len(covered):
         total = sum((f.value for f in inside), Decimal(0))
-        shown = f"= ({' + '.join(show(f) for f in inside)}) ÷ {len(covered)}"
-        yield Try(total / len(covered), tuple(inside), "steps", False, False, shown)
+        shown = f"= ({' + '.join(format_operand(f) for f in inside)}) ÷ {len(covered)}"
+        yield Computation(total / len(covered), tuple(inside), "steps", False, False, shown)
 
 
-def _fits(claim: Claim, fact: Fact) -> bool:
-    return fits(claim.every, fact.periods, fact.years)
+def _is_timely(claim: Claim, fact: Fact) -> bool:
+    return periods_fit(claim.all_periods, fact.periods, fact.years)
 
 
-def _named(claim: Claim, group: Group) -> bool:
+def _is_named(claim: Claim, group: Group) -> bool:
     """Half of its name's words and more are said, or of its name's and its section's."""
     named, whole = len(group.name & claim.terms), len(group.terms & claim.terms)
     return named > 0 and (named * 2 >= len(group.name) or whole * 2 >= len(group.terms))
 
 
-def _changes(claim: Claim, one: Group, other: Group, asked: Sequence[Operation], *, percent: bool) -> Iterator[Try]:
+def _change_of_sums(
+    claim: Claim, one: Group, other: Group, asked: Sequence[Operation], *, percent: bool
+) -> Iterator[Computation]:
     """How the sum of two rows changed, and what two rows differed by on average."""
     if one.table != other.table or len(one.facts) != len(other.facts):
         return
-    if not _named(claim, one) or not _named(claim, other):
+    if not _is_named(claim, one) or not _is_named(claim, other):
         return
     columns = [
         (a, b) for a, b in zip(one.facts, other.facts, strict=True)
-        if not a.change and when(a)[0] and _fits(claim, a)
+        if not a.change and latest_date(a)[0] and _is_timely(claim, a)
     ][:6]  # fmt: skip
     if "average" in asked and len(columns) > 1 and not percent:
         total = sum((a.value - b.value for a, b in columns), Decimal(0))
-        shown = " + ".join(f"({show(a)} − {show(b)})" for a, b in columns)
+        shown = " + ".join(f"({format_operand(a)} − {format_operand(b)})" for a, b in columns)
         operands = tuple(fact for pair in columns for fact in pair)
-        yield Try(total / len(columns), operands, "steps", False, None, f"= ({shown}) ÷ {len(columns)}")
+        yield Computation(total / len(columns), operands, "steps", False, None, f"= ({shown}) ÷ {len(columns)}")
     if "sum" not in asked:
         return
     for (a, b), (c, d) in combinations(columns, 2):
-        if when(a) == when(c):
+        if latest_date(a) == latest_date(c):
             continue
-        (a1, b1), (a0, b0) = ((a, b), (c, d)) if when(a) > when(c) else ((c, d), (a, b))
+        (a1, b1), (a0, b0) = ((a, b), (c, d)) if latest_date(a) > latest_date(c) else ((c, d), (a, b))
         new, old = a1.value + b1.value, a0.value + b0.value
-        shown = f"= ({show(a1)} + {show(b1)}) − ({show(a0)} + {show(b0)})"
+        shown = f"= ({format_operand(a1)} + {format_operand(b1)}) − ({format_operand(a0)} + {format_operand(b0)})"
         operands = (a1, b1, a0, b0)
         if not percent:
-            yield Try(new - old, operands, "steps", False, True, shown)
+            yield Computation(new - old, operands, "steps", False, True, shown)
         elif old:
-            part = f"({show(a0)} + {show(b0)})"
-            yield Try((new - old) / abs(old) * HUNDRED, operands, "steps", True, True, f"{shown}, ÷ {part}")
+            part = f"({format_operand(a0)} + {format_operand(b0)})"
+            yield Computation((new - old) / abs(old) * HUNDRED, operands, "steps", True, True, f"{shown}, ÷ {part}")
 
 
-def _blocks(claim: Claim, evidence: Evidence) -> list[list[Group]]:
+def _find_blocks(claim: Claim, evidence: Evidence) -> list[list[Group]]:
     """The rows of the blocks that share the claim's terms, without totals."""
     near = {g.block for term in claim.terms for g in evidence.by_term.get(term, ())[:LOOKED] if g.block >= 0}
-    return [rows for block in sorted(near) if (rows := _parts(evidence, block))][:_BLOCKS]
+    return [rows for block in sorted(near) if (rows := _find_parts(evidence, block))][:_BLOCKS]
 
 
-def _parts(evidence: Evidence, block: int) -> list[Group]:
+def _find_parts(evidence: Evidence, block: int) -> list[Group]:
     """The rows of a block without totals; none where they are too few or too many to be parts of one whole."""
     rows = [g for g in evidence.blocks.get(block, ()) if g.name and not TOTAL.search(g.label)]
     return rows if 1 < len(rows) <= _BLOCK else []
 
 
-def _columns(claim: Claim, rows: Sequence[Group]) -> Iterator[tuple[int, list[Fact]]]:
+def _find_columns(claim: Claim, rows: Sequence[Group]) -> Iterator[tuple[int, list[Fact]]]:
     width = max(len(g.facts) for g in rows)
     for at in range(min(width, _MOST)):
         facts = [g.facts[at] for g in rows if len(g.facts) == width]
-        if len(facts) > 1 and not facts[0].change and all(_fits(claim, f) for f in facts):
+        if len(facts) > 1 and not facts[0].change and all(_is_timely(claim, f) for f in facts):
             yield at, facts
 
 
-def _largest(claim: Claim, evidence: Evidence, said: str, *, percent: bool) -> Iterator[Try]:
+def _sum_largest(claim: Claim, evidence: Evidence, said: str, *, percent: bool) -> Iterator[Computation]:
     """ "The top three regions": the sum of a column's largest, and their share of all."""
     match, least = _LARGEST.search(said), False
     if match is None:
@@ -163,41 +165,43 @@ def _largest(claim: Claim, evidence: Evidence, said: str, *, percent: bool) -> I
     word = next(value for value in match.groupdict().values() if value).lower()
     count = int(word) if word.isdigit() else ENGLISH.get(word) or int(chinese(word) or 0)
     every = sorted(evidence.blocks)[:_BLOCKS]
-    for rows in _blocks(claim, evidence) or [r for b in every if (r := _parts(evidence, b))]:
-        for _, facts in _columns(claim, rows):
+    for rows in _find_blocks(claim, evidence) or [r for b in every if (r := _find_parts(evidence, b))]:
+        for _, facts in _find_columns(claim, rows):
             if not 1 < count < len(facts):
                 continue
             chosen = sorted(facts, key=lambda f: f.value, reverse=not least)[:count]
             if not percent:
-                yield from many(chosen, ["sum"])
+                yield from combine_many(chosen, ["sum"])
             else:
-                yield from _share(chosen, facts)
+                yield from _share_of_sum(chosen, facts)
                 if all(f.figure.kind == "percent" or f.unit.percent for f in chosen):
-                    yield Try(sum((f.value for f in chosen), Decimal(0)), tuple(chosen), "sum", True, False)
+                    yield Computation(sum((f.value for f in chosen), Decimal(0)), tuple(chosen), "sum", True, False)
 
 
-def _share(part: Sequence[Fact], whole: Sequence[Fact]) -> Iterator[Try]:
+def _share_of_sum(part: Sequence[Fact], whole: Sequence[Fact]) -> Iterator[Computation]:
     total = sum((f.value for f in whole), Decimal(0))
     if total:
         some = sum((f.value for f in part), Decimal(0))
-        shown = f"= ({' + '.join(map(show, part))}) ÷ ({' + '.join(map(show, whole))})"
-        yield Try(some / total * HUNDRED, tuple(dict.fromkeys((*part, *whole))), "parts", True, False, shown)
+        shown = f"= ({' + '.join(map(format_operand, part))}) ÷ ({' + '.join(map(format_operand, whole))})"
+        yield Computation(some / total * HUNDRED, tuple(dict.fromkeys((*part, *whole))), "parts", True, False, shown)
 
 
-def _of_blocks(claim: Claim, rows: Sequence[Group], evidence: Evidence, *, percent: bool) -> Iterator[Try]:
+def _share_of_blocks(
+    claim: Claim, rows: Sequence[Group], evidence: Evidence, *, percent: bool
+) -> Iterator[Computation]:
     """A row as a share of the sum of its block, where no total is printed; the sum of a block by another row."""
-    for block in _blocks(claim, evidence):
-        for at, facts in _columns(claim, block):
+    for block in _find_blocks(claim, evidence):
+        for at, facts in _find_columns(claim, block):
             total = sum((f.value for f in facts), Decimal(0))
             for row in rows:
-                if row.table != facts[0].table or len(row.facts) <= at or not total or not _named(claim, row):
+                if row.table != facts[0].table or len(row.facts) <= at or not total or not _is_named(claim, row):
                     continue
                 own = row.facts[at]
                 if own in facts:
                     if percent:
-                        yield from _share([own], facts)
-                elif own.value and not own.change and _fits(claim, own):
+                        yield from _share_of_sum([own], facts)
+                elif own.value and not own.change and _is_timely(claim, own):
                     ratio = total / own.value
-                    shown = f"= ({' + '.join(map(show, facts))}) ÷ {show(own)}"
+                    shown = f"= ({' + '.join(map(format_operand, facts))}) ÷ {format_operand(own)}"
                     operands = (*facts, own)
-                    yield Try(ratio * HUNDRED if percent else ratio, operands, "parts", percent, False, shown)
+                    yield Computation(ratio * HUNDRED if percent else ratio, operands, "parts", percent, False, shown)
