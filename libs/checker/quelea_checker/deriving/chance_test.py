@@ -12,17 +12,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from itertools import combinations, pairwise, permutations
-
-from quelea_fintext.numerals import how_many
+from itertools import combinations, permutations
 
 from quelea_checker.deriving.acceptance import is_accepted
 from quelea_checker.deriving.computations import (
     Computation,
     combine_many,
     combine_two,
-    format_operand,
     is_later,
     is_ordered,
     period_months,
@@ -50,12 +46,6 @@ _LOOKED = 200
 _CELLS = 12
 _PARTS = 6
 _PROSE = 6
-_FIRST = re.compile(
-    r"\b(?:top|largest|biggest|first|leading) (two|three|four|five|ten)\b"
-    r"|\b(two|three|four|five|ten) (?:largest|biggest|leading)\b"
-    r"|前([二两三四五十])(?:大|名|位|家)",
-    re.IGNORECASE,
-)
 
 
 def find_unlikely_by_chance(
@@ -116,7 +106,6 @@ def _find_computations(claim: Claim, matched_facts: Sequence[Fact], evidence: Ev
             elif not (one.periods and other.periods):  # the words say which way it went, and so which was the first
                 yield from combine_two(one, other, moved, percent=percent, ordered=bool(claim.direction) or None)
                 yield from combine_two(other, one, moved, percent=percent, ordered=bool(claim.direction) or None)
-    yield from _sum_first(claim, rows)
     across = _choose_operations(claim)
     counts = figure.kind == "number" and claim.is_only_amount
     each = counts and wording.is_each(claim.sentence, figure.start, figure.end)
@@ -134,23 +123,6 @@ def _find_computations(claim: Claim, matched_facts: Sequence[Fact], evidence: Ev
                 if not all(_are_alike(some[0], other) for other in some[1:]):
                     continue
                 yield from combine_many(some, ["sum"])
-
-
-def _sum_first(claim: Claim, rows: Sequence[Group]) -> Iterator[Computation]:
-    """ "The three largest": the sum of so many of a list that is told from the greatest on."""
-    match = _FIRST.search(claim.sentence)
-    if match is None or claim.direction:
-        return
-    count = how_many(next(filter(None, match.groups())))
-    for row in rows:
-        facts = [f for f in _find_usable(claim, row) if _is_timely(claim, f)]
-        for at in range(len(facts) - count + 1):
-            some = facts[at : at + count]
-            if all(_are_alike(one, other) and one.value >= other.value for one, other in pairwise(some)):
-                total, percent = sum((f.value for f in some), Decimal(0)), some[0].figure.kind == "percent"
-                yield Computation(
-                    total, tuple(some), "steps", percent, False, f"= {' + '.join(map(format_operand, some))}"
-                )
 
 
 def _choose_operations(claim: Claim) -> tuple[Operation, ...]:

@@ -18,8 +18,7 @@ from quelea_checker.deriving.computations import (
     is_ordered,
     latest_date,
 )
-from quelea_checker.deriving.multi_step import combine_steps
-from quelea_checker.deriving.sums import combine_sums
+from quelea_checker.deriving.multi_step import combine_steps, combine_sums
 from quelea_checker.deriving.table_search import (
     LEAST,
     align_columns,

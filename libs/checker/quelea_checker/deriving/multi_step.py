@@ -1,11 +1,13 @@
-"""Computations of two steps, and over parts of a row: changes of ratios and averages, runs of columns, products."""
+"""Computations over several figures of tables: averages of a year, compound growth, changes and shares of sums."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, permutations
+
+from quelea_fintext.numerals import ENGLISH, chinese
 
 from quelea_checker.deriving.computations import (
     HUNDRED,
@@ -16,20 +18,13 @@ from quelea_checker.deriving.computations import (
     latest_date,
 )
 from quelea_checker.matching.claims import Claim
+from quelea_checker.matching.relevance import LOOKED
 from quelea_checker.reading.calendar import periods_fit
-from quelea_checker.reading.evidence import TOTAL
+from quelea_checker.reading.evidence import TOTAL, Evidence
 from quelea_checker.reading.facts import Fact, Group
 from quelea_checker.reading.wording import Operation
 
-_ROWS = 5
 _CELLS = 14
-_PRODUCT_DIGITS = 4
-"""Significant digits from which a product is no luck."""
-_RATIO = re.compile(r"\bratios?\b|\bproportion|\bmargin|比率|比例|率", re.IGNORECASE)
-_UP_TO = re.compile(
-    r"\b(?:within|less than|or less|or below|below|under|up to|more than|after|over|beyond)\b|以内|以上"
-)
-_FORMER = re.compile(r"\b(?:earlier|ago|previous|prior|before|last)\b|上年|去年|上期|年初|此前|原", re.IGNORECASE)
 _MOVES = {"change", "growth"}
 _PARTS = {"share", "ratio"}
 
@@ -37,31 +32,20 @@ _PARTS = {"share", "ratio"}
 def combine_steps(
     claim: Claim, groups: Sequence[Group], asked: Sequence[Operation], *, percent: bool
 ) -> Iterator[Computation]:
-    """Of the rows and sentences that share the claim's terms, the first are the best."""
+    """Averages of a year, columns that the sentence names and changes as shares, of rows that share its terms."""
     for group in groups:
         if group.table < 0:
-            yield from _combine_sentence(claim, group, asked)
             continue
         facts = group.facts[:_CELLS]
         if "average" in asked:
             yield from _combine_averages(claim, facts, asked, percent=percent)
-        yield from _combine_quarters(claim, facts, percent=percent)
-        yield from _find_value_before(claim, facts)
+        yield from _combine_quarters(claim, facts)
         yield from _combine_named_columns(claim, group, facts, asked, percent=percent)
-        yield from _combine_runs(claim, facts, asked, percent=percent)
         if "share" in asked and percent:
             for change in facts:
                 for base in facts if change.change and change.figure.kind == "number" else ():
                     if base.value and not base.change and periods_fit(claim.all_periods, base.periods, base.years):
                         yield Computation(abs(change.value / base.value) * HUNDRED, (change, base), "ratio", True, None)
-    telling = claim.figure.digits > 1 or _RATIO.search(f"{claim.sentence} {claim.question}")
-    if _MOVES & set(asked) and _PARTS & set(asked) and telling:
-        rows = [group for group in groups if group.table >= 0][:_ROWS]
-        for part, whole in permutations(rows, 2):
-            yield from _change_of_ratios(claim, part, whole, asked, percent=percent)
-    yield from _combine_sentences(claim, groups, asked)
-    if claim.figure.digits >= _PRODUCT_DIGITS and not percent:
-        yield from _multiply(claim, groups)
 
 
 def _combine_averages(
@@ -90,24 +74,7 @@ def _combine_averages(
             yield Computation((new - old) / 2, tuple(three), "steps", percent, True, shown)
 
 
-def _find_value_before(claim: Claim, facts: Sequence[Fact]) -> Iterator[Computation]:
-    """What there was before, of a row that has what there is and by how much it changed."""
-    if len(facts) > 4 or not _FORMER.search(claim.sentence):
-        return
-    for now, move in permutations(facts, 2):
-        alike = (now.figure.kind, move.figure.kind) in {("percent", "points"), ("number", "number")}
-        if move.change and not now.change and alike and now.figure.scale == move.figure.scale:
-            yield Computation(
-                now.value - move.value,
-                (now, move),
-                "steps",
-                False,
-                None,
-                f"= {format_operand(now)} − {format_operand(move)}",
-            )
-
-
-def _combine_quarters(claim: Claim, facts: Sequence[Fact], *, percent: bool) -> Iterator[Computation]:
+def _combine_quarters(claim: Claim, facts: Sequence[Fact]) -> Iterator[Computation]:
     """A half, or nine months, of a row with a column for each quarter."""
     for period in claim.all_periods:
         wanted = {1: (1, 2), 2: (3, 4)}.get(period.half, (1, 2, 3) if period.months == 9 else ())
@@ -115,16 +82,6 @@ def _combine_quarters(claim: Claim, facts: Sequence[Fact], *, percent: bool) -> 
         own = [f for f in found if not period.year or any(p.year in {0, period.year} for p in f.periods)]
         if wanted and len(own) == len(wanted):
             yield from combine_many(own, ["sum"])
-            every = [f for f in facts if not f.change and any(p.quarter for p in f.periods)]
-            whole = sum((f.value for f in every), Decimal(0))
-            if percent and len(every) == 4 and whole:
-                part = sum((f.value for f in own), Decimal(0))
-                shown = f"= ({' + '.join(map(format_operand, own))}) ÷ ({' + '.join(map(format_operand, every))})"
-                yield Computation(part / whole * HUNDRED, tuple(every), "parts", True, False, shown)
-        if period.half == 1:
-            for nine, third in permutations(facts, 2):
-                if any(p.months == 9 for p in nine.periods) and any(p.quarter == 3 for p in third.periods):
-                    yield Computation(nine.value - third.value, (nine, third), "difference", False, False)
 
 
 def _combine_named_columns(
@@ -149,96 +106,187 @@ def _combine_named_columns(
                     yield Computation(ratio * HUNDRED if percent else ratio, (one, other), "ratio", percent, None)
 
 
-def _combine_runs(
-    claim: Claim, facts: Sequence[Fact], asked: Sequence[Operation], *, percent: bool
+_LEAST = 3
+"""Significant digits from which such a computation is no luck."""
+_ROWS = 5
+_BLOCK = 12
+_BLOCKS = 6
+_MOST = 10
+_NUMBER = r"two|three|four|five|six|seven|eight|nine|ten|\d{1,2}"
+_LARGEST = re.compile(
+    rf"\b(?:top|largest|highest|biggest|leading) (?P<n>{_NUMBER})\b"
+    rf"|\b(?P<n2>{_NUMBER}) (?:largest|highest|biggest|leading|top)\b"
+    r"|前(?P<zh>[两二三四五六七八九十]|\d{1,2})大?(?!季|个月|月)|最大的(?P<zh2>[两二三四五六七八九十]|\d{1,2})",
+    re.IGNORECASE,
+)
+_SMALLEST = re.compile(
+    rf"\b(?:bottom|lowest|smallest) (?P<n>{_NUMBER})\b|\b(?P<n2>{_NUMBER}) (?:lowest|smallest)\b", re.IGNORECASE
+)
+_COMPOUND = re.compile(r"\bCAGR\b|\bcompound(?:ed)?\b|复合", re.IGNORECASE)
+_YEARLY = re.compile(r"\b(?:annual|annually|yearly|per year|a year|each year|per annum)\b|每年|年均", re.IGNORECASE)
+
+
+def combine_sums(
+    claim: Claim, groups: Sequence[Group], evidence: Evidence, asked: Sequence[Operation], *, percent: bool
 ) -> Iterator[Computation]:
-    """Columns beside one another: payments due within five years, of columns for one, one to three, and so on."""
+    """What the wording asks for of these, for rows that share the claim's terms and the blocks they are in."""
+    rows = [group for group in groups if group.table >= 0]
     said = f"{claim.sentence} {claim.question}"
-    if claim.figure.digits < 4 and not (_UP_TO.search(said) and len(facts) < 8):
+    if _COMPOUND.search(said) and percent:
+        for group in rows:
+            yield from _compound_growth(claim, group)
+    if claim.figure.digits < _LEAST:
         return
-    timely = [
-        f
-        for f in facts
-        if not f.change and f.figure.kind == "number" and periods_fit(claim.all_periods, f.periods, f.years)
-    ]
-    spans = [timely[a:b] for a in range(len(timely)) for b in range(a + 2, len(timely) + 1)]
-    for span in spans:
-        if {"sum", "average"} & set(asked):
-            yield from combine_many(span, asked)
-    if _PARTS & set(asked):
-        for whole in timely:
-            for span in spans:
-                if whole not in span and TOTAL.search(whole.words):
-                    yield from find_share_of_last([*span, whole], percent=percent)
+    if "average" in asked:
+        for group in rows:
+            yield from _average_per_year(claim, group, said)
+    if _MOVES & set(asked) and {"sum", "average"} & set(asked):
+        for one, other in combinations(rows[:_ROWS], 2):
+            yield from _change_of_sums(claim, one, other, asked, percent=percent)
+    yield from _sum_largest(claim, evidence, said, percent=percent)
+    if {"share", "ratio"} & set(asked):
+        yield from _share_of_blocks(claim, rows[:_ROWS], evidence, percent=percent)
 
 
-def _change_of_ratios(
-    claim: Claim, part: Group, whole: Group, asked: Sequence[Operation], *, percent: bool
+def _compound_growth(claim: Claim, group: Group) -> Iterator[Computation]:
+    """(a ÷ b) ^ (1 ÷ years) − 1."""
+    dated = [f for f in group.facts if not f.change and f.value > 0 and latest_date(f)[0] and _is_timely(claim, f)]
+    for one, other in combinations(dated[:_MOST], 2):
+        new, old = (one, other) if latest_date(one) > latest_date(other) else (other, one)
+        years = latest_date(new)[0] - latest_date(old)[0]
+        if years > 1:
+            rate = (float(new.value / old.value) ** (1 / years) - 1) * 100
+            shown = f"= ({format_operand(new)} ÷ {format_operand(old)}) ^ (1 ÷ {years}) − 1"
+            yield Computation(Decimal(str(rate)), (new, old), "steps", True, True, f"{shown}, ÷ 1")
+
+
+def _average_per_year(claim: Claim, group: Group, said: str) -> Iterator[Computation]:
+    """What columns for ranges of years come to in a year: "average annual payments for 2020-2024"."""
+    years = {p.year for p in claim.all_periods if p.year}
+    if len(years) < 2 or not _YEARLY.search(said):
+        return
+    first, last = min(years), max(years)
+    inside = [
+        f for f in group.facts
+        if f.periods and not f.change and all(first <= p.year <= last for p in f.periods)
+    ]  # fmt: skip
+    covered = {y for f in inside for y in range(min(p.year for p in f.periods), max(p.year for p in f.periods) + 1)}
+    if covered == set(range(first, last + 1)) and len(inside) < len(covered):
+        total = sum((f.value for f in inside), Decimal(0))
+        shown = f"= ({' + '.join(format_operand(f) for f in inside)}) ÷ {len(covered)}"
+        yield Computation(total / len(covered), tuple(inside), "steps", False, False, shown)
+
+
+def _is_timely(claim: Claim, fact: Fact) -> bool:
+    return periods_fit(claim.all_periods, fact.periods, fact.years)
+
+
+def _is_named(claim: Claim, group: Group) -> bool:
+    """Half of its name's words and more are said, or of its name's and its section's."""
+    named, whole = len(group.name & claim.terms), len(group.terms & claim.terms)
+    return named > 0 and (named * 2 >= len(group.name) or whole * 2 >= len(group.terms))
+
+
+def _change_of_sums(
+    claim: Claim, one: Group, other: Group, asked: Sequence[Operation], *, percent: bool
 ) -> Iterator[Computation]:
-    """How a ratio of two rows changed from one column to another."""
-    if part.table != whole.table or len(part.facts) != len(whole.facts):
+    """How the sum of two rows changed, and what two rows differed by on average."""
+    if one.table != other.table or len(one.facts) != len(other.facts):
+        return
+    if not _is_named(claim, one) or not _is_named(claim, other):
         return
     columns = [
-        (a, b) for a, b in zip(part.facts, whole.facts, strict=True)
-        if not a.change and b.value and latest_date(a)[0] and periods_fit(claim.all_periods, a.periods, a.years)
-    ]  # fmt: skip
-    for one, other in combinations(columns[:6], 2):
-        if latest_date(one[0]) == latest_date(other[0]):
-            continue
-        (a1, b1), (a0, b0) = (one, other) if latest_date(one[0]) > latest_date(other[0]) else (other, one)
-        new, old = a1.value / b1.value, a0.value / b0.value
-        shown = f"= {format_operand(a1)} ÷ {format_operand(b1)} − {format_operand(a0)} ÷ {format_operand(b0)}"
-        operands = (a1, b1, a0, b0)
-        yield Computation((new - old) * HUNDRED if percent else new - old, operands, "steps", percent, True, shown)
-        if percent and "growth" in asked and old:
-            told = (
-                f"= ({format_operand(a1)} ÷ {format_operand(b1)}) ÷ ({format_operand(a0)} ÷ {format_operand(b0)}) − 1"
-            )
-            yield Computation((new - old) / abs(old) * HUNDRED, operands, "steps", True, True, told)
-
-
-def _combine_sentence(claim: Claim, group: Group, asked: Sequence[Operation]) -> Iterator[Computation]:
-    """Two figures beside one another in a sentence: "$2.0 billion in 2019 and $6.0 billion in 2018"."""
-    facts = [f for f in group.facts if periods_fit(claim.all_periods, f.periods, f.years)][:_CELLS]
-    for one, other in pairwise(facts):
-        if _are_alike(one, other):
-            yield from combine_many([one, other], [operation for operation in asked if operation in {"sum", "average"}])
-
-
-def _combine_sentences(claim: Claim, groups: Sequence[Group], asked: Sequence[Operation]) -> Iterator[Computation]:
-    """Figures of two sentences together."""
-    if not {"sum", "average"} & set(asked) or claim.figure.digits < 3:
+        (a, b) for a, b in zip(one.facts, other.facts, strict=True)
+        if not a.change and latest_date(a)[0] and _is_timely(claim, a)
+    ][:6]  # fmt: skip
+    if "average" in asked and len(columns) > 1 and not percent:
+        total = sum((a.value - b.value for a, b in columns), Decimal(0))
+        shown = " + ".join(f"({format_operand(a)} − {format_operand(b)})" for a, b in columns)
+        operands = tuple(fact for pair in columns for fact in pair)
+        yield Computation(total / len(columns), operands, "steps", False, None, f"= ({shown}) ÷ {len(columns)}")
+    if "sum" not in asked:
         return
-    prose = [g for g in groups if g.table < 0][:6]
-    for one, other in combinations(prose, 2):
-        for a in one.facts[:6]:
-            for b in other.facts[:6]:
-                if _are_alike(a, b) and all(periods_fit(claim.all_periods, f.periods, f.years) for f in (a, b)):
-                    yield from combine_many([a, b], asked)
+    for (a, b), (c, d) in combinations(columns, 2):
+        if latest_date(a) == latest_date(c):
+            continue
+        (a1, b1), (a0, b0) = ((a, b), (c, d)) if latest_date(a) > latest_date(c) else ((c, d), (a, b))
+        new, old = a1.value + b1.value, a0.value + b0.value
+        shown = f"= ({format_operand(a1)} + {format_operand(b1)}) − ({format_operand(a0)} + {format_operand(b0)})"
+        operands = (a1, b1, a0, b0)
+        if not percent:
+            yield Computation(new - old, operands, "steps", False, True, shown)
+        elif old:
+            part = f"({format_operand(a0)} + {format_operand(b0)})"
+            yield Computation((new - old) / abs(old) * HUNDRED, operands, "steps", True, True, f"{shown}, ÷ {part}")
 
 
-def _are_alike(one: Fact, other: Fact) -> bool:
-    return (
-        one.figure.kind == other.figure.kind
-        and one.figure.scale == other.figure.scale
-        and one.figure.currency == other.figure.currency
-    )
+def _find_blocks(claim: Claim, evidence: Evidence) -> list[list[Group]]:
+    """The rows of the blocks that share the claim's terms, without totals."""
+    near = {g.block for term in claim.terms for g in evidence.by_term.get(term, ())[:LOOKED] if g.block >= 0}
+    return [rows for block in sorted(near) if (rows := _find_parts(evidence, block))][:_BLOCKS]
 
 
-def _multiply(claim: Claim, groups: Sequence[Group]) -> Iterator[Computation]:
-    """Numbers by prices, of a row; a percentage of an amount, and the amount that one is a percentage of."""
-    near = [
-        f for g in groups[:8] for f in g.facts[:8]
-        if not f.change and f.value and periods_fit(claim.all_periods, f.periods, f.years)
-    ]  # fmt: skip
-    shares = [f for f in near if f.figure.kind == "percent"]
-    amounts = [f for f in near if f.figure.kind == "number"]
-    for one, other in permutations(amounts, 2):
-        if one.group == other.group and one.table >= 0 and one.terms != other.terms:
-            yield Computation(one.value * other.value, (one, other), "product", False, None)
-    for amount in amounts:
-        for share in shares:
-            part = share.value / HUNDRED
-            yield Computation(amount.value * part, (amount, share), "product", False, None)
-            if claim.figure.digits > _PRODUCT_DIGITS:
-                yield Computation(amount.value / part, (amount, share), "ratio", False, None)
+def _find_parts(evidence: Evidence, block: int) -> list[Group]:
+    """The rows of a block without totals; none where they are too few or too many to be parts of one whole."""
+    rows = [g for g in evidence.blocks.get(block, ()) if g.name and not TOTAL.search(g.label)]
+    return rows if 1 < len(rows) <= _BLOCK else []
+
+
+def _find_columns(claim: Claim, rows: Sequence[Group]) -> Iterator[tuple[int, list[Fact]]]:
+    width = max(len(g.facts) for g in rows)
+    for at in range(min(width, _MOST)):
+        facts = [g.facts[at] for g in rows if len(g.facts) == width]
+        if len(facts) > 1 and not facts[0].change and all(_is_timely(claim, f) for f in facts):
+            yield at, facts
+
+
+def _sum_largest(claim: Claim, evidence: Evidence, said: str, *, percent: bool) -> Iterator[Computation]:
+    """ "The top three regions": the sum of a column's largest, and their share of all."""
+    match, least = _LARGEST.search(said), False
+    if match is None:
+        match, least = _SMALLEST.search(said), True
+    if match is None:
+        return
+    word = next(value for value in match.groupdict().values() if value).lower()
+    count = int(word) if word.isdigit() else ENGLISH.get(word) or int(chinese(word) or 0)
+    every = sorted(evidence.blocks)[:_BLOCKS]
+    for rows in _find_blocks(claim, evidence) or [r for b in every if (r := _find_parts(evidence, b))]:
+        for _, facts in _find_columns(claim, rows):
+            if not 1 < count < len(facts):
+                continue
+            chosen = sorted(facts, key=lambda f: f.value, reverse=not least)[:count]
+            if not percent:
+                yield from combine_many(chosen, ["sum"])
+            else:
+                yield from _share_of_sum(chosen, facts)
+                if all(f.figure.kind == "percent" or f.unit.percent for f in chosen):
+                    yield Computation(sum((f.value for f in chosen), Decimal(0)), tuple(chosen), "sum", True, False)
+
+
+def _share_of_sum(part: Sequence[Fact], whole: Sequence[Fact]) -> Iterator[Computation]:
+    total = sum((f.value for f in whole), Decimal(0))
+    if total:
+        some = sum((f.value for f in part), Decimal(0))
+        shown = f"= ({' + '.join(map(format_operand, part))}) ÷ ({' + '.join(map(format_operand, whole))})"
+        yield Computation(some / total * HUNDRED, tuple(dict.fromkeys((*part, *whole))), "parts", True, False, shown)
+
+
+def _share_of_blocks(
+    claim: Claim, rows: Sequence[Group], evidence: Evidence, *, percent: bool
+) -> Iterator[Computation]:
+    """A row as a share of the sum of its block, where no total is printed; the sum of a block by another row."""
+    for block in _find_blocks(claim, evidence):
+        for at, facts in _find_columns(claim, block):
+            total = sum((f.value for f in facts), Decimal(0))
+            for row in rows:
+                if row.table != facts[0].table or len(row.facts) <= at or not total or not _is_named(claim, row):
+                    continue
+                own = row.facts[at]
+                if own in facts:
+                    if percent:
+                        yield from _share_of_sum([own], facts)
+                elif own.value and not own.change and _is_timely(claim, own):
+                    ratio = total / own.value
+                    shown = f"= ({' + '.join(map(format_operand, facts))}) ÷ {format_operand(own)}"
+                    operands = (*facts, own)
+                    yield Computation(ratio * HUNDRED if percent else ratio, operands, "parts", percent, False, shown)
