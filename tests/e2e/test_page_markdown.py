@@ -67,7 +67,7 @@ async def test_markdown_is_shown_as_what_it_means(written_tab):
 async def test_verdicts_find_their_words_among_the_marks(written_tab):
     await ask(written_tab)
     bad = await written_tab.locator(".answer li .figure.bad").all_text_contents()
-    assert bad == ["$19,991 million (not found in the evidence)"]
+    assert bad == ["$19,991 million (the evidence says otherwise)"]
     assert await written_tab.locator(".answer li .figure.bad strong").inner_text() == "$19,991 million"
     assert await written_tab.locator(".answer td .figure.bad").count() == 1
     assert await written_tab.locator(".answer li .figure.derived").count() == 1
