@@ -1,4 +1,4 @@
-"""Which facts of the evidence bear a figure out: of its kind, its time and its sign, and of the thing it is said of."""
+"""Which facts of the evidence support a figure of the answer, and whether the evidence contradicts it."""
 
 from __future__ import annotations
 

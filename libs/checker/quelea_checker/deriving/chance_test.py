@@ -1,4 +1,4 @@
-"""Computations that no form of sentence asks for, told from luck by how few others would come as near.
+"""A test against chance, for computations that the wording does not ask for.
 
 An analyst's own words ("some 17% less than twelve months earlier", "a mere 0.4 million fewer than the fourth") name the
 rows and not the computation. So all that can be made of the rows that are named, and of those of the sentence's own
@@ -51,7 +51,7 @@ _PROSE = 6
 def find_unlikely_by_chance(
     claim: Claim, matched_facts: Sequence[Fact], evidence: Evidence, budget: Budget
 ) -> Computation | None:
-    """The one computation that gives the figure, where that is no luck.
+    """Return a computation that gives the figure, unless so many were tried that one may do so by chance.
 
     Args:
         matched_facts: What the other figures of the sentence are in the evidence.

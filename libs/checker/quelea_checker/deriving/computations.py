@@ -37,8 +37,8 @@ def is_ordered(one: Fact, other: Fact) -> bool:
     """Whether the times of two facts say which is the earlier."""
     a, b = latest_date(one), latest_date(other)
     if a != b:
-        told = next((x, y) for x, y in zip(a, b, strict=True) if x != y)
-        return 0 not in (a[0], b[0]) and 0 not in told  # a year is not before its end
+        first = next((x, y) for x, y in zip(a, b, strict=True) if x != y)
+        return 0 not in (a[0], b[0]) and 0 not in first  # a year is not before its end
     return 0 not in (_relative(one), _relative(other)) and _relative(one) != _relative(other)
 
 

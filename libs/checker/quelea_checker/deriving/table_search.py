@@ -1,4 +1,4 @@
-"""The wide search: figures whose many digits agree are no luck, whatever the words about them are.
+"""A search of whole tables for figures with too many digits to agree by chance, whatever the words are.
 
 A figure of five digits and more may be the sum or difference of any two rows of a table that shares a word with the
 sentence, or a run of its rows; of four digits when one of the rows shares words itself, of three when both do. So may a

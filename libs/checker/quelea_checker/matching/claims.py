@@ -139,7 +139,7 @@ def is_bounded(figure: Figure, size: Decimal) -> bool:
 
 
 def find_scale(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | None:
-    """The multiplier with which the fact's size (or another in its unit) is what the figure says; None if none does."""
+    """Return the multiplier (1, 1,000, …) with which the fact's size, or `size`, equals the figure, or None."""
     figure = claim.figure
     own = fact.figure.size if size is None else size
     for times in find_multipliers(figure, fact):
@@ -186,7 +186,7 @@ def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
 
 
 def is_coincidence(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> bool:
-    """Few digits that agree only by rounding, or by a scale that nothing states, without a word in common."""
+    """Whether few digits agree only by rounding, or by a scale that nothing states, without a word in common."""
     figure = claim.figure
     exact = figure.size == fact.figure.size * times or figure.number == fact.figure.number
     guessed = times not in (ONE, figure.scale) and times not in fact.unit.scales
