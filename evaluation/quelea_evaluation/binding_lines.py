@@ -16,7 +16,7 @@ import quelea_checker
 from quelea_checker import CheckPassage
 from quelea_checker.binding import scorer
 from quelea_checker.binding.scorer import Binder
-from quelea_checker.matching.profiles import Profile, Ways
+from quelea_checker.matching.profiles import Profile, Translations
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact
 
@@ -43,17 +43,17 @@ def observed(lines: Iterable[str]) -> Iterator[str]:
 def _features(answer: str, passages: list[CheckPassage], question: str, kind: str, wrong: str) -> list[Row]:
     """Of each figure of the answer that a rival was found for; of a false sentence only of the figure that is false."""
     seen: list[Row] = []
-    features = scorer.features
+    features = scorer.rival_features
 
     def keep(
-        binder: Binder, said: Profile, beside: str, own: Fact, rival: Fact, digits: int, ways: Ways | None
+        binder: Binder, said: Profile, beside: str, own: Fact, rival: Fact, digits: int, ways: Translations | None
     ) -> list[float]:
         values = features(binder, said, beside, own, rival, digits, ways)
         if kind != "prose-value" or own.figure.text.strip() == wrong:
             seen.append({"kind": kind, "rival": bool(wrong), "features": values})
         return values
 
-    with patch.object(scorer, "features", keep), patch.object(scorer, "is_rival", lambda _: False):
+    with patch.object(scorer, "rival_features", keep), patch.object(scorer, "is_rival", lambda _: False):
         quelea_checker.check_answer(answer, passages, question=question)
     return seen
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from random import Random
 
 from quelea_checker.model import Period
-from quelea_checker.reading.calendar import fits
+from quelea_checker.reading.calendar import periods_fit
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, Group
 from quelea_fintext.glossary import known_phrases
@@ -84,7 +84,7 @@ def _of_cell(fact: Fact, cells: Sequence[Fact], evidence: Evidence, rnd: Random,
     alike = [o for o in cells if o.value != fact.value and o.figure.kind == fact.figure.kind and _scale(o, fact)]
     rows = [o for o in alike if (o.table, o.column) == (fact.table, fact.column) and o.group != fact.group]
     rows = [o for o in rows if evidence.groups[o.group].label != group.label]
-    far = [o for o in alike if o.table != fact.table and fits(fact.periods, o.periods, o.years)]
+    far = [o for o in alike if o.table != fact.table and periods_fit(fact.periods, o.periods, o.years)]
     far = [o for o in far if not evidence.groups[o.group].core & group.core]
     for kind, others in (("row", rows), ("table", far)):
         other = rnd.choice(others) if others else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
-from quelea_checker.matching.profiles import role, zones
+from quelea_checker.matching.profiles import find_role, find_word_zones
 from quelea_checker.reading.amounts import parse
 
 REGIONS = CheckPassage(
@@ -50,16 +50,16 @@ def test_words_that_the_evidence_does_not_have_speak_for_nothing_else() -> None:
     ],
 )
 def test_each_figure_has_its_own_words(sentence: str, before: list[str]) -> None:
-    assert [zone.before for _, zone in sorted(zones(sentence, parse(sentence)).items())] == before
+    assert [zone.before for _, zone in sorted(find_word_zones(sentence, parse(sentence)).items())] == before
 
 
 def test_a_list_that_cannot_be_taken_apart_tells_nothing() -> None:
     sentence = "Wool, flax, jute and hemp were 5.1 million and 6.2 million, respectively."
-    assert zones(sentence, parse(sentence)) == {}
+    assert find_word_zones(sentence, parse(sentence)) == {}
 
 
 @pytest.mark.parametrize(
     ("text", "found"), [("Fees fell by 5", "change"), ("Fees fell to 5", "level"), ("费用降至5", "level")]
 )
 def test_what_a_figure_came_to_is_not_by_how_much_it_moved(text: str, found: str) -> None:
-    assert role(text, text.index("5")) == found
+    assert find_role(text, text.index("5")) == found

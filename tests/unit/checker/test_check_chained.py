@@ -10,15 +10,7 @@ SHIPS = CheckPassage(
     "Freight income\t8,346\t7,912\t7,958\nResearch and development\t744\t680\t680\nOperating profit\t1,141\t966\t1,012",
 )
 GUIDANCE = CheckPassage("For 2025 we guide to EBITDA of NOK 2.2 billion to NOK 2.4 billion.")
-MARGINS = CheckPassage(
-    "分产品毛利率\n\t毛利率\t毛利率比上年同期增减\n模具\t28.77%\t减少0.65个百分点\n机器人\t31.08%\t增加2.40个百分点"
-)
 LOANS = CheckPassage("\t2023年12月31日\t2022年12月31日\t2021年12月31日\n不良贷款率\t1.18%\t1.25%\t1.37%")
-NINE = CheckPassage(
-    "主要会计数据（单位：千元）\n项目\t本报告期（7-9月）\t上年同期\t年初至报告期末（1-9月）\t上年同期\n"
-    "营业收入\t1,284,560\t1,102,335\t3,610,927\t3,288,140",
-    header="远帆 · 季度报告 · 2024 Q3 · 2024年9月30日",
-)
 
 
 def unsupported(answer: str, passage: CheckPassage) -> list[str]:
@@ -44,9 +36,7 @@ def unsupported(answer: str, passage: CheckPassage) -> list[str]:
             "The midpoint of the EBITDA guidance is NOK 2.6 billion.",
             GUIDANCE,
         ),
-        ("模具上年毛利率为29.42%。", "模具上年毛利率为28.12%。", MARGINS),
         ("不良贷款率连续下降，较2021年末下降0.19个百分点。", "不良贷款率连续下降，较2021年末下降0.91个百分点。", LOANS),
-        ("2024年上半年营业收入约为23.26亿元。", "2024年上半年营业收入约为25.26亿元。", NINE),
     ],
 )
 def test_true_passes_and_false_is_caught(true: str, false: str, passage: CheckPassage) -> None:

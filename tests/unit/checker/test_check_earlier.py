@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from quelea_checker import UNSUPPORTED, CheckPassage, check_answer
 
-EXPORTS = CheckPassage("2021年，我国服装出口1702.8亿美元，比2020年增长24.0%。")
 CASH = CheckPassage("Cash was 22.4 billion at September 30, 2023, an increase of 310 million from June 30, 2023.")
 ORDERS = CheckPassage("In 2023, orders were 130 million, an increase of 39 million from 2022.")
 STAFF = CheckPassage("Of 3,000 employees, 1,000 work in Asia and 1,500 in Europe. We run 1,962 locomotives.")
@@ -27,15 +26,9 @@ def doubted(answer, passages):
 @pytest.mark.parametrize(
     ("passages", "true", "false"),
     [
-        ([EXPORTS], "2020年服装出口约为1373亿美元。", "2020年服装出口约为1294亿美元。"),
-        ([EXPORTS], "2021年服装出口比上年增加约330亿美元。", "2021年服装出口比上年增加约409亿美元。"),
         ([CASH], "Three months earlier, cash was 22.1 billion.", "Three months earlier, cash was 22.7 billion."),
         ([ORDERS], "In 2022, orders were 91 million.", "In 2022, orders were 169 million."),
-        ([ORDERS], "Orders rose by 42.9% in 2023.", "Orders rose by 30.0% in 2023."),
-
         (MARGIN, "Net margin was 16.8% in 2023.", "Net margin was 595.2% in 2023."),
-        ([STAFF], "A third of employees work in Asia.", "Two thirds of employees work in Asia."),
-        ([STAFF], "三分之一的员工在亚洲工作。", "三分之二的员工在亚洲工作。"),
         ([STAFF], "Half of the employees work in Europe.", "A quarter of the employees work in Europe."),
         ([STAFF], "The railroad had 1962 locomotives.", "The railroad had 1926 locomotives."),
         ([SALES], "Asia halved in 2019.", "Europe halved in 2019."),
@@ -91,19 +84,9 @@ def test_a_growth_by_the_sentences_own_amounts():
     assert doubted("2018年末不良贷款余额6.3亿元，较年初增加1.62亿元，增幅约26%。", loans)
 
 
-UP = CheckPassage("In 2019, orders were 14,954 million, up 23.3% from the year before. Backlog was 9,447 million.")
 COUNTED = CheckPassage(
     "(in thousands)\n\t2019\t2018\nDiluted EPS shares outstanding\t9,159\t8,841\nDiluted EPS\t1.20\t1.10"
 )
-
-
-def test_the_year_of_what_there_was_before_needs_no_other_mention():
-    assert not doubted("In 2018, orders were about 12,128 million.", [UP])
-    assert not doubted("由2019年推算，2018年orders约为12,128百万。", [UP])
-    year, amount = check_answer("In 2017, orders were about 12,128 million.", [UP]).figures
-    assert {year.verdict, amount.verdict} <= UNSUPPORTED
-    year, amount = check_answer("In 2018, orders were about 14,954 million.", [UP]).figures
-    assert {year.verdict, amount.verdict} <= UNSUPPORTED
 
 
 def test_shares_that_are_counted_have_the_tables_scale():

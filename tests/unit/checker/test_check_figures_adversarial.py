@@ -128,12 +128,7 @@ def test_a_statement_of_one_passage_holds_for_its_document_alone():
 @pytest.mark.parametrize(
     ("answer", "formula"),
     [
-        (
-            "The ratio of current assets to current liabilities changed by 0.20 from 2023 to 2024.",
-            "= 900 ÷ 600 − 650 ÷ 500",
-        ),
         ("The average of stores in 2024 was 435.5.", "= (451 + 420) ÷ 2"),
-        ("The units granted, 12,503 at 36.40, were worth 455,109 in 2024.", "= 12,503 × 36.40"),
     ],
 )
 def test_computations_of_two_steps(answer, formula):
@@ -141,5 +136,4 @@ def test_computations_of_two_steps(answer, formula):
         "Depot\t2024\t2023\t2022\nCurrent assets\t900\t650\t640\nCurrent liabilities\t600\t500\t490\n"
         "Number of stores\t451\t420\t398"
     )
-    grants = CheckPassage("Grants\tNumber of units\tPrice\nGranted in 2024\t12,503\t36.40")
-    assert formula in [f.formula for f in check_answer(answer, [table, grants]).figures]
+    assert formula in [f.formula for f in check_answer(answer, [table]).figures]

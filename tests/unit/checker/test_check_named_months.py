@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from quelea_checker import CheckPassage, check_answer
 from quelea_checker.reading.amounts import parse_amounts
-from quelea_checker.reading.attachment import attached
+from quelea_checker.reading.attachment import attach_periods
 from quelea_checker.reading.periods import find_periods
 
 TABLE = CheckPassage(
@@ -75,7 +75,7 @@ def test_a_quarter_compared_with_that_of_a_year_is_of_the_next_one(text, years):
 )
 def test_a_change_is_not_of_the_time_it_is_measured_from(text, years):
     figures, periods = parse_amounts(text), find_periods(text)
-    assert [period.year for period in attached(text, figures, periods)[-1]] == years
+    assert [period.year for period in attach_periods(text, figures, periods)[-1]] == years
 
 
 @pytest.mark.parametrize(

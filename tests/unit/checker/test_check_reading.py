@@ -32,22 +32,22 @@ def test_a_plain_cell(cell, monkeypatch):
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_forms_that_no_text_can_hold_are_not_looked_for(text, monkeypatch):
-    periods._found.cache_clear()
+    periods._find_cached.cache_clear()
     short = periods.find_periods(text)
     every = {name for name, _ in periods.FORMS}
-    monkeypatch.setattr(periods, "likely", lambda *_, **__: every)
-    periods._found.cache_clear()
+    monkeypatch.setattr(periods, "find_candidate_forms", lambda *_, **__: every)
+    periods._find_cached.cache_clear()
     assert periods.find_periods(text) == short
-    periods._found.cache_clear()
+    periods._find_cached.cache_clear()
 
 
 @pytest.mark.parametrize(
     "text", ["See 2023 Q1 AAPL.pdf for $5 million.", "Sales of 5.5 million; Note 7, item 12.", "第3章 5号"]
 )
 def test_names_of_files_are_hidden_only_where_there_are_some(text, monkeypatch):
-    short = amounts.hidden(text)
+    short = amounts.mask_non_figures(text)
     monkeypatch.setattr(amounts, "_PLAIN", amounts._WITH_FILES)
-    assert amounts.hidden(text) == short
+    assert amounts.mask_non_figures(text) == short
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from quelea_fintext.glossary import glossed
 
-from quelea_checker.binding.exchanges import before, behind, still
+from quelea_checker.binding.exchanges import strip_direction, words_before, words_behind
+from quelea_checker.matching.claims import Claim
 from quelea_checker.matching.profiles import RESPECTIVELY
 from quelea_checker.model import Figure, Period
 from quelea_checker.reading.evidence import Evidence
-from quelea_checker.reading.facts import Fact, Group, content
+from quelea_checker.reading.facts import Fact, Group, content_terms
 from quelea_checker.reading.periods import find_periods
 
 Terms = frozenset[str]
@@ -39,43 +39,12 @@ _AND = re.compile(r"\b(?:and|plus|while|whereas|but)\b|[和与及而]|加上", r
 _CANDIDATES = 60
 _MOST = 60
 """Figures of a sentence whose words are told apart."""
-_TIMES = content("quarter quarterly annual fiscal year month half period")
+_TIMES = content_terms("quarter quarterly annual fiscal year month half period")
 
 
-class Said(Protocol):
-    """A figure of the answer with the words about it."""
-
-    @property
-    def figure(self) -> Figure:
-        """It."""
-        ...
-
-    @property
-    def sentence(self) -> str:
-        """Its sentence."""
-        ...
-
-    @property
-    def terms(self) -> Terms:
-        """Of the sentence and the question."""
-        ...
-
-    @property
-    def across(self) -> bool:
-        """The evidence is in another language."""
-        ...
-
-    @property
-    def about(self) -> Callable[[], tuple[str, str, str]]:
-        """See around(); empty texts where nothing is known."""
-        ...
-
-    def heard(self, text: str) -> Terms:
-        """The terms of a text."""
-        ...
-
-
-def around(sentence: str, question: str, amounts: Sequence[Figure], figure: Figure) -> tuple[str, str, str]:
+def split_surrounding_words(
+    sentence: str, question: str, amounts: Sequence[Figure], figure: Figure
+) -> tuple[str, str, str]:
     """The words before a figure, behind it, and all but those before other figures; empty where figures are listed.
 
     "Before" is behind the figure before it, "behind" before the next one, both within the clause.
@@ -85,14 +54,14 @@ def around(sentence: str, question: str, amounts: Sequence[Figure], figure: Figu
     rest, at = [], 0
     for other in amounts if len(amounts) > 1 else ():
         if other is not figure:
-            rest.append(sentence[at : other.start - len(before(sentence, other, amounts))])
+            rest.append(sentence[at : other.start - len(words_before(sentence, other, amounts))])
             at = other.end
     apart = f"{' '.join(rest)} {sentence[at:]} {question}" if rest else ""
-    after = _AND.split(behind(sentence, figure, amounts))[0]
-    return still(before(sentence, figure, amounts)), after, apart
+    after = _AND.split(words_behind(sentence, figure, amounts))[0]
+    return strip_direction(words_before(sentence, figure, amounts)), after, apart
 
 
-def is_other(fact: Fact, claim: Said, evidence: Evidence, but: Container[int] = ()) -> bool:
+def is_of_other_row(fact: Fact, claim: Claim, evidence: Evidence, but: Container[int] = ()) -> bool:
     """The words name another row of its table, wholly, and its own less: Europe's sales are not Asia's.
 
     Those of the whole sentence and the question count, but not what they say of other figures; and those that stand
@@ -103,10 +72,10 @@ def is_other(fact: Fact, claim: Said, evidence: Evidence, but: Container[int] = 
     """
     if fact.table < 0:
         return False
-    said, after, apart = claim.about()
-    subject = claim.heard(said) if said else frozenset()
-    if _is_other(fact, claim.terms, evidence, but) and (
-        not subject or not apart or _is_other(fact, claim.heard(apart), evidence, but)
+    said, after, apart = claim.surrounding_words()
+    subject = claim.terms_of(said) if said else frozenset()
+    if _names_other_row(fact, claim.terms, evidence, but) and (
+        not subject or not apart or _names_other_row(fact, claim.terms_of(apart), evidence, but)
     ):
         return True
     if not subject:
@@ -114,22 +83,24 @@ def is_other(fact: Fact, claim: Said, evidence: Evidence, but: Container[int] = 
     own = evidence.groups[fact.group]
     if own.section and _is_of_other_section(fact, own, subject, evidence.rows[fact.table], but):
         return True
-    if not _is_other(fact, subject, evidence, but):
+    if not _names_other_row(fact, subject, evidence, but):
         if but or own.core & claim.terms:
             return False
-        words = _words(said) if claim.across else ()
-        return any(all(not w or w & row.core for w in words) for row in _elsewhere(fact, own, subject, evidence))
-    return not (after and own.name & claim.heard(after) - subject)
+        words = _translate_words(said) if claim.is_cross_language else ()
+        return any(
+            all(not w or w & row.core for w in words) for row in _find_rows_elsewhere(fact, own, subject, evidence)
+        )
+    return not (after and own.name & claim.terms_of(after) - subject)
 
 
-def _words(text: str) -> list[Terms]:
+def _translate_words(text: str) -> list[Terms]:
     """What each word is called in the other language, times left out."""
     for period in reversed(find_periods(text)):
         text = f"{text[: period.start]} {text[period.end :]}"
-    return [content(" ; ".join(glossed(word))) - _TIMES for word in content(text)]
+    return [content_terms(" ; ".join(glossed(word))) - _TIMES for word in content_terms(text)]
 
 
-def _elsewhere(fact: Fact, own: Group, subject: Terms, evidence: Evidence) -> Iterator[Group]:
+def _find_rows_elsewhere(fact: Fact, own: Group, subject: Terms, evidence: Evidence) -> Iterator[Group]:
     """Rows of other tables, of the same document and time, that are named wholly, where no word is of the fact's."""
     if not fact.periods:
         return
@@ -152,7 +123,7 @@ def _time(period: Period) -> tuple[int, ...]:
     return period.year, period.quarter, period.half, period.month, period.day, period.months
 
 
-def _is_other(fact: Fact, terms: Terms, evidence: Evidence, but: Container[int]) -> bool:
+def _names_other_row(fact: Fact, terms: Terms, evidence: Evidence, but: Container[int]) -> bool:
     group = evidence.groups[fact.group]
     rows = evidence.named(fact.table, terms)
     if rows and not (group.name <= terms and group.core <= terms):
@@ -172,13 +143,13 @@ def _is_other(fact: Fact, terms: Terms, evidence: Evidence, but: Container[int])
 
 def _is_of_other_section(fact: Fact, group: Group, terms: Terms, rows: Sequence[Group], but: Container[int]) -> bool:
     """ "Net sales" under "Europe:", where the words name the section of another row of this label."""
-    own = content(group.section)
+    own = content_terms(group.section)
     if own <= terms:
         return False
     for row in rows:
         if row.label != group.label or row.section == group.section or row.facts[0].group in but:
             continue
-        section = content(row.section)
+        section = content_terms(row.section)
         if section - own and section <= terms and not (own - section) & terms and _differs(fact, row):
             return True
     return False
@@ -188,7 +159,7 @@ def _differs(fact: Fact, row: Group) -> bool:
     return any(f.column == fact.column and f.value != fact.value for f in row.facts)
 
 
-def is_printed(claim: Said, operands: Sequence[Fact], form: str, facts: Iterable[Fact]) -> bool:
+def is_printed(claim: Claim, operands: Sequence[Fact], form: str, facts: Iterable[Fact]) -> bool:
     """The figure is that of another row, so that a sum or a difference that no word asks for is not what it is said of.
 
     Args:
@@ -199,7 +170,7 @@ def is_printed(claim: Said, operands: Sequence[Fact], form: str, facts: Iterable
         return False
     rows = {fact.group for fact in operands}
     if form == "sum":
-        asked = bool(_SUMMED.search(sentence) or _AND.search(claim.about()[0]))
+        asked = bool(_SUMMED.search(sentence) or _AND.search(claim.surrounding_words()[0]))
     elif len(rows) == 1:
         asked = bool(_BETWEEN_TIMES.search(sentence))
     else:

@@ -9,8 +9,18 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from quelea_checker.matching.profiles import CARRIED, FAR, OWN, Profile, Ways, Zone, profile, told, zones
-from quelea_checker.reading.facts import Fact, Group, content
+from quelea_checker.matching.profiles import (
+    CARRIED,
+    FAR,
+    OWN,
+    Profile,
+    Translations,
+    WordZone,
+    build_profile,
+    distinctive_terms,
+    find_word_zones,
+)
+from quelea_checker.reading.facts import Fact, Group, content_terms
 
 _GROUPS = 16
 """Rows and sentences whose figures are set against the one that a figure of the answer is taken for."""
@@ -28,13 +38,13 @@ _MORE, _MORE_BESIDE = 1.0, 2.0
 """The same at the least, of a rival elsewhere and of one in the same sentence, whose words are of both at times."""
 _UNSAID = 0.3
 """What a word of a fact's name that the answer does not say takes from its fit."""
-_TOTALS = content("total sum 总额 总计 合计 共计 总数 总量 总和")
+_TOTALS = content_terms("total sum 总额 总计 合计 共计 总数 总量 总和")
 """A total is a total of something: alone such a word names nothing."""
 Key = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class FactWords:
     """What the evidence says a fact is of."""
 
     words: Profile
@@ -54,8 +64,8 @@ class Binder:
         self._groups = groups
         self._by_term = by_term
         self._titles = titles
-        self._named: dict[Key, Named] = {}
-        self._zones: dict[int, dict[int, Zone]] = {}
+        self._named: dict[Key, FactWords] = {}
+        self._zones: dict[int, dict[int, WordZone]] = {}
         self._weights: dict[str, float] = {}
         self._headers: dict[int, frozenset[str]] = {}
 
@@ -67,7 +77,7 @@ class Binder:
             known = self._weights[term] = math.log((len(self._groups) + 1) / groups) if groups else 0.0
         return known
 
-    def of(self, fact: Fact) -> Named:
+    def of(self, fact: Fact) -> FactWords:
         """What is said of a fact."""
         key = fact.group, fact.column, fact.figure.start
         known = self._named.get(key)
@@ -75,22 +85,22 @@ class Binder:
             known = self._named[key] = self._read(fact)
         return known
 
-    def _read(self, fact: Fact) -> Named:
+    def _read(self, fact: Fact) -> FactWords:
         group = self._groups[fact.group]
         if fact.passage not in self._headers:
-            self._headers[fact.passage] = content(self._titles[fact.passage])
+            self._headers[fact.passage] = content_terms(self._titles[fact.passage])
         found = dict.fromkeys(self._headers[fact.passage], _HEADER)
         if fact.table >= 0:
-            found |= dict.fromkeys(told(fact.words), _COLUMN)
-            found |= dict.fromkeys(told(group.section), _SECTION)
-            found |= dict.fromkeys(told(group.label), _LABEL)
-            found |= dict.fromkeys(group.core & told(group.label), OWN)
-            return Named(found, "")
+            found |= dict.fromkeys(distinctive_terms(fact.words), _COLUMN)
+            found |= dict.fromkeys(distinctive_terms(group.section), _SECTION)
+            found |= dict.fromkeys(distinctive_terms(group.label), _LABEL)
+            found |= dict.fromkeys(group.core & distinctive_terms(group.label), OWN)
+            return FactWords(found, "")
         zoned = self._zones.get(fact.group)
         if zoned is None:
-            zoned = self._zones[fact.group] = zones(group.label, [f.figure for f in group.facts], known=True)
-        zone = zoned.get(fact.figure.start, Zone())
-        return Named({**found, **profile(zone, group.label)}, zone.beside)
+            zoned = self._zones[fact.group] = find_word_zones(group.label, [f.figure for f in group.facts], known=True)
+        zone = zoned.get(fact.figure.start, WordZone())
+        return FactWords({**found, **build_profile(zone, group.label)}, zone.beside)
 
     def score(self, said: Profile, fact: Fact) -> float:
         """How well the words said of a figure fit a fact: rare words of both, less those that only the fact has."""
@@ -128,8 +138,8 @@ FEATURES = (
 )  # fmt: skip
 
 
-def features(
-    binder: Binder, said: Profile, beside: str, own: Fact, rival: Fact, digits: int, ways: Ways | None
+def rival_features(
+    binder: Binder, said: Profile, beside: str, own: Fact, rival: Fact, digits: int, ways: Translations | None
 ) -> list[float]:
     """What tells whether a rival is what a figure is said of, rather than the fact that it is taken for.
 
@@ -177,29 +187,31 @@ def features(
     ]  # fmt: skip
 
 
-def best(binder: Binder, said: Profile, facts: Iterable[Fact]) -> Fact:
+def find_best(binder: Binder, said: Profile, facts: Iterable[Fact]) -> Fact:
     """The fact that the words fit best."""
     return max(facts, key=lambda fact: binder.score(said, fact))
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class FigureMatch:
     """A figure of a sentence, by what is said of it, and the facts that it may be."""
 
     said: Profile
     facts: Sequence[Fact]
 
 
-def are_exchanged(binder: Binder, one: Taken, other: Taken) -> bool:
+def are_exchanged(binder: Binder, one: FigureMatch, other: FigureMatch) -> bool:
     """Whether two figures of a sentence fit each other's facts better, by about a rare word or more, than their own."""
     ways = ((one, other), (other, one))
-    gains = [_most(binder.score, a.said, b.facts) - _most(binder.score, a.said, a.facts) for a, b in ways]
+    gains = [_best_score(binder.score, a.said, b.facts) - _best_score(binder.score, a.said, a.facts) for a, b in ways]
     if sum(gains) <= _GAIN:
         return False  # what neither says of a long sentence takes the same from both
-    return all(_most(binder.fit, a.said, b.facts) - _most(binder.fit, a.said, a.facts) > -_LOSS for a, b in ways)
+    return all(
+        _best_score(binder.fit, a.said, b.facts) - _best_score(binder.fit, a.said, a.facts) > -_LOSS for a, b in ways
+    )
 
 
-def _most(fit: Callable[[Profile, Fact], float], said: Profile, facts: Iterable[Fact]) -> float:
+def _best_score(fit: Callable[[Profile, Fact], float], said: Profile, facts: Iterable[Fact]) -> float:
     return max(fit(said, fact) for fact in facts)
 
 

@@ -1,4 +1,4 @@
-"""Which facts of the evidence bear a figure out: of its kind, its time and its sign, and of the thing it is said of."""
+"""Which facts of the evidence support a figure of the answer, and whether the evidence contradicts it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from quelea_checker.binding import scorer
 from quelea_checker.binding.scorer import Binder
-from quelea_checker.matching.claims import Claim, is_luck, multipliers, near, same_currency, same_kind, sign_fits, sizes
-from quelea_checker.matching.profiles import role, ways
+from quelea_checker.matching.claims import (
+    Claim,
+    find_facts_near,
+    find_multipliers,
+    find_scale,
+    is_coincidence,
+    same_currency,
+    same_kind,
+    sign_fits,
+)
+from quelea_checker.matching.profiles import find_role, find_translations
 from quelea_checker.model import Figure
 from quelea_checker.reading import calendar, wording
 from quelea_checker.reading.evidence import Evidence
@@ -19,9 +28,13 @@ _RIVALS = 12
 """Facts that the words fit best, which are tried as what the figure is said of."""
 
 
-def supporting(claim: Claim, evidence: Evidence, binder: Binder) -> Iterator[Fact]:
+def find_supporting_facts(claim: Claim, evidence: Evidence, binder: Binder) -> Iterator[Fact]:
     """Facts that support the figure as it stands, each once; none where the words are of another."""
-    found = [fact for fact in near(claim, evidence) if agrees(claim, fact, evidence) and is_comparable(claim, fact)]
+    found = [
+        fact
+        for fact in find_facts_near(claim, evidence)
+        if agrees(claim, fact, evidence) and is_comparable(claim, fact)
+    ]
     if found and not is_of_another(claim, found, evidence, binder):
         yield from found
 
@@ -32,15 +45,17 @@ def is_comparable(claim: Claim, fact: Fact) -> bool:
     return (
         same_kind(figure, fact)
         and same_currency(figure, fact)
-        and calendar.fits(claim.periods, fact.periods, fact.years)
+        and calendar.periods_fit(claim.periods, fact.periods, fact.years)
     )
 
 
 def agrees(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
     """Its size, sign and direction are what the claim says."""
     group = evidence.groups[fact.group]
-    scale = sizes(claim, fact)
-    return scale is not None and not is_luck(claim, fact, scale, group.name) and sign_fits(claim, fact, group.label)
+    scale = find_scale(claim, fact)
+    return (
+        scale is not None and not is_coincidence(claim, fact, scale, group.name) and sign_fits(claim, fact, group.label)
+    )
 
 
 def is_of_another(claim: Claim, found: Sequence[Fact], evidence: Evidence, binder: Binder) -> bool:
@@ -48,8 +63,8 @@ def is_of_another(claim: Claim, found: Sequence[Fact], evidence: Evidence, binde
     figure, zone = claim.figure, claim.zone
     if zone is None or (figure.kind == "number" and figure.digits < _TOLD):
         return False
-    said = claim.said()
-    own = scorer.best(binder, said, found)
+    said = claim.profile()
+    own = scorer.find_best(binder, said, found)
     groups = binder.near(said)
     if all(group is not evidence.groups[own.group] for group in groups):
         groups.append(evidence.groups[own.group])
@@ -57,8 +72,8 @@ def is_of_another(claim: Claim, found: Sequence[Fact], evidence: Evidence, binde
     rivals = [fact for group in groups for fact in group.facts if fact.value not in values and is_alike(claim, fact)]
     for rival in sorted(rivals, key=lambda fact: -binder.score(said, fact))[:_RIVALS]:
         if is_comparable(claim, rival) and not agrees(claim, rival, evidence):
-            called = ways(claim.sentence) if claim.across else None
-            seen = scorer.features(binder, said, zone.beside, own, rival, figure.digits, called)
+            called = find_translations(claim.sentence) if claim.is_cross_language else None
+            seen = scorer.rival_features(binder, said, zone.beside, own, rival, figure.digits, called)
             return scorer.is_rival(seen)
     return False
 
@@ -70,9 +85,9 @@ def is_alike(claim: Claim, fact: Fact) -> bool:
         (figure.kind != "number" or fact.figure.digits >= _TOLD)
         and (figure.kind != "percent" or fact.figure.kind == "percent" or _is_percent(fact))
         and not fact.figure.text.startswith("00")
-        and fact.passage not in claim.barred
-        and not (claim.every and fact.table < 0 and not fact.periods)
-        and not any(states(other, fact) for other in claim.others)
+        and fact.passage not in claim.excluded_passages
+        and not (claim.all_periods and fact.table < 0 and not fact.periods)
+        and not any(has_size_of(other, fact) for other in claim.other_figures)
         and (figure.kind != "number" or fact.table >= 0 or bool(figure.currency) == bool(fact.figure.currency))
         and has_role(claim, fact)
     )
@@ -80,18 +95,50 @@ def is_alike(claim: Claim, fact: Fact) -> bool:
 
 def _is_percent(fact: Fact) -> bool:
     """Its unit is percent, or it stands under "Growth (decline)"."""
-    return fact.unit.percent is True or (fact.table >= 0 and fact.unit.percent is None and wording.is_both(fact.words))
+    return fact.unit.percent is True or (
+        fact.table >= 0 and fact.unit.percent is None and wording.names_both_directions(fact.words)
+    )
 
 
-def states(figure: Figure, fact: Fact) -> bool:
+def has_size_of(figure: Figure, fact: Fact) -> bool:
     """The figure is the fact's, as far as the size tells."""
-    return any(abs(figure.size - fact.figure.size * times) <= figure.tolerance for times in multipliers(figure, fact))
+    return any(
+        abs(figure.size - fact.figure.size * times) <= figure.tolerance for times in find_multipliers(figure, fact)
+    )
 
 
 def has_role(claim: Claim, fact: Fact) -> bool:
     """A change is not set against a level."""
     if claim.figure.kind != "number":
         return True
-    said = role(claim.sentence, claim.figure.start)
-    found = ("change" if fact.change else "level") if fact.table >= 0 else role(fact.words, fact.figure.start)
+    said = find_role(claim.sentence, claim.figure.start)
+    found = ("change" if fact.change else "level") if fact.table >= 0 else find_role(fact.words, fact.figure.start)
     return not said or not found or said == found
+
+
+def is_contradicted(claim: Claim, evidence: Evidence, binder: Binder) -> bool:
+    """The evidence has what the words name, and its value is another.
+
+    So it is where the figure stands in the evidence but is said there of something else, and where what the words
+    name has another figure at a time that they name.
+    """
+    if any(agrees(claim, fact, evidence) and is_comparable(claim, fact) for fact in find_facts_near(claim, evidence)):
+        return True
+    groups = binder.near(claim.profile()) if claim.zone is not None else []
+    return any(_is_named(claim, fact, evidence) for group in groups for fact in group.facts)
+
+
+def _is_named(claim: Claim, fact: Fact, evidence: Evidence) -> bool:
+    """The words name its row, or are all said of it in prose, and its time and kind fit."""
+    if fact.table >= 0:
+        name = evidence.groups[fact.group].name
+        named = bool(name) and name <= claim.terms
+    else:
+        words = claim.terms_of(claim.sentence)
+        named = bool(words) and words <= fact.terms
+    return (
+        named
+        and calendar.periods_fit(claim.all_periods, fact.periods, fact.years)
+        and is_alike(claim, fact)
+        and is_comparable(claim, fact)
+    )

@@ -1,4 +1,4 @@
-"""Computations that no form of sentence asks for, told from luck by how few others would come as near.
+"""A test against chance, for computations that the wording does not ask for.
 
 An analyst's own words ("some 17% less than twelve months earlier", "a mere 0.4 million fewer than the fourth") name the
 rows and not the computation. So all that can be made of the rows that are named, and of those of the sentence's own
@@ -12,18 +12,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, permutations
 
-from quelea_fintext.numerals import how_many
-
-from quelea_checker.deriving.acceptance import follows
-from quelea_checker.deriving.computations import Try, is_later, is_ordered, many, months, show, two
+from quelea_checker.deriving.acceptance import is_accepted
+from quelea_checker.deriving.computations import (
+    Computation,
+    combine_many,
+    combine_two,
+    is_later,
+    is_ordered,
+    period_months,
+)
 from quelea_checker.deriving.derivation import Budget
-from quelea_checker.matching.claims import Claim, near, same_currency, same_kind, sizes
-from quelea_checker.matching.relevance import relevant
+from quelea_checker.matching.claims import Claim, find_facts_near, find_scale, same_currency, same_kind
+from quelea_checker.matching.relevance import find_relevant_groups
 from quelea_checker.reading import wording
-from quelea_checker.reading.calendar import fits
+from quelea_checker.reading.calendar import periods_fit
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import TIMES, Fact, Group
 from quelea_checker.reading.wording import Operation
@@ -42,59 +46,55 @@ _LOOKED = 200
 _CELLS = 12
 _PARTS = 6
 _PROSE = 6
-_FIRST = re.compile(
-    r"\b(?:top|largest|biggest|first|leading) (two|three|four|five|ten)\b"
-    r"|\b(two|three|four|five|ten) (?:largest|biggest|leading)\b"
-    r"|前([二两三四五十])(?:大|名|位|家)",
-    re.IGNORECASE,
-)
 
 
-def likely(claim: Claim, stood: Sequence[Fact], evidence: Evidence, budget: Budget) -> Try | None:
-    """The one computation that gives the figure, where that is no luck.
+def find_unlikely_by_chance(
+    claim: Claim, matched_facts: Sequence[Fact], evidence: Evidence, budget: Budget
+) -> Computation | None:
+    """Return a computation that gives the figure, unless so many were tried that one may do so by chance.
 
     Args:
-        stood: What the other figures of the sentence are in the evidence.
+        matched_facts: What the other figures of the sentence are in the evidence.
     """
     figure = claim.figure
     if budget.figures < 0 or not figure.size:
         return None
-    printed = (f for f in near(claim, evidence) if same_kind(figure, f) and sizes(claim, f) is not None)
+    printed = (f for f in find_facts_near(claim, evidence) if same_kind(figure, f) and find_scale(claim, f) is not None)
     if figure.is_in_digits and any(printed):
         return None  # something spoke against it
-    found: Try | None = None
+    found: Computation | None = None
     counted: set[int] = set()
     target, slack, reach = float(figure.size), float(claim.tolerance) * 1.001, math.sqrt(_RANGE)
-    for one in _computations(claim, stood, evidence):
+    for one in _find_computations(claim, matched_facts, evidence):
         if not budget.take():
             return None
-        sizes_of = [abs(float(one.value)) * times for times in _scales(one)]
+        sizes_of = [abs(float(one.value)) * times for times in _find_scales(one)]
         counted |= {round(size / target / _ALIKE) for size in sizes_of if 1 / reach <= size / target <= reach}
         close = found is None and any(abs(size - target) <= slack for size in sizes_of)
-        if close and follows(claim, one, evidence):
+        if close and is_accepted(claim, one, evidence):
             found = one
     luck = len(counted) * 2 * slack / (target * math.log(_RANGE))
     return found if luck <= _BY_LUCK else None
 
 
-def _scales(one: Try) -> tuple[float, ...]:
+def _find_scales(one: Computation) -> tuple[float, ...]:
     unit = one.operands[0].unit.scales
     if one.percent or one.form in {"ratio", "parts", "growth"} or one.operands[0].figure.scale or not unit:
         return (1.0,)
     return tuple(map(float, unit))
 
 
-def _computations(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> Iterator[Try]:
+def _find_computations(claim: Claim, matched_facts: Sequence[Fact], evidence: Evidence) -> Iterator[Computation]:
     """Of a row at two times; of two rows, and of rows and their total, at one."""
     figure = claim.figure
     percent = figure.kind in {"percent", "points"}
     moved: tuple[Operation, ...] = ("growth",) if percent else ("change",)
     if figure.kind == "multiple":
         moved = ("ratio",)
-    rows, totals = _rows(claim, stood, evidence)
-    moves = claim.direction or {"growth", "change"} & set(wording.operations(claim.sentence))
+    rows, totals = _find_rows(claim, matched_facts, evidence)
+    moves = claim.direction or {"growth", "change"} & set(wording.find_operations(claim.sentence))
     for row in rows if moves or figure.kind != "percent" else ():
-        facts = _usable(claim, row)
+        facts = _find_usable(claim, row)
         for one, other in combinations(facts, 2):
             if not _are_timely(claim, one, other) or not _are_alike(one, other):
                 continue
@@ -102,71 +102,55 @@ def _computations(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> It
                 continue  # how a share grew is told in points
             if is_ordered(one, other):
                 new, old = (one, other) if is_later(one, other) else (other, one)
-                yield from two(new, old, moved, percent=percent, ordered=True)
+                yield from combine_two(new, old, moved, percent=percent, ordered=True)
             elif not (one.periods and other.periods):  # the words say which way it went, and so which was the first
-                yield from two(one, other, moved, percent=percent, ordered=bool(claim.direction) or None)
-                yield from two(other, one, moved, percent=percent, ordered=bool(claim.direction) or None)
-    yield from _of_the_first(claim, rows)
-    across = _across(claim)
-    counts = figure.kind == "number" and claim.alone
+                yield from combine_two(one, other, moved, percent=percent, ordered=bool(claim.direction) or None)
+                yield from combine_two(other, one, moved, percent=percent, ordered=bool(claim.direction) or None)
+    across = _choose_operations(claim)
+    counts = figure.kind == "number" and claim.is_only_amount
     each = counts and wording.is_each(claim.sentence, figure.start, figure.end)
-    for column in _columns(claim, [*rows, *totals]):
+    for column in _find_columns(claim, [*rows, *totals]):
         for a, b in permutations(column, 2):
             if each and b.value and a.figure.kind == b.figure.kind == "number" and not b.figure.currency:
-                yield Try(a.value / b.value, (a, b), "ratio", False, False)
+                yield Computation(a.value / b.value, (a, b), "ratio", False, False)
             if not _are_alike(a, b) or (percent and a.figure.kind == "percent" and across == ("ratio",)):
                 continue
-            if across == ("growth",) and not _is_said(a, b, evidence, claim):
+            if across == ("growth",) and not _are_both_named(a, b, evidence, claim):
                 continue
-            yield from two(a, b, [o for o in across if o != "sum"], percent=percent, ordered=None)
+            yield from combine_two(a, b, [o for o in across if o != "sum"], percent=percent, ordered=None)
         for count in range(2, min(len(column), _PARTS) + 1) if "sum" in across else ():
             for some in combinations(column, count):
                 if not all(_are_alike(some[0], other) for other in some[1:]):
                     continue
-                yield from many(some, ["sum"])
+                yield from combine_many(some, ["sum"])
 
 
-def _of_the_first(claim: Claim, rows: Sequence[Group]) -> Iterator[Try]:
-    """ "The three largest": the sum of so many of a list that is told from the greatest on."""
-    match = _FIRST.search(claim.sentence)
-    if match is None or claim.direction:
-        return
-    count = how_many(next(filter(None, match.groups())))
-    for row in rows:
-        facts = [f for f in _usable(claim, row) if _is_timely(claim, f)]
-        for at in range(len(facts) - count + 1):
-            some = facts[at : at + count]
-            if all(_are_alike(one, other) and one.value >= other.value for one, other in pairwise(some)):
-                total, percent = sum((f.value for f in some), Decimal(0)), some[0].figure.kind == "percent"
-                yield Try(total, tuple(some), "steps", percent, False, f"= {' + '.join(map(show, some))}")
-
-
-def _across(claim: Claim) -> tuple[Operation, ...]:
+def _choose_operations(claim: Claim) -> tuple[Operation, ...]:
     """What two rows may be set to."""
     if claim.figure.kind in {"percent", "points"}:
         return ("growth",) if claim.direction else ("ratio",)
     if claim.figure.kind == "multiple":
         return ("ratio",)
-    asked = [o for o in wording.operations(f"{claim.sentence} {claim.question}") if o in {"change", "sum"}]
+    asked = [o for o in wording.find_operations(f"{claim.sentence} {claim.question}") if o in {"change", "sum"}]
     return tuple(asked) if len(asked) == 1 else ("change", "sum")
 
 
-def _is_said(one: Fact, other: Fact, evidence: Evidence, claim: Claim) -> bool:
+def _are_both_named(one: Fact, other: Fact, evidence: Evidence, claim: Claim) -> bool:
     """Each row has a word of its own in the sentence: the one is so much more than the other."""
     return all(evidence.groups[f.group].core & claim.terms for f in (one, other))
 
 
-def _rows(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> tuple[list[Group], list[Group]]:
+def _find_rows(claim: Claim, matched_facts: Sequence[Fact], evidence: Evidence) -> tuple[list[Group], list[Group]]:
     """Those of the sentence's own figures, those that it names wholly, sentences of its words; and their totals."""
-    own = {fact.group: evidence.groups[fact.group] for fact in stood}
+    own = {fact.group: evidence.groups[fact.group] for fact in matched_facts}
     named: dict[int, Group] = {}
     for term in sorted(claim.terms - TIMES):
         for group in evidence.by_term.get(term, ())[:_LOOKED]:
             told = group.table >= 0 and group.facts and group.core and group.core <= claim.terms
-            if told and group.passage not in claim.barred:
+            if told and group.passage not in claim.excluded_passages:
                 named.setdefault(group.facts[0].group, group)
     known = frozenset(term for term in claim.terms - TIMES if term in evidence.by_term)
-    for group in relevant(claim, evidence)[:_PROSE]:
+    for group in find_relevant_groups(claim, evidence)[:_PROSE]:
         if group.table < 0 and group.facts and known and len(group.terms & known) * 2 >= len(known):
             named.setdefault(group.facts[0].group, group)
     tables = {group.table for group in (*own.values(), *named.values()) if group.table >= 0}
@@ -175,12 +159,12 @@ def _rows(claim: Claim, stood: Sequence[Fact], evidence: Evidence) -> tuple[list
     return list(rows.values())[:_ROWS], [group for at, group in totals.items() if at not in rows]
 
 
-def _usable(claim: Claim, row: Group) -> list[Fact]:
+def _find_usable(claim: Claim, row: Group) -> list[Fact]:
     return [f for f in row.facts if same_currency(claim.figure, f) and not f.change][:_CELLS]
 
 
 def _is_timely(claim: Claim, fact: Fact) -> bool:
-    return fits(claim.periods or claim.every, fact.periods, fact.years)
+    return periods_fit(claim.periods or claim.all_periods, fact.periods, fact.years)
 
 
 def _are_alike(one: Fact, other: Fact) -> bool:
@@ -189,27 +173,27 @@ def _are_alike(one: Fact, other: Fact) -> bool:
     return (
         (a.kind, bool(a.currency), one.unit.scales) == (b.kind, bool(b.currency), other.unit.scales)
         and (a.scale is None) == (b.scale is None)
-        and (months(one) == months(other) or 0 in (months(one), months(other)))
+        and (period_months(one) == period_months(other) or 0 in (period_months(one), period_months(other)))
     )
 
 
 def _are_timely(claim: Claim, one: Fact, other: Fact) -> bool:
     """Each time of the clause is that of one of them; where that is the one compared with, of the earlier."""
     later, earlier = (one, other) if is_later(one, other) else (other, one)
-    first, last = wording.clause(claim.sentence, claim.figure.start, claim.figure.end)
-    own = [p for p in claim.every if first <= p.start and p.end <= last] or claim.periods or claim.every
+    first, last = wording.find_clause(claim.sentence, claim.figure.start, claim.figure.end)
+    own = [p for p in claim.all_periods if first <= p.start and p.end <= last] or claim.periods or claim.all_periods
     based = len(own) == 1 and _THAN.search(claim.sentence[first : own[0].start])
     named = earlier if based else later
-    return fits(own, named.periods, named.years) and all(
-        any(fits((period,), f.periods, f.years) for f in (one, other)) for period in own
+    return periods_fit(own, named.periods, named.years) and all(
+        any(periods_fit((period,), f.periods, f.years) for f in (one, other)) for period in own
     )
 
 
-def _columns(claim: Claim, rows: Sequence[Group]) -> Iterator[list[Fact]]:
+def _find_columns(claim: Claim, rows: Sequence[Group]) -> Iterator[list[Fact]]:
     """Figures of one column of a table, or of one sentence, at a time that the sentence names."""
     by_place: dict[tuple[int, int], list[Fact]] = {}
     for row in rows:
-        for fact in _usable(claim, row):
+        for fact in _find_usable(claim, row):
             if _is_timely(claim, fact):
                 place = (fact.table, fact.column) if fact.table >= 0 else (-1, fact.group)
                 by_place.setdefault(place, []).append(fact)

@@ -20,7 +20,7 @@ _CURRENT = re.compile(r"本报告期|本期|本年度?|\b(?:this|current) (?:yea
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class Computation:
     """A computation: its value, in percent when `percent`, from operands in the order of the formula."""
 
     value: Decimal
@@ -31,22 +31,20 @@ class Try:
     """True: its sign says which way; None: it may be turned round; False: its sign is its own."""
     shown: str = ""
     """The formula, of computations of two steps."""
-    former: bool = False
-    """It is what there was the time before that of the operands."""
 
 
 def is_ordered(one: Fact, other: Fact) -> bool:
     """Whether the times of two facts say which is the earlier."""
-    a, b = when(one), when(other)
+    a, b = latest_date(one), latest_date(other)
     if a != b:
-        told = next((x, y) for x, y in zip(a, b, strict=True) if x != y)
-        return 0 not in (a[0], b[0]) and 0 not in told  # a year is not before its end
+        first = next((x, y) for x, y in zip(a, b, strict=True) if x != y)
+        return 0 not in (a[0], b[0]) and 0 not in first  # a year is not before its end
     return 0 not in (_relative(one), _relative(other)) and _relative(one) != _relative(other)
 
 
 def is_later(one: Fact, other: Fact) -> bool:
     """Which of two ordered facts is of the later time."""
-    return (when(one), _relative(one)) > (when(other), _relative(other))
+    return (latest_date(one), _relative(one)) > (latest_date(other), _relative(other))
 
 
 def _relative(fact: Fact) -> int:
@@ -56,76 +54,78 @@ def _relative(fact: Fact) -> int:
     return 1 if _PRIOR.search(fact.words) else 2 if _CURRENT.search(fact.words) else 0
 
 
-def when(fact: Fact) -> tuple[int, int, int]:
+def latest_date(fact: Fact) -> tuple[int, int, int]:
     """(year, month, day) of the latest time of a fact, 0 where not known."""
     period = max(fact.periods, key=lambda p: (p.year, p.month, p.quarter)) if fact.periods else Period(0, 0)
     return period.year, period.month or 3 * period.quarter, period.day
 
 
-def months(fact: Fact) -> int:
+def period_months(fact: Fact) -> int:
     """How long its time is; 0 where nothing is said."""
     return max((period.months for period in fact.periods), default=0)
 
 
-def two(new: Fact, old: Fact, asked: Sequence[Operation], *, percent: bool, ordered: bool | None) -> Iterator[Try]:
+def combine_two(
+    new: Fact, old: Fact, asked: Sequence[Operation], *, percent: bool, ordered: bool | None
+) -> Iterator[Computation]:
     """What two facts give by the operations asked for."""
     a, b = new.value, old.value
     if a < 0 and b < 0:
         # Bookkeepers' brackets: expenses and payables are spoken of, and grow, without them; differences go both ways.
-        yield from _computed(a, b, (new, old), ["change"], percent=percent, ordered=ordered)
-        yield from _computed(-a, -b, (new, old), asked, percent=percent, ordered=ordered)
+        yield from _combine_values(a, b, (new, old), ["change"], percent=percent, ordered=ordered)
+        yield from _combine_values(-a, -b, (new, old), asked, percent=percent, ordered=ordered)
     else:
-        yield from _computed(a, b, (new, old), asked, percent=percent, ordered=ordered)
+        yield from _combine_values(a, b, (new, old), asked, percent=percent, ordered=ordered)
 
 
-def _computed(
+def _combine_values(
     a: Decimal, b: Decimal, pair: tuple[Fact, Fact], asked: Sequence[Operation], *, percent: bool, ordered: bool | None
-) -> Iterator[Try]:
+) -> Iterator[Computation]:
     new, old = pair
     if "growth" in asked and b:
-        yield Try((a - b) / abs(b) * HUNDRED, pair, "growth", True, ordered)
+        yield Computation((a - b) / abs(b) * HUNDRED, pair, "growth", True, ordered)
         if b < 0:  # from a loss: some divide by it as it stands
-            yield Try((a - b) / b * HUNDRED, pair, "growth", True, ordered)
+            yield Computation((a - b) / b * HUNDRED, pair, "growth", True, ordered)
     if ("change" in asked or "growth" in asked) and (ordered or (a and b)):
         points = percent and _is_percent(new) and _is_percent(old)
         if points or not percent:
-            yield Try(a - b, pair, "difference", points, ordered)
+            yield Computation(a - b, pair, "difference", points, ordered)
     if "share" in asked and b and not percent:
-        yield Try(a / b, pair, "ratio", False, False)
+        yield Computation(a / b, pair, "ratio", False, False)
     if "share" in asked and b and percent:
-        yield Try(a / b * HUNDRED, pair, "ratio", True, False)
+        yield Computation(a / b * HUNDRED, pair, "ratio", True, False)
     if "ratio" in asked and b:
-        yield Try(a / b, pair, "ratio", False, False)
-        yield Try(a / b * HUNDRED, pair, "ratio", True, False)
+        yield Computation(a / b, pair, "ratio", False, False)
+        yield Computation(a / b * HUNDRED, pair, "ratio", True, False)
 
 
 def _is_percent(fact: Fact) -> bool:
     return fact.figure.kind in {"percent", "points"} or fact.unit.percent is not False
 
 
-def many(facts: Sequence[Fact], asked: Sequence[Operation]) -> Iterator[Try]:
+def combine_many(facts: Sequence[Fact], asked: Sequence[Operation]) -> Iterator[Computation]:
     """Sum and average, if they are asked for."""
     total = sum((f.value for f in facts), Decimal(0))
     percent = all(f.figure.kind == "percent" for f in facts)
     if "sum" in asked:
-        yield Try(total, tuple(facts), "sum", percent, False)
+        yield Computation(total, tuple(facts), "sum", percent, False)
     if "average" in asked:
-        yield Try(total / len(facts), tuple(facts), "average", percent, False)
+        yield Computation(total / len(facts), tuple(facts), "average", percent, False)
 
 
-def parts_of(facts: Sequence[Fact], *, percent: bool) -> Iterator[Try]:
+def find_share_of_last(facts: Sequence[Fact], *, percent: bool) -> Iterator[Computation]:
     """The share that all but the last fact have of the last."""
     whole = facts[-1].value
     if whole:
         share = sum((fact.value for fact in facts[:-1]), Decimal(0)) / whole
-        yield Try(share * HUNDRED if percent else share, tuple(facts), "parts", percent, False)
+        yield Computation(share * HUNDRED if percent else share, tuple(facts), "parts", percent, False)
 
 
-def formula(attempt: Try) -> str:
+def format_formula(attempt: Computation) -> str:
     """As shown: "= 1,496.5 − 1,202.9"."""
     if attempt.shown:
         return attempt.shown
-    shown = [show(fact) for fact in attempt.operands]
+    shown = [format_operand(fact) for fact in attempt.operands]
     if attempt.form == "growth":
         return f"= ({shown[0]} − {shown[1]}) ÷ {shown[1]}"
     if attempt.form == "parts":
@@ -137,7 +137,7 @@ def formula(attempt: Try) -> str:
     return f"= {shown[0]} {sign} {shown[1]}"
 
 
-def show(fact: Fact) -> str:
+def format_operand(fact: Fact) -> str:
     """A fact in a formula: its number with its sign, without currency."""
     text = re.sub(r"[^\d.,%]", "", fact.figure.text).strip(",.") or f"{fact.figure.number:f}"
     return f"(−{text})" if fact.figure.negative else text

@@ -7,18 +7,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from quelea_checker.deriving.acceptance import follows
-from quelea_checker.deriving.columns import blocks, columns_of, years
-from quelea_checker.deriving.computations import Try, formula, is_later, is_ordered, many, parts_of, two, when
-from quelea_checker.deriving.earlier_values import earlier, is_moved, year_before
-from quelea_checker.deriving.fallback_search import LEAST, moves, wide
-from quelea_checker.deriving.steps import steps
-from quelea_checker.deriving.sums import sums
+from quelea_checker.deriving.acceptance import is_accepted
+from quelea_checker.deriving.computations import (
+    Computation,
+    combine_many,
+    combine_two,
+    find_share_of_last,
+    format_formula,
+    is_later,
+    is_ordered,
+    latest_date,
+)
+from quelea_checker.deriving.multi_step import combine_steps, combine_sums
+from quelea_checker.deriving.table_search import (
+    LEAST,
+    align_columns,
+    combine_blocks,
+    combine_years,
+    find_other_rows,
+    search_columns,
+)
 from quelea_checker.matching.claims import Claim, same_currency
-from quelea_checker.matching.relevance import relevant
+from quelea_checker.matching.relevance import find_relevant_groups
 from quelea_checker.model import ONE
 from quelea_checker.reading import wording
-from quelea_checker.reading.calendar import contradict, fits
+from quelea_checker.reading.calendar import periods_contradict, periods_fit
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, Group
 from quelea_checker.reading.wording import Operation
@@ -50,11 +63,10 @@ _UNSAID: tuple[Operation, ...] = ("growth", "change", "sum", "share")
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """How a figure follows: the formula, its operands; the year that it is of, where they tell only of the next."""
+    """How a figure follows: the formula and its operands."""
 
     formula: str
     operands: tuple[Fact, ...]
-    before: int = 0
 
 
 class Budget:
@@ -74,105 +86,100 @@ class Budget:
 def derive(claim: Claim, evidence: Evidence, budget: Budget) -> Derived | None:
     """The first computation that gives the figure, of those that the wording asks for, on rows that share its terms."""
     said = f"{claim.sentence} {claim.question}"
-    asked = wording.operations(said)
+    asked = wording.find_operations(said)
     if "sum" not in asked and claim.figure.digits >= LEAST and _is_of_years(claim):
         asked = (*asked, "sum")
     budget.figures -= 1
     if budget.figures < 0 or budget.left <= 0:
         return None
-    groups = relevant(claim, evidence)
-    for before in earlier(claim, groups, evidence):
-        if follows(claim, before, evidence):
-            return _derived(claim, before)
+    groups = find_relevant_groups(claim, evidence)
     if not asked and (claim.figure.digits <= LEAST or claim.figure.negative):
         return None
     asked = asked or _UNSAID
     if claim.figure.kind == "percent" and "growth" not in asked and ("change" in asked or claim.figure.digits >= LEAST):
         asked = ("growth", *asked)
-    for one in _tries(claim, groups, evidence, asked, said):
+    for one in _find_computations(claim, groups, evidence, asked, said):
         if not budget.take(one if isinstance(one, int) else 1):
             return None
-        if not isinstance(one, int) and follows(claim, one, evidence):
-            return _derived(claim, one)
+        if not isinstance(one, int) and is_accepted(claim, one, evidence):
+            return Derived(format_formula(one), one.operands)
     return None
-
-
-def _derived(claim: Claim, attempt: Try) -> Derived:
-    return Derived(formula(attempt), attempt.operands, year_before(claim, attempt) if attempt.former else 0)
 
 
 def _is_of_years(claim: Claim) -> bool:
     """One figure for several years: "in 2018 and 2019 it came to 222"."""
-    years = {p.year for p in claim.periods or claim.every if p.year}
-    return claim.alone and len(years) > 1 and claim.figure.kind == "number" and not claim.direction
+    years = {p.year for p in claim.periods or claim.all_periods if p.year}
+    return claim.is_only_amount and len(years) > 1 and claim.figure.kind == "number" and not claim.direction
 
 
-def _tries(
+def _find_computations(
     claim: Claim, groups: Sequence[Group], evidence: Evidence, asked: Sequence[Operation], said: str
-) -> Iterator[Try | int]:
+) -> Iterator[Computation | int]:
     percent = claim.figure.kind in {"percent", "points"}
     for group in groups:
-        yield from _within(claim, group, asked, said, percent)
-    yield from _across(claim, groups, evidence, asked, percent)
+        yield from _combine_row(claim, group, asked, said, percent)
+    yield from _combine_rows(claim, groups, evidence, asked, percent)
     if {"sum", "average"} & set(asked):
-        yield from years(claim, evidence, asked)
+        yield from combine_years(claim, evidence, asked)
     if {"sum", "average"} & set(asked) and claim.figure.digits > 2:
-        yield from blocks(claim, evidence, asked)
-    yield from steps(claim, groups, asked, percent=percent)
-    yield from sums(claim, groups, evidence, asked, percent=percent)
+        yield from combine_blocks(claim, evidence, asked)
+    yield from combine_steps(claim, groups, asked, percent=percent)
+    yield from combine_sums(claim, groups, evidence, asked, percent=percent)
     if not evidence.near(claim.figure.number, claim.figure.number, 1):  # else something spoke against it
         within = [
             o for o in asked if o in {"change", "growth"} or (o in {"sum", "average"} and claim.figure.digits > LEAST)
         ]
-        for group in moves(claim, groups, evidence) if within else ():
-            yield from _within(claim, group, within, said, percent)
-        yield from wide(claim, groups, evidence, percent=percent)
+        for group in find_other_rows(claim, groups, evidence) if within else ():
+            yield from _combine_row(claim, group, within, said, percent)
+        yield from search_columns(claim, groups, evidence, percent=percent)
 
 
-def _usable(claim: Claim, facts: Sequence[Fact], *, percent: bool) -> list[Fact]:
+def _find_usable(claim: Claim, facts: Sequence[Fact], *, percent: bool) -> list[Fact]:
     return [
         f
         for f in facts
-        if not f.change and same_currency(claim.figure, f) and (percent or f.unit.percent is not True or _bare(claim))
+        if not f.change
+        and same_currency(claim.figure, f)
+        and (percent or f.unit.percent is not True or _is_bare_number(claim))
     ]
 
 
-def _bare(claim: Claim) -> bool:
+def _is_bare_number(claim: Claim) -> bool:
     return not claim.figure.currency and claim.figure.scale is None
 
 
-def _named(claim: Claim, fact: Fact) -> set[int]:
+def _find_named_periods(claim: Claim, fact: Fact) -> set[int]:
     """Which of the times of the claim the fact is of."""
     return {
-        i for i, period in enumerate(claim.every)
-        if any(not contradict(period, p, fact.years) for p in fact.periods)
+        i for i, period in enumerate(claim.all_periods)
+        if any(not periods_contradict(period, p, fact.years) for p in fact.periods)
     }  # fmt: skip
 
 
-def _within(
+def _combine_row(
     claim: Claim, group: Group, asked: Sequence[Operation], said: str, percent: bool
-) -> Iterator[Try]:  # a private step
-    facts = _usable(claim, group.facts, percent=percent)[:14]
+) -> Iterator[Computation]:  # a private step
+    facts = _find_usable(claim, group.facts, percent=percent)[:14]
     for one, other in combinations(facts, 2):
-        for new, old in _pairs(claim, one, other):
-            yield from two(new, old, asked, percent=percent, ordered=is_ordered(new, old) or None)
-    chosen = _chosen(claim, facts, said)
+        for new, old in _order_pair(claim, one, other):
+            yield from combine_two(new, old, asked, percent=percent, ordered=is_ordered(new, old) or None)
+    chosen = _choose_periods(claim, facts, said)
     if len(chosen) > 1:
-        yield from many(chosen, asked)
-        latest = {when(f)[0]: f for f in sorted(chosen, key=when)}
+        yield from combine_many(chosen, asked)
+        latest = {latest_date(f)[0]: f for f in sorted(chosen, key=latest_date)}
         if 1 < len(latest) < len(chosen):  # two dates in a year: the later ends it
-            yield from many(list(latest.values()), asked)
+            yield from combine_many(list(latest.values()), asked)
         for terms in sorted({fact.terms for fact in chosen}, key=sorted):  # numbers beside prices: each by itself
             alike = [fact for fact in chosen if fact.terms == terms]
             if 1 < len(alike) < len(chosen):
-                yield from many(alike, asked)
+                yield from combine_many(alike, asked)
 
 
-def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
+def _order_pair(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
     """(new, old) as the times say; both ways when they do not. Pairs that the claim's times rule out are left out."""
-    if claim.every and one.periods and other.periods:
-        a, b = _named(claim, one), _named(claim, other)
-        years = {p.year for p in claim.every if p.year} or {1}
+    if claim.all_periods and one.periods and other.periods:
+        a, b = _find_named_periods(claim, one), _find_named_periods(claim, other)
+        years = {p.year for p in claim.all_periods if p.year} or {1}
         if not a and not b:
             return
         if len(years) > 1 and not (a and b and len(a | b) > 1):
@@ -182,72 +189,70 @@ def _pairs(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
             return  # "the change in 2018" is the one from 2017
     if is_ordered(one, other):
         yield (one, other) if is_later(one, other) else (other, one)
-    elif is_moved(one, other):
-        yield other, one
     else:
         yield one, other
         yield other, one
 
 
-def _chosen(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact]:
+def _choose_periods(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact]:
     """The facts of a row that a total or an average is over: those of the times named, or all."""
-    dated = [f for f in facts if when(f)[0]]
-    years = [p.year for p in claim.every if p.year]
+    dated = [f for f in facts if latest_date(f)[0]]
+    years = [p.year for p in claim.all_periods if p.year]
     if len(set(years)) > 1 and dated:
         ranged = _RANGE.search(said)
         if ranged:
-            return [f for f in dated if _named(claim, f) or min(years) < when(f)[0] < max(years)]
-        return [f for f in dated if _named(claim, f)]
+            return [f for f in dated if _find_named_periods(claim, f) or min(years) < latest_date(f)[0] < max(years)]
+        return [f for f in dated if _find_named_periods(claim, f)]
     if years and dated:
-        own = [f for f in dated if _named(claim, f)]
+        own = [f for f in dated if _find_named_periods(claim, f)]
         return own if len(own) > 1 else []
     return list(facts)
 
 
-def _across(
+def _combine_rows(
     claim: Claim,
     groups: Sequence[Group],
     evidence: Evidence,
     asked: Sequence[Operation],
     percent: bool,  # a private step
-) -> Iterator[Try]:
+) -> Iterator[Computation]:
     """Rows with one another, column by column; parts with totals; sentences with one another."""
     rows = groups[: _ROWS if claim.figure.digits <= LEAST else _MORE_ROWS]
     compared = percent and claim.figure.digits >= LEAST and _COMPARED.search(f"{claim.sentence} {claim.question}")
     unlike = [operation for operation in asked if operation != "growth"]
-    several = len({p.year for p in claim.every if p.year}) > 1 and "share" not in asked and "ratio" not in asked
+    several = len({p.year for p in claim.all_periods if p.year}) > 1 and "share" not in asked and "ratio" not in asked
     tables = sorted({g.table for g in rows if g.table >= 0})
     totals = [g for table in tables for g in evidence.totals.get(table, [])[:_ROWS] if g not in rows]
     for one, other in combinations([*rows, *totals[:6]], 2):
         if one in totals and other in totals:
             continue
-        for a, b in _side_by_side(claim, one, other, percent=percent):
+        for a, b in _pair_facts(claim, one, other, percent=percent):
             if several and a.periods and b.periods and a.column == b.column and not is_ordered(a, b):
                 continue  # a change between two times is none between two rows
             if is_ordered(a, b):
                 new, old = (a, b) if is_later(a, b) else (b, a)
-                yield from two(new, old, asked, percent=percent, ordered=True)
+                yield from combine_two(new, old, asked, percent=percent, ordered=True)
                 if {"sum", "average"} & set(asked) and a.column == b.column:
-                    yield from many([a, b], asked)  # rows that are times
+                    yield from combine_many([a, b], asked)  # rows that are times
                 continue
             if a.table != b.table and claim.figure.digits >= LEAST:
-                yield from many([a, b], [operation for operation in asked if operation == "sum"])
+                yield from combine_many([a, b], [operation for operation in asked if operation == "sum"])
             for new, old in ((a, b), (b, a)):
-                yield from two(new, old, unlike, percent=percent, ordered=None)
+                yield from combine_two(new, old, unlike, percent=percent, ordered=None)
                 if compared and _both_named(claim, one, other) and a.column == b.column and not several:
-                    yield from two(new, old, ["growth"], percent=True, ordered=False)
+                    yield from combine_two(new, old, ["growth"], percent=True, ordered=False)
     if "share" in asked or "ratio" in asked:
         for one, other in combinations(rows[:_PARTS], 2):
             for whole in [*totals[:3], *rows[:_PARTS]]:
-                for column in columns_of(claim, (one, other, whole)) if whole not in (one, other) else ():
-                    yield from parts_of(column, percent=percent)
+                for column in align_columns(claim, (one, other, whole)) if whole not in (one, other) else ():
+                    yield from find_share_of_last(column, percent=percent)
     if {"sum", "average"} & set(asked):
         for size in (2, 3, 4):
             for some in combinations(rows, size):
                 if size > 2 and len({group.block for group in some}) > 1:
                     continue
-                for column in columns_of(claim, some):
-                    yield from many(column, asked)
+                for column in align_columns(claim, some):
+                    yield from combine_many(column, asked)
 
 
 def _both_named(claim: Claim, one: Group, other: Group) -> bool:
@@ -255,40 +260,44 @@ def _both_named(claim: Claim, one: Group, other: Group) -> bool:
     return all(g.name and len(g.name & claim.terms) * 2 >= len(g.name) for g in (one, other))
 
 
-def _side_by_side(claim: Claim, one: Group, other: Group, *, percent: bool) -> Iterator[tuple[Fact, Fact]]:
-    first, second = (_usable(claim, g.facts, percent=percent)[:14] for g in (one, other))
+def _pair_facts(claim: Claim, one: Group, other: Group, *, percent: bool) -> Iterator[tuple[Fact, Fact]]:
+    first, second = (_find_usable(claim, g.facts, percent=percent)[:14] for g in (one, other))
     for a in first:
         for b in second:
             same = a.table == b.table
             # Of different tables the same figures are compared with their scale spelled out.
-            pair = (a, b) if same else (_absolute(a), _absolute(b))
+            pair = (a, b) if same else (_with_stated_scale(a), _with_stated_scale(b))
             if pair[0].figure.scale != pair[1].figure.scale or (same and a.unit.scales != b.unit.scales):
                 continue  # amounts of different units
             apart = not same or a.table < 0
-            beside = same and _beside(claim, a, b, len(one.facts), len(other.facts))
-            timely = _timely(claim, a, b)
+            beside = same and _are_beside(claim, a, b, len(one.facts), len(other.facts))
+            timely = _are_timely(claim, a, b)
             if (apart or beside) and timely:
                 yield pair
 
 
-def _timely(claim: Claim, a: Fact, b: Fact) -> bool:
+def _are_timely(claim: Claim, a: Fact, b: Fact) -> bool:
     """Both are of times that the claim names; "the change in 2018" is the one from the year before."""
-    both = fits(claim.every, a.periods, a.years), fits(claim.every, b.periods, b.years)
-    if all(both) or not any(both) or not is_ordered(a, b) or len({p.year for p in claim.every if p.year}) != 1:
+    both = periods_fit(claim.all_periods, a.periods, a.years), periods_fit(claim.all_periods, b.periods, b.years)
+    if all(both) or not any(both) or not is_ordered(a, b) or len({p.year for p in claim.all_periods if p.year}) != 1:
         return all(both)
     newer, older = (a, b) if is_later(a, b) else (b, a)
-    return both[0 if newer is a else 1] and when(newer)[0] - when(older)[0] == 1 and when(newer)[1:] == when(older)[1:]
+    return (
+        both[0 if newer is a else 1]
+        and latest_date(newer)[0] - latest_date(older)[0] == 1
+        and latest_date(newer)[1:] == latest_date(older)[1:]
+    )
 
 
-def _beside(claim: Claim, a: Fact, b: Fact, width: int, other: int) -> bool:
+def _are_beside(claim: Claim, a: Fact, b: Fact, width: int, other: int) -> bool:
     """In one column; of rows with unlike numbers of cells counted from either side, unless the digits are few."""
     if width == other:
         return a.column == b.column
     aligned = a.column == b.column or width - a.column == other - b.column
-    return aligned and claim.figure.digits > 2 and fits(a.periods, b.periods, a.years)
+    return aligned and claim.figure.digits > 2 and periods_fit(a.periods, b.periods, a.years)
 
 
-def _absolute(fact: Fact) -> Fact:
+def _with_stated_scale(fact: Fact) -> Fact:
     if fact.figure.scale is not None or len(fact.unit.scales) != 1 or fact.unit.scales[0] == ONE:
         return fact
     return replace(fact, figure=replace(fact.figure, scale=fact.unit.scales[0]))

@@ -26,7 +26,7 @@ _SHOWN = {"-": "−", "–": "−", "*": "×", "/": "÷"}
 _HUNDRED = Decimal(100)
 
 
-def written(figure: Figure, sentence: str, others: Sequence[Figure]) -> tuple[str, Figure] | None:
+def find_written_formula(figure: Figure, sentence: str, others: Sequence[Figure]) -> tuple[str, Figure] | None:
     """The same where the sentence itself has the formula: "122,659 / 124,963 = 0.98"."""
     near = sorted(others, key=lambda f: f.start)
     for one, other in pairwise(near):
@@ -44,7 +44,7 @@ def written(figure: Figure, sentence: str, others: Sequence[Figure]) -> tuple[st
     return None
 
 
-def chained(figure: Figure, sentence: str, others: Sequence[Figure]) -> tuple[str, Figure] | None:
+def derive_within_sentence(figure: Figure, sentence: str, others: Sequence[Figure]) -> tuple[str, Figure] | None:
     """The formula by which the figure follows from two others of its sentence, and the first of them.
 
     Args:
@@ -52,19 +52,21 @@ def chained(figure: Figure, sentence: str, others: Sequence[Figure]) -> tuple[st
     """
     if figure.digits < _LEAST:
         return None
-    way = wording.direction(sentence, figure.start, figure.end)
-    asked = wording.operations(sentence)
+    way = wording.find_direction(sentence, figure.start, figure.end)
+    asked = wording.find_operations(sentence)
     for new, old in permutations(others[:_MOST], 2):
         if new.kind != old.kind or (new.currency and old.currency and new.currency != old.currency):
             continue
-        for value, slack, shown in _tries(figure, sentence, new, old, moves=bool({"change", "growth"} & set(asked))):
+        for value, slack, shown in _find_computations(
+            figure, sentence, new, old, moves=bool({"change", "growth"} & set(asked))
+        ):
             if abs(abs(value) - figure.size) > figure.tolerance + slack or (value < 0) != (way < 0 or figure.negative):
                 continue
             return shown, new
     return None
 
 
-def _tries(
+def _find_computations(
     figure: Figure, sentence: str, new: Figure, old: Figure, *, moves: bool
 ) -> Iterator[tuple[Decimal, Decimal, str]]:
     """(value, by how much rounding may change it, formula). The old figure is the one behind "from", if one is."""
@@ -79,7 +81,7 @@ def _tries(
         yield a / b, Decimal(0), f"= {one} ÷ {other}"
     if not moves:
         return
-    moved = wording.direction(sentence, old.start, old.end)
+    moved = wording.find_direction(sentence, old.start, old.end)
     if figure.kind == "percent" and new.kind == old.kind == "number" and moved and _is_by(sentence, old):
         base = a - moved * abs(b)  # "6.3, up 1.62 from the beginning of the year", a growth of 35%
         if base > 0 and not _is_by(sentence, new):

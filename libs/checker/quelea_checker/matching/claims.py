@@ -7,18 +7,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from quelea_checker.matching.profiles import Profile, Zone, profile, told, told_across
+from quelea_checker.matching.profiles import (
+    Profile,
+    WordZone,
+    build_profile,
+    distinctive_terms,
+    distinctive_terms_across,
+)
 from quelea_checker.model import ONE, Figure, Period
 from quelea_checker.reading import wording
 from quelea_checker.reading.evidence import Evidence
-from quelea_checker.reading.facts import Fact, content, glossed_terms
+from quelea_checker.reading.facts import Fact, content_terms, glossed_terms
 
 _UNKNOWN = tuple(Decimal(10) ** power for power in (3, 4, 6, 8, 9))
 _FAMILIES = (
     frozenset({"$", "USD", "HKD", "CAD", "AUD", "TWD", "SGD"}),
     frozenset({"¥", "CNY", "JPY"}),
 )
-_THOUSAND = Decimal(1000)
 _MILLION = Decimal(10) ** 6
 _IN_FULL = Decimal(10) ** 7
 _CHINESE = frozenset({Decimal(10) ** 4, Decimal(10) ** 8})
@@ -40,14 +45,15 @@ class Claim:
         question: What was asked, plain.
         terms: Of both, without figures.
         periods: Times that it may be of, from its sentence.
-        every: All times of the sentence, or of the question when the sentence names none.
+        all_periods: All times of the sentence, or of the question when the sentence names none.
         direction: What the words about it say.
-        barred: Passages, from 0, that are of another company than the one it is said of.
-        alone: Its sentence has no other amount.
-        across: The evidence is in another language: terms are glossed.
+        excluded_passages: Passages, from 0, that are of another company than the one it is said of.
+        is_only_amount: Its sentence has no other amount.
+        is_cross_language: The evidence is in another language: terms are glossed.
         zone: The words about it; None: not known.
-        others: The other figures of its sentence.
-        about: The words before it, behind it, and all but those before other figures: see rows.around.
+        other_figures: The other figures of its sentence.
+        surrounding_words: The words before it, behind it, and all but those before other figures; see
+            rows.split_surrounding_words.
     """
 
     figure: Figure
@@ -55,22 +61,27 @@ class Claim:
     question: str
     terms: frozenset[str]
     periods: tuple[Period, ...]
-    every: tuple[Period, ...]
+    all_periods: tuple[Period, ...]
     direction: int
-    barred: frozenset[int] = frozenset()
-    alone: bool = False
-    across: bool = False
-    about: Callable[[], tuple[str, str, str]] = lambda: ("", "", "")
-    zone: Zone | None = None
-    others: tuple[Figure, ...] = ()
+    excluded_passages: frozenset[int] = frozenset()
+    is_only_amount: bool = False
+    is_cross_language: bool = False
+    surrounding_words: Callable[[], tuple[str, str, str]] = lambda: ("", "", "")
+    zone: WordZone | None = None
+    other_figures: tuple[Figure, ...] = ()
 
-    def said(self) -> Profile:
+    def profile(self) -> Profile:
         """How nearly each term is said of the figure."""
-        return profile(self.zone or Zone(), self.sentence, told_across if self.across else told, self.question)
+        return build_profile(
+            self.zone or WordZone(),
+            self.sentence,
+            distinctive_terms_across if self.is_cross_language else distinctive_terms,
+            self.question,
+        )
 
-    def heard(self, text: str) -> frozenset[str]:
+    def terms_of(self, text: str) -> frozenset[str]:
         """The terms of a part of the sentence or the question."""
-        return glossed_terms(text) if self.across else content(text)
+        return glossed_terms(text) if self.is_cross_language else content_terms(text)
 
     @property
     def tolerance(self) -> Decimal:
@@ -86,7 +97,7 @@ class Claim:
         return self.figure.step * (self.figure.scale or ONE) * Decimal(10) ** zeros / 2 * wide
 
 
-def multipliers(figure: Figure, fact: Fact) -> tuple[Decimal, ...]:
+def find_multipliers(figure: Figure, fact: Fact) -> tuple[Decimal, ...]:
     """By what the fact's printed size may be multiplied to be compared with the figure's."""
     scales = fact.unit.scales
     if fact.figure.number >= _IN_FULL and scales and min(scales) >= _MILLION:
@@ -127,11 +138,11 @@ def is_bounded(figure: Figure, size: Decimal) -> bool:
     return not figure.bound or (size - figure.size) * figure.bound >= -min(figure.tolerance / 10, _HAIR * figure.size)
 
 
-def sizes(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | None:
-    """The multiplier with which the fact's size (or another in its unit) is what the figure says; None if none does."""
+def find_scale(claim: Claim, fact: Fact, size: Decimal | None = None) -> Decimal | None:
+    """Return the multiplier (1, 1,000, …) with which the fact's size, or `size`, equals the figure, or None."""
     figure = claim.figure
     own = fact.figure.size if size is None else size
-    for times in multipliers(figure, fact):
+    for times in find_multipliers(figure, fact):
         if abs(figure.size - own * times) <= claim.tolerance and is_bounded(figure, own * times):
             return times
     printed = size is None and figure.scale is None and fact.figure.scale is not None
@@ -158,7 +169,7 @@ def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
         if not down and heading == -1 and not direction and wording.is_neutral(claim.sentence):
             return wording.is_negative(claim.sentence)
         return not (negative and not figure.negative) or direction == -1 or wording.is_negative(claim.sentence)
-    moves = fact.change or wording.is_both(fact.words)
+    moves = fact.change or wording.names_both_directions(fact.words)
     if figure.kind == "percent":  # a heading that speaks of growth alone: what it prints without a sign grew
         level = TO_LEVEL.search(claim.sentence[: figure.start])  # "growth fell to 3%"
         moves = not level and (moves or bool(_GROWTH.search(fact.words)))
@@ -174,8 +185,8 @@ def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
     return True
 
 
-def is_luck(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> bool:
-    """Few digits that agree only by rounding, or by a scale that nothing states, without a word in common."""
+def is_coincidence(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> bool:
+    """Whether few digits agree only by rounding, or by a scale that nothing states, without a word in common."""
     figure = claim.figure
     exact = figure.size == fact.figure.size * times or figure.number == fact.figure.number
     guessed = times not in (ONE, figure.scale) and times not in fact.unit.scales
@@ -189,7 +200,7 @@ def is_luck(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str]) -> b
     return not shared
 
 
-def near(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
+def find_facts_near(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
     """Facts that may be of the figure's size, each once, in whatever unit."""
     figure, tolerance = claim.figure, claim.tolerance
     seen: set[int] = set()
@@ -198,6 +209,6 @@ def near(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
         if times > ONE and figure.size < times / 1000:
             continue
         for fact in evidence.near((figure.size - tolerance) / times, (figure.size + tolerance) / times, _MOST):
-            if id(fact) not in seen and fact.passage not in claim.barred:
+            if id(fact) not in seen and fact.passage not in claim.excluded_passages:
                 seen.add(id(fact))
                 yield fact

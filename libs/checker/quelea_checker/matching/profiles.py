@@ -12,10 +12,10 @@ from quelea_fintext.glossary import glossed, known_phrases
 
 from quelea_checker.model import Figure
 from quelea_checker.reading import wording
-from quelea_checker.reading.facts import content
+from quelea_checker.reading.facts import content_terms
 
 Terms = frozenset[str]
-Ways = tuple[tuple[Terms, ...], ...]
+Translations = tuple[tuple[Terms, ...], ...]
 Profile = Mapping[str, float]
 """How nearly each term is said of the figure: OWN to FAR."""
 
@@ -48,7 +48,7 @@ _LEVEL = re.compile(
 )
 _SIDE = 28
 Role = Literal["", "change", "level"]
-_SAID = content(
+_SAID = content_terms(
     "q h quarter quarterly annual fiscal year month half period ended ending three six nine twelve "
     "january february march april may june july august september october november december first second "
     "third fourth compared respectively approximately million billion thousand company amount amounted "
@@ -60,7 +60,7 @@ _SAID = content(
 
 
 @dataclass(frozen=True, slots=True)
-class Zone:
+class WordZone:
     """The words about one figure of a sentence.
 
     Attributes:
@@ -77,31 +77,31 @@ class Zone:
 
 
 @lru_cache(maxsize=16384)
-def told(text: str) -> Terms:
+def distinctive_terms(text: str) -> Terms:
     """The terms of a text that can tell one thing from another."""
-    return content(wording.DIRECTION.sub(" ", text)) - _SAID
+    return content_terms(wording.DIRECTION.sub(" ", text)) - _SAID
 
 
 @lru_cache(maxsize=4096)
-def told_across(text: str) -> Terms:
+def distinctive_terms_across(text: str) -> Terms:
     """The same with what they are called in the other language."""
-    return told(text) | told(" ; ".join(glossed(text)))
+    return distinctive_terms(text) | distinctive_terms(" ; ".join(glossed(text)))
 
 
 @lru_cache(maxsize=4096)
-def ways(text: str) -> Ways:
+def find_translations(text: str) -> Translations:
     """For each thing that a text names, the terms of each way to call it in the other language."""
-    every = (tuple(told(phrase) for phrase in phrases) for phrases in known_phrases(text)[0])
+    every = (tuple(distinctive_terms(phrase) for phrase in phrases) for phrases in known_phrases(text)[0])
     return tuple(tuple(terms for terms in thing if terms) for thing in every)
 
 
-def role(text: str, start: int) -> Role:
+def find_role(text: str, start: int) -> Role:
     """Whether the words before a figure say that something moved by it, or came to it; empty where they do not tell."""
     before = text[max(0, start - _SIDE) : start]
     return "level" if _LEVEL.search(before) else "change" if _CHANGE.search(before) else ""
 
 
-def zones(sentence: str, amounts: Sequence[Figure], *, known: bool = False) -> dict[int, Zone]:
+def find_word_zones(sentence: str, amounts: Sequence[Figure], *, known: bool = False) -> dict[int, WordZone]:
     """By the start of a figure of a sentence, the words about it; none of a list that cannot be taken apart.
 
     What stands between two figures is the first one's up to the first comma or "and", and the second one's from there;
@@ -114,12 +114,12 @@ def zones(sentence: str, amounts: Sequence[Figure], *, known: bool = False) -> d
     if not amounts or len(amounts) > _MOST:
         return {}
     opening = sentence[: amounts[0].start]
-    listed = _in_order(opening, sentence, amounts)
+    listed = _split_respective(opening, sentence, amounts)
     if listed is None:
         if not known:
             return {}
         listed = {figure.start: opening for figure in amounts}
-    ahead = bool(told(opening)) or not told(sentence[amounts[0].end :])
+    ahead = bool(distinctive_terms(opening)) or not distinctive_terms(sentence[amounts[0].end :])
     found = {}
     carried = ""
     for at, figure in enumerate(amounts):
@@ -129,53 +129,50 @@ def zones(sentence: str, amounts: Sequence[Figure], *, known: bool = False) -> d
         if not at:
             before = _after_break(before)
         elif ahead:
-            before = before[_cut(before) :]
+            before = before[_find_cut(before) :]
         else:
             before = ""
         if last == len(sentence):
             stop = _BREAK.search(behind)
             behind = behind[: stop.start()] if stop else behind
         elif ahead:
-            behind = behind[: _cut(behind)]
+            behind = behind[: _find_cut(behind)]
         if figure.start in listed:
             before, behind = listed[figure.start], ""
         beside = sentence[max(0, figure.start - _BESIDE) : figure.start]
-        found[figure.start] = Zone(before[-_LONGEST:], behind[:_LONGEST], carried, beside)
-        if told(before):
+        found[figure.start] = WordZone(before[-_LONGEST:], behind[:_LONGEST], carried, beside)
+        if distinctive_terms(before):
             carried = before[-_LONGEST:]
     return found
 
 
-def is_another(between: str) -> bool:
-    """Between two figures of a sentence it comes to another thing: "from 5, even as sales rose to 9"."""
-    return any(told(between[match.end() :]) for match in _JOIN.finditer(between))
-
-
 def _after_break(text: str) -> str:
-    cuts = [match.end() for match in _BREAK.finditer(text) if told(text[match.end() :])]
+    cuts = [match.end() for match in _BREAK.finditer(text) if distinctive_terms(text[match.end() :])]
     return text[cuts[-1] if cuts else 0 :]
 
 
-def _cut(between: str) -> int:
+def _find_cut(between: str) -> int:
     """Where the words of the second of two figures begin."""
     for match in _JOIN.finditer(between):
-        if told(between[match.end() :]):
+        if distinctive_terms(between[match.end() :]):
             return match.end()
-    return 0 if told(between) else len(between)
+    return 0 if distinctive_terms(between) else len(between)
 
 
-def _in_order(opening: str, sentence: str, amounts: Sequence[Figure]) -> dict[int, str] | None:
+def _split_respective(opening: str, sentence: str, amounts: Sequence[Figure]) -> dict[int, str] | None:
     """ "A and B were 5 and 4, respectively": each figure's own item; None where there are not as many as figures."""
     if len(amounts) < 2 or not RESPECTIVELY.search(sentence):
         return {}
     for divider in _LISTED:
-        items = [item for item in divider.split(opening) if told(item)]
+        items = [item for item in divider.split(opening) if distinctive_terms(item)]
         if len(items) == len(amounts):
             return {figure.start: item for figure, item in zip(amounts, items, strict=True)}
     return None
 
 
-def profile(zone: Zone, sentence: str, heard: Callable[[str], Terms] = told, question: str = "") -> dict[str, float]:
+def build_profile(
+    zone: WordZone, sentence: str, heard: Callable[[str], Terms] = distinctive_terms, question: str = ""
+) -> dict[str, float]:
     """How nearly each term is said of a figure: by its own words, and where it has none by those carried to it."""
     found: dict[str, float] = dict.fromkeys(heard(question), FAR) if question else {}
     found |= dict.fromkeys(heard(sentence), FAR)

@@ -14,7 +14,7 @@ LOOKED = 3000
 """Rows and sentences that are weighed for one figure."""
 
 
-def relevant(claim: Claim, evidence: Evidence) -> list[Group]:
+def find_relevant_groups(claim: Claim, evidence: Evidence) -> list[Group]:
     """Groups with facts that share words with the sentence, those that share the rarest first.
 
     Terms are taken from the rarest on until LOOKED groups have been seen: what half the evidence says tells nothing.
@@ -27,11 +27,11 @@ def relevant(claim: Claim, evidence: Evidence) -> list[Group]:
         if looked > LOOKED:
             break
         for group in groups:
-            if group.passage in claim.barred:
+            if group.passage in claim.excluded_passages:
                 continue
             score, _ = scores.get(id(group), (Decimal(0), group))
             scores[id(group)] = (score + Decimal(1) / len(groups), group)
-    years = {period.year for period in claim.every if period.year}
+    years = {period.year for period in claim.all_periods if period.year}
     precise = claim.figure.digits > 2
     found = []
     for score, group in scores.values():

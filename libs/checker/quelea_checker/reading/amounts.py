@@ -52,7 +52,7 @@ _ENDING = re.compile(r"\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b")
 """Names of files take long to look for: only where one ends."""
 
 
-def hidden(text: str) -> bytearray:
+def mask_non_figures(text: str) -> bytearray:
     """One byte for each code point of a plain() text: 1 where no figure can be."""
     mask = bytearray(len(text))
     for match in (_WITH_FILES if _ENDING.search(text) else _PLAIN).finditer(text):
@@ -119,7 +119,7 @@ def unit_kind(unit: str) -> tuple[Kind, Decimal]:
     return "percent", Decimal("0.1") if low == "‰" else ONE
 
 
-def _in_chinese(match: re.Match[str]) -> Figure | None:
+def _parse_chinese(match: re.Match[str]) -> Figure | None:
     start, end = match.span()
     if match["of"]:
         value = chinese(match["num"]) if not match["num"][0].isdigit() else Decimal(match["num"])
@@ -141,11 +141,11 @@ def _in_chinese(match: re.Match[str]) -> Figure | None:
     if match["half"]:
         value, times = value + Decimal("0.5"), ONE
     currency = CURRENCIES.get(match["unit"], "")
-    return Figure("", start, end, kind, value * times, _chinese_step(said) * times, currency=currency,
+    return Figure("", start, end, kind, value * times, _find_chinese_step(said) * times, currency=currency,
                   negative=bool(match["sign"]))  # fmt: skip
 
 
-def _chinese_step(said: str) -> Decimal:
+def _find_chinese_step(said: str) -> Decimal:
     """三千五百万 is exact to the hundred of 万: its last place that was said."""
     if "点" in said:
         rest = said.partition("点")[2]
@@ -158,7 +158,7 @@ def _chinese_step(said: str) -> Decimal:
     return Decimal(step)
 
 
-def _in_words(match: re.Match[str]) -> Figure | None:
+def _parse_english(match: re.Match[str]) -> Figure | None:
     half = match["num"].lower().startswith("half")
     said = Decimal(0) if half else english(match["num"])
     if said is None:
@@ -174,7 +174,7 @@ def _in_words(match: re.Match[str]) -> Figure | None:
     return Figure("", *match.span(), kind, value * times, step * times)
 
 
-def counted(text: str) -> list[Figure]:
+def parse_counts(text: str) -> list[Figure]:
     """Number words without a unit, as evidence has them: "five days", 五家. In an answer they are no figures."""
     return [
         Figure("", *match.span(), "number", Decimal(value))
@@ -183,9 +183,11 @@ def counted(text: str) -> list[Figure]:
     ]
 
 
-def spelled(text: str) -> list[Figure]:
+def parse_spelled_numbers(text: str) -> list[Figure]:
     """The figures of a plain() text whose number is a word; texts are left empty."""
-    found = [_in_words(match) for match in _EN.finditer(text)] + [_in_chinese(match) for match in _ZH.finditer(text)]
+    found = [_parse_english(match) for match in _EN.finditer(text)] + [
+        _parse_chinese(match) for match in _ZH.finditer(text)
+    ]
     return [figure for figure in found if figure is not None]
 
 
@@ -251,15 +253,15 @@ _BOUND = re.compile(
 )
 
 
-def fractions(text: str) -> list[Figure]:
+def parse_fractions(text: str) -> list[Figure]:
     """Multiples and fractions of a plain() text, those of percent as percentages; texts are left empty."""
-    found = [_fraction_times(match) for match in _TIMES.finditer(text)]
+    found = [_parse_multiple(match) for match in _TIMES.finditer(text)]
     for pattern in (_MOVED, _PART, _ALONE, _CHINESE):
-        found += map(_part, pattern.finditer(text))
+        found += map(_parse_part, pattern.finditer(text))
     return found
 
 
-def _fraction_times(match: re.Match[str]) -> Figure:
+def _parse_multiple(match: re.Match[str]) -> Figure:
     more, near = match["more"] or match["zh_more"], match["near"]
     said = next((c for c in match["zh"] or "" if c in "一两三"), "")
     number = _MULTIPLES.get((match["en"] or "").lower()) or (2 ** " 一两三".index(said) if said else 2)
@@ -267,7 +269,7 @@ def _fraction_times(match: re.Match[str]) -> Figure:
     return Figure("", *match.span(), "multiple", Decimal(number), step, bound=1 if more else -1 if near else 0)
 
 
-def _part(match: re.Match[str]) -> Figure:
+def _parse_part(match: re.Match[str]) -> Figure:
     got = {name: value.lower() for name, value in match.groupdict().items() if value}
     one, whole = 1, 2
     if "of" in got:
@@ -337,41 +339,41 @@ def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list
         words: Also number words that count things ("five days"): of evidence, so that "5 days" is found there.
     """
     if cell and (plainly := _CELL.fullmatch(text)):
-        return [_of_cell(plainly)]
-    if not _SOME.search(text) and not (words and counted(text)):
+        return [_parse_cell(plainly)]
+    if not _SOME.search(text) and not (words and parse_counts(text)):
         return []
     flat = plain(text)
-    mask = bytearray(len(flat)) if cell else hidden(flat)
+    mask = bytearray(len(flat)) if cell else mask_non_figures(flat)
     for period in [] if cell else find_periods(flat):
         mask[period.start : period.end] = b"\1" * (period.end - period.start)
     found: list[Figure] = []
-    for figure in [] if cell else fractions(flat):
+    for figure in [] if cell else parse_fractions(flat):
         _add(found, mask, figure)
-    for figure in spelled(flat):
-        _add(found, mask, _bounded(figure, _about(flat, figure.start, figure.end)[1]))
+    for figure in parse_spelled_numbers(flat):
+        _add(found, mask, _with_bound(figure, _find_approximation(flat, figure.start, figure.end)[1]))
     for match in _AMOUNT.finditer(flat):
         if not any(mask[match.start("num") : match.end("num")]):
-            _add(found, mask, _amount(flat, match, cell=cell))
-    for figure in counted(flat) if words else ():
+            _add(found, mask, _parse_amount(flat, match, cell=cell))
+    for figure in parse_counts(flat) if words else ():
         _add(found, mask, figure)
     found.sort(key=lambda figure: figure.start)
-    found = _compounds(flat, found)
-    return [replace(f, text=text[f.start : f.end]) for f in _shared(flat, found)]
+    found = _join_compounds(flat, found)
+    return [replace(f, text=text[f.start : f.end]) for f in _share_units(flat, found)]
 
 
-def _bounded(figure: Figure, bound: int) -> Figure:
+def _with_bound(figure: Figure, bound: int) -> Figure:
     """A number in words that is called the least, or the most: "nearly four times" goes down to three and a half."""
     if bound and figure.kind == "multiple":
         return replace(figure, bound=bound, step=Decimal(2 if bound > 0 else 1))
     return replace(figure, bound=bound)
 
 
-def _of_cell(match: re.Match[str]) -> Figure:
+def _parse_cell(match: re.Match[str]) -> Figure:
     """What most cells hold: a number, a dollar sign, a bookkeeper's parentheses."""
     number = match["num"] or match["num2"]
     return Figure(
         text=match.group(), start=0, end=match.end(), kind="number", number=Decimal(number.replace(",", "")),
-        step=_step(number), negative=bool(match["num2"]), currency=CURRENCIES.get(match["cur"] or "", ""),
+        step=_find_step(number), negative=bool(match["num2"]), currency=CURRENCIES.get(match["cur"] or "", ""),
     )  # fmt: skip
 
 
@@ -381,12 +383,12 @@ def _add(found: list[Figure], mask: bytearray, figure: Figure | None) -> None:
         found.append(figure)
 
 
-def _step(number: str) -> Decimal:
+def _find_step(number: str) -> Decimal:
     _, point, part = number.partition(".")
     return ONE.scaleb(-len(part)) if point else ONE
 
 
-def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
+def _parse_amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
     start = match.start("num")
     before = text[start - 1] if start else ""
     if before == "." and start > 1 and text[start - 2].isdigit():
@@ -404,7 +406,7 @@ def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
         return None  # 5G, 3rd
     sign, sign_at = (match["sign"], match.start("sign")) if match["sign"] else (match["sign2"], match.start("sign2"))
     bullet = not cell and bool(sign) and text[sign_at + 1].isspace()
-    negative = bool(sign) and sign not in "+▲" and not bullet and not _joins(text, sign_at)
+    negative = bool(sign) and sign not in "+▲" and not bullet and not _is_joining_dash(text, sign_at)
     opened = [at for at in (match.start("open"), match.start("open2")) if at >= 0]
     closed = [at for at in (match.end("close"), match.end("close2")) if at >= 0]
     loose = False
@@ -434,14 +436,14 @@ def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
         scale, last = None, match.end("num")  # "12 T lines": a name's letter
     money = (match["cur"] or match["cur2"] or match["after"] or "").lower().rstrip(".")
     number = match["num"].replace(",", "")
-    about, bound = _about(text, begin, last)
+    about, bound = _find_approximation(text, begin, last)
     return Figure(
         text="",
         start=begin,
         end=last,
         kind=kind,
         number=Decimal(number) * times,
-        step=_step(number) * times,
+        step=_find_step(number) * times,
         scale=Decimal(scale) if scale else None,
         negative=negative,
         loose=loose,
@@ -451,7 +453,7 @@ def _amount(text: str, match: re.Match[str], *, cell: bool) -> Figure | None:
     )
 
 
-def _about(text: str, start: int, end: int) -> tuple[bool, int]:
+def _find_approximation(text: str, start: int, end: int) -> tuple[bool, int]:
     """Whether the words about text[start:end] call it approximate; 1: it is the least that it may be, -1: the most."""
     before, behind = _ABOUT.search(text[max(0, start - 18) : start]), _ABOUT_AFTER.match(text, end)
     said = {name for match in (before, behind) if match for name, value in match.groupdict().items() if value}
@@ -463,7 +465,7 @@ def _is_chinese(word: str | None) -> bool:
     return bool(word and CJK.search(word))
 
 
-def _joins(text: str, at: int) -> bool:
+def _is_joining_dash(text: str, at: int) -> bool:
     """A dash that joins two things rather than making negative: 10-15, 2018 – 2019, non-3."""
     before = text[:at].rstrip()
     if not before:
@@ -476,7 +478,7 @@ def _joins(text: str, at: int) -> bool:
     return before[-1].isalnum() or before[-1] in "%)$"
 
 
-def _compounds(text: str, found: list[Figure]) -> list[Figure]:
+def _join_compounds(text: str, found: list[Figure]) -> list[Figure]:
     """1亿2000万 is one figure."""
     joined: list[Figure] = []
     for figure in found:
@@ -501,7 +503,7 @@ def _compounds(text: str, found: list[Figure]) -> list[Figure]:
     return joined
 
 
-def _shared(text: str, found: list[Figure]) -> list[Figure]:
+def _share_units(text: str, found: list[Figure]) -> list[Figure]:
     """What stands once for several: "10-15%", "$2 to $3 billion", "$5.1, $4.2 and $3.3 million"."""
     result = list(found)
     for at in range(len(result) - 2, -1, -1):
@@ -535,12 +537,12 @@ def parse(text: str) -> list[Figure]:
     """Every figure of a text, amounts and times, in order."""
     times = [
         Figure(text[p.start : p.end], p.start, p.end, "period", Decimal(0), period=p)
-        for p in find_periods(_masked(text))
+        for p in find_periods(_blank_non_figures(text))
     ]
     return sorted([*parse_amounts(text), *times], key=lambda figure: figure.start)
 
 
-def _masked(text: str) -> str:
+def _blank_non_figures(text: str) -> str:
     """The plain text, what can be no figure blanked: a file's name names no period of the answer."""
     flat = plain(text)
-    return "".join(" " if skip else c for c, skip in zip(flat, hidden(flat), strict=True))
+    return "".join(" " if skip else c for c, skip in zip(flat, mask_non_figures(flat), strict=True))

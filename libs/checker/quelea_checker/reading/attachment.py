@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from quelea_checker.model import Figure, Period
 from quelea_checker.reading import wording
-from quelea_checker.reading.periods import between
+from quelea_checker.reading.periods import find_years_between
 
 _BASE = re.compile(
     r"(?:\b(?:from|than|versus|vs\.?|against|above|below|exceed(?:ing|ed))|compared (?:to|with)|[较比])\s*(?:the\s*)?$",
@@ -65,30 +65,30 @@ _NEAR = 12
 """Characters between a figure and its time: " in ", " for the "."""
 
 
-def attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+def attach_periods(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
     """For each figure of a sentence the times that it may be of.
 
     Figures and times that take turns belong together in pairs, so do those with "respectively"; else any may be meant.
     """
     published = [
-        p for p in periods if p.day and _SAID.search(sentence[slice(*wording.clause(sentence, p.start, p.end))])
+        p for p in periods if p.day and _SAID.search(sentence[slice(*wording.find_clause(sentence, p.start, p.end))])
     ]
     if published and len(published) < len(periods):
         periods = [p for p in periods if p not in published]
-    found = _attached(sentence, figures, periods)
-    for at, past in _onto(sentence, figures, periods):
+    found = _attach_by_order(sentence, figures, periods)
+    for at, past in _find_from_to(sentence, figures, periods):
         found[at - 1] = (past,)
         found[at] = tuple(p for p in found[at] if p is not past) or tuple(p for p in periods if p is not past)
-    found = [_of_the_change(sentence, figure, own, periods) for figure, own in zip(figures, found, strict=True)]
-    return [_back(sentence, figure, own) for figure, own in zip(figures, found, strict=True)]
+    found = [_drop_base_of_change(sentence, figure, own, periods) for figure, own in zip(figures, found, strict=True)]
+    return [_shift_to_year_before(sentence, figure, own) for figure, own in zip(figures, found, strict=True)]
 
 
-def led(sentence: str, figure: Figure, periods: tuple[Period, ...]) -> tuple[Period, ...]:
+def attach_lead_periods(sentence: str, figure: Figure, periods: tuple[Period, ...]) -> tuple[Period, ...]:
     """Which of the times of the line before its list a figure is of: none where its words say "up from"."""
-    return () if _CAME_FROM.search(sentence[: figure.start]) else _back(sentence, figure, periods)
+    return () if _CAME_FROM.search(sentence[: figure.start]) else _shift_to_year_before(sentence, figure, periods)
 
 
-def _back(sentence: str, figure: Figure, own: tuple[Period, ...]) -> tuple[Period, ...]:
+def _shift_to_year_before(sentence: str, figure: Figure, own: tuple[Period, ...]) -> tuple[Period, ...]:
     """The times, a year before them where the words about the figure say so; none where it is a quarter before."""
     before = sentence[: figure.start]
     if figure.kind == "multiple":
@@ -100,7 +100,7 @@ def _back(sentence: str, figure: Figure, own: tuple[Period, ...]) -> tuple[Perio
     return own
 
 
-def _of_the_change(
+def _drop_base_of_change(
     sentence: str, figure: Figure, own: tuple[Period, ...], periods: Sequence[Period]
 ) -> tuple[Period, ...]:
     """Of a change in percent, its times without those that it is only compared with: 今年一季度…同比2022年一季度增长5%.
@@ -109,15 +109,15 @@ def _of_the_change(
     """
     if figure.kind not in {"percent", "points"} or len(periods) < 2:
         return own
-    if not wording.direction(sentence, figure.start, figure.end):
+    if not wording.find_direction(sentence, figure.start, figure.end):
         return own
-    past = [period for period in periods if _is_past(sentence, figure, period)]
+    past = [period for period in periods if _is_base_of_change(sentence, figure, period)]
     if not any(period in past for period in own):
         return own
     return tuple(p for p in own if p not in past) or tuple(p for p in periods if p not in past)
 
 
-def _is_past(sentence: str, figure: Figure, period: Period) -> bool:
+def _is_base_of_change(sentence: str, figure: Figure, period: Period) -> bool:
     """The change is since that time."""
     if period.end <= figure.start and _ITS.fullmatch(sentence[period.end : figure.start]):
         return False
@@ -133,14 +133,14 @@ def _is_change(sentence: str, figure: Figure) -> bool:
     )
 
 
-def stated(sentence: str, periods: Sequence[Period]) -> Sequence[Period]:
+def drop_compared_periods(sentence: str, periods: Sequence[Period]) -> Sequence[Period]:
     """Without those that the evidence only compares with, where it names no others: "较2019年增长22%"."""
     if all(_COMPARED.search(sentence[: p.start]) for p in periods):
         return ()
     return periods
 
 
-def _in_turn(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+def _pair_in_order(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
     """ "28 million shares for $3.65 billion and 56 million for $8.99 billion" of two times, "respectively": so many of
     the one, then so many of the other; of alike ones that stand in pairs, one of each. Empty where it is not so.
     """
@@ -158,15 +158,15 @@ def _in_turn(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
     return []
 
 
-def _attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
-    remarks = _remarks(sentence, figures, periods) or _base(sentence, figures, periods)
+def _attach_by_order(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+    remarks = _attach_in_parentheses(sentence, figures, periods) or _attach_compared(sentence, figures, periods)
     if remarks:
         return remarks
     every = tuple(periods)
     if len(figures) > len(periods) > 1:
-        every += tuple(between(sentence, periods))
+        every += tuple(find_years_between(sentence, periods))
     if len(periods) == 1 and len(figures) > 1:
-        return [() if is_elsewhere(sentence, figure, periods[0]) else every for figure in figures]
+        return [() if is_of_other_time(sentence, figure, periods[0]) else every for figure in figures]
     if len(periods) < 2 or not figures:
         return [every] * len(figures)
     order = sorted([(f.start, 0) for f in figures] + [(p.start, 1) for p in periods])
@@ -175,7 +175,7 @@ def _attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period
     listed = len(figures) == len(periods) and _RESPECTIVELY.search(sentence)
     if turns or listed:
         return [(period,) for period in periods]
-    in_turn = _RESPECTIVELY.search(sentence) and _in_turn(sentence, figures, periods)
+    in_turn = _RESPECTIVELY.search(sentence) and _pair_in_order(sentence, figures, periods)
     if in_turn:
         return in_turn
     apart = max(p.start for p in periods) < figures[0].start or figures[-1].start < periods[0].start
@@ -183,16 +183,16 @@ def _attached(sentence: str, figures: Sequence[Figure], periods: Sequence[Period
         return [every] * len(figures)
     found = []
     for figure in figures:
-        first, last = wording.clause(sentence, figure.start, figure.end)
+        first, last = wording.find_clause(sentence, figure.start, figure.end)
         own = tuple(p for p in periods if first <= p.start and p.end <= last)
         if len(own) == 1:  # "As of June 30, 2023, $5 billion of the notes due in 2030": it may be of either
-            found.append((*_introduced(sentence, figures, periods, first), *own))
+            found.append((*_find_introductory_period(sentence, figures, periods, first), *own))
         else:
             found.append(every)
     return found
 
 
-def is_elsewhere(sentence: str, figure: Figure, period: Period) -> bool:
+def is_of_other_time(sentence: str, figure: Figure, period: Period) -> bool:
     """The sentence's only time is not the figure's: "in 2024 it rose to 5 from 4", "5, but 4 in the first half"."""
     if period.end <= figure.start:
         return bool(_CAME_FROM.search(sentence[: figure.start])) and bool(
@@ -201,7 +201,7 @@ def is_elsewhere(sentence: str, figure: Figure, period: Period) -> bool:
     return bool(_BUT.search(sentence[figure.end : period.start]))
 
 
-def _base(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+def _attach_compared(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
     """ "up 10% from $3.9 billion in 2024", 比2022年同期的71.5%低: the only time is of what it compares with.
 
     Empty when the sentence is not so.
@@ -221,7 +221,7 @@ def _base(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -
     return [() if f is not before[-1] else tuple(periods) for f in figures]
 
 
-def _onto(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[int, Period]]:
+def _find_from_to(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[int, Period]]:
     """ "from $27 billion in 2023 to $61 billion", "由2023年的270亿元增至610亿元": the second is of another time.
 
     Places of figures, each with the time that it is not of and the one before it is.
@@ -240,17 +240,21 @@ def _onto(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -
     return found
 
 
-def _introduced(sentence: str, figures: Sequence[Figure], periods: Sequence[Period], at: int) -> tuple[Period, ...]:
+def _find_introductory_period(
+    sentence: str, figures: Sequence[Figure], periods: Sequence[Period], at: int
+) -> tuple[Period, ...]:
     """The time of the clause that ends at a place and has no figure of its own."""
     before = [p for p in periods if p.end <= at]
     if not before:
         return ()
-    first, last = wording.clause(sentence, before[-1].start, before[-1].end)
+    first, last = wording.find_clause(sentence, before[-1].start, before[-1].end)
     alone = not any(first <= f.start < at for f in figures) and last <= at
     return (before[-1],) if alone else ()
 
 
-def _remarks(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
+def _attach_in_parentheses(
+    sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
+) -> list[tuple[Period, ...]]:
     """ "£41.5 million (31 December 2018: £45.1 million)": a time in parentheses with a figure is of that figure alone.
 
     Empty when the sentence has no such parentheses.
@@ -266,7 +270,7 @@ def _remarks(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]
         return []
     outer = [p for p, n in zip(periods, at, strict=True) if n not in inner]
     rest = [f for f in figures if place(f.start) not in inner]
-    told = dict(zip([f.start for f in rest], _attached(sentence, rest, outer), strict=True))
+    told = dict(zip([f.start for f in rest], _attach_by_order(sentence, rest, outer), strict=True))
     return [
         told[f.start] if f.start in told
         else tuple(p for p, n in zip(periods, at, strict=True) if n == place(f.start))

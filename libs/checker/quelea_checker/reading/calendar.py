@@ -10,14 +10,14 @@ from functools import lru_cache
 from quelea_checker.model import Period
 
 
-def merged(column: Sequence[Period], row: Sequence[Period]) -> tuple[Period, ...]:
+def merge_periods(column: Sequence[Period], row: Sequence[Period]) -> tuple[Period, ...]:
     """The times of a cell from those of its column and its row: "fourth quarter" under "2019" is Q4 2019."""
     if not column or not row:
         return tuple(column or row)
-    return tuple(both for c in column for r in row if (both := _joined(c, r)) is not None) or (*column, *row)
+    return tuple(both for c in column for r in row if (both := _merge_pair(c, r)) is not None) or (*column, *row)
 
 
-def _joined(one: Period, other: Period) -> Period | None:
+def _merge_pair(one: Period, other: Period) -> Period | None:
     fields = {}
     for name in ("year", "quarter", "half", "month", "day", "months"):
         a, b = getattr(one, name), getattr(other, name)
@@ -27,7 +27,7 @@ def _joined(one: Period, other: Period) -> Period | None:
     return replace(one, **fields, fiscal=one.fiscal or other.fiscal)
 
 
-def contradict(said: Period, found: Period, years: frozenset[int]) -> bool:
+def periods_contradict(said: Period, found: Period, years: frozenset[int]) -> bool:
     """Whether a statement about `said` cannot rest on a figure of `found`.
 
     Args:
@@ -66,10 +66,10 @@ def _same_fiscal(said: Period, found: Period, years: frozenset[int]) -> bool:
     return label.year == date.year + 1 or (label.year == date.year - 1 and date.month <= 2)
 
 
-def fits(said: Iterable[Period], found: Sequence[Period], years: frozenset[int]) -> bool:
+def periods_fit(said: Iterable[Period], found: Sequence[Period], years: frozenset[int]) -> bool:
     """Whether one of the times said can be one of the times found; where either names none, it can."""
     said = tuple(said)
-    return not said or not found or any(not contradict(s, f, years) for s in said for f in found)
+    return not said or not found or any(not periods_contradict(s, f, years) for s in said for f in found)
 
 
 class Calendar:
@@ -80,15 +80,15 @@ class Calendar:
     """
 
     def __init__(self, named: Sequence[Sequence[Period]]) -> None:
-        self._all = [{_key(period) for period in one} for one in named]
-        self._periods = [tuple({_key(p): p for p in one}.values()) for one in named]
+        self._all = [{_key_of(period) for period in one} for one in named]
+        self._periods = [tuple({_key_of(p): p for p in one}.values()) for one in named]
 
     def passages(self, period: Period) -> tuple[int, ...]:
         """Numbers of the passages that name the time, from 1."""
         return tuple(n for n, one in enumerate(self._periods, start=1) if self._names(period, n - 1, one))
 
     def _names(self, said: Period, index: int, periods: Sequence[Period]) -> bool:
-        if _key(said) in self._all[index]:
+        if _key_of(said) in self._all[index]:
             return True
         years = {p.year for p in periods} | {p.label for p in periods}
         if said.day:
@@ -141,7 +141,7 @@ def _quarter(period: Period) -> int:
     return (max(month, 1) + 2) // 3
 
 
-def _key(period: Period) -> tuple[int, ...]:
+def _key_of(period: Period) -> tuple[int, ...]:
     return (period.year, period.quarter, period.half, period.month, period.day, period.months)
 
 
@@ -179,11 +179,11 @@ class Fiscal:
         )  # fmt: skip
 
     def _quarter_of(self, period: Period) -> int:
-        _, month = _month(period)
+        _, month = _end_month(period)
         return (month - self.month - 1) % 12 // 3 + 1 if period.day and (month - self.month) % 3 == 0 else 0
 
     def _year_of(self, period: Period) -> int:
-        year, month = _month(period)
+        year, month = _end_month(period)
         return year + (month > self.month) + self.shift
 
     def quarters(self, periods: Sequence[Period]) -> tuple[Period, ...]:
@@ -193,7 +193,7 @@ class Fiscal:
         found = {}
         for period in periods:
             if period.year and period.month and period.day and period.months in {0, 3}:
-                _, month = _month(period)
+                _, month = _end_month(period)
                 if (month - self.month) % 3 == 0:
                     quarter = (month - self.month - 1) % 12 // 3 + 1
                     found[self._year_of(period), quarter] = period
@@ -231,14 +231,14 @@ def read_fiscal(header: Sequence[Period]) -> Fiscal:
     label = labels[0]
     if not dates or label.half:
         return Fiscal(quarter=label.quarter, year=label.year)
-    year, month = _month(dates[0])
+    year, month = _end_month(dates[0])
     month += 3 * (4 - label.quarter) if label.quarter else 0
     year, month = (year + 1, month - 12) if month > 12 else (year, month)
     shift = label.year - year
     return Fiscal(month, shift if abs(shift) == 1 else 0, label.quarter, label.year)
 
 
-def _month(period: Period) -> tuple[int, int]:
+def _end_month(period: Period) -> tuple[int, int]:
     """The year and month that a date ends: years of 52 weeks end up to a week late."""
     if 0 < period.day <= 7:
         return (period.year - 1, 12) if period.month == 1 else (period.year, period.month - 1)

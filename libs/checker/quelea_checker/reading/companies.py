@@ -26,7 +26,7 @@ _DISTINCT = re.compile(
 _LONGEST = 60
 
 
-def _names(header: str) -> tuple[str, ...]:
+def _read_names(header: str) -> tuple[str, ...]:
     """The name that a header begins with, without its legal form, and its ticker; none where it is no name."""
     name = plain(header).split(" · ")[0].strip()
     ticker = _TICKER.search(name)
@@ -50,7 +50,7 @@ class Owners:
     """
 
     def __init__(self, passages: Sequence[CheckPassage]) -> None:
-        named = [_names(passage.header) for passage in passages]
+        named = [_read_names(passage.header) for passage in passages]
         self._of = [names[0] if names else "" for names in named]
         self._patterns: dict[str, list[re.Pattern[str]]] = {}
         for names in named:
@@ -65,7 +65,7 @@ class Owners:
         self._texts = [plain(f"{p.header}\n{p.table_head}\n{p.text}") for p in passages] if self._patterns else []
         self._mentions: dict[str, frozenset[int]] = {}
 
-    def barred(self, sentence: str, question: str, start: int) -> frozenset[int]:
+    def excluded_passages(self, sentence: str, question: str, start: int) -> frozenset[int]:
         """Numbers from 0 of the passages that are of other companies than the one a figure at `start` is said of.
 
         The nearest names before the figure tell, else the first behind it, else those of the question. A passage that
@@ -74,7 +74,7 @@ class Owners:
         if not self._patterns:
             return frozenset()
         found = self._found(sentence)
-        allowed = _nearest(sentence, found, start) if found else {name for *_, name in self._found(question)}
+        allowed = _find_nearest(sentence, found, start) if found else {name for *_, name in self._found(question)}
         if not allowed:
             return frozenset()
         about = frozenset().union(*(self._about(name) for name in allowed))
@@ -103,7 +103,7 @@ class Owners:
         return sorted(kept)
 
 
-def _nearest(sentence: str, found: Sequence[tuple[int, int, str]], start: int) -> set[str]:
+def _find_nearest(sentence: str, found: Sequence[tuple[int, int, str]], start: int) -> set[str]:
     """The last names before a place that are joined with one another: "Norrby and Ostrel"; else the first behind."""
     before = [one for one in found if one[1] <= start]
     if not before:

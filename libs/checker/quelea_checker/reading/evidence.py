@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
@@ -35,8 +35,6 @@ class Evidence:
         named: list[list[Period]] = []
         self._tables = 0
         self._loose: list[tuple[tuple[Decimal, ...], str]] = []
-        self._spoken: dict[str, set[Decimal]] = {}
-        self._united: set[str] = set()
         self._otherwise: dict[str, tuple[Decimal, ...]] = {}
         self.titles = [passage.header for passage in passages]
         self._headers = [passage.document or passage.header for passage in passages]
@@ -83,11 +81,6 @@ class Evidence:
         first, last = bisect_left(self._keys, low), bisect_right(self._keys, high)
         return [self.facts[at] for _, at in self._sizes[first : min(last, first + most)]]
 
-    def sentences(self, passages: Sequence[int]) -> Iterator[str]:
-        """The prose of passages, numbered from 1, sentence by sentence."""
-        wanted = {number - 1 for number in passages}
-        return (group.label for group in self.groups if group.table < 0 and group.passage in wanted)
-
     def _index(self, group: Group) -> None:
         if not group.facts:
             return
@@ -120,14 +113,6 @@ class Evidence:
             self._otherwise.setdefault(document, read.otherwise)
         self._loose += [(scales, document) for scales in read.loose]
 
-    def spoken(self, passage: int) -> frozenset[Decimal]:
-        """The scale words, from a thousand up, that the prose of a passage's document uses."""
-        return frozenset(self._spoken.get(self._headers[passage], ()))
-
-    def has_units(self, passage: int) -> bool:
-        """A table of the passage's document states its unit."""
-        return self._headers[passage] in self._united
-
     def _hint(self) -> None:
         """A table that states no unit takes those that a passage without a table states: "as follows (in millions):".
 
@@ -137,15 +122,9 @@ class Evidence:
         told: dict[str, dict[Decimal, set[Decimal]]] = {}
         for fact in self.facts:
             scale, header = fact.figure.scale, self._headers[fact.passage]
-            if fact.table < 0 and scale and scale >= THOUSAND and fact.figure.kind == "number":
-                self._spoken.setdefault(header, set()).add(scale)
-                if fact.figure.digits >= _TELLING:
-                    told.setdefault(header, {}).setdefault(fact.figure.number, set()).add(scale)
-            elif fact.table >= 0 and fact.unit.scales and fact.unit.percent is False:
-                self._united.add(header)
-                self._spoken.setdefault(header, set()).update(s for s in fact.unit.scales if s >= THOUSAND)
-        for scales, header in self._loose:
-            self._spoken.setdefault(header, set()).update(s for s in scales if s >= THOUSAND)
+            large = scale and scale >= THOUSAND and fact.figure.kind == "number"
+            if scale and large and fact.table < 0 and fact.figure.digits >= _TELLING:
+                told.setdefault(header, {}).setdefault(fact.figure.number, set()).add(scale)
         votes: dict[int, set[Decimal]] = {}
         for fact in self.facts:
             if fact.table >= 0 and not fact.unit.scales:

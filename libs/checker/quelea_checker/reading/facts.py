@@ -14,12 +14,12 @@ from quelea_fintext.text import CJK, STOP_WORDS, stem, words
 from quelea_checker.model import ONE, CheckPassage, Figure, Period
 from quelea_checker.reading import calendar, sentences, tables, wording
 from quelea_checker.reading.amounts import parse_amounts
-from quelea_checker.reading.attachment import attached
-from quelea_checker.reading.attachment import stated as stated_times
-from quelea_checker.reading.calendar import merged
+from quelea_checker.reading.attachment import attach_periods
+from quelea_checker.reading.attachment import drop_compared_periods as stated_times
+from quelea_checker.reading.calendar import merge_periods
 from quelea_checker.reading.periods import find_periods
 from quelea_checker.reading.sentences import plain
-from quelea_checker.reading.units import MAY_STATE, STATEMENT, Unit, stated, unit_of
+from quelea_checker.reading.units import MAY_STATE, STATEMENT, Unit, read_stated_unit, unit_of
 
 MOST_FACTS = 60_000
 """Figures that are read of a passage, and of all together; a request's limits allow about as many."""
@@ -119,14 +119,14 @@ class PassageFacts:
 def read_passage(passage: CheckPassage) -> PassageFacts:
     """The facts of a passage, whichever document it is from. Tables in HTML are read as rows."""
     if tables.MAY_BE.search(passage.text):
-        passage = replace(passage, text=tables.rows(passage.text))
-    return _held(passage) if len(passage.text) <= _LONGEST_HELD else _read(passage)
+        passage = replace(passage, text=tables.convert_html(passage.text))
+    return _read_cached(passage) if len(passage.text) <= _LONGEST_HELD else _read(passage)
 
 
 def _read(passage: CheckPassage) -> PassageFacts:
     found = PassageFacts()
     text, head = plain(passage.text), plain(passage.table_head)
-    rows, prose = tables.read(text, head)
+    rows, prose = tables.read_tables(text, head)
     years: dict[int, set[int]] = {}
     for row in rows:
         years.setdefault(row.table, set()).update(p.year for c in row.cells for p in c.column.periods if p.year)
@@ -147,27 +147,27 @@ def _read(passage: CheckPassage) -> PassageFacts:
         _add_prose(found, head, passage.table_head, fiscal)
     if passage.header:
         _add_prose(found, header, passage.header, fiscal)
-    found.terms = content(f"{passage.header}\n{passage.table_head}\n{passage.text}")
+    found.terms = content_terms(f"{passage.header}\n{passage.table_head}\n{passage.text}")
     for line in _OTHERWISE.finditer(text) if "另有" in text or "unless otherwise" in text.lower() else ():
         if found.otherwise is None:
-            found.otherwise = stated(line.group())[0]
+            found.otherwise = read_stated_unit(line.group())[0]
     if not rows and MAY_STATE.search(text):
         for match in STATEMENT.finditer(text):
-            scales, _ = stated(match.group())
+            scales, _ = read_stated_unit(match.group())
             if any(scale >= THOUSAND for scale in scales):
                 found.loose.append(scales)
-    periods = find_periods(_uncounted(text, rows)) + find_periods(head)
+    periods = find_periods(_blank_counts(text, rows)) + find_periods(head)
     periods += find_periods(plain(f"{passage.header} {passage.published}"))
-    periods += [p for row in rows for c in row.cells for p in _times(c, row, fiscal)]
+    periods += [p for row in rows for c in row.cells for p in _cell_periods(c, row, fiscal)]
     found.periods = (*fiscal.labelled(periods), *fiscal.quarters(periods))
     return found
 
 
-def _times(cell: tables.RawCell, row: tables.Row, fiscal: calendar.Fiscal) -> tuple[Period, ...]:
-    return merged(fiscal.of_head(cell.column.text) or cell.column.periods, row.periods)
+def _cell_periods(cell: tables.RawCell, row: tables.Row, fiscal: calendar.Fiscal) -> tuple[Period, ...]:
+    return merge_periods(fiscal.of_head(cell.column.text) or cell.column.periods, row.periods)
 
 
-def _uncounted(text: str, rows: Sequence[tables.Row]) -> str:
+def _blank_counts(text: str, rows: Sequence[tables.Row]) -> str:
     """Without the rows whose cells all look like years and are none."""
     for row in rows:
         if row.cells and all(_FOUR.fullmatch(cell.text) for cell in row.cells):
@@ -175,7 +175,7 @@ def _uncounted(text: str, rows: Sequence[tables.Row]) -> str:
     return text
 
 
-_held = lru_cache(maxsize=_HELD)(_read)
+_read_cached = lru_cache(maxsize=_HELD)(_read)
 
 
 def _add_row(
@@ -186,21 +186,25 @@ def _add_row(
     fiscal: calendar.Fiscal,
 ) -> None:
     spoken = f"{row.label or 'total'} {row.section}"
-    own = content(spoken)
-    untimed = _untimed(row.label)
-    name = content(_BRACKETS.sub(" ", untimed)) or content(untimed)
-    core = content(_NET.sub("", _BRACKETS.sub(" ", untimed))) - _GENERIC or name
+    own = content_terms(spoken)
+    untimed = _without_times(row.label)
+    name = content_terms(_BRACKETS.sub(" ", untimed)) or content_terms(untimed)
+    core = content_terms(_NET.sub("", _BRACKETS.sub(" ", untimed))) - _GENERIC or name
     group = Group(0, row.label, row.section, row.table, row.block, own, name, core)
     place = len(found.groups)
     for at, cell in enumerate(row.cells):
-        times = fiscal.labelled(_times(cell, row, fiscal))
+        times = fiscal.labelled(_cell_periods(cell, row, fiscal))
         figures = (
             [Figure(cell.text, cell.start, cell.end, "number", Decimal(0), ONE)]
             if cell.dash
             else parse_amounts(cell.text, cell=True)[:1]
         )
         for figure in figures:
-            if not cell.dash and _WORD.search(cell.text) and wording.leaning(tables.without_remark(cell.text)) == -1:
+            if (
+                not cell.dash
+                and _WORD.search(cell.text)
+                and wording.find_net_direction(tables.without_remark(cell.text)) == -1
+            ):
                 figure = replace(figure, negative=True)  # noqa: PLW2901  # 减少0.65个百分点
             unit = unit_of(row.label, cell.column.text, row.above)
             if unit.percent is False and (row.table, at) in percents and not figure.currency:
@@ -210,7 +214,7 @@ def _add_row(
             fact = Fact(
                 passage=0, figure=figure, unit=unit, periods=times,
                 group=place, column=at, table=group.table, words=f"{spoken} {cell.column.text}",
-                terms=own | content(cell.column.text), years=years,
+                terms=own | content_terms(cell.column.text), years=years,
                 direction=-1 if figure.negative else 1, change=cell.column.change,
             )  # fmt: skip
             group.facts.append(fact)
@@ -221,36 +225,36 @@ def _add_row(
     for cell in row.cells:
         if tables.has_remark(cell.text) and len(parse_amounts(cell.text)) > 1:
             said = f"{row.label}: {cell.text}"
-            _add_prose(found, said, said, fiscal, fiscal.labelled(_times(cell, row, fiscal)))
+            _add_prose(found, said, said, fiscal, fiscal.labelled(_cell_periods(cell, row, fiscal)))
 
 
 def _add_prose(
     found: PassageFacts, part: str, written: str, fiscal: calendar.Fiscal, times: tuple[Period, ...] = ()
 ) -> None:  # `times`: those of the cell that it is
-    for start, end in sentences.cut(part):
+    for start, end in sentences.split_sentences(part):
         if found.facts >= MOST_FACTS:
             return
         sentence = part[start:end]
-        about = content(sentence)
+        about = content_terms(sentence)
         group = Group(0, sentence, "", -1, -1, about, about)
         periods = find_periods(sentence)
         figures = parse_amounts(written[start:end], words=True)
-        allowed = attached(sentence, figures, stated_times(sentence, periods))
-        scales, _ = stated(sentence) if sentence.count("(in ") else ((), "")
+        allowed = attach_periods(sentence, figures, stated_times(sentence, periods))
+        scales, _ = read_stated_unit(sentence) if sentence.count("(in ") else ((), "")
         for at, figure in enumerate(figures):
             unit = Unit((ONE, *scales), "", figure.kind in {"percent", "points"})
             fact = Fact(
                 passage=0, figure=figure, unit=unit, periods=fiscal.labelled(allowed[at]) or times,
                 group=len(found.groups), column=-1,
                 table=-1, words=sentence, terms=about,
-                direction=wording.direction(sentence, figure.start, figure.end),
+                direction=wording.find_direction(sentence, figure.start, figure.end),
             )  # fmt: skip
             group.facts.append(fact)
             found.facts += 1
         found.groups.append(group)
 
 
-def _untimed(label: str) -> str:
+def _without_times(label: str) -> str:
     """Without the times it names: a row that is a month has no other name."""
     for period in reversed(find_periods(label)):
         label = f"{label[: period.start]} {label[period.end :]}"
@@ -271,37 +275,37 @@ _SHORT = {
 }  # fmt: skip
 
 
-def content(text: str) -> frozenset[str]:
+def content_terms(text: str) -> frozenset[str]:
     """Terms with letters: what a text is about, without its figures. "Other" is the name of many a row."""
-    return _content(text) if len(text) <= _BRIEF else _terms(text)
+    return _content_cached(text) if len(text) <= _BRIEF else _find_terms(text)
 
 
 @lru_cache(maxsize=2048)
 def glossed_terms(text: str) -> frozenset[str]:
     """The terms of a text, and those of what it speaks of in the other language."""
-    return content(text) | content(" ; ".join(glossed(text)))
+    return content_terms(text) | content_terms(" ; ".join(glossed(text)))
 
 
-def _terms(text: str) -> frozenset[str]:
+def _find_terms(text: str) -> frozenset[str]:
     if _BRIEFLY.search(text):
         for short, long in _ABBREVIATIONS.items():
             text = re.sub(rf"(?<![A-Za-z&]){short}(?![A-Za-z&])", long, text)
     if CJK.search(text):
         for short, long in _SHORT.items():
             text = text.replace(short, long)
-    return frozenset(filter(None, map(_term, words(text))))
+    return frozenset(filter(None, map(_stem_term, words(text))))
 
 
-_content = lru_cache(maxsize=8192)(_terms)
+_content_cached = lru_cache(maxsize=8192)(_find_terms)
 
 
 @lru_cache(maxsize=50_000)
-def _term(word: str) -> str:
+def _stem_term(word: str) -> str:
     """Stemmed; empty of stop words and figures."""
     return stem(word) if (word not in STOP_WORDS or word == "other") and _WORD.search(word) else ""
 
 
-TIMES = content(
+TIMES = content_terms(
     "quarter quarterly annual fiscal year month half period end ended first second third fourth date 年 月 日"
 )
 """Terms of times: they name no row."""

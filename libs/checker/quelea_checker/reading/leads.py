@@ -11,7 +11,7 @@ from decimal import Decimal
 from quelea_checker.model import ONE, Figure, Period
 from quelea_checker.reading import units
 from quelea_checker.reading.amounts import MARKER
-from quelea_checker.reading.calendar import merged
+from quelea_checker.reading.calendar import merge_periods
 from quelea_checker.reading.periods import find_periods, names_document
 
 _BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*–]\s+|[•·▪]\s*|\d{1,2}[.)、]\s*(?=\D)|\(\d{1,2}\)\s*)")
@@ -46,16 +46,16 @@ class Lead:
     def periods(self, place: int, own: Sequence[Period]) -> tuple[Period, ...]:
         """The times of a figure: those of its column's head and its row ("first quarter" under "2019"), else of the
         line."""
-        over = _times(self.head(place))
-        line = _times(self.line) if len(over) + len(own) < 2 else ()
+        over = _find_times(self.head(place))
+        line = _find_times(self.line) if len(over) + len(own) < 2 else ()
         if not over and not own:
             return line
-        row = merged(over, own) if over else tuple(own)
+        row = merge_periods(over, own) if over else tuple(own)
         if any(period.year for period in row):
             return row
-        return merged(line, row) if line else row
+        return merge_periods(line, row) if line else row
 
-    def united(self, figure: Figure, place: int) -> Figure:
+    def with_unit(self, figure: Figure, place: int) -> Figure:
         """A bare number with the unit that its column or the line states: 5.2 under "(亿元)"."""
         if figure.kind != "number" or figure.scale is not None or not self.over(place):
             return figure
@@ -89,10 +89,10 @@ class Leads:
             behind = lines[number + 1][1] if number + 1 < len(lines) else ""
             bullet = _BULLET.match(line)
             if "|" in line and heads is None and _RULE.fullmatch(behind) and "-" in behind:
-                heads = [head for _, head in _cells(line, 0)]
+                heads = [head for _, head in _split_cells(line, 0)]
             elif "|" in line and heads is not None:
                 caption = stack[0][1] if stack else ""
-                cells = _cells(line, start)
+                cells = _split_cells(line, start)
                 lead = Lead(caption, tuple((place, head) for (place, _), head in zip(cells, heads, strict=False)))
             elif bullet and not _HEADING.match(line):
                 indent = len(bullet["indent"].expandtabs(4))
@@ -100,11 +100,11 @@ class Leads:
                     stack.pop()
                 lead = Lead(" ".join(text for _, text in stack)[:_LONGEST])
                 if _LEADS.search(line):
-                    stack.append((indent, _spoken(line[bullet.end() :])))
+                    stack.append((indent, _strip_markup(line[bullet.end() :])))
             elif line.strip():
                 heads = None
                 leads = _LEADS.search(line) or _HEADING.match(line) or _is_caption(lines, number)
-                stack = [(-1, _spoken(line))] if leads else []
+                stack = [(-1, _strip_markup(line))] if leads else []
             if not line.strip():
                 heads = None
             self._starts.append(start)
@@ -115,11 +115,11 @@ class Leads:
         return self._leads[bisect_right(self._starts, place) - 1]
 
 
-def _times(text: str) -> tuple[Period, ...]:
+def _find_times(text: str) -> tuple[Period, ...]:
     return tuple(period for period in find_periods(text) if not names_document(text, period))
 
 
-def _spoken(line: str) -> str:
+def _strip_markup(line: str) -> str:
     return MARKER.sub(" ", line).strip(" #*_:\t")[:_LONGEST]
 
 
@@ -131,7 +131,7 @@ def _is_caption(lines: Sequence[tuple[int, str]], number: int) -> bool:
     return "|" in next(rest, "")
 
 
-def _cells(line: str, start: int) -> list[tuple[int, str]]:
+def _split_cells(line: str, start: int) -> list[tuple[int, str]]:
     """Starts and texts of the cells of a row."""
     found = []
     at = len(line) - len(line.lstrip())

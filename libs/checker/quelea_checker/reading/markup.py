@@ -51,7 +51,7 @@ def canonical(match: re.Match[str]) -> str:
     return "[" + ", ".join(re.findall(r"\d+", match["n"])) + "]"
 
 
-class Shaped:
+class NormalizedAnswer:
     """An answer's text as it is checked.
 
     Attributes:
@@ -70,7 +70,7 @@ class Shaped:
         self._starts = [start - shift for (start, _, _), shift in zip(self._edits, shifts, strict=False)]
         self._shifts = shifts
 
-    def back(self, report: Report) -> Report:
+    def restore(self, report: Report) -> Report:
         """The report with the answer's own offsets and texts."""
         if not self._edits:
             return report

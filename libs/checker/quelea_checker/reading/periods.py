@@ -187,7 +187,7 @@ _HALVES = re.compile("h[12]|[12]h|half|半|中期")
 _YEARS = re.compile(YEAR)
 
 
-def likely(text: str, low: str, *, monthly: bool) -> set[str]:
+def find_candidate_forms(text: str, low: str, *, monthly: bool) -> set[str]:
     """The forms that a text may hold, by a cheap look: most texts have few of them."""
     found = {"zh_span"} if "日止" in text or "个月" in text else set()
     if monthly:
@@ -295,11 +295,11 @@ def names_document(text: str, period: Period) -> bool:
 
 def find_periods(text: str) -> list[Period]:
     """Every time that the text names, in order. The text has been through plain(), or has ordinary digits."""
-    return list(_found(text))
+    return list(_find_cached(text))
 
 
 @lru_cache(maxsize=16384)
-def _found(text: str) -> tuple[Period, ...]:
+def _find_cached(text: str) -> tuple[Period, ...]:
     if not ANY.search(text):
         return ()
     found: list[Period] = []
@@ -312,22 +312,22 @@ def _found(text: str) -> tuple[Period, ...]:
 
     low = text.lower()
     monthly = any(month in low for month in MONTHS)
-    forms = likely(text, low, monthly=monthly)
+    forms = find_candidate_forms(text, low, monthly=monthly)
     if "zh_span" in forms:  # 截至2025年6月30日止六个月: a day and a length of time
         for match in (m for name, form in FORMS if name == "zh_span" for m in form.finditer(text)):
             take(_zh_span(match))
-    for whole in _dates(text, monthly=monthly):
+    for whole in _find_dates(text, monthly=monthly):
         before = _SPAN_BEFORE.search(text[max(0, whole.start - 45) : whole.start])
         if before:
             start = max(0, whole.start - 45) + before.start()
-            whole = replace(whole, start=start, months=_length(before))  # noqa: PLW2901  # the same date, its length known
+            whole = replace(whole, start=start, months=_read_length(before))  # noqa: PLW2901  # the same date, its length known
         elif found and _AND.fullmatch(text[found[-1].end : whole.start]):
             whole = replace(whole, months=found[-1].months)  # noqa: PLW2901  # "the three months ended July 1, 2023 and June 25, 2022"
         take(whole)
         _take_more(text, whole, take)
     for name, form in FORMS:
         if name == "year":
-            _expand(text, found, take)
+            _take_listed_years(text, found, take)
         if name not in forms or name == "zh_span":
             continue
         for match in form.finditer(text):
@@ -355,7 +355,7 @@ def _is_year_after(text: str, one: Period, other: Period) -> bool:
     return len(between) <= _BESIDE and not _LINE.search(between) and bool(_SINCE.search(between))
 
 
-def _dates(text: str, *, monthly: bool) -> list[Period]:
+def _find_dates(text: str, *, monthly: bool) -> list[Period]:
     """Days, as prose and as tables write them."""
     found = []
     if monthly or "年" in text or NUMERIC_DATE.search(text):
@@ -380,7 +380,7 @@ def _is_year(period: Period) -> bool:
     return bool(period.year) and not (period.quarter or period.half or period.month or period.months)
 
 
-def between(text: str, periods: Sequence[Period]) -> list[Period]:
+def find_years_between(text: str, periods: Sequence[Period]) -> list[Period]:
     """The years between those of a range: 2018 of "from 2017 to 2019"."""
     found = []
     for one, other in pairwise(periods):
@@ -398,13 +398,13 @@ def _take_more(text: str, first: Period, take) -> None:  # type: ignore[no-untyp
         at = match.end()
 
 
-def _expand(text: str, found: list[Period], take) -> None:  # type: ignore[no-untyped-def]  # a closure of find_periods
+def _take_listed_years(text: str, found: list[Period], take) -> None:  # type: ignore[no-untyped-def]  # a closure of find_periods
     for period in list(found):
         if period.fiscal and not period.month:
             _take_more(text, period, take)
 
 
-def _length(match: re.Match[str]) -> int:
+def _read_length(match: re.Match[str]) -> int:
     if match["n"]:
         return MONTHS_LONG[match["n"].lower()]
     return 12 if match["year"] else 3 if match["quarter"] else 6
@@ -421,7 +421,7 @@ def _month(said: str) -> int:
     return MONTHS.index(said[:3].lower()) + 1 if said.isascii() else int(chinese(said) or 0)
 
 
-def _stretch(start: int, end: int, year: int, first: int, last: int) -> Period | None:
+def _read_month_span(start: int, end: int, year: int, first: int, last: int) -> Period | None:
     """From one month of a year to another; one that begins with the year is named by its length alone."""
     if not 1 <= first < last <= 12:
         return None
@@ -456,12 +456,12 @@ def _read(name: str, match: re.Match[str]) -> Period | None:
     if name == "zh_months":
         if "y2" in got:
             return Period(start, end, int(got["y2"]), months=9)
-        return _stretch(start, end, year, _month(got["m"]), _month(got["n"]))
+        return _read_month_span(start, end, year, _month(got["m"]), _month(got["n"]))
     if name == "month_span":
         last = _month(got["m"])
         long = MONTHS_LONG[got["n"].lower()] if "n" in got else 3 if "quarter" in got else 12
         if "first" in got or "first2" in got:
-            return _stretch(start, end, year, _month(got.get("first") or got["first2"]), last)
+            return _read_month_span(start, end, year, _month(got.get("first") or got["first2"]), last)
         return Period(start, end, year, month=last, months=long)
     if name == "zh_month":
         return Period(start, end, year, month=int(got["m"])) if 1 <= int(got["m"]) <= 12 else None

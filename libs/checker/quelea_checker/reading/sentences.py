@@ -40,7 +40,7 @@ _FENCE = re.compile(r"(?m)^[ \t]*(?:```|'''|~~~)\w*[ \t]*$")
 _AT = re.compile(r"\s*[A-Z0-9\"“‘(\[$€£•*#\u3400-\u9fff-]|\s*$|\s*[a-z]+[A-Z]")
 
 
-def cut(text: str) -> list[tuple[int, int]]:
+def split_sentences(text: str) -> list[tuple[int, int]]:
     """Spans of the sentences, without the space around them. A line's end ends a sentence."""
     text = _FENCE.sub(lambda match: " " * len(match.group()), text)
     found: list[tuple[int, int]] = []
@@ -52,13 +52,13 @@ def cut(text: str) -> list[tuple[int, int]]:
             behind = text[match.end() : match.end() + 12]
             if (_ABBREVIATION.search(before) and behind.strip()) or not _AT.match(behind):
                 continue
-        _add(found, text, begin, match.end())
+        _add_sentence(found, text, begin, match.end())
         begin = match.end()
-    _add(found, text, begin, len(text))
+    _add_sentence(found, text, begin, len(text))
     return found
 
 
-def _add(found: list[tuple[int, int]], text: str, begin: int, end: int) -> None:
+def _add_sentence(found: list[tuple[int, int]], text: str, begin: int, end: int) -> None:
     inner = text[begin:end]
     start = begin + len(inner) - len(inner.lstrip())
     stop = begin + len(inner.rstrip())

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from quelea_checker.model import Period
-from quelea_checker.reading.calendar import merged
+from quelea_checker.reading.calendar import merge_periods
 from quelea_checker.reading.periods import find_periods
 
 MAY_BE = re.compile(r"<t[dr][\s>]", re.IGNORECASE)
@@ -21,7 +21,7 @@ _LINE_END = re.compile(
 _TAG = re.compile(r"</?[a-z][^<>]{0,300}>|<!--.{0,300}?-->", re.IGNORECASE)
 
 
-def rows(text: str) -> str:
+def convert_html(text: str) -> str:
     """The text without tags: a row's cells stand between tabs, rows and paragraphs on lines of their own."""
     text = re.sub(r"[\r\n\t]+", " ", text) if "\t" not in text else text
     text = _LINE_END.sub("\n", text)
@@ -69,7 +69,7 @@ _SHORT = 5
 _DATES = re.compile(r"[A-Z][a-z]+\.? \d{1,2}, (?:19|20)\d\d")
 
 
-def mended(pieces: Sequence[str], count: int) -> list[str]:
+def align_heads(pieces: Sequence[str], count: int) -> list[str]:
     """The pieces as `count` heads, where joining and parting them gives just as many; else as they are.
 
     "October 30," and "2022" are one head, so are "Change" and "%"; "July 30, 2023 April 30, 2023" are two.
@@ -89,11 +89,11 @@ def mended(pieces: Sequence[str], count: int) -> list[str]:
             joined.append(piece)
     if len(joined) == count:
         return joined
-    parted = [part for piece in joined for part in _head_parts(piece)]
+    parted = [part for piece in joined for part in _split_head(piece)]
     return parted if len(parted) == count else list(pieces)
 
 
-def _head_parts(piece: str) -> list[str]:
+def _split_head(piece: str) -> list[str]:
     dates = [match.group() for match in _DATES.finditer(piece)]
     return dates if len(dates) > 1 and not _DATES.sub("", piece).strip() else [piece]
 
@@ -121,7 +121,7 @@ class Column:
 
 
 @lru_cache(maxsize=4096)
-def columns(
+def read_columns(
     heads: tuple[tuple[str, ...], ...], cells: tuple[int, ...], width: int, percents: tuple[bool, ...]
 ) -> tuple[Column, ...]:
     """One column for each cell; empty ones where head and cells do not match in number."""
@@ -130,14 +130,14 @@ def columns(
     unsure: list[list[str]] = [[] for _ in range(count)]
     totals = any(len(f) == count and _TOTAL.fullmatch(f[-1]) for f in ([p for p in line if p] for line in heads))
     own_years = any(sum(_has_year(p) for p in line) > 1 for line in heads)
-    lines = [mended([p for p in line if p], count) for line in heads]
+    lines = [align_heads([p for p in line if p], count) for line in heads]
     widest = max(map(len, lines), default=0)
     for line, pieces in zip(heads, lines, strict=True):
         filled = pieces
-        if _by_runs(filled, percents, texts):
+        if _spread_by_runs(filled, percents, texts):
             continue
         if len(filled) == count != sum(map(bool, line)):
-            _spread(filled, count, percents, texts, unsure)
+            _spread_heads(filled, count, percents, texts, unsure)
             continue
         if totals and len(filled) == count - 1 and count > 2 and not _CHANGE.search(filled[-1]):
             filled = [*filled, "-"]  # nothing stands over "Total"
@@ -160,12 +160,12 @@ def columns(
             for loose in unsure:  # heads of groups of columns, of a row with fewer cells than columns
                 loose.extend(filled)
             continue
-        _spread(filled, count, percents, texts, unsure)
+        _spread_heads(filled, count, percents, texts, unsure)
     over_all = set(texts[0]).intersection(*texts) if count > 1 else set()
-    return tuple(_column(words, over_all, " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
+    return tuple(_read_column(words, over_all, " ; ".join(loose)) for words, loose in zip(texts, unsure, strict=True))
 
 
-def _by_runs(filled: list[str], percents: tuple[bool, ...], texts: list[list[str]]) -> bool:
+def _spread_by_runs(filled: list[str], percents: tuple[bool, ...], texts: list[list[str]]) -> bool:
     """ "(In millions)", "Three Months Ended September 30,", "Percentage Change" over 56,517, 50,122 and 13%: the change
     stands over the percentages, the time over what is none. Whether the heads are such.
     """
@@ -191,13 +191,13 @@ def _is_title(text: str) -> bool:
     return any(p.year and not (p.month or p.months) for p in find_periods(text))
 
 
-def _spread(
+def _spread_heads(
     filled: list[str], count: int, percents: tuple[bool, ...], texts: list[list[str]], unsure: list[list[str]]
 ) -> None:
     size = len(filled)
     plain = [n for n, percent in enumerate(percents) if not percent]
     if size == 1:
-        if len(filled[0]) < 120 and find_periods(dated(filled[0])):
+        if len(filled[0]) < 120 and find_periods(complete_date(filled[0])):
             for words in texts:
                 words.append(filled[0])
     elif size == count or (size < count and count % size == 0):
@@ -219,32 +219,34 @@ def _spread(
             loose.extend(filled[n : n + size - count + 1])
 
 
-def dated(text: str) -> str:
+def complete_date(text: str) -> str:
     """ "Years Ended September 30," names a time only with the year below it."""
     text = _MONTH_DAY.sub(r"\1 \2", text)
     return f"{text.rstrip(' ,')}, 2000" if re.search(r"[a-z] \d{1,2},?\s*$", text) else text
 
 
-def _column(heads: list[str], over_all: Set[str], unsure: str) -> Column:
+def _read_column(heads: list[str], over_all: Set[str], unsure: str) -> Column:
     text = " ".join(heads)
     signs = " ".join(part for part in text.split() if not re.search(r"\w", part))
     if signs:  # "2019 %": the sign is no unit of the year
         words = " ".join(part for part in text.split() if re.search(r"\w", part))
         text = f"{words} ; {signs}"
-    periods = merged(_nearest(heads, over_all, find_periods(_spelled(text))), find_periods(_spelled(unsure)))
+    periods = merge_periods(
+        _drop_title_years(heads, over_all, find_periods(_spell_out_heads(text))), find_periods(_spell_out_heads(unsure))
+    )
     return Column(text, periods, bool(_CHANGE.search(text)))
 
 
-def _nearest(heads: list[str], over_all: Set[str], periods: list[Period]) -> list[Period]:
+def _drop_title_years(heads: list[str], over_all: Set[str], periods: list[Period]) -> list[Period]:
     """Without those of other years than the column's own heads name: a title over all columns has the report's."""
     if len({p.year for p in periods if p.year}) < 2:
         return periods
     own = " ".join(head for head in heads if head not in over_all)
-    years = {p.year for p in find_periods(_spelled(own)) if p.year}
+    years = {p.year for p in find_periods(_spell_out_heads(own)) if p.year}
     return [p for p in periods if not p.year or p.year in years] if years else periods
 
 
-def _spelled(text: str) -> str:
+def _spell_out_heads(text: str) -> str:
     """ "First" heads a first quarter, and "December31," a day."""
     text = _MONTH_DAY.sub(r"\1 \2", text)
     return " ; ".join(f"{part} quarter" if _ORDINAL.search(part.strip()) else part for part in text.split(" ; "))
@@ -305,7 +307,7 @@ class Prose:
     end: int
 
 
-def _parts(line: str) -> list[tuple[str, int]] | None:
+def _split_cells(line: str) -> list[tuple[str, int]] | None:
     """The parts of a row with their places; empty ones are kept. None: the line has no cells."""
     if "\t" in line or line.count("|") >= 2 or (line.count("|") == 1 and is_figure(line.partition("|")[2].strip())):
         separator = r"[\t|]"
@@ -318,7 +320,7 @@ def _parts(line: str) -> list[tuple[str, int]] | None:
         cells = [(m.group(), match.start("cells") + m.start()) for m in _CELL.finditer(match["cells"])]
         if len(cells) < 2 and (len(match["label"]) > 70 or line.rstrip().endswith((".", "。"))):
             return None
-        if len(cells) < 2 and (_YEAR.fullmatch(cells[0][0].strip()) or find_periods(dated(line))):
+        if len(cells) < 2 and (_YEAR.fullmatch(cells[0][0].strip()) or find_periods(complete_date(line))):
             return None
         return [(match["label"].strip(), 0), *cells]
     found, at = [], 0
@@ -337,7 +339,7 @@ def _is_cell(part: str) -> bool:
     return bool(part) and bool(_NUMERIC.fullmatch(part) or _DASH.fullmatch(part))
 
 
-def _is_told(part: str) -> bool:
+def _is_amount(part: str) -> bool:
     """A number, or an amount with words about it."""
     return bool(_NUMERIC.fullmatch(part)) or is_figure(part)
 
@@ -347,7 +349,7 @@ _OPEN = re.compile(r"[A-Za-z,]\s*$")
 
 
 @dataclass
-class _State:
+class _TableState:
     heads: tuple[tuple[str, ...], ...] = ()
     table: int = 0
     block: int = 0
@@ -355,13 +357,13 @@ class _State:
     section_periods: tuple[Period, ...] = ()
 
 
-def read(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
+def read_tables(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
     """The rows and the prose of a plain() text. `head` holds lines that stand above it elsewhere."""
     rows: list[Row] = []
     prose: list[Prose] = []
-    state = _State()
+    state = _TableState()
     pending: list[tuple[str, ...]] = [
-        tuple(p for p, _ in (_parts(x) or [(x.strip(), 0)])) for x in head.splitlines() if x.strip()
+        tuple(p for p, _ in (_split_cells(x) or [(x.strip(), 0)])) for x in head.splitlines() if x.strip()
     ]
     above = head
     at = 0
@@ -370,13 +372,13 @@ def read(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
         bare = line.rstrip("\r\n")
         if not bare.strip():
             continue
-        parts = _parts(bare)
+        parts = _split_cells(bare)
         above_it = pending or state.heads
-        data = _data(parts, above_it) if parts and len(parts) <= _WIDEST else None
+        data = _find_data_cells(parts, above_it) if parts and len(parts) <= _WIDEST else None
         if parts and data:
-            _settle(state, pending)
+            _start_section(state, pending)
             pending = []
-            rows.append(_row(state, parts, data, start, start + len(bare), above))
+            rows.append(_read_row(state, parts, data, start, start + len(bare), above))
             continue
         pieces = tuple(p for p, _ in parts) if parts else (bare.strip(),)
         if state.heads and parts and all(_DAY.fullmatch(p) for p in [q for q in pieces if q][-2:]):
@@ -399,7 +401,7 @@ def read(text: str, head: str = "") -> tuple[list[Row], list[Prose]]:
     return rows, prose
 
 
-def _data(parts: Sequence[tuple[str, int]], heads: Sequence[Sequence[str]]) -> list[int] | None:
+def _find_data_cells(parts: Sequence[tuple[str, int]], heads: Sequence[Sequence[str]]) -> list[int] | None:
     """Which parts are cells, when the parts are a row of data. `heads`: the lines above it."""
     first = next((i for i, (part, _) in enumerate(parts) if part), None)
     if first is None:
@@ -409,19 +411,21 @@ def _data(parts: Sequence[tuple[str, int]], heads: Sequence[Sequence[str]]) -> l
     cells = [i for i in range(begins + 1, len(parts)) if parts[i][0]]
     if _is_cell(label) and not _YEAR.fullmatch(label):
         cells = [begins, *cells]
-    figures = [i for i in cells if _is_told(parts[i][0])]
+    figures = [i for i in cells if _is_amount(parts[i][0])]
     if cells and not figures and all(_DASH.fullmatch(parts[i][0]) for i in cells) and re.search(r"\w", label):
         return cells  # nothing in any column
     if not figures:
         return None
-    if all(_YEAR.fullmatch(parts[i][0]) for i in figures) and not _counts(label, [parts[i][0] for i in figures], heads):
+    if all(_YEAR.fullmatch(parts[i][0]) for i in figures) and not _are_counts(
+        label, [parts[i][0] for i in figures], heads
+    ):
         return None
     if len([i for i in cells if not (_is_cell(parts[i][0]) or is_figure(parts[i][0]))]) > len(figures):
         return None
     return cells
 
 
-def _counts(label: str, cells: Sequence[str], heads: Sequence[Sequence[str]]) -> bool:
+def _are_counts(label: str, cells: Sequence[str], heads: Sequence[Sequence[str]]) -> bool:
     """Cells that look like years are counts where heads above them name the years, and the row is called something."""
     if not re.search(r"[A-Za-z\u3400-\u9fff]{2}", label) or _TIMELY.search(label):
         return False
@@ -433,7 +437,7 @@ def _counts(label: str, cells: Sequence[str], heads: Sequence[Sequence[str]]) ->
     return any(all(line) and line != own and len(set(line)) == len(line) for line in years)
 
 
-def _settle(state: _State, pending: list[tuple[str, ...]]) -> None:
+def _start_section(state: _TableState, pending: list[tuple[str, ...]]) -> None:
     """What stood above a row: the heads of a new table, or a heading within this one."""
     if not pending:
         return
@@ -461,11 +465,13 @@ def _settle(state: _State, pending: list[tuple[str, ...]]) -> None:
                     state.table += 1
 
 
-def _row(state: _State, parts: Sequence[tuple[str, int]], cells: list[int], start: int, end: int, above: str) -> Row:
+def _read_row(
+    state: _TableState, parts: Sequence[tuple[str, int]], cells: list[int], start: int, end: int, above: str
+) -> Row:
     first = cells[0]
     label = " ".join(part for part, _ in parts[:first] if part)
     percents = tuple("%" in without_remark(parts[i][0]) for i in cells)
-    over = columns(state.heads, tuple(cells), len(parts), percents)
+    over = read_columns(state.heads, tuple(cells), len(parts), percents)
     found = []
     for i, column in zip(cells, over, strict=True):
         part, offset = parts[i]

@@ -87,7 +87,7 @@ class Unit:
 
 
 @lru_cache(maxsize=8192)
-def stated(text: str) -> tuple[tuple[Decimal, ...], str]:
+def read_stated_unit(text: str) -> tuple[tuple[Decimal, ...], str]:
     """The scales and the currency that a text states for figures: ((10**6,), "$") for "($ in millions)".
 
     "In millions, except number of shares, which are reflected in thousands": the first is the table's, all are given.
@@ -134,9 +134,9 @@ def _words(text: str) -> _Words:
 @lru_cache(maxsize=8192)
 def unit_of(label: str, column: str, table: str) -> Unit:
     """The unit of a cell from its row's label, its column's head and its table's statement (head and lines above)."""
-    own, own_currency = stated(label)
-    head, head_currency = stated(column)
-    every, currency = stated(table)
+    own, own_currency = read_stated_unit(label)
+    head, head_currency = read_stated_unit(column)
+    every, currency = read_stated_unit(table)
     currency = own_currency or head_currency or currency
     row, over, above = _words(label), _words(column), _words(table)
     if over.percent or (not own and row.percent and _PERCENT.search(_NAMED_RATE.sub(" ", label))):

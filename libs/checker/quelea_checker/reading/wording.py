@@ -109,7 +109,7 @@ _OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
 )  # fmt: skip
 
 
-def clause(text: str, start: int, end: int) -> tuple[int, int]:
+def find_clause(text: str, start: int, end: int) -> tuple[int, int]:
     """The clause of text[start:end]: between commas, conjunctions and full stops."""
     first, last = 0, len(text)
     for begin, behind in _cuts(text):
@@ -133,14 +133,14 @@ def _directions(part: str) -> tuple[tuple[int, int, int], ...]:
     return tuple((*match.span(), 1 if match["up"] else -1) for match in DIRECTION.finditer(part))
 
 
-def direction(text: str, start: int, end: int) -> int:
+def find_direction(text: str, start: int, end: int) -> int:
     """1 when the words about text[start:end] say that it is upwards, -1 downwards, 0 when they say neither.
 
     The nearest word before it in its clause decides, else the nearest behind it.
     """
     cut = max(0, start - _BEFORE)
     text, start, end = text[cut : end + _BEHIND], start - cut, end - cut
-    first, last = clause(text, start, end)
+    first, last = find_clause(text, start, end)
     before = after = 0
     for begin, behind, sign in _directions(text[first:last]):
         if behind + first <= start:
@@ -151,7 +151,7 @@ def direction(text: str, start: int, end: int) -> int:
     return before or (after if len(text[end:last]) < _BEHIND else 0)
 
 
-def set_against(text: str, start: int, end: int) -> int:
+def find_comparison(text: str, start: int, end: int) -> int:
     """1 of what is so much more than another, "17% above", 比乙多17%, -1 of what is less; 0 where nothing says so.
 
     Args:
@@ -167,7 +167,7 @@ def is_each(text: str, start: int, end: int) -> bool:
     return bool(_EACH.search(text[:start]) or _EACH_BEHIND.match(text, end))
 
 
-def is_both(text: str) -> bool:
+def names_both_directions(text: str) -> bool:
     """ "Increase / (decrease)": the sign tells which."""
     return bool(_BOTH.search(text))
 
@@ -183,12 +183,12 @@ def is_negative(text: str) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def operations(text: str) -> tuple[Operation, ...]:
+def find_operations(text: str) -> tuple[Operation, ...]:
     """The computations that the wording asks for."""
     return tuple(operation for operation, words in _OPERATIONS if words.search(text))
 
 
-def leaning(text: str) -> int:
+def find_net_direction(text: str) -> int:
     """1 when all words of direction in a text say upwards, -1 when all say downwards, else 0."""
     part = _BOTH.sub(" ", text)
     signs = {1 if match["up"] else -1 for match in DIRECTION.finditer(part)}

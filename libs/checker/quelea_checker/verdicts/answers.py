@@ -11,48 +11,34 @@ from types import MappingProxyType
 from quelea_fintext.text import language_of
 
 from quelea_checker.binding import rows
-from quelea_checker.binding.contradiction import is_contradicted
-from quelea_checker.binding.exchanges import exchanged
+from quelea_checker.binding.exchanges import find_exchanged
 from quelea_checker.binding.scorer import Binder
-from quelea_checker.binding.support import supporting
-from quelea_checker.deriving.chance_test import likely
-from quelea_checker.deriving.computations import formula
+from quelea_checker.binding.support import find_supporting_facts, is_contradicted
+from quelea_checker.deriving.chance_test import find_unlikely_by_chance
+from quelea_checker.deriving.computations import format_formula
 from quelea_checker.deriving.derivation import Budget, derive
-from quelea_checker.deriving.sentence_arithmetic import chained, written
+from quelea_checker.deriving.sentence_arithmetic import derive_within_sentence, find_written_formula
 from quelea_checker.matching.claims import Claim
-from quelea_checker.matching.profiles import Zone, zones
+from quelea_checker.matching.profiles import WordZone, find_word_zones
 from quelea_checker.model import CheckedFigure, CheckPassage, Figure, Near, Report
 from quelea_checker.reading import sentences, wording
 from quelea_checker.reading.amounts import MARKER, parse
-from quelea_checker.reading.attachment import attached, is_elsewhere, led
+from quelea_checker.reading.attachment import attach_lead_periods, attach_periods, is_of_other_time
 from quelea_checker.reading.companies import Owners
 from quelea_checker.reading.evidence import Evidence
-from quelea_checker.reading.facts import Fact, content, glossed_terms
+from quelea_checker.reading.facts import Fact, content_terms, glossed_terms
 from quelea_checker.reading.leads import Lead, Leads
-from quelea_checker.reading.markup import Shaped
+from quelea_checker.reading.markup import NormalizedAnswer
 from quelea_checker.reading.periods import find_periods, names_document
 from quelea_checker.reading.sentences import plain
 from quelea_checker.verdicts import sentence_verdicts
+from quelea_checker.verdicts.sentence_verdicts import AnswerSentence
 
 _FEW = 32
 _THINGS = re.compile(r"[ -][A-Za-z]{3,}|\s?[\u3400-\u9fff]")
 _MARGIN = re.compile(r"\bmargins?\b|毛利率|净利率|利润率", re.IGNORECASE)
-_OF_MARGINS = content("profit revenue sales 毛利 利润 营业收入 营业利润 归属于上市公司股东的净利润")
+_OF_MARGINS = content_terms("profit revenue sales 毛利 利润 营业收入 营业利润 归属于上市公司股东的净利润")
 """What a margin is computed from is not named in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A sentence of the answer with what was read in it; spans are the answer's."""
-
-    start: int
-    end: int
-    text: str
-    figures: tuple[Figure, ...]
-    marks: tuple[tuple[int, int, int], ...]
-    """(number, start, end) of each marker's numbers."""
-    lead: Lead
-    """What the line before its list, or the heads of its table, say over it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,23 +73,27 @@ def check_answer(
         answer: Any text; may hold markers.
         passages: The evidence that the answer was written from.
         question: What was asked: it tells which computations are asked for, and of which times.
-        near: What an encoder finds near to sentences in another language than the evidence's (across.wanted).
+        near: What an encoder finds near to sentences in another language than the evidence's (cross_language.wanted).
     """
-    shaped = Shaped(answer)
-    return shaped.back(_check(shaped.text, passages, plain(question), near))
+    shaped = NormalizedAnswer(answer)
+    return shaped.restore(_check_plain(shaped.text, passages, plain(question), near))
 
 
-def _check(answer: str, passages: Sequence[CheckPassage], asked: str, near: Mapping[str, Sequence[Near]]) -> Report:
+def _check_plain(
+    answer: str, passages: Sequence[CheckPassage], asked: str, near: Mapping[str, Sequence[Near]]
+) -> Report:
     evidence = Evidence(passages)
     binder = Binder(evidence.groups, evidence.by_term, evidence.titles)
     sources = _Sources(asked, evidence, binder, Owners(passages), Budget())
     leads = Leads(plain(answer))
-    every = [_read(answer, asked, *span, leads.of(span[0])) for span in sentences.cut(plain(answer))]
+    every = [
+        _read_sentence(answer, asked, *span, leads.of(span[0])) for span in sentences.split_sentences(plain(answer))
+    ]
     checked: list[CheckedFigure] = []
     by_sentence: list[list[CheckedFigure]] = []
     before: list[Fact] = []
     for said in every:
-        own, before = _figures(said, sources, before)
+        own, before = _check_figures(said, sources, before)
         by_sentence.append(own)
         checked += own
     kinds = [[figure.kind for figure in said.figures] for said in every]
@@ -111,16 +101,16 @@ def _check(answer: str, passages: Sequence[CheckPassage], asked: str, near: Mapp
     return Report(tuple(verdicts), tuple(checked), markers)
 
 
-def _read(answer: str, question: str, start: int, end: int, lead: Lead) -> Said:
+def _read_sentence(answer: str, question: str, start: int, end: int, lead: Lead) -> AnswerSentence:
     text = answer[start:end]
-    read = (lead.united(figure, start + figure.start) for figure in parse(text))
+    read = (lead.with_unit(figure, start + figure.start) for figure in parse(text))
     figures = tuple(f for f in read if not (question and _is_asked(text, f, question)))
     marks = tuple(
         (int(number), start + match.start(), start + match.end())
         for match in MARKER.finditer(text)
         for number in re.findall(r"\d+", match["n"])
     )
-    return Said(start, end, text, figures, marks, lead)
+    return AnswerSentence(start, end, text, figures, marks, lead)
 
 
 def _is_asked(text: str, figure: Figure, question: str) -> bool:
@@ -132,12 +122,13 @@ def _is_asked(text: str, figure: Figure, question: str) -> bool:
     return bool(counted) and re.search(rf"(?<![\d.,]){re.escape(counted)}", question, re.IGNORECASE) is not None
 
 
-def _figures(said: Said, sources: _Sources, before: Sequence[Fact]) -> tuple[list[CheckedFigure], list[Fact]]:
+def _check_figures(
+    said: AnswerSentence, sources: _Sources, before: Sequence[Fact]
+) -> tuple[list[CheckedFigure], list[Fact]]:
     """Its figures with their verdicts, and what they are in the evidence; `before` is that of the one before it."""
     claims = _claims(said, sources)
     cited = {number for number, _, _ in said.marks}
-    stood: dict[int, list[Fact]] = {}
-    former: dict[int, tuple[int, ...]] = {}
+    matched_facts: dict[int, list[Fact]] = {}
     found = []
     for figure in said.figures:
         blank = CheckedFigure(figure.text, said.start + figure.start, said.start + figure.end, "not_found", None, "")
@@ -148,27 +139,28 @@ def _figures(said: Said, sources: _Sources, before: Sequence[Fact]) -> tuple[lis
             )
             continue
         sources.budget.sought -= 1
-        facts = stood.setdefault(figure.start, [])
+        facts = matched_facts.setdefault(figure.start, [])
         claim = claims[figure.start]
         spent = sources.budget.sought < 0
-        found.append(blank if spent else _amount(claim, blank, cited, sources, facts, former))
-    found = [_of_former(figure, checked, former) for figure, checked in zip(said.figures, found, strict=True)]
-    found = [_by_chance_test(f, claims.get(f.start - said.start), stood, before, sources) for f in found]
-    swapped = set(exchanged(claims, stood, sources.binder)) if len(stood) > 1 else set()
+        found.append(blank if spent else _check_amount(claim, blank, cited, sources, facts))
+    found = [_check_by_chance(f, claims.get(f.start - said.start), matched_facts, before, sources) for f in found]
+    swapped = set(find_exchanged(claims, matched_facts, sources.binder)) if len(matched_facts) > 1 else set()
     found = [
         replace(f, verdict="not_found", passage=None, passages=(), formula="") if f.start - said.start in swapped else f
         for f in found
     ]
-    facts = [fact for own in stood.values() for fact in own]
-    found = _chained(said, plain(said.text), found, swapped)
+    facts = [fact for own in matched_facts.values() for fact in own]
+    found = _derive_within_sentence(said, plain(said.text), found, swapped)
     sought = claims if sources.budget.sought >= 0 else {}
     return [
-        _or_contradicted(f, sought.get(f.start - said.start), sources, swapped=f.start - said.start in swapped)
+        _check_contradicted(f, sought.get(f.start - said.start), sources, swapped=f.start - said.start in swapped)
         for f in found
     ], facts
 
 
-def _or_contradicted(checked: CheckedFigure, claim: Claim | None, sources: _Sources, *, swapped: bool) -> CheckedFigure:
+def _check_contradicted(
+    checked: CheckedFigure, claim: Claim | None, sources: _Sources, *, swapped: bool
+) -> CheckedFigure:
     """A figure that was not found is contradicted where the evidence says otherwise."""
     if checked.verdict != "not_found":
         return checked
@@ -176,27 +168,27 @@ def _or_contradicted(checked: CheckedFigure, claim: Claim | None, sources: _Sour
     return replace(checked, verdict="contradicted") if otherwise else checked
 
 
-def _claims(said: Said, sources: _Sources) -> dict[int, Claim]:
+def _claims(said: AnswerSentence, sources: _Sources) -> dict[int, Claim]:
     """By the start of each amount of a sentence, what is said of it."""
     sentence, question = plain(said.text), sources.question
     amounts = [figure for figure in said.figures if figure.period is None]
     periods = [f.period for f in said.figures if f.period is not None and not names_document(sentence, f.period)]
     asked = tuple(find_periods(question)) if not periods else ()
     across = sources.evidence.is_foreign(language_of(said.text))
-    terms_of = glossed_terms if across else content
+    terms_of = glossed_terms if across else content_terms
     terms = terms_of(f"{MARKER.sub(' ', said.text)} {question}")
     if _MARGIN.search(f"{said.text} {question}"):
         terms |= _OF_MARGINS
-    zoned = zones(sentence, amounts)
+    zoned = find_word_zones(sentence, amounts)
     claims = {}
-    for figure, own in zip(amounts, attached(sentence, amounts, periods), strict=True):
+    for figure, own in zip(amounts, attach_periods(sentence, amounts, periods), strict=True):
         place = said.start + figure.start
         head, over = said.lead.head(place), said.lead.over(place)
         if own or not periods:
             over_it = said.lead.periods(place, own)
-            own = over_it if own else led(sentence, figure, over_it)  # noqa: PLW2901  # the same, completed
+            own = over_it if own else attach_lead_periods(sentence, figure, over_it)  # noqa: PLW2901  # the same, completed
         every = own if any(period not in periods for period in own) else tuple(periods) or asked
-        if not own and len(periods) == 1 and is_elsewhere(sentence, figure, periods[0]):
+        if not own and len(periods) == 1 and is_of_other_time(sentence, figure, periods[0]):
             every = ()
         context = f"{over} {question}".strip()
         claims[figure.start] = Claim(
@@ -205,60 +197,53 @@ def _claims(said: Said, sources: _Sources) -> dict[int, Claim]:
             question=context,
             terms=terms | terms_of(over) if over else terms,
             periods=own,
-            every=every,
-            direction=_direction(sentence, figure, head),
-            barred=sources.owners.barred(sentence, f"{over} {question}", figure.start),
-            alone=len(amounts) == 1,
-            across=across,
-            about=lru_cache(partial(rows.around, sentence, context, amounts, figure)),
-            zone=_under(head, zoned.get(figure.start)),
-            others=tuple(other for other in amounts if other is not figure)[:_FEW],
+            all_periods=every,
+            direction=_find_direction(sentence, figure, head),
+            excluded_passages=sources.owners.excluded_passages(sentence, f"{over} {question}", figure.start),
+            is_only_amount=len(amounts) == 1,
+            is_cross_language=across,
+            surrounding_words=lru_cache(partial(rows.split_surrounding_words, sentence, context, amounts, figure)),
+            zone=_with_column_head(head, zoned.get(figure.start)),
+            other_figures=tuple(other for other in amounts if other is not figure)[:_FEW],
         )
     return claims
 
 
-def _by_chance_test(
+def _check_by_chance(
     checked: CheckedFigure,
     claim: Claim | None,
-    stood: Mapping[int, Sequence[Fact]],
+    matched_facts: Mapping[int, Sequence[Fact]],
     before: Sequence[Fact],
     sources: _Sources,
 ) -> CheckedFigure:
     """What no form of words asks for, but the rows that are named give by no luck."""
     if checked.verdict != "not_found" or claim is None or sources.budget.sought < 0:
         return checked
-    others = [fact for start, facts in stood.items() if start != claim.figure.start for fact in facts]
+    others = [fact for start, facts in matched_facts.items() if start != claim.figure.start for fact in facts]
     others += before if not others else ()
-    one = likely(claim, others, sources.evidence, sources.budget)
+    one = find_unlikely_by_chance(claim, others, sources.evidence, sources.budget)
     if one is None:
         return checked
     numbers = tuple(sorted({fact.passage + 1 for fact in one.operands}))
-    return replace(checked, verdict="derived", passage=numbers[0], formula=formula(one), passages=numbers)
+    return replace(checked, verdict="derived", passage=numbers[0], formula=format_formula(one), passages=numbers)
 
 
-def _of_former(figure: Figure, checked: CheckedFigure, former: Mapping[int, tuple[int, ...]]) -> CheckedFigure:
-    """A year named nowhere, which an amount of its sentence is of: the one before the year that it follows from."""
-    period = figure.period
-    if period is None or checked.verdict == "supported" or (period.quarter or period.half or period.month):
-        return checked
-    numbers = former.get(period.year, ())
-    return replace(checked, verdict="supported", passage=numbers[0], passages=numbers) if numbers else checked
-
-
-def _direction(sentence: str, figure: Figure, head: str) -> int:
+def _find_direction(sentence: str, figure: Figure, head: str) -> int:
     """What the words about a figure say, else the head over its column, "Decrease", of percentages."""
-    own = wording.direction(sentence, figure.start, figure.end) or wording.set_against(
+    own = wording.find_direction(sentence, figure.start, figure.end) or wording.find_comparison(
         sentence, figure.start, figure.end
     )
-    return own or (wording.leaning(head) if head and figure.kind in {"percent", "points"} else 0)
+    return own or (wording.find_net_direction(head) if head and figure.kind in {"percent", "points"} else 0)
 
 
-def _under(head: str, zone: Zone | None) -> Zone | None:
+def _with_column_head(head: str, zone: WordZone | None) -> WordZone | None:
     """The words about a figure with those of its column's head."""
     return replace(zone, before=f"{head} {zone.before}") if head and zone else zone
 
 
-def _chained(said: Said, sentence: str, found: list[CheckedFigure], swapped: set[int]) -> list[CheckedFigure]:
+def _derive_within_sentence(
+    said: AnswerSentence, sentence: str, found: list[CheckedFigure], swapped: set[int]
+) -> list[CheckedFigure]:
     """With those that follow from figures of their own sentence that the evidence bears out."""
     sure = [f for f, c in zip(said.figures, found, strict=True) if c.verdict != "not_found" and f.period is None]
     if len(sure) < 2:
@@ -268,9 +253,9 @@ def _chained(said: Said, sentence: str, found: list[CheckedFigure], swapped: set
     for at, figure in enumerate(said.figures):
         if found[at].verdict == "supported" or figure.period is not None or figure.start in swapped:
             continue
-        follows = written(figure, sentence, printed)
+        follows = find_written_formula(figure, sentence, printed)
         if follows is None and found[at].verdict == "not_found":
-            follows = chained(figure, sentence, sure)
+            follows = derive_within_sentence(figure, sentence, sure)
         if follows:
             numbers = passages[follows[1].start]
             found[at] = replace(
@@ -279,20 +264,17 @@ def _chained(said: Said, sentence: str, found: list[CheckedFigure], swapped: set
     return found
 
 
-def _amount(
+def _check_amount(
     claim: Claim,
     blank: CheckedFigure,
     cited: set[int],
     sources: _Sources,
-    stood: list[Fact],
-    former: dict[int, tuple[int, ...]],
+    matched_facts: list[Fact],
 ) -> CheckedFigure:
-    """The verdict; `stood` takes the facts that the figure is, `former` the year that it is of where that is said only
-    as the one before another, with the passages.
-    """
+    """The verdict; `matched_facts` takes the facts that the figure is."""
     best: dict[int, int] = {}
-    for fact in supporting(claim, sources.evidence, sources.binder):
-        stood.append(fact)
+    for fact in find_supporting_facts(claim, sources.evidence, sources.binder):
+        matched_facts.append(fact)
         number = fact.passage + 1
         best[number] = max(best.get(number, -1), len(fact.terms & claim.terms))
     if best:
@@ -300,11 +282,9 @@ def _amount(
         return replace(blank, verdict="supported", passage=order[0], passages=tuple(sorted(best)))
     derived = derive(claim, sources.evidence, sources.budget)
     if derived:
-        stood += _of_one_row(derived.operands)
+        matched_facts += _of_one_row(derived.operands)
         numbers = tuple(sorted({fact.passage + 1 for fact in derived.operands}))
         first = derived.operands[0].passage + 1
-        if derived.before:
-            former[derived.before] = numbers
         return replace(blank, verdict="derived", passage=first, formula=derived.formula, passages=numbers)
     return blank
 

@@ -14,7 +14,7 @@ from quelea_fintext.text import language_of
 from quelea_checker.model import CheckPassage, Near
 from quelea_checker.reading import sentences
 from quelea_checker.reading.amounts import MARKER, parse
-from quelea_checker.reading.markup import Shaped
+from quelea_checker.reading.markup import NormalizedAnswer
 from quelea_checker.reading.sentences import plain
 
 ALIKE = 0.82
@@ -41,17 +41,17 @@ def wanted(answer: str, passages: Sequence[CheckPassage]) -> list[Wanted]:
     languages = {language_of(passage.text) for passage in passages}
     if not languages or language_of(answer) in languages:
         return []
-    answer = Shaped(answer).text
-    every = [_sentences(number, passage.text) for number, passage in enumerate(passages, start=1)]
+    answer = NormalizedAnswer(answer).text
+    every = [_read_sentences(number, passage.text) for number, passage in enumerate(passages, start=1)]
     found = []
-    for start, end in sentences.cut(plain(answer)):
+    for start, end in sentences.split_sentences(plain(answer)):
         said = answer[start:end]
         bare = without_markers(said)
         if language_of(bare) in languages or any(figure.period is None for figure in parse(said)):
             continue
         cited = {int(n) for marker in MARKER.finditer(said) for n in re.findall(r"\d+", marker["n"])}
         own = [one for number in sorted(cited) if 1 <= number <= len(every) for one in every[number - 1]]
-        others = _in_turn([one for number, one in enumerate(every, start=1) if number not in cited])
+        others = _interleave([one for number, one in enumerate(every, start=1) if number not in cited])
         found.append(Wanted(bare, tuple([*own, *others][:_MOST_CANDIDATES])))
     return [one for one in found if one.candidates][:_MOST_ASKED]
 
@@ -61,7 +61,7 @@ def without_markers(sentence: str) -> str:
     return MARKER.sub(" ", sentence).strip()
 
 
-def supporting(near: Sequence[Near]) -> dict[int, float]:
+def best_cosines(near: Sequence[Near]) -> dict[int, float]:
     """Of each passage, from 1, the cosine of its sentence that says most of it."""
     found: dict[int, float] = {}
     for one in near:
@@ -70,12 +70,12 @@ def supporting(near: Sequence[Near]) -> dict[int, float]:
     return found
 
 
-def _sentences(number: int, text: str) -> list[tuple[int, str]]:
-    cut = (text[start:end] for start, end in sentences.cut(plain(text)))
+def _read_sentences(number: int, text: str) -> list[tuple[int, str]]:
+    cut = (text[start:end] for start, end in sentences.split_sentences(plain(text)))
     return [(number, one) for one in cut if _LEAST <= len(one) <= _LONGEST and any(c.isalpha() for c in one)]
 
 
-def _in_turn(groups: Sequence[Sequence[tuple[int, str]]]) -> Iterator[tuple[int, str]]:
+def _interleave(groups: Sequence[Sequence[tuple[int, str]]]) -> Iterator[tuple[int, str]]:
     """The first of each, then the second of each."""
     for at in range(max(map(len, groups), default=0)):
         for group in groups:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
 
 from quelea_fintext.glossary import known_phrases
 from quelea_fintext.text import language_of
@@ -14,6 +14,7 @@ from quelea_checker.model import (
     UNSUPPORTED,
     CheckedFigure,
     CheckedSentence,
+    Figure,
     MarkerFault,
     Markers,
     MissingMarker,
@@ -22,7 +23,8 @@ from quelea_checker.model import (
 )
 from quelea_checker.reading.amounts import MARKER
 from quelea_checker.reading.evidence import Evidence
-from quelea_checker.reading.facts import content
+from quelea_checker.reading.facts import content_terms
+from quelea_checker.reading.leads import Lead
 from quelea_checker.verdicts import cross_language
 
 _COVERED = 0.6
@@ -56,33 +58,23 @@ _UNDER_HEAD = re.compile(r"[^\S\n]*\n[^\S\n]*\|?[ \t:|-]*-{2,}[ \t:|-]*(?:\n|$)"
 """The rule under the head of a Markdown table."""
 
 
-class Said(Protocol):
-    """A sentence as the checker reads it."""
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """A sentence of the answer with what was read in it; spans are the answer's."""
 
-    @property
-    def start(self) -> int:
-        """In the answer."""
-        ...
-
-    @property
-    def end(self) -> int:
-        """In the answer."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """answer[start:end]."""
-        ...
-
-    @property
-    def marks(self) -> tuple[tuple[int, int, int], ...]:
-        """(number, start, end)."""
-        ...
+    start: int
+    end: int
+    text: str
+    figures: tuple[Figure, ...]
+    marks: tuple[tuple[int, int, int], ...]
+    """(number, start, end) of each marker's numbers."""
+    lead: Lead
+    """What the line before its list, or the heads of its table, say over it."""
 
 
 def judge(
     answer: str,
-    every: Sequence[Said],
+    every: Sequence[AnswerSentence],
     figures: Sequence[Sequence[CheckedFigure]],
     kinds: Sequence[Sequence[str]],
     evidence: Evidence,
@@ -96,7 +88,8 @@ def judge(
         figures: Of each sentence, its figures' verdicts.
         kinds: Of each figure, its kind: a time alone makes no claim of a passage.
         evidence: The passages, read.
-        near: Of sentences in a language that no passage is in, without markers, what an encoder finds near (across).
+        near: Of sentences in a language that no passage is in, without markers, what an encoder finds near; see
+            cross_language.
 
     A sentence in a language that no passage is in is compared by those cosines, else by the glossary, which knows a
     part of its words: it is "partly" supported at best, unless its figures are found; by the glossary alone it gets no
@@ -149,16 +142,16 @@ def judge(
     return verdicts, Markers(tuple(unresolved), tuple(corrections), tuple(missing))
 
 
-def _is_head(answer: str, said: Said) -> bool:
+def _is_head(answer: str, said: AnswerSentence) -> bool:
     """It is the head of a table, and claims nothing."""
     return "|" in said.text and _UNDER_HEAD.match(answer, said.end) is not None
 
 
-def _inside(said: Said, spans: Sequence[tuple[int, int]]) -> bool:
+def _inside(said: AnswerSentence, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= said.start < end for start, end in spans)
 
 
-def _end_of(answer: str, said: Said) -> int:
+def _end_of(answer: str, said: AnswerSentence) -> int:
     """Before the full stop, where markers stand."""
     at = said.end
     while at > said.start and answer[at - 1] in ".。!！?？;；":
@@ -166,23 +159,23 @@ def _end_of(answer: str, said: Said) -> int:
     return at
 
 
-def _coverage(said: Said, evidence: Evidence) -> dict[int, float]:
-    words = content(MARKER.sub(" ", said.text))
+def _coverage(said: AnswerSentence, evidence: Evidence) -> dict[int, float]:
+    words = content_terms(MARKER.sub(" ", said.text))
     if not words:
         return dict.fromkeys(range(1, len(evidence.terms) + 1), 1.0)
     return {n: len(words & own) / len(words) for n, own in enumerate(evidence.terms, start=1)}
 
 
-def _together(said: Said, cited: Sequence[int], evidence: Evidence, *, cross: bool) -> float:
+def _together(said: AnswerSentence, cited: Sequence[int], evidence: Evidence, *, cross: bool) -> float:
     """Share of a sentence's terms that the passages have which it cites, each for a clause."""
-    words = content(MARKER.sub(" ", said.text))
+    words = content_terms(MARKER.sub(" ", said.text))
     own = [n for n in _of_clauses(said, evidence) if n in cited] if len(cited) > 1 and not cross else []
     return len(words & frozenset().union(*(evidence.terms[n - 1] for n in own))) / len(words) if own else 0.0
 
 
-def _of_clauses(said: Said, evidence: Evidence) -> list[int]:
+def _of_clauses(said: AnswerSentence, evidence: Evidence) -> list[int]:
     """Passages that have the words of one clause of the sentence, where another has the others."""
-    clauses = [content(part) for part in _CLAUSE.split(MARKER.sub(" ", said.text))]
+    clauses = [content_terms(part) for part in _CLAUSE.split(MARKER.sub(" ", said.text))]
     clauses = [words for words in clauses if len(words) >= _LEAST_TERMS]
     if len(clauses) < _FEW_WORDS:
         return []
@@ -193,11 +186,11 @@ def _of_clauses(said: Said, evidence: Evidence) -> list[int]:
     ]
 
 
-def _coverage_across(said: Said, evidence: Evidence) -> dict[int, float]:
+def _coverage_across(said: AnswerSentence, evidence: Evidence) -> dict[int, float]:
     """The same of a sentence in another language: what the glossary does not know is covered only as it stands."""
     phrases, rest = known_phrases(MARKER.sub(" ", said.text))
-    known = [[content(phrase) for phrase in ways] for ways in phrases]
-    words = content(rest)
+    known = [[content_terms(phrase) for phrase in ways] for ways in phrases]
+    words = content_terms(rest)
     cited = {number for number, _, _ in said.marks}
     found = {}
     for n, own in enumerate(evidence.terms, start=1):
@@ -210,12 +203,12 @@ def _coverage_across(said: Said, evidence: Evidence) -> dict[int, float]:
 
 def _by_meaning(near: Sequence[Near], count: int) -> dict[int, float]:
     """The cosines of the passages that may support it; of the others nought."""
-    found = cross_language.supporting(near)
+    found = cross_language.best_cosines(near)
     return {number: found.get(number, 0.0) for number in range(1, count + 1)}
 
 
 def _scores(
-    said: Said, own: Sequence[CheckedFigure], kinds: Sequence[str], evidence: Evidence, *, cross: bool
+    said: AnswerSentence, own: Sequence[CheckedFigure], kinds: Sequence[str], evidence: Evidence, *, cross: bool
 ) -> dict[int, float]:
     """How well each passage supports the sentence: figures weigh three words' worth of all the terms."""
     if cross and own:  # its figures decide
@@ -239,7 +232,7 @@ def _supports(number: int, own: Sequence[CheckedFigure], kinds: Sequence[str], s
 
 
 def _verdict(
-    said: Said,
+    said: AnswerSentence,
     own: Sequence[CheckedFigure],
     scores: dict[int, float],
     cited: Sequence[int],
@@ -255,7 +248,7 @@ def _verdict(
         together: Share of its terms that the cited passages have together, each a clause's.
     """
     text = MARKER.sub(" ", said.text)
-    words = content(text)
+    words = content_terms(text)
     if _META.match(text) or _OF_SOURCES.search(text):
         return "no_claim"
     if not own and (len(words) < _LEAST_TERMS or text.rstrip().endswith(("?", "？")) or _LEAD.search(text)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from quelea_checker import CheckedFigure, CheckedSentence, Markers, Report
 from quelea_checker.reading.amounts import parse
-from quelea_checker.reading.sentences import cut, plain
+from quelea_checker.reading.sentences import split_sentences, plain
 
 from quelea_gateway.core.model import Passage, Quote
 from quelea_gateway.core.numbers import figures
@@ -78,7 +78,7 @@ def report_of_quotes(text: str, quoted: Sequence[Region], evidence: Sequence[Pas
     known: dict[int, frozenset[str]] = {}
     sentences: list[CheckedSentence] = []
     found: list[CheckedFigure] = []
-    for start, end in cut(plain(text)):
+    for start, end in split_sentences(plain(text)):
         said = text[start:end]
         own = [region for region in quoted if region.start < end and start < region.end]
         named = parse(said)

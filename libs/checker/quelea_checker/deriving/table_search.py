@@ -1,0 +1,174 @@
+"""A search of whole tables for figures with too many digits to agree by chance, whatever the words are.
+
+A figure of five digits and more may be the sum or difference of any two rows of a table that shares a word with the
+sentence, or a run of its rows; of four digits when one of the rows shares words itself, of three when both do. So may a
+percentage be a ratio. Times must fit as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from quelea_checker.deriving.computations import HUNDRED, Computation, combine_many, latest_date
+from quelea_checker.matching.claims import Claim, find_multipliers
+from quelea_checker.matching.relevance import LOOKED
+from quelea_checker.reading.calendar import periods_fit
+from quelea_checker.reading.evidence import Evidence
+from quelea_checker.reading.facts import Fact, Group
+from quelea_checker.reading.wording import Operation
+
+LEAST = 3
+"""Significant digits of a figure that is searched for so."""
+_ANY, _ONE = 5, 4
+_PRICE = 1000  # numbers are multiplied by what may be a price or a rate
+_TABLES = 6
+_ROWS = 60
+_COLUMNS = 12
+_CHEAP = 40
+"""Comparisons that cost as much as one computation of the budget."""
+
+
+def search_columns(
+    claim: Claim, groups: Sequence[Group], evidence: Evidence, *, percent: bool
+) -> Iterator[Computation | int]:
+    """Computations that give the figure's size, and between them what the search has cost so far."""
+    if claim.figure.digits < LEAST:
+        return
+    near = {id(group) for group in groups}
+    for rows in _find_tables(claim, groups, evidence):
+        for column in range(_COLUMNS):
+            facts = [
+                f for g in rows for f in g.facts[column : column + 1]
+                if not f.change and f.value and periods_fit(claim.all_periods, f.periods, f.years)
+            ]  # fmt: skip
+            if len(facts) < 2:
+                continue
+            close = [id(evidence.groups[f.group]) in near for f in facts]
+            yield len(facts) * len(facts) // _CHEAP + 1
+            yield from _search_ratios(claim, facts, close) if percent else _search_pairs(claim, facts, close)
+
+
+def find_other_rows(claim: Claim, groups: Sequence[Group], evidence: Evidence) -> Iterator[Group]:
+    """Rows of those tables, whatever their names: what is called "turnover" may be asked for as "revenue"."""
+    if claim.figure.digits >= LEAST:
+        for rows in _find_tables(claim, groups, evidence):
+            yield from (row for row in rows if row not in groups)
+
+
+def _find_tables(claim: Claim, groups: Sequence[Group], evidence: Evidence) -> Iterator[list[Group]]:
+    """Rows of the tables that share words with the claim."""
+    wanted = list(dict.fromkeys(g.table for g in groups if g.table >= 0))
+    if claim.figure.digits >= LEAST:
+        found = {g.table for t in claim.terms for g in evidence.by_term.get(t, ())[:LOOKED] if g.table >= 0}
+        wanted += [table for table in sorted(found) if table not in wanted]
+    for table in wanted[:_TABLES]:
+        yield [g for g in evidence.rows.get(table, ()) if g.facts][:_ROWS]
+
+
+def _is_allowed(digits: int, one: bool, other: bool) -> bool:
+    return digits >= _ANY or (digits >= _ONE and (one or other)) or (one and other)
+
+
+def _search_pairs(claim: Claim, facts: Sequence[Fact], close: Sequence[bool]) -> Iterator[Computation]:
+    """Sums and differences of two, and sums of runs, of one column."""
+    figure, digits = claim.figure, claim.figure.digits
+    for times in find_multipliers(figure, facts[0]):
+        low, high = (figure.size - claim.tolerance) / times, (figure.size + claim.tolerance) / times
+        if high <= 0:
+            continue
+        values = [float(f.value) for f in facts]
+        near, far = float(low) * (1 - 1e-12), float(high) * (1 + 1e-12)
+        for i, a in enumerate(values):
+            total = a
+            for j in range(i + 1, len(values)):
+                b = values[j]
+                total += b
+                run = near <= abs(total) <= far and (digits >= _ONE or j == i + 1)
+                pair = near <= abs(a + b) <= far
+                apart = near <= abs(a - b) <= far
+                price = digits >= _ANY and near <= abs(a * b) <= far
+                if run or pair or apart or price:
+                    fair = _is_allowed(digits, close[i], close[j])
+                    yield from _build_hits(
+                        facts[i : j + 1], run=run, pair=pair and fair, apart=apart and fair, price=price
+                    )
+
+
+def _build_hits(facts: Sequence[Fact], *, run: bool, pair: bool, apart: bool, price: bool) -> Iterator[Computation]:
+    """The computations on a run of facts, or on its first and last, that came out right."""
+    one, other = sorted((facts[0], facts[-1]), key=lambda f: f.value, reverse=True)
+    if apart:
+        yield Computation(one.value - other.value, (one, other), "difference", False, None)
+    if run and (len(facts) > 2 or pair):
+        yield from combine_many(facts, ["sum"])
+    elif pair:
+        yield from combine_many([facts[0], facts[-1]], ["sum"])
+    if price and min(abs(one.value), abs(other.value)) < _PRICE:
+        number, rate = sorted((one, other), key=lambda f: abs(f.value), reverse=True)
+        yield Computation(number.value * rate.value, (number, rate), "product", False, None)
+
+
+def _search_ratios(claim: Claim, facts: Sequence[Fact], close: Sequence[bool]) -> Iterator[Computation]:
+    digits = claim.figure.digits
+    target, slack = float(claim.figure.size) / 100, float(claim.tolerance) / 100
+    values = [float(f.value) for f in facts]
+    for i, a in enumerate(values):
+        for j, b in enumerate(values):
+            if i != j and abs(abs(a / b) - target) <= slack * 1.001 and _is_allowed(digits, close[i], close[j]):
+                value = facts[i].value / facts[j].value * HUNDRED
+                yield Computation(value, (facts[i], facts[j]), "ratio", True, None)
+
+
+_BLOCK = 16  # rows: the longest run that is summed
+_BLOCKS = 40
+
+
+def align_columns(claim: Claim, groups: Sequence[Group]) -> Iterator[list[Fact]]:
+    """The facts of rows column by column; of rows with unlike numbers of cells counted from either side."""
+    if groups[0].table < 0 or len({g.table for g in groups}) > 1:
+        return
+    uneven = len({len(g.facts) for g in groups}) > 1
+    if uneven and claim.figure.digits < LEAST:
+        return
+    columns = [*zip(*(g.facts for g in groups), strict=False)]
+    if uneven:
+        columns += zip(*(reversed(g.facts) for g in groups), strict=False)
+    for column in columns:
+        if not column[0].change and all(periods_fit(claim.all_periods, f.periods, f.years) for f in column):
+            yield list(column)
+
+
+def combine_blocks(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Iterator[Computation]:
+    """All rows of a block, and the runs that begin or end it, for columns or rows that share the claim's terms."""
+    near = {g.block for term in claim.terms for g in evidence.by_term.get(term, ())[:LOOKED] if g.block >= 0}
+    chosen = [evidence.blocks[b] for b in near if b in evidence.blocks and len(evidence.blocks[b]) <= _BLOCK]
+    for block in sorted(chosen, key=lambda block: [g.label for g in block])[:_BLOCKS]:
+        if len(block) < 2:
+            continue
+        for size in range(len(block), 1, -1):
+            for some in {tuple(range(size)), tuple(range(len(block) - size, len(block)))}:
+                for column in align_columns(claim, [block[i] for i in some]):
+                    yield from combine_many(column, asked)
+
+
+def combine_years(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Iterator[Computation]:
+    """Rows that are years, from the first year named to the last: payments due in 2020 to 2024."""
+    years = sorted({p.year for p in claim.all_periods if p.year})
+    if len(years) < 2:
+        return
+    columns: dict[tuple[int, int, int], list[Fact]] = {}
+    for term in sorted(claim.terms):
+        for group in evidence.by_term.get(term, [])[:LOOKED]:
+            if (
+                group.table >= 0
+                and not group.name
+                and group.facts
+                and years[0] <= latest_date(group.facts[0])[0] <= years[-1]
+            ):
+                for fact in group.facts:
+                    column = columns.setdefault((fact.passage, fact.table, fact.column), [])
+                    if fact not in column and fact.terms & claim.terms:
+                        column.append(fact)
+    for facts in columns.values():
+        if len(facts) > 1:
+            yield from combine_many(sorted(facts, key=latest_date), asked)
