@@ -158,6 +158,7 @@ def test_a_model_with_other_labels_is_refused(tmp_path: Path, labels: tuple[str,
 
 
 def test_an_embedder_with_such_a_model_does_not_start(folder: Path, tmp_path: Path) -> None:
+    """May take over 20 s on a busy machine: a process imports torch."""
     wrong = make_model(tmp_path / "wrong", ("positive", "negative", "mixed"))
     log = tmp_path / "log"
     with embedder_process(folder, free_port(), log, str(wrong)) as process:
@@ -185,6 +186,7 @@ async def verifier_over(embedder_at: str, folder: Path) -> AsyncIterator[CrossEn
 
 
 async def test_the_gateways_verifier_asks_a_real_embedder_through_the_retriever(tmp_path: Path) -> None:
+    """May take over 20 s on a busy machine: a process imports torch."""
     made, port = make_model(tmp_path / "tiny-nli", favourite="contradiction"), free_port()
     with embedder_process(made, port, tmp_path / "log", str(made)) as process:
         wait_until(lambda: _listening(process, tmp_path / "log"), what="the embedder's start")
