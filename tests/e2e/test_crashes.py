@@ -12,6 +12,8 @@ from typing import Any
 import httpx2
 import pytest
 
+pytestmark = pytest.mark.slow(reason="the product is killed and started again")
+
 SERVICES = ("worker", "search", "retriever", "embedder", "redis", "generator", "gateway")
 BACK_SECONDS = 240
 

@@ -6,6 +6,7 @@ import dataclasses
 import os
 
 import httpx2
+import pytest
 from quelea.generator.v1 import generator_pb2_grpc
 from quelea_gateway.adapters.fake_door import FakeMarket
 from quelea_gateway.adapters.fake_sandbox import FakeSandbox
@@ -16,6 +17,8 @@ from quelea_generator.service import NAME as GENERATOR
 from quelea_generator.settings import GeneratorSettings
 from quelea_kit.testing import running
 from support.agent_stand import served
+
+pytestmark = pytest.mark.slow(reason="a language model writes, on the CPU")
 
 MODEL = "smollm2-135m-instruct"
 RUNS = int(os.environ.get("QUELEA_AGENT_RUNS", "3"))

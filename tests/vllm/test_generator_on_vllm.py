@@ -18,6 +18,8 @@ from quelea_kit.errors import Overloaded, QueleaError, TooLarge
 from quelea_kit.testing import wait_until_async
 from support.engine import ADAPTER, MODEL
 
+pytestmark = pytest.mark.slow(reason="a language model writes, on the CPU")
+
 CONTEXT, ANSWER = 2048, 16
 PATIENCE = {"stall_seconds": 400.0, "queue_wait_seconds": 400.0}
 """Two thousand tokens may take a CPU a minute, when others use it too."""

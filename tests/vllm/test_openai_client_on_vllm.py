@@ -10,6 +10,8 @@ import pytest
 from pydantic import BaseModel
 from support.engine import MODEL
 
+pytestmark = pytest.mark.slow(reason="a language model writes, on the CPU")
+
 QUESTION = "What were the net sales of Acme Corp. in the second quarter of 2023? Explain at length."
 
 

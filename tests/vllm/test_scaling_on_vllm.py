@@ -10,6 +10,8 @@ from quelea_kit.testing import wait_until
 from support.engine import MODEL, Engine
 from support.prometheus import MISSING, Prometheus, found, pod_metrics, queries, scraping
 
+pytestmark = pytest.mark.slow(reason="a language model writes, on the CPU")
+
 
 @pytest.fixture(scope="module")
 def prometheus(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:

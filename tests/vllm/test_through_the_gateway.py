@@ -13,6 +13,8 @@ import pytest
 from quelea_kit.testing import wait_until
 from support.engine import ADAPTER, MODEL
 
+pytestmark = pytest.mark.slow(reason="a language model writes, on the CPU")
+
 QUESTION = "What were the net sales of Acme Corp. in the second quarter of 2023? Explain at length."
 
 

@@ -17,6 +17,8 @@ from PIL import Image
 from quelea.retriever.v1 import retriever_pb2_grpc
 from quelea_retriever.testing import upsert_request
 
+pytestmark = pytest.mark.slow(reason="code of a run imports akshare or edgartools in a fresh container")
+
 HERE = Path(__file__).parent
 REVENUE = "Revenue for fiscal year 2024 was $60,922 million, up from $26,974 million in fiscal year 2023."
 
