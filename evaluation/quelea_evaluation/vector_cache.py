@@ -95,6 +95,12 @@ class CachingEmbedder(embedder_pb2_grpc.EmbedderServiceServicer):
         joined = b"".join(found[key] for key in keys)
         return embedder_pb2.EmbedResponse(vectors=joined, count=len(keys), dimension=model.dimension, model=model.model)
 
+    async def Entail(  # noqa: N802  # the wire's name
+        self, request: embedder_pb2.EntailRequest, context: Any
+    ) -> embedder_pb2.EntailResponse:
+        """The real one's; nothing is kept."""
+        return await unary(self._stub.Entail(request, timeout=_SECONDS))
+
 
 async def _serve(listen: str, upstream: str, path: Path) -> None:
     caching = CachingEmbedder(upstream, Vectors(path))

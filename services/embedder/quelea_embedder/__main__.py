@@ -15,8 +15,9 @@ from quelea_kit.tracing import setup_tracing
 
 from quelea_embedder.core.batching import Batcher, Limits
 from quelea_embedder.core.embedding import Embedding, VectorCache
+from quelea_embedder.core.entailment import CrossEncoder, Entailment, EntailmentLimits
 from quelea_embedder.core.model import Encoder, Kind
-from quelea_embedder.metrics import Metrics
+from quelea_embedder.metrics import EntailmentMetrics, Metrics
 from quelea_embedder.service import NAME, EmbedderService
 from quelea_embedder.settings import EmbedderSettings
 
@@ -47,6 +48,34 @@ def load(settings: EmbedderSettings) -> Encoder:
         threads=settings.threads,
         max_tokens=settings.max_tokens,
     )
+
+
+def load_cross_encoder(settings: EmbedderSettings) -> CrossEncoder | None:
+    """The cross-encoder that the settings name; None: they name none.
+
+    Raises:
+        FileNotFoundError: There is no such folder.
+        OSError: The folder holds no model.
+        ValueError: Its labels are not the three of natural language inference.
+    """
+    if not settings.cross_encoder:
+        return None
+    from quelea_embedder.adapters.cross_encoder import (  # noqa: PLC0415  # torch takes seconds to import
+        SentenceTransformerCrossEncoder,
+    )
+
+    return SentenceTransformerCrossEncoder(settings.cross_encoder, device=settings.device, threads=settings.threads)
+
+
+def build_entailment(settings: EmbedderSettings, encoder: CrossEncoder | None, device: str) -> Entailment:
+    """The queue in front of the cross-encoder; it answers with what to set where there is none."""
+    sizes = EntailmentLimits(
+        workers=settings.worker_count(device),
+        max_pairs=settings.max_pairs,
+        batch_pairs=settings.batch_pairs,
+        queue_pairs=settings.queue_pairs,
+    )
+    return Entailment(encoder, sizes, EntailmentMetrics())
 
 
 def limits(settings: EmbedderSettings, device: str) -> Limits:
@@ -82,18 +111,28 @@ async def main() -> int:
     began = time.perf_counter()
     try:
         encoder = load(settings)
+        cross_encoder = load_cross_encoder(settings)
     except (OSError, ValueError) as error:
         log.error("no_model", why=str(error))
         return 1
     embedding, batcher = await build(settings, encoder)
-    log.info("loaded", **{**_facts(encoder), "seconds": round(time.perf_counter() - began, 1)})
+    entailment = build_entailment(settings, cross_encoder, encoder.info.device)
+    log.info(
+        "loaded",
+        **{**_facts(encoder), "cross_encoder": entailment.model, "seconds": round(time.perf_counter() - began, 1)},
+    )
     server = Server(
         settings,
         [NAME],
-        lambda s: pb_grpc.add_EmbedderServiceServicer_to_server(EmbedderService(embedding), s),
+        lambda s: pb_grpc.add_EmbedderServiceServicer_to_server(EmbedderService(embedding, entailment), s),
         ready=embedding.ready,
     )
-    await serve(server, on_stop=batcher.stop)
+
+    async def stop() -> None:
+        entailment.stop()
+        await batcher.stop()
+
+    await serve(server, on_stop=stop)
     return 0
 
 

@@ -34,7 +34,7 @@ from quelea.embedder.v1 import embedder_pb2_grpc as pb_grpc
 from quelea_kit.client import channel, unary
 from quelea_kit.server import Server
 
-from quelea_embedder.__main__ import build, load
+from quelea_embedder.__main__ import build, build_entailment, load
 from quelea_embedder.core.model import Encoder, Kind
 from quelea_embedder.service import NAME, EmbedderService
 from quelea_embedder.settings import EmbedderSettings
@@ -125,9 +125,8 @@ async def measure(rounds: int) -> dict[str, Any]:
     settings = EmbedderSettings(cache_queries=0, metrics_port=0, listen="127.0.0.1:0", drain_seconds=0.5)
     encoder = load(settings)
     embedding, batcher = await build(settings, encoder)
-    server = Server(
-        settings, [NAME], lambda s: pb_grpc.add_EmbedderServiceServicer_to_server(EmbedderService(embedding), s)
-    )
+    service = EmbedderService(embedding, build_entailment(settings, None, encoder.info.device))
+    server = Server(settings, [NAME], lambda s: pb_grpc.add_EmbedderServiceServicer_to_server(service, s))
     await server.start()
     cores = len(os.sched_getaffinity(0))
     queries, passages = texts(8, 1), texts(145, 2)

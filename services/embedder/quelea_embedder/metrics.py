@@ -22,6 +22,16 @@ CACHED = Counter("quelea_embedder_cached_total", "Texts whose vector was known."
 REFUSED = Counter("quelea_embedder_refused_total", "Calls refused because the queue was full.", ["kind"])
 CANCELLED = Counter("quelea_embedder_cancelled_texts_total", "Texts whose caller left first.", ["kind"])
 
+ENTAIL_QUEUE_PAIRS = Gauge("quelea_embedder_entail_queue_pairs", "Pairs that wait for the cross-encoder or are in it.")
+ENTAIL_SECONDS = Histogram(
+    "quelea_embedder_entail_seconds", "Time of one batch in the cross-encoder.", buckets=LATENCY_BUCKETS
+)
+ENTAIL_PAIRS = Counter("quelea_embedder_entail_pairs_total", "Pairs scored; its rate is pairs a second.")
+ENTAIL_TRUNCATED = Counter(
+    "quelea_embedder_entail_truncated_total", "Pairs that were longer than the cross-encoder reads."
+)
+ENTAIL_REFUSED = Counter("quelea_embedder_entail_refused_total", "Calls of Entail refused because the queue was full.")
+
 
 class Metrics:
     """Turns what the batcher tells into Prometheus metrics."""
@@ -45,3 +55,21 @@ class Metrics:
     def cancelled(self, kind: Kind, texts: int) -> None:
         """A caller left before so many of its texts were done."""
         CANCELLED.labels(kind.value).inc(texts)
+
+
+class EntailmentMetrics:
+    """Turns what the entailment tells into Prometheus metrics."""
+
+    def pairs_waiting(self, pairs: int) -> None:
+        """So many wait or are being scored."""
+        ENTAIL_QUEUE_PAIRS.set(pairs)
+
+    def batch_scored(self, pairs: int, truncated: int, seconds: float) -> None:
+        """One batch is done."""
+        ENTAIL_PAIRS.inc(pairs)
+        ENTAIL_TRUNCATED.inc(truncated)
+        ENTAIL_SECONDS.observe(seconds)
+
+    def pairs_refused(self) -> None:
+        """A call did not fit into the queue."""
+        ENTAIL_REFUSED.inc()

@@ -11,6 +11,7 @@ from quelea.embedder.v1 import embedder_pb2_grpc as pb_grpc
 from quelea_kit.errors import InvalidInput
 
 from quelea_embedder.core.embedding import Embedding
+from quelea_embedder.core.entailment import Entailment
 from quelea_embedder.core.model import Kind
 from quelea_embedder.metrics import CACHED, TRUNCATED
 
@@ -20,10 +21,11 @@ _KINDS = {pb.EMBED_KIND_QUERY: Kind.QUERY, pb.EMBED_KIND_PASSAGE: Kind.PASSAGE}
 
 
 class EmbedderService(pb_grpc.EmbedderServiceServicer):
-    """The rpcs, over one Embedding."""
+    """The rpcs, over one Embedding and one Entailment."""
 
-    def __init__(self, embedding: Embedding) -> None:
+    def __init__(self, embedding: Embedding, entailment: Entailment) -> None:
         self._embedding = embedding
+        self._entailment = entailment
         self._version = version("quelea-embedder")
 
     async def Embed(  # noqa: N802  # the name of the rpc
@@ -64,4 +66,21 @@ class EmbedderService(pb_grpc.EmbedderServiceServicer):
             device=info.device,
             version=self._version,
             two_towers=info.two_towers,
+        )
+
+    async def Entail(  # noqa: N802  # the name of the rpc
+        self,
+        request: pb.EntailRequest,
+        context: grpc.aio.ServicerContext[pb.EntailRequest, pb.EntailResponse],  # grpc passes it
+    ) -> pb.EntailResponse:
+        """Scores of the pairs; see core.entailment for the errors."""
+        done = await self._entailment.entail([(pair.premise, pair.hypothesis) for pair in request.pairs])
+        return pb.EntailResponse(
+            scores=[
+                common_pb2.EntailmentScore(entailment=entailment, neutral=neutral, contradiction=contradiction)
+                for entailment, neutral, contradiction in done.scores.tolist()
+            ],
+            truncated=done.truncated,
+            model=self._entailment.model,
+            timing=common_pb2.Timing(queue_ms=done.queue_seconds * 1000, compute_ms=done.compute_seconds * 1000),
         )

@@ -66,6 +66,19 @@ class EmbedderSettings(ServiceSettings):
     cache_queries: int = Field(4096, ge=0)
     """Queries whose vectors are kept; 0 keeps none."""
 
+    cross_encoder: str = ""
+    """Local folder of a cross-encoder for natural language inference (labels entailment, neutral, contradiction), for
+    the rpc Entail; empty: none, and nothing of it is loaded."""
+
+    max_pairs: int = Field(256, ge=1)
+    """Pairs of premise and hypothesis in one call of Entail."""
+
+    batch_pairs: int = Field(16, ge=1)
+    """Pairs in one batch."""
+
+    queue_pairs: int = Field(1024, ge=1)
+    """Pairs that may wait or be scored at once; more are refused with RESOURCE_EXHAUSTED."""
+
     def worker_count(self, device: str) -> int:
         """Workers for this device."""
         if self.workers:

@@ -16,6 +16,7 @@ from quelea_kit.errors import InvalidInput, QueleaError, Unavailable
 
 from quelea_gateway.access import Access, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
+from quelea_gateway.adapters.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.downstream import Health
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.model_verifier import ModelVerifier
@@ -137,8 +138,9 @@ def build(settings: Settings) -> Gateway:
         processes=settings.check_processes, waiting=settings.check_queue, seconds=settings.check_seconds
     )
     checker: Checker = MeaningChecker(check_pool, retriever)
-    if settings.verifier == "model":
-        checker = VerifyingChecker(checker, ModelVerifier(generator), seconds=settings.verifier_seconds)
+    if settings.verifier != "none":
+        verifier = ModelVerifier(generator) if settings.verifier == "model" else CrossEncoderVerifier(retriever)
+        checker = VerifyingChecker(checker, verifier, seconds=settings.verifier_seconds)
     toolkit = build_toolkit(settings, generator=generator)
     analyst = build_analyst(
         settings,

@@ -128,8 +128,9 @@ class Settings(ServiceSettings):
     check_seconds: float = Field(30.0, gt=0)
     """Deadline of a check, waiting included."""
 
-    verifier: Literal["none", "model"] = "none"
-    """Who judges what words and figures cannot: none, or the configured language model."""
+    verifier: Literal["none", "model", "cross-encoder"] = "none"
+    """Who judges what words and figures cannot: none, the configured language model, or the cross-encoder that the
+    embedder serves."""
 
     verifier_seconds: float = Field(5.0, gt=0, le=8)
     """How long an answer waits for the verifier, of the 10 seconds that its check has; then the checker's verdicts

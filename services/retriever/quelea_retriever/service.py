@@ -234,6 +234,15 @@ class RetrieverServicer(EntryRpcs):
             ]
         )
 
+    async def Entail(  # noqa: N802  # the name in the .proto
+        self, request: retriever_pb2.EntailRequest, context: Context
+    ) -> retriever_pb2.EntailResponse:
+        """What the embedder's cross-encoder says; its limits and errors are the embedder's."""
+        answer = await self._embedder.entail(request.pairs, self._seconds(context))
+        return retriever_pb2.EntailResponse(
+            scores=answer.scores, truncated=answer.truncated, model=answer.model, timing=answer.timing
+        )
+
     async def _meet(self) -> Profile:
         """Before the first use: the store and the embedder must agree."""
         if self._met is None or self._met != self._library.store.profile:

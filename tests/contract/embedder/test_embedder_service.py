@@ -12,7 +12,7 @@ import pytest
 from prometheus_client import REGISTRY
 from quelea.embedder.v1 import embedder_pb2 as pb
 from quelea.embedder.v1 import embedder_pb2_grpc as pb_grpc
-from quelea_embedder.__main__ import build
+from quelea_embedder.__main__ import build, build_entailment
 from quelea_embedder.adapters.fake_encoder import FakeEncoder
 from quelea_embedder.core.batching import Batcher
 from quelea_embedder.core.model import Kind
@@ -29,7 +29,7 @@ Stub = pb_grpc.EmbedderServiceStub
 async def served(encoder: FakeEncoder, **settings: int) -> AsyncIterator[tuple[Stub, Batcher]]:
     given = EmbedderSettings(**{"workers": 1, "max_texts": 8, "drain_seconds": 0.5, **settings})
     embedding, batcher = await build(given, encoder)
-    service = EmbedderService(embedding)
+    service = EmbedderService(embedding, build_entailment(given, None, "cpu"))
     async with (
         running(
             lambda s: pb_grpc.add_EmbedderServiceServicer_to_server(service, s),

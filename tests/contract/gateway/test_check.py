@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
+from quelea_gateway.testing import standing
 
 TABLE = {
     "text": "Three Months Ended\nJuly 1, 2023\tJune 25, 2022\nTotal net sales\t$ 81,797\t$ 82,959",
@@ -86,3 +88,18 @@ async def test_a_table_in_html_is_read(web):
     body = {"answer": "Revenue was $1,234 million in 2022.", "passages": [f"<table>{rows}</tr></table>"]}
     found = (await web.post("/v1/check", json=body)).raise_for_status().json()
     assert [f["verdict"] for f in found["figures"]] == ["contradicted", "supported"]
+
+
+async def test_a_cross_encoder_behind_the_retriever_decides_what_words_leave_open():
+    passage = "The board of directors rejected the takeover offer in March."
+    body = {
+        "answer": "The board of directors rejected the offer. The board of directors rejected the merger offer.",
+        "passages": [passage],
+    }
+    for verifier, state, verdicts in [
+        ("none", "", ["supported", "supported"]),
+        ("cross-encoder", "done", ["supported", "not_found"]),
+    ]:
+        async with standing(verifier=verifier) as stand, httpx.AsyncClient(base_url=stand.url, timeout=60) as web:
+            found = (await web.post("/v1/check", json=body)).raise_for_status().json()
+        assert (found["verifier"], [one["verdict"] for one in found["sentences"]]) == (state, verdicts)

@@ -7,7 +7,10 @@ import json
 from typing import Any
 
 import pytest
+from quelea.common.v1 import common_pb2
+from quelea.retriever.v1 import retriever_pb2
 from quelea_checker import CheckPassage, check_answer
+from quelea_gateway.adapters.cross_encoder_verifier import MOST_PASSAGES, CrossEncoderVerifier
 from quelea_gateway.adapters.fake_verifier import FakeVerifier
 from quelea_gateway.adapters.model_verifier import ModelVerifier
 from quelea_gateway.core.grounding import ground
@@ -145,3 +148,60 @@ async def test_what_is_no_list_of_verdicts_is_none(text: str, reason: str) -> No
 async def test_a_deployment_without_a_language_model_says_so() -> None:
     report = await verified(CAUSE, ModelVerifier(Model("", error=Conflict("No language model is configured."))))
     assert report.verifier == "unavailable"
+
+
+class Entailer:
+    """A retriever whose cross-encoder gives what each premise's words stand for; of the others it says nothing."""
+
+    def __init__(self, scores: dict[str, tuple[float, float]], *, truncated: str = "", drops: int = 0) -> None:
+        self.scores, self.truncated, self.drops = scores, truncated, drops
+        self.asked: list[list[tuple[str, str]]] = []
+
+    async def entail(self, pairs: Any) -> retriever_pb2.EntailResponse:
+        self.asked.append(list(pairs))
+        found = [next((s for words, s in self.scores.items() if words in p), (0.1, 0.1)) for p, _ in pairs]
+        scores = [common_pb2.EntailmentScore(entailment=e, neutral=1 - e - c, contradiction=c) for e, c in found]
+        cut = [i for i, (premise, _) in enumerate(pairs) if self.truncated and self.truncated in premise]
+        return retriever_pb2.EntailResponse(scores=scores[self.drops :], truncated=cut)
+
+
+OTHERS = [CheckPassage("Filler."), CheckPassage("says so"), CheckPassage("otherwise"), CheckPassage("surely otherwise")]
+
+
+@pytest.mark.parametrize(
+    ("scores", "judged"),
+    [
+        ({"says so": (0.6, 0.1), "otherwise": (0.0, 0.9)}, Judgement("supported", 2)),  # one passage is enough
+        ({"surely": (0.1, 0.9), "otherwise": (0.1, 0.6)}, Judgement("contradicted", 4)),
+        ({"says so": (0.5, 0.5)}, Judgement("not_found")),  # neither has the larger part
+        ({}, Judgement("not_found")),
+    ],
+)
+async def test_a_cross_encoders_scores_make_the_verdict(scores: Any, judged: Judgement) -> None:
+    assert await CrossEncoderVerifier(Entailer(scores)).verify([PROSE], OTHERS) == [judged]
+
+
+async def test_every_sentence_is_compared_with_the_passages_that_share_its_words() -> None:
+    entailer = Entailer({"offer": (0.9, 0.0)})
+    many = [CheckPassage(f"Filler {number}.") for number in range(MOST_PASSAGES)]
+    headed = CheckPassage("rejected the takeover offer", header="Board", table_head="of directors")
+
+    found = await CrossEncoderVerifier(entailer).verify([PROSE, "Costs fell."], [*many, headed])
+
+    assert found == [Judgement("supported", MOST_PASSAGES + 1), None]  # the passage left out may say that costs fell
+    (pairs,) = entailer.asked
+    assert [sentence for _, sentence in pairs] == [PROSE] * MOST_PASSAGES + ["Costs fell."] * MOST_PASSAGES
+    assert pairs[0][0] == "Board\nof directors\nrejected the takeover offer"
+
+
+async def test_what_was_not_read_to_its_end_is_not_called_missing() -> None:
+    assert await CrossEncoderVerifier(Entailer({}, truncated="otherwise")).verify([PROSE], OTHERS) == [None]
+    assert await CrossEncoderVerifier(Entailer({})).verify([PROSE], [CheckPassage("word " * 5000)]) == [None]
+
+
+async def test_a_cross_encoder_without_passages_or_whole_answers_judges_nothing() -> None:
+    entailer = Entailer({})
+    assert await CrossEncoderVerifier(entailer).verify([PROSE], []) == [None]
+    assert entailer.asked == []
+    with pytest.raises(Unavailable, match="did not score"):
+        await CrossEncoderVerifier(Entailer({}, drops=1)).verify([PROSE], OTHERS)

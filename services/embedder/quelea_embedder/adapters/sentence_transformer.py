@@ -18,7 +18,7 @@ from sentence_transformers.util import batch_to_device
 
 from quelea_embedder.core.model import Kind, Measured, ModelInfo, Vectors
 
-_CHARACTERS_PER_TOKEN = 32
+CHARACTERS_PER_TOKEN = 32
 """A text is cut at so many characters for each token that the model reads, before it is tokenized: no ordinary text
 has that few tokens, and megabytes never reach the tokenizer."""
 
@@ -119,7 +119,7 @@ class SentenceTransformerEncoder:
     def measure(self, texts: Sequence[str], kind: Kind) -> list[Measured]:
         """Tokens as the tower will read them. A tokenizer that cannot count is taken at four characters a token."""
         tower = self._towers[kind]
-        longest = tower.max_tokens * _CHARACTERS_PER_TOKEN
+        longest = tower.max_tokens * CHARACTERS_PER_TOKEN
         cut = [text[:longest] for text in texts]
         counts = self._count([tower.prefix + text for text in cut], tower)
         return [

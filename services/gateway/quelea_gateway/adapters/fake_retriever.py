@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
 from quelea_fintext.text import terms
 from quelea_kit.paging import page_of
@@ -60,6 +61,14 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         return retriever_pb2.FindCompaniesResponse(
             mentions=[retriever_pb2.CompanyMention(text=name, company=name, stored=True) for name in named]
         )
+
+    async def Entail(  # noqa: N802  # the wire's name
+        self, request: retriever_pb2.EntailRequest, context: Any
+    ) -> retriever_pb2.EntailResponse:
+        """A premise entails a hypothesis whose words it all has; of any other it says nothing."""
+        follows = [set(terms(pair.hypothesis)) <= set(terms(pair.premise)) for pair in request.pairs]
+        scores = [common_pb2.EntailmentScore(entailment=float(one), neutral=float(not one)) for one in follows]
+        return retriever_pb2.EntailResponse(scores=scores, model="fake")
 
     async def Rank(self, request: retriever_pb2.RankRequest, context: Any) -> retriever_pb2.RankResponse:  # noqa: N802  # the wire's name
         """By shared words; a cosine that is given is kept."""

@@ -12,7 +12,7 @@ from quelea_kit.errors import Unavailable
 
 from quelea_gateway.core.model import CompletionEnd, Message
 from quelea_gateway.core.ports import ChatModel
-from quelea_gateway.core.verifier import Judgement
+from quelea_gateway.core.verifier import Judgement, passage_text
 
 _MOST_CHARACTERS = 24_000
 """Of all passages together; what is behind is not shown to the model."""
@@ -86,7 +86,7 @@ def _within(passages: Sequence[CheckPassage]) -> list[str]:
     left = _MOST_CHARACTERS
     texts = []
     for passage in passages:
-        text = "\n".join(part for part in (passage.header, passage.table_head, passage.text) if part)[:left]
+        text = passage_text(passage)[:left]
         if not text:
             break
         left -= len(text)

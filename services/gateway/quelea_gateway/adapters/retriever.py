@@ -153,7 +153,7 @@ class RetrieverClient:
     """
 
     def __init__(self, target: str, *, search_seconds: float, rank_seconds: float, call_seconds: float) -> None:
-        reads = ["Search", "Rank", "GetDocument", "ListDocuments", "GetStats"]
+        reads = ["Search", "Rank", "GetDocument", "ListDocuments", "GetStats", "Entail"]
         self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=reads)
         self._stub = retriever_pb2_grpc.RetrieverServiceStub(self._channel)
         self._search_seconds = search_seconds
@@ -186,6 +186,14 @@ class RetrieverClient:
             request = retriever_pb2.FindCompaniesRequest(texts=texts)
             reply = await unary(self._stub.FindCompanies(request, timeout=self._call_seconds))
         return tuple(mention.text for mention in reply.mentions)
+
+    async def entail(self, pairs: Sequence[tuple[str, str]]) -> retriever_pb2.EntailResponse:
+        """What the embedder's cross-encoder says of pairs of premise and hypothesis. Raises Conflict without one."""
+        request = retriever_pb2.EntailRequest(
+            pairs=[common_pb2.TextPair(premise=premise, hypothesis=hypothesis) for premise, hypothesis in pairs]
+        )
+        with naming("retriever"):
+            return await unary(self._stub.Entail(request, timeout=self._rank_seconds))
 
     async def search_wire(self, request: retriever_pb2.SearchRequest) -> retriever_pb2.SearchResponse:
         """A search as the wire has it."""

@@ -41,6 +41,11 @@ class Judgement:
     passage: int = 0
 
 
+def passage_text(passage: CheckPassage) -> str:
+    """What a verifier reads of a passage: its header and the head of its table before it."""
+    return "\n".join(part for part in (passage.header, passage.table_head, passage.text) if part)
+
+
 class Verifier(Protocol):
     """Judges sentences by meaning."""
 

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from quelea.common.v1 import common_pb2
 from quelea.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import Overloaded, Unavailable
@@ -52,6 +53,10 @@ class Embedder(Protocol):
         """One vector for each text, in order. Raises what the embedder raises."""
         ...
 
+    async def entail(self, pairs: Sequence[common_pb2.TextPair], seconds: float) -> embedder_pb2.EntailResponse:
+        """Scores by the embedder's cross-encoder. Raises what the embedder raises, Conflict when it has none."""
+        ...
+
     async def close(self) -> None:
         """Close the connection."""
         ...
@@ -65,7 +70,7 @@ class GrpcEmbedder:
     """
 
     def __init__(self, target: str) -> None:
-        self._channel = channel(target, _SERVICE, idempotent=["Embed", "GetModel"])
+        self._channel = channel(target, _SERVICE, idempotent=["Embed", "GetModel", "Entail"])
         self._stub = embedder_pb2_grpc.EmbedderServiceStub(self._channel)
         self._info: ModelInfo | None = None
 
@@ -88,6 +93,10 @@ class GrpcEmbedder:
                     raise Unavailable("The embedder changed its model during the request; try again.", retry_after=1.0)
                 model = answer.model
         return Embedding(np.concatenate(parts), model)
+
+    async def entail(self, pairs: Sequence[common_pb2.TextPair], seconds: float) -> embedder_pb2.EntailResponse:
+        """One request; a full queue is not waited for."""
+        return await unary(self._stub.Entail(embedder_pb2.EntailRequest(pairs=pairs), timeout=seconds))
 
     async def close(self) -> None:
         """Close the channel."""

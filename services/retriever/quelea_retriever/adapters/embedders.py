@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quelea.common.v1 import common_pb2
+from quelea.embedder.v1 import embedder_pb2
 from quelea_kit.errors import QueleaError
 
 from quelea_retriever.adapters.embedder import Embedder, Embedding, Kind, ModelInfo
@@ -43,6 +45,10 @@ class Embedders:
             return embedding
         other = await self._member(wanted, seconds)  # it was exchanged while it ran: another may have the model
         return embedding if other is member else await other.embed(texts, kind, seconds)
+
+    async def entail(self, pairs: Sequence[common_pb2.TextPair], seconds: float) -> embedder_pb2.EntailResponse:
+        """Scores by the first embedder's cross-encoder: they depend on no stored vector."""
+        return await self._members[0].entail(pairs, seconds)
 
     async def close(self) -> None:
         """Close every connection."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from quelea.common.v1 import common_pb2
+from quelea.embedder.v1 import embedder_pb2
 from quelea_fintext.text import terms
 from quelea_kit.errors import QueleaError
 
@@ -41,6 +43,14 @@ class FakeEmbedder:
         self.asked.extend((kind, text, seconds) for text in texts)
         vectors = np.stack([self._vector(text) for text in texts]) if texts else np.zeros((0, self.info.dimension))
         return Embedding(vectors.astype(np.float32), self.info.model)
+
+    async def entail(self, pairs: Sequence[common_pb2.TextPair], seconds: float) -> embedder_pb2.EntailResponse:
+        """A premise entails a hypothesis whose words it all has; of any other it says nothing."""
+        if self.failure:
+            raise self.failure
+        follows = [set(terms(pair.hypothesis)) <= set(terms(pair.premise)) for pair in pairs]
+        scores = [common_pb2.EntailmentScore(entailment=float(one), neutral=float(not one)) for one in follows]
+        return embedder_pb2.EntailResponse(scores=scores, model=self.info.model)
 
     async def close(self) -> None:
         """Nothing to close."""
