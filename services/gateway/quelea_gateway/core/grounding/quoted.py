@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from quelea_checker import CheckedFigure, CheckedSentence, Markers, Report
 from quelea_checker.reading.amounts import parse
-from quelea_checker.reading.sentences import split_sentences, plain
+from quelea_checker.reading.sentences import plain, split_sentences
 
 from quelea_gateway.core.model import Passage, Quote
 from quelea_gateway.core.numbers import figures
