@@ -173,10 +173,10 @@ def test_a_page_added_while_it_runs_is_found(web: SampleWeb) -> None:
 
 
 def test_a_folder_without_a_site_says_so(tmp_path: Path) -> None:
-    with pytest.raises(CliError, match="holds no sample web"):
+    with pytest.raises(CliError, match="is not a sample web"):
         load(tmp_path)
     shutil.copy(SAMPLES / "web/site.json", tmp_path)
-    with pytest.raises(CliError, match="holds no sample web"):
+    with pytest.raises(CliError, match="is not a sample web"):
         load(tmp_path)
 
 
