@@ -108,7 +108,7 @@ async def test_a_running_job_and_a_dead_letter_survive(search_whole, tmp_path: P
     stack.kill("worker")
     stack.redis().flushall()
     stack.index.gate.set()
-    assert "made without the files" in await _admin(stack, "restore", "--from", place, "--blobs", code=1)
+    assert "made without files" in await _admin(stack, "restore", "--from", place, "--blobs", code=1)
     await _admin(stack, "restore", "--from", place)
     stack.start_crashing_worker()
     done = await stack.ended(running.id)

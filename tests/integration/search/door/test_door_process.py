@@ -225,7 +225,7 @@ async def test_a_hostile_bundle_is_refused_over_the_wire_and_a_good_one_listed(d
 
 async def test_two_doors_never_share_a_folder(door: DoorProcess) -> None:
     second = DoorProcess(door.folder, {"SOCKET": str(door.folder / "second.sock")})
-    with pytest.raises(AssertionError, match="folder"):
+    with pytest.raises(AssertionError, match="in use by another market-data door"):
         await second.start()
     assert await door.healthy()
 
