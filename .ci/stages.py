@@ -152,7 +152,7 @@ def everything(*, install: bool) -> list[Stage]:
         Stage("images", make("images"), ("runner-image", "tools")),  # on the same base
         *[tests(name, "setup") for name in ALONE_ON_THE_ENGINE],
         Stage("engine-cpu", make("engine-cpu")),
-        tests("vllm", "engine-cpu"),
+        tests("vllm", "setup", "engine-cpu"),
         tests("e2e", "setup", *debian),
         *[one for one in before_a_commit.values() if one.name != "product"],  # which is a part of e2e
         *[

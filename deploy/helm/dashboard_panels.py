@@ -171,6 +171,16 @@ DASHBOARDS: dict[str, tuple[str, Rows]] = {
                     rate("quelea_embedder_cancelled_texts_total", "kind", "Texts whose caller left first"),
                 ],
             ),
+            "The cross-encoder, where one is named": (
+                "embedder",
+                [
+                    rate("quelea_embedder_entail_pairs_total", "", "Pairs a second"),
+                    slowest("quelea_embedder_entail_seconds", "", "A batch, 95 of 100 within"),
+                    now("quelea_embedder_entail_queue_pairs", "", "Pairs that wait"),
+                    rate("quelea_embedder_entail_refused_total", "", "Calls refused: the queue was full"),
+                    rate("quelea_embedder_entail_truncated_total", "", "Pairs longer than the model reads"),
+                ],
+            ),
             "Every service: retriever": ("retriever", _every()),
             "Every service: embedder": ("embedder", _every()),
         },
