@@ -151,7 +151,7 @@ def everything(*, install: bool) -> list[Stage]:
         Stage("runner-image", make("runner-image"), ("engine", "setup")),
         Stage("images", make("images"), ("runner-image", "tools")),  # on the same base
         *[tests(name, "setup") for name in ALONE_ON_THE_ENGINE],
-        Stage("engine-cpu", make("engine-cpu")),
+        Stage("engine-cpu", make("engine-cpu"), ("setup",)),
         tests("vllm", "setup", "engine-cpu"),
         tests("e2e", "setup", *debian),
         *[one for one in before_a_commit.values() if one.name != "product"],  # which is a part of e2e
