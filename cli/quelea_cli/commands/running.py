@@ -48,6 +48,9 @@ def status(home: HomeDir = DEFAULT_HOME, as_json: AsJson = False) -> None:
     place = Home(home)
     record = place.read()
     runs = bool(record and is_same_process(record.pid, record.started))
+    for one in record.services.values() if record else ():
+        if not is_same_process(one.pid, one.started) and one.state in ("ready", "unready", "starting"):
+            one.state = "ended"  # the supervisor has not noticed yet, or could not write it
     if as_json:
         services = {name: vars(one) for name, one in record.services.items()} if record and runs else {}
         print_json({"running": runs, "url": record.url if record and runs else "", "services": services})

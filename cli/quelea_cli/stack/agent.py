@@ -11,7 +11,7 @@ import httpx2
 from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.model import Service
-from quelea_cli.stack.probes import grpc_probe
+from quelea_cli.stack.probes import LIVE, grpc_probe
 
 LOOPBACK = "127.0.0.1"
 _IMAGE = "quelea-runner:latest"
@@ -76,6 +76,7 @@ def agent_services(
             command=(sys.executable, "-m", module),
             env={f"{prefix}_LOG_LEVEL": log_level, **environment, **own, "PYTHONUNBUFFERED": "1"},
             probe=grpc_probe(f"{LOOPBACK}:{ports[name]}"),
+            live=grpc_probe(f"{LOOPBACK}:{ports[name]}", LIVE),
             port=ports[name],
             start_group=2,
             stop_group=stop_group,

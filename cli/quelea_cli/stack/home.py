@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -25,7 +26,7 @@ class ProcessRecord:
     """Start time as the kernel counts it; empty where the system does not say."""
     port: int = 0
     state: str = "starting"
-    """starting, ready, restarting or stopped."""
+    """starting, ready, unready (it runs and cannot do its work), restarting, ended or stopped."""
     restarts: int = 0
 
 
@@ -111,6 +112,16 @@ class Home:
         fresh = self._record.with_suffix(".new")
         fresh.write_text(json.dumps(asdict(record), indent=1), encoding="utf-8")
         fresh.replace(self._record)
+
+    def is_writable(self) -> bool:
+        """Whether its volume takes a mebibyte more; False when it is full, read-only or gone."""
+        try:
+            with tempfile.TemporaryFile(dir=self.run) as file:
+                file.write(bytes(1 << 20))
+                file.flush()
+        except OSError:
+            return False
+        return True
 
     def clear(self) -> None:
         """Remove the record: nothing runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import logging.handlers
@@ -18,6 +19,11 @@ TAIL_LINES = 20
 _COLOURS = (36, 32, 33, 35, 34, 96, 92, 93)
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
 _HIDDEN = {"event", "level", "timestamp", "service", "trace_id", "span_id", "exception"}
+
+
+class _LogFile(logging.handlers.RotatingFileHandler):
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # the name in logging
+        """A disk that takes no line must not stop what the lines tell of."""
 
 
 class Logs:
@@ -46,9 +52,7 @@ class Logs:
         """One line, without its newline."""
         file = self._files.get(service)
         if file is None:
-            file = logging.handlers.RotatingFileHandler(
-                self.path(service), maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8"
-            )
+            file = _LogFile(self.path(service), maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", delay=True)
             self._files[service] = file
             self._tails[service] = deque(maxlen=TAIL_LINES)
         file.emit(logging.LogRecord(service, logging.INFO, "", 0, text, None, None))
@@ -74,7 +78,8 @@ class Logs:
             prefix = f"\x1b[{colour}m{prefix}\x1b[0m"
             if level >= _LEVELS["error"]:
                 text = f"\x1b[31m{text}\x1b[0m"
-        print(prefix + text, file=self._terminal or sys.stderr, flush=True)
+        with contextlib.suppress(OSError):  # it may be a file on the disk that is full
+            print(prefix + text, file=self._terminal or sys.stderr, flush=True)
 
 
 def last_value(lines: Sequence[str], event: str, name: str) -> str:

@@ -16,6 +16,8 @@ class Service:
     command: tuple[str, ...]
     env: Mapping[str, str]
     probe: Probe | None = None
+    live: Probe | None = None
+    """Whether the process answers at all, whatever its dependencies do; None: its own end is the only sign."""
     ready_line: str = ""
     """For a process that nobody can ask: it is ready once it has written a line with this."""
     port: int = 0
@@ -43,3 +45,7 @@ class Policy:
     back_off: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 4.0)
     """Pause before each restart within the window."""
     probe_seconds: float = 0.2
+    watch_seconds: float = 10.0
+    """How often a process that was ready is asked whether it still is."""
+    silent_times: int = 6
+    """One that does not answer `live` so often in a row is killed, and started again."""

@@ -15,7 +15,7 @@ from quelea_cli.stack.engine import engine_service, generator_settings
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.model import Service
 from quelea_cli.stack.ports import free_ports
-from quelea_cli.stack.probes import grpc_probe, http_probe, redis_probe
+from quelea_cli.stack.probes import LIVE, grpc_probe, http_probe, redis_probe
 from quelea_cli.stack.web import LOOPBACK, PATIENCE, is_on, sample_port, sample_service, sample_settings
 
 _READY_LINES = {"worker": "worker_ready", "beat": "beat_starts"}
@@ -97,14 +97,17 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
             **(PATIENCE if options.sample_web else {}),
         }
         probe = grpc_probe(at[name]) if name in at else None
+        live = grpc_probe(at[name], LIVE) if name in at else None
         if name == "gateway":
             probe = http_probe(f"{url_of(options)}/readyz")
+            live = http_probe(f"{url_of(options)}/healthz")
         ours = {f"{prefix}_LISTEN": at.get(name, f"{LOOPBACK}:0"), **own}
         return Service(
             name=name,
             command=(sys.executable, "-m", module or f"quelea_{name}"),
             env={**usual, **environment, **ours, "PYTHONUNBUFFERED": "1"},
             probe=probe,
+            live=live,
             ready_line="" if probe else _READY_LINES[name],
             port=options.port if name == "gateway" else port.get(name, 0),
             start_group=2,
@@ -162,6 +165,7 @@ def _redis(home: Home, port: int, password: str, environment: Mapping[str, str])
                 f'dir "{home.redis}"',
                 "appendonly yes",
                 "appendfsync always",
+                "aof-load-truncated yes",
                 'save ""',
                 "maxmemory-policy noeviction",
                 "loglevel warning",

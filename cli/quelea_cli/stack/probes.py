@@ -11,15 +11,19 @@ Probe = Callable[[], Awaitable[bool]]
 """True when the process is ready; False or an exception when it is not yet."""
 
 
-def grpc_probe(address: str) -> Probe:
-    """Ready when grpc.health.v1 says SERVING."""
+LIVE = "live"
+"""Name at the health service that is SERVING while the process's loop turns, whatever its dependencies do."""
+
+
+def grpc_probe(address: str, name: str = "") -> Probe:
+    """Ready when grpc.health.v1 says SERVING of the name."""
     import grpc  # noqa: PLC0415  # a third of a second that `quelea ask` need not wait for
     from grpc_health.v1 import health_pb2, health_pb2_grpc  # noqa: PLC0415  # as above
 
     async def ask() -> bool:
         async with grpc.aio.insecure_channel(address, options=[("grpc.enable_http_proxy", 0)]) as channel:
             stub = health_pb2_grpc.HealthStub(channel)
-            answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=2)
+            answer = await stub.Check(health_pb2.HealthCheckRequest(service=name), timeout=2)
             return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
 
     return ask

@@ -10,7 +10,7 @@ from pathlib import Path
 from quelea_cli.stack.certificates import Authority
 from quelea_cli.stack.model import Service
 from quelea_cli.stack.ports import free_ports
-from quelea_cli.stack.probes import grpc_probe
+from quelea_cli.stack.probes import LIVE, grpc_probe
 from quelea_cli.stack.web import LOOPBACK
 
 OPERATOR = "operator"
@@ -43,13 +43,13 @@ def secured(folder: Path, services: Sequence[Service]) -> list[Service]:
     for service in services:
         if service.name in (*_SERVERS, *_CLIENTS):
             own = {"QUELEA_TLS_DIR": str(authority.issue(folder / service.name, service.name))}
-            probe = service.probe
+            probe, live = service.probe, service.live
             if service.name in _SERVERS:
                 prefix, health = _SERVERS[service.name], f"{LOOPBACK}:{free_ports(1)[0]}"
                 own[f"QUELEA_{prefix}_ALLOWED_CALLERS"] = json.dumps([*CALLERS[prefix], OPERATOR])
                 own[f"QUELEA_{prefix}_HEALTH_LISTEN"] = health
-                probe = grpc_probe(health)
-            result.append(replace(service, env={**service.env, **own}, probe=probe))
+                probe, live = grpc_probe(health), grpc_probe(health, LIVE)
+            result.append(replace(service, env={**service.env, **own}, probe=probe, live=live))
         else:
             result.append(service)
     return result

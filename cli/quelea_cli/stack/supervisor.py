@@ -19,6 +19,7 @@ from quelea_cli.stack.guard import Guard
 from quelea_cli.stack.home import Home, ProcessRecord, StackRecord, start_time
 from quelea_cli.stack.logs import Logs, last_value, readable
 from quelea_cli.stack.model import Policy, Service
+from quelea_cli.stack.probes import Probe
 
 _HERE = Path(__file__).parent
 _ME = "quelea"
@@ -69,6 +70,8 @@ class Supervisor:
         self._failed = asyncio.Event()
         self._guard = Guard()
         self._stopping = asyncio.Event()
+        self._saved = True
+        self._watches: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Start everything; returns when all are ready, raises CliError when one cannot be."""
@@ -85,6 +88,7 @@ class Supervisor:
             await ready
         self._record.state = "ready"
         self._save()
+        self._watches = [asyncio.create_task(self._watch(child)) for child in self._children.values()]
 
     async def run(self) -> None:
         """Until cancelled; raises CliError when a process could not be kept alive."""
@@ -95,6 +99,9 @@ class Supervisor:
     async def stop(self, now: asyncio.Event | None = None) -> None:
         """SIGTERM group by group, SIGKILL for what does not end in its grace, or at once when `now` is set."""
         self._stopping.set()
+        for watch in self._watches:
+            watch.cancel()
+        await asyncio.gather(*self._watches, return_exceptions=True)
         self._record.state = "stopping"
         self._save()
         now = now or asyncio.Event()
@@ -102,13 +109,22 @@ class Supervisor:
             members = [child for child in self._children.values() if child.service.stop_group == group]
             await asyncio.gather(*(self._end(child, now) for child in members))
         await self._guard.stop()
-        self._home.clear()
+        with contextlib.suppress(OSError):  # read-only now; the pids in it are known to have ended
+            self._home.clear()
 
     async def _keep(self, child: _Child) -> None:
         """Start one process again and again until the stack stops or the policy says no more."""
         name = child.service.name
         while not self._stopping.is_set():
-            process = await self._spawn(child)
+            try:
+                process = await self._spawn(child)
+            except OSError as error:  # no memory or no descriptor just now
+                if not child.was_ready:
+                    self._fail(child, error.strerror or str(error))
+                    return
+                self._logs.line(_ME, f"{name} cannot be started: {error}")
+                await self._pause(self._policy.back_off[-1])
+                continue
             if self._stopping.is_set():  # it came too late for stop() to see it
                 process.kill()
             code = await process.wait()
@@ -121,6 +137,12 @@ class Supervisor:
             how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
             now = time.monotonic()
             child.deaths.append(now)
+            if child.was_ready and not await asyncio.to_thread(self._home.is_writable):
+                self._logs.line(_ME, f"{name} ended ({how}); {self._home.root} cannot be written to: free some space")
+                self._mark(name, state="restarting", restarts=self._record.services[name].restarts + 1)
+                child.deaths.clear()  # not the process's fault, and over when there is space: never given up
+                await self._pause(self._policy.back_off[-1])
+                continue
             while child.deaths[0] < now - self._policy.window_seconds:
                 child.deaths.popleft()
             limit = self._policy.restarts if child.was_ready else self._policy.first_starts - 1
@@ -130,8 +152,38 @@ class Supervisor:
             pause = self._policy.back_off[min(len(child.deaths), len(self._policy.back_off)) - 1]
             self._logs.line(_ME, f"{name} ended ({how}); restart {len(child.deaths)} of {limit} in {pause:.1f} s")
             self._mark(name, state="restarting", restarts=self._record.services[name].restarts + 1)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), pause)
+            await self._pause(pause)
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
+
+    async def _watch(self, child: _Child) -> None:
+        """Keep the record true, and kill what no longer answers: its restart is the same as of one that died.
+
+        Failures are counted, not seconds: a machine that slept or stood still must not cost a healthy process its life.
+        A process that answers and is not ready waits for another one, and would gain nothing from a restart.
+        """
+        name, live, asked, silent = child.service.name, child.service.live, child.process, 0
+        while True:
+            await asyncio.sleep(self._policy.watch_seconds)
+            if not self._saved:
+                self._save()
+            process, one = child.process, self._record.services[name]
+            if process is None or process.returncode is not None or (child.watch and not child.watch.done()):
+                continue  # it is away, or still has the time that a start has
+            if process is not asked:
+                asked, silent = process, 0
+            state = "ready" if await self._is_ready(child) else "unready"
+            if process.returncode is None and state != one.state:
+                self._mark(name, state=state)
+                self._logs.line(_ME, f"{name} is {state}")
+            silent = 0 if state == "ready" or live is None or await _answers(live) else silent + 1
+            if silent >= self._policy.silent_times:
+                self._logs.line(_ME, f"{name} did not answer {silent} times in a row; killed")
+                silent = 0
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
 
     async def _spawn(self, child: _Child) -> asyncio.subprocess.Process:
         service = child.service
@@ -206,10 +258,7 @@ class Supervisor:
     async def _is_ready(self, child: _Child) -> bool:
         if child.process is None or child.process.returncode is not None:
             return False
-        try:
-            return await child.service.probe() if child.service.probe else child.said_ready
-        except Exception:  # noqa: BLE001  # whatever it is, the process is not ready yet; its log says why
-            return False
+        return await _answers(child.service.probe) if child.service.probe else child.said_ready
 
     def _late(self, child: _Child, patience: float) -> CliError:
         """The error for a start that takes too long; it names the first process that says what it waits for.
@@ -265,7 +314,21 @@ class Supervisor:
         self._save()
 
     def _save(self) -> None:
-        self._home.write(self._record)
+        """Write the record; one that a full disk does not take is written again when it can be."""
+        try:
+            self._home.write(self._record)
+            self._saved = True
+        except OSError as error:
+            if self._saved:
+                self._logs.line(_ME, f"the record of {self._home.root} cannot be written: {error.strerror}")
+            self._saved = False
+
+
+async def _answers(probe: Probe) -> bool:
+    try:
+        return await probe()
+    except Exception:  # noqa: BLE001  # whatever it is, the answer is no; the process's log says why
+        return False
 
 
 async def _first(*tasks: asyncio.Future[Any]) -> None:

@@ -9,6 +9,7 @@ QueleaError                 INTERNAL             500
 ├── Conflict                FAILED_PRECONDITION  409   the state does not allow it
 ├── Unsupported             UNIMPLEMENTED        415   a format or feature that is not offered
 ├── Overloaded              RESOURCE_EXHAUSTED   429   a queue is full; carries retry_after
+│   └── DiskFull            RESOURCE_EXHAUSTED   507   a disk takes nothing new; carries retry_after
 ├── DeadlineExceeded        DEADLINE_EXCEEDED    504
 ├── Cancelled               CANCELLED            499   the caller has left
 └── Unavailable             UNAVAILABLE          503   a dependency does not answer
@@ -26,6 +27,7 @@ __all__ = [
     "Cancelled",
     "Conflict",
     "DeadlineExceeded",
+    "DiskFull",
     "InvalidInput",
     "NotFound",
     "Overloaded",
@@ -124,6 +126,13 @@ class Overloaded(QueleaError):
     reason = "OVERLOADED"
 
 
+class DiskFull(Overloaded):
+    """A disk is full, nearly full or read-only, and takes nothing new; what is stored can be read."""
+
+    http_status = 507
+    reason = "DISK_FULL"
+
+
 class DeadlineExceeded(QueleaError):
     """The time that the caller gave is used up."""
 
@@ -158,6 +167,7 @@ _TREE: tuple[type[QueleaError], ...] = (
     Conflict,
     Unsupported,
     Overloaded,
+    DiskFull,
     DeadlineExceeded,
     Cancelled,
     Unavailable,

@@ -2,7 +2,8 @@
 
 Names at the health service (grpc.health.v1): the service's full name, and "" for all of them, follow readiness;
 "live" is SERVING for as long as the event loop turns, whatever the dependencies do, draining included. Kubernetes asks
-the first for readiness and "live" for liveness.
+the first for readiness and "live" for liveness. "writing", of a service that keeps data, is SERVING while its disk has
+room for more.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from opentelemetry.trace import Span
 
-from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError
+from quelea_kit.disk import Disk
+from quelea_kit.errors import DeadlineExceeded, DiskFull, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
 from quelea_kit.rpc_tracing import ended, server_span
@@ -36,6 +38,9 @@ Ready = Callable[[], Awaitable[None]]
 
 LIVE = "live"
 """Name at the health service that says only that the server's loop turns."""
+
+WRITING = "writing"
+"""Name at the health service that is SERVING while new data is taken; of a service that keeps some."""
 
 _MOST_PROBES = 32
 _LEAVING_SECONDS = 5.0
@@ -151,6 +156,7 @@ class Server:
         register: Adds the servicers to the server.
         ready: Checked every few seconds; health says NOT_SERVING while it raises.
         tls: Certificate of the listener; None: that of QUELEA_TLS_DIR, and none where that is not set.
+        disk: Where the service's data lie; None: it keeps none on a disk.
         outside: Callers come from outside and have no certificate of ours: QUELEA_TLS_DIR is not for them.
 
     Raises:
@@ -165,6 +171,7 @@ class Server:
         ready: Ready | None = None,
         *,
         tls: Folder | None = None,
+        disk: Disk | None = None,
         outside: bool = False,
     ) -> None:
         self._tls = tls if tls or outside else from_environment()
@@ -173,6 +180,7 @@ class Server:
         self._settings = settings
         self._services = services
         self._ready = ready
+        self._disk = disk
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
             interceptors=[guard],
@@ -201,6 +209,7 @@ class Server:
             health_pb2_grpc.add_HealthServicer_to_server(self._health, self._probed)
             self.health_port = self._probed.add_insecure_port(settings.health_listen)
         self._watch: asyncio.Task[None] | None = None
+        self._disk_short = False
 
     async def start(self) -> None:
         """Listen; health is NOT_SERVING until ready() has succeeded once."""
@@ -230,6 +239,17 @@ class Server:
         for name in ("", *self._services):
             await self._health.set(name, status)
 
+    async def _watch_disk(self, disk: Disk) -> None:
+        status = health_pb2.HealthCheckResponse.SERVING
+        try:
+            await asyncio.to_thread(disk.check)
+        except DiskFull as error:
+            status = health_pb2.HealthCheckResponse.NOT_SERVING
+            if not self._disk_short:
+                log.warning("disk_short", why=error.message)
+        self._disk_short = status != health_pb2.HealthCheckResponse.SERVING
+        await self._health.set(WRITING, health_pb2.HealthCheckResponse(status=status))
+
     async def _watch_ready(self) -> None:
         was: bool | None = None
         told = ""
@@ -243,6 +263,8 @@ class Server:
                 now, why = True, ""
             except Exception as error:  # noqa: BLE001  # whatever it is, the service is not ready, and the log says why
                 now, why = False, f"{type(error).__name__}: {error}"
+            if self._disk:
+                await self._watch_disk(self._disk)
             if now != was or why != told:  # what is in the way now may be another thing than at first
                 log.info("serving" if now else "not_serving", why=why)
                 told = why

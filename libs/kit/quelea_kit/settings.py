@@ -57,5 +57,11 @@ class ServiceSettings(BaseSettings):
     max_concurrent_calls: int = 256
     """Concurrent calls. Further ones are refused with RESOURCE_EXHAUSTED."""
 
+    min_free_bytes: int = 500_000_000
+    """Nothing new is stored while the volume of the service's data has fewer bytes free."""
+
+    min_free_share: float = 0.05
+    """Nor while it has less than this share of its size free; 0 leaves it to min_free_bytes alone."""
+
     max_connection_age_seconds: int = 300
     """Connections are closed gracefully after this, so that clients find new replicas."""

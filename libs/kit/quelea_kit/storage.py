@@ -22,6 +22,7 @@ from typing import Any
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
+from quelea_kit.disk import NO_SPACE, disk_full
 from quelea_kit.errors import InvalidInput, Unavailable
 
 PART = ".part"
@@ -196,6 +197,8 @@ class Storage:
                 ) from error
             raise
         except self._errors as error:
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                raise disk_full(f"{self._what} takes nothing new: {error.strerror}. Free some space.") from error
             why = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
             hint = ""
             if self._s3 and (isinstance(error, PermissionError) or type(error).__name__ == "NoCredentialsError"):

@@ -94,6 +94,12 @@ class Gateway:
             self._ready = (now, dict(zip(names, states, strict=True)))
         return self._ready[1]
 
+    async def writing(self) -> str:
+        """Why nothing new is stored just now: a full disk; empty while it is."""
+        stores = (self.retriever.health, self.search.health)
+        asked = await asyncio.gather(*(health.takes_writes() for health in stores), return_exceptions=True)
+        return " ".join(error.message for error in asked if isinstance(error, DiskFull))
+
     async def ready(self) -> None:
         """Raises Unavailable, naming the services that are down."""
         down = {name: why for name, why in (await self.dependencies()).items() if why}

@@ -7,6 +7,7 @@ import signal
 
 import grpc
 from quelea.retriever.v1 import retriever_pb2_grpc
+from quelea_kit.disk import Disk
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.metrics import start_metrics
@@ -72,9 +73,10 @@ async def run(settings: Settings) -> None:
     if isinstance(store, QdrantEdgeStore):  # before the folder is owned: an unhandled SIGUSR1 ends a process
         backups = live_backup.Listener(store)
         asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, backups.start)
+    disk = Disk(settings.data_dir, settings) if settings.store == "qdrant_edge" else None
     await library.start()
     collections = Collections(stores(settings), embedder, settings)
-    servicer = RetrieverServicer(library, embedder, settings, collections)
+    servicer = RetrieverServicer(library, embedder, settings, collections, disk)
 
     def register(server: grpc.aio.Server) -> None:
         retriever_pb2_grpc.add_RetrieverServiceServicer_to_server(servicer, server)
@@ -89,7 +91,7 @@ async def run(settings: Settings) -> None:
         await library.close()
         await embedder.close()
 
-    await serve(Server(settings, [SERVICE], register, servicer.ready), stop)
+    await serve(Server(settings, [SERVICE], register, servicer.ready, disk=disk), stop)
 
 
 def main() -> None:

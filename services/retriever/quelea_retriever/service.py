@@ -13,6 +13,7 @@ import grpc
 from prometheus_client import Gauge, Histogram
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
+from quelea_kit.disk import Disk
 from quelea_kit.errors import InvalidInput, NotFound, TooLarge
 from quelea_kit.metrics import LATENCY_BUCKETS
 
@@ -48,9 +49,18 @@ class RetrieverServicer(EntryRpcs):
         embedder: Where vectors come from.
         settings: Limits.
         collections: Of entries.
+        disk: Of the embedded store.
     """
 
-    def __init__(self, library: Library, embedder: Embedders, settings: Settings, collections: Collections) -> None:
+    def __init__(
+        self,
+        library: Library,
+        embedder: Embedders,
+        settings: Settings,
+        collections: Collections,
+        disk: Disk | None = None,
+    ) -> None:
+        self._disk = disk
         self._library = library
         self._embedder = embedder
         self._settings = settings
@@ -149,6 +159,8 @@ class RetrieverServicer(EntryRpcs):
         passages = [wire.passage_in(p, facts.id, settings.max_passage_chars) for p in request.passages]
         if len({p.ordinal for p in passages}) < len(passages) or len({p.id for p in passages}) < len(passages):
             raise InvalidInput("Two passages of the request have the same id or ordinal.")
+        if self._disk:  # a full disk ends this process in the middle of a write
+            self._disk.check()
         await self._meet()
         seconds, header, store = self._seconds(context), settings.header, self._library.store
 

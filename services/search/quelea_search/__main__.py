@@ -7,6 +7,7 @@ import contextlib
 
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
 from prometheus_client import REGISTRY
+from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import Unavailable
 from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.metrics import start_metrics
@@ -62,7 +63,9 @@ async def run(settings: SearchSettings) -> None:
         built.guard.close()
         await retriever.close()
 
-    await serve(Server(settings, [SERVICE], built.service.register, ready), stop)
+    folder = local_folder(settings.blobs_url)
+    disk = Disk(folder, settings) if folder else None
+    await serve(Server(settings, [SERVICE], built.service.register, ready, disk=disk), stop)
 
 
 async def _blobs(settings: SearchSettings) -> Blobs:

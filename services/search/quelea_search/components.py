@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from quelea_kit.disk import Disk, local_folder
+
 from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
@@ -48,6 +50,12 @@ class Components:
     blobs: Blobs
     pages: WebPages
     send: Send
+
+    def check_disk(self) -> None:
+        """Raise DiskFull while the disk of the originals, where there is one, takes nothing new."""
+        folder = local_folder(self.settings.blobs_url)
+        if folder:
+            Disk(folder, self.settings).check()
 
 
 @dataclass(frozen=True, kw_only=True)

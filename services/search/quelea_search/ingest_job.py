@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import functools
+import time
 from collections.abc import Sequence
 
 from quelea.common.v1 import common_pb2
-from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
+from quelea_kit.errors import DeadlineExceeded, DiskFull, Overloaded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_search import wire
@@ -23,6 +24,8 @@ from quelea_search.web_page_job import Content, WebPageJob, is_passing
 
 log = get_logger(__name__)
 _CLEANUP_SECONDS = 10.0
+_SPACE_SECONDS = 60.0
+_LOOK_SECONDS = 2.0
 
 
 async def run_job(parts: WorkerComponents, job_id: str) -> None:
@@ -30,6 +33,8 @@ async def run_job(parts: WorkerComponents, job_id: str) -> None:
 
     Cancelling puts the job back into the queue.
     """
+    if not await _has_space(parts):
+        return  # the reaper sends another message
     job = await asyncio.to_thread(parts.store.claim, job_id, owner.me(), owner.gone)
     if job is None:
         log.info("job_not_claimed", job=job_id)
@@ -41,6 +46,21 @@ async def run_job(parts: WorkerComponents, job_id: str) -> None:
         return
     log.info("job_begins", job=job_id, document=job.document_id, attempt=job.attempts)
     await _Run(parts, job).run()
+
+
+async def _has_space(parts: WorkerComponents) -> bool:
+    """Wait for space before a job is begun; False when there is none in a minute."""
+    end = time.monotonic() + _SPACE_SECONDS
+    while True:
+        try:
+            await asyncio.to_thread(parts.check_disk)
+        except DiskFull as error:
+            if time.monotonic() > end:
+                log.warning("worker_waits_for_space", why=error.message)
+                return False
+        else:
+            return True
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
 class _Run(Attempt):
@@ -79,6 +99,9 @@ class _Run(Attempt):
     async def _conclude(self, work: asyncio.Task[None]) -> None:
         try:
             work.result()
+        except DiskFull as error:
+            log.warning("job_waits_for_space", job=self.job.id, why=error.message)
+            await self.essential(self.end, jobs.give_back)
         except QueleaError as error:
             passing = is_passing(error)
             status = error.details.get("status", "")

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import stamina
-from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
+from quelea_kit.errors import DeadlineExceeded, DiskFull, Overloaded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_search.adapters.jobs_redis import LeaseLost
@@ -77,6 +77,8 @@ class Attempt:
         def try_again(error: Exception) -> bool:
             nonlocal since
             since = since or time.monotonic()  # from the first refusal: a slow call alone must not use the time up
+            if isinstance(error, DiskFull):  # may last for hours: the job goes back into the queue
+                return False
             return isinstance(error, passing) and time.monotonic() - since < wait
 
         try:
@@ -92,6 +94,8 @@ class Attempt:
                         self._noted = False
                         await self.report(note="")
                     return result
+        except DiskFull:
+            raise
         except passing as error:
             raise Unavailable(
                 f"The retriever did not take the document within {wait:g} s ({error.message.rstrip('.')}); "

@@ -64,6 +64,10 @@ class Refresh:
         if not self._shared.settings.web:
             raise Conflict("Web search is off; set QUELEA_SEARCH_WEB=true for the search service.")
 
+    async def check_disk(self) -> None:
+        """DiskFull while the disk takes nothing new."""
+        await asyncio.to_thread(self._shared.check_disk)
+
     async def keep(self, query: str, provider: str, useful: Sequence[Useful]) -> list[Kept]:
         """Take note of useful pages; those that need not wait become jobs. Calling it again changes nothing more.
 

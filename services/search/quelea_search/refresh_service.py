@@ -37,6 +37,7 @@ class RefreshRpcs:
 
     async def KeepPages(self, request: pb.KeepPagesRequest, context: Context) -> pb.KeepPagesResponse:  # noqa: N802  # gRPC name
         """Take note of useful pages."""
+        await self._refresh.check_disk()
         useful = [Useful(page.document_id, page.url, page.score) for page in request.pages]
         kept = await self._refresh.keep(request.query, request.provider, useful)
         return pb.KeepPagesResponse(
@@ -47,6 +48,7 @@ class RefreshRpcs:
         """A page that a user names; an address that may not be read is refused at once."""
         self._refresh.check_web()
         address = str(self._guard.check(request.url))
+        await self._refresh.check_disk()
         job = await self._refresh.submit_url(address, request.metadata)
         return pb.SubmitUrlResponse(job=wire.job_to_wire(job))
 

@@ -38,12 +38,14 @@ class Submission:
             InvalidInput: No usable file name, or a field that is too long.
             TooLarge: More bytes than max_document_bytes; the rest of the stream is not read.
             Overloaded: Too many jobs are waiting.
+            DiskFull: The disk takes nothing new.
         """
         name = clean_filename(filename)
         uri = metadata.uri or f"upload:{name}"
         if len(uri) > _URI_CHARACTERS:
             raise InvalidInput(f"The document's uri has more than {_URI_CHARACTERS} characters.")
         most = self._shared.settings.max_queued_jobs
+        await asyncio.to_thread(self._shared.check_disk)
         # Before a byte is stored: a full queue must not cost disk.
         if await asyncio.to_thread(self._shared.store.count_waiting, Lane.UPLOAD) >= most:
             raise Overloaded(f"{most} documents are already waiting; try again later.", retry_after=10.0)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,11 @@ async def supervised(folder: Path, services: list[Service], policy: Policy = QUI
 def pid_of(folder: Path, name: str) -> int:
     record = Home(folder / "home").read()
     return record.services[name].pid if record and name in record.services else 0
+
+
+def said(folder: Path) -> str:
+    log = folder / "home/logs/quelea.log"
+    return log.read_text() if log.exists() else ""
 
 
 async def test_all_start_and_stop_in_order(tmp_path: Path) -> None:
@@ -132,6 +138,54 @@ async def test_one_that_keeps_dying_ends_the_run_and_names_its_log(tmp_path: Pat
         with pytest.raises(CliError, match=r"one keeps ending .*one\.log"):
             await asyncio.wait_for(supervisor.run(), 60)
         task.cancel()
+
+
+async def test_a_record_that_cannot_be_written_is_written_later(tmp_path: Path) -> None:
+    quick = replace(QUICK, watch_seconds=0.05)
+    async with supervised(tmp_path, [sleeper(tmp_path, "one")], quick) as supervisor:
+        await supervisor.start()
+        first, run = pid_of(tmp_path, "one"), tmp_path / "home/run"
+        run.rename(tmp_path / "away")
+        os.kill(first, signal.SIGKILL)
+        await wait_until_async(lambda: "cannot be written" in said(tmp_path))
+        (tmp_path / "away").rename(run)
+        await wait_until_async(lambda: pid_of(tmp_path, "one") not in (0, first))
+
+
+async def test_deaths_on_a_full_disk_are_never_the_last(tmp_path: Path) -> None:
+    quick = replace(QUICK, restarts=1, back_off=(0.01,), watch_seconds=0.05)
+    async with supervised(tmp_path, [sleeper(tmp_path, "one")], quick) as supervisor:
+        await supervisor.start()
+        run = tmp_path / "home/run"
+        run.rename(tmp_path / "away")
+        for deaths in range(1, 5):
+            one = supervisor._record.services["one"]
+            await wait_until_async(lambda was=deaths - 1: supervisor._record.services["one"].restarts == was)
+            await wait_until_async(lambda: start_time(supervisor._record.services["one"].pid) != "")
+            os.kill(supervisor._record.services["one"].pid, signal.SIGKILL)
+            await wait_until_async(lambda was=deaths: said(tmp_path).count("free some space") == was)
+            assert one.restarts <= deaths
+        (tmp_path / "away").rename(run)
+        await wait_until_async(lambda: bool(start_time(pid_of(tmp_path, "one"))))
+
+
+async def test_one_that_is_silent_is_killed_and_one_that_only_waits_is_not(tmp_path: Path) -> None:
+    quick = replace(QUICK, watch_seconds=0.05, silent_times=3)
+
+    async def answers() -> bool:
+        return not (tmp_path / "silent").exists()
+
+    one = replace(sleeper(tmp_path, "one"), live=answers)
+    async with supervised(tmp_path, [one], quick) as supervisor:
+        await supervisor.start()
+        first = pid_of(tmp_path, "one")
+        (tmp_path / "one.ready").unlink()
+        await wait_until_async(lambda: supervisor._record.services["one"].state == "unready")
+        await asyncio.sleep(quick.watch_seconds * quick.silent_times * 3)
+        assert pid_of(tmp_path, "one") == first
+        (tmp_path / "silent").touch()
+        await wait_until_async(lambda: pid_of(tmp_path, "one") not in (0, first))
+        assert "did not answer 3 times in a row" in (tmp_path / "home/logs/quelea.log").read_text()
 
 
 async def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from quelea_kit.client import unary
-from quelea_kit.errors import Cancelled, DeadlineExceeded, QueleaError, Unavailable
+from quelea_kit.disk import disk_full
+from quelea_kit.errors import Cancelled, DeadlineExceeded, NotFound, QueleaError, Unavailable
+from quelea_kit.server import WRITING
 
 
 @contextlib.contextmanager
@@ -50,11 +52,23 @@ class Health:
 
     async def check(self, seconds: float = 2.0) -> None:
         """Raises Unavailable with the reason."""
-        with naming(self._name):
-            reply = await unary(self._stub.Check(health_pb2.HealthCheckRequest(service=self._service), timeout=seconds))
+        reply = await self._ask(self._service, seconds)
         if reply.status != health_pb2.HealthCheckResponse.SERVING:
             raise Unavailable(
                 f"The {self._name} service is not ready yet.",
                 details={"dependency": self._name},
                 retry_after=1.0,
             )
+
+    async def takes_writes(self, seconds: float = 2.0) -> None:
+        """Raises DiskFull while the service's disk takes nothing new, Unavailable where it does not answer."""
+        try:
+            reply = await self._ask(WRITING, seconds)
+        except NotFound:  # it keeps nothing on a disk, or is older than this question
+            return
+        if reply.status == health_pb2.HealthCheckResponse.NOT_SERVING:
+            raise disk_full(f"The disk of the {self._name} service takes nothing new; free some space.")
+
+    async def _ask(self, service: str, seconds: float) -> health_pb2.HealthCheckResponse:
+        with naming(self._name):
+            return await unary(self._stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=seconds))

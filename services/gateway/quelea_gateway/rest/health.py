@@ -34,6 +34,8 @@ class ReadyOut(BaseModel):
 
     ready: bool
     dependencies: dict[str, DependencyOut]
+    writing: DependencyOut
+    """Whether new documents, pages and runs are stored; a full disk refuses them, and reading goes on."""
 
 
 class InfoOut(BaseModel):
@@ -69,9 +71,12 @@ async def healthz() -> HealthOut:
 async def readyz(request: Request) -> JSONResponse:
     """200 when retriever, search and generator are serving; else 503 with the reason for each."""
     states = await gateway_of(request).dependencies()
+    full = await gateway_of(request).writing()
     ready = not any(states.values())
     body = ReadyOut(
-        ready=ready, dependencies={name: DependencyOut(ready=not why, reason=why) for name, why in states.items()}
+        ready=ready,
+        dependencies={name: DependencyOut(ready=not why, reason=why) for name, why in states.items()},
+        writing=DependencyOut(ready=not full, reason=full),
     )
     return JSONResponse(body.model_dump(), 200 if ready else 503)
 

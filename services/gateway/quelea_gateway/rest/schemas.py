@@ -424,5 +424,6 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         (500, "Internal error; see the gateway's log."),
         (503, "A service is unavailable."),
         (504, "A service did not answer in time."),
+        (507, "A disk takes nothing new; the message says how much is free. Reading goes on."),
     )
 }
