@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from quelea_kit.errors import InvalidInput, QueleaError, Unavailable
+from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
 
 from quelea_gateway.access import Access, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
