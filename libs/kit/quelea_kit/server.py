@@ -15,11 +15,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from opentelemetry.trace import Span
 
-from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError
+from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
 from quelea_kit.rpc_tracing import ended, server_span
@@ -67,20 +68,25 @@ class _Guard(grpc.aio.ServerInterceptor):
         else:
             inner, wrap = self._stream(method, handler.stream_stream), grpc.stream_stream_rpc_method_handler
         return wrap(
-            inner, request_deserializer=handler.request_deserializer, response_serializer=handler.response_serializer
+            inner,
+            request_deserializer=_decoder(handler.request_deserializer),
+            response_serializer=handler.response_serializer,
         )
 
     def _unary(self, method: str, behaviour: Any) -> Any:
         async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
             async with self._call(method, context):
-                return await behaviour(request, context)
+                return await behaviour(_decoded(request), context)
 
         return call
 
     def _stream(self, method: str, behaviour: Any) -> Any:
         # A coroutine that writes, no generator: that one, left by its caller, gRPC leaves to the garbage collector.
         async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
-            async with self._call(method, context), contextlib.aclosing(behaviour(request, context)) as events:
+            async with (
+                self._call(method, context),
+                contextlib.aclosing(behaviour(_decoded(request), context)) as events,
+            ):
                 async for event in events:
                     try:
                         await context.write(event)
@@ -140,6 +146,32 @@ class _Guard(grpc.aio.ServerInterceptor):
             self._calls -= 1
             RPC_IN_FLIGHT.labels(method).dec()
             RPC_SECONDS.labels(method, code).observe(time.perf_counter() - started)
+
+
+class _Undecodable:
+    """Stands for a request that is no valid message. gRPC itself would answer INTERNAL, as if the fault were ours."""
+
+
+def _decoder(decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    def attempt(data: bytes) -> Any:
+        try:
+            return decode(data)
+        except DecodeError:
+            return _Undecodable()
+
+    return attempt
+
+
+def _decoded(request: Any) -> Any:
+    """The request, or the stream of them. Raises InvalidInput for one that is no valid message."""
+    if isinstance(request, _Undecodable):
+        raise InvalidInput("The request is no valid message of this rpc; its texts must be UTF-8 without surrogates.")
+    return _each_decoded(request) if hasattr(request, "__aiter__") else request
+
+
+async def _each_decoded(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async for request in requests:
+        yield _decoded(request)
 
 
 class Server:

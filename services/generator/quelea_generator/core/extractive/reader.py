@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from quelea_fintext.instructions import reads_like_instructions
@@ -107,13 +107,20 @@ def _instructs(one: Candidate) -> bool:
 
 
 class ExtractiveReader:
-    """Reader that answers with the best supported sentences and table rows, or declines."""
+    """Reader that answers with the best supported sentences and table rows, or declines.
+
+    Args:
+        run: Where it computes: a server's must be a place where reading can be ended.
+    """
 
     name = "extractive"
     model = "extractive-1"
     prompt_version = ""
     context_tokens = 0
     adapters: tuple[str, ...] = ()
+
+    def __init__(self, run: Callable[[Callable[[Task], Answer], Task], Awaitable[Answer]] = asyncio.to_thread) -> None:
+        self._run = run
 
     async def read(self, task: Task) -> AsyncGenerator[Event, None]:
         """One delta per line, then the quotes, then Finished.
@@ -126,8 +133,7 @@ class ExtractiveReader:
                 f"Unknown model {task.model[:100]!r}: no language model is configured. Omit it or use {self.model!r}.",
                 details={"field": "model"},
             )
-        # In a thread: some milliseconds of pure computing would hold up health checks and other callers' streams.
-        found = await asyncio.to_thread(answer, task)
+        found = await self._run(answer, task)
         if found.decline:
             yield Delta(REFUSALS[language_of(task.question)])
             yield Finished("declined", self.model, decline=found.decline)
