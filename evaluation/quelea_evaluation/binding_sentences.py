@@ -154,7 +154,7 @@ def _scale(one: Fact, other: Fact) -> bool:
 
 
 def _tidy(text: str) -> str:
-    text = re.sub(r"\s+([.,])", r"\1", re.sub(r"^[\s，,]+", "", text.replace("在为", "为")))
+    text = re.sub(r"\s{1,8}([.,])", r"\1", re.sub(r"^[\s，,]+", "", text.replace("在为", "为")))
     return text[:1].upper() + text[1:]
 
 
@@ -220,7 +220,7 @@ def _label(fact: Fact, evidence: Evidence, rnd: Random, chinese: bool) -> str | 
 
 
 def _plain(label: str) -> str:
-    return re.sub(r"\([^)]*\)|\d+|[:：*]", "", label).strip(" ,")
+    return re.sub(r"\([^()]*\)|\d+|[:：*]", "", label).strip(" ,")
 
 
 def _is_repeated(group: Group, evidence: Evidence) -> bool:

@@ -20,9 +20,9 @@ _MONTH = "January|February|March|April|May|June|July|August|September|October|No
 _YEAR = re.compile(r"(?<![\d.,$])(?:19|20)\d\d(?![\d%]|[.,]\d)")
 _NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[.,]\d|-(?:K|Q))")
 _NO_NUMBER = re.compile(
-    rf"(?:{_MONTH})\s+\d{{1,2}}|\bQ[1-4]|10-[QK]|\b(?:Note|Item|Part|Level|Windows|Section|Topic"
+    rf"(?:{_MONTH})\s{{1,8}}\d{{1,2}}|\bQ[1-4]|10-[QK]|\b(?:Note|Item|Part|Level|Windows|Section|Topic"
     r"|ASC|ASU|Form|No\.)\s?[\d-]+"
-    r"|(?m:^\s*\d{1,2}[.)])|\d+-year|[A-Z]\d+|24/7|\b[a-z]+[A-Z]\w*\s\d+",
+    r"|(?m:^\s{0,8}+\d{1,2}[.)])|(?<!\d)\d+-year|[A-Z]\d+|24/7|\b[a-z]+[A-Z]\w*\s\d+",
 )
 _SCALES = {
     "thousand": ("million", "billion"), "million": ("thousand", "billion"), "billion": ("million", "thousand"),

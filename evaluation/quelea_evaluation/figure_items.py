@@ -15,7 +15,7 @@ from typing import Any
 from quelea_evaluation.figures import amounts_of, figures_of, holds_rounded
 
 _PLAIN = re.compile(r"(?:What|How much) (?P<be>is|was|are|were) (?P<what>the .{5,200}?)\s*\?", re.IGNORECASE)
-_SOURCES = re.compile(r"\n*\(?SOURCE\(?S?\)?:.*?(?:\)|$)", re.IGNORECASE | re.MULTILINE)
+_SOURCES = re.compile(r"\n?\(?SOURCE\(?S?\)?:.*?(?:\)|$)", re.IGNORECASE | re.MULTILINE)
 _MOST = 12
 _FEWEST = 4
 """Passages for an answer of docugami."""

@@ -53,20 +53,19 @@ def modules() -> list[ModuleType]:
     for name in PACKAGES:
         package = importlib.import_module(name)
         found.append(package)
-        for one in pkgutil.walk_packages(package.__path__, name + "."):
-            if not one.name.endswith("__main__"):
-                found.append(importlib.import_module(one.name))
+        inner = pkgutil.walk_packages(package.__path__, name + ".")
+        found += [importlib.import_module(one.name) for one in inner if not one.name.endswith("__main__")]
     return found
 
 
 def patterns_of(loaded: list[ModuleType]) -> dict[tuple[str, int], Found]:
     """(pattern, flags) -> where it is: in globals, attributes and closures, and in calls of `re` inside functions."""
     found: dict[tuple[str, int], Found] = {}
-    names: dict[str, set[str]] = {}
+    names: dict[tuple[str, str], set[str]] = {}
     for module in loaded:
         tree = ast.parse(Path(inspect.getfile(module)).read_text("utf-8"))
-        for name, method in _uses(tree):
-            names.setdefault(name, set()).add(method)
+        for name, method in _uses(tree):  # a name with an underscore is its module's own
+            names.setdefault((module.__name__ if name.startswith("_") else "", name), set()).add(method)
         for pattern, line, method in _calls(tree, module):
             one = found.setdefault((pattern.pattern, pattern.flags), Found(pattern, f"{module.__name__}:{line}"))
             one.methods.add(method)
@@ -74,7 +73,8 @@ def patterns_of(loaded: list[ModuleType]) -> dict[tuple[str, int], Found]:
         for name, value in vars(module).items():
             for pattern in _inside(value, module.__name__, set()):
                 one = found.setdefault((pattern.pattern, pattern.flags), Found(pattern, f"{module.__name__}.{name}"))
-                one.methods |= names.get(name, set()) or {"search"}
+                own = module.__name__ if name.startswith("_") else ""
+                one.methods |= names.get((own, name), set()) or {"search"}
     for one in found.values():
         one.anchored = one.methods <= _ANCHORED
     return found
@@ -117,8 +117,9 @@ def _uses(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _calls(tree: ast.AST, module: ModuleType) -> Iterator[tuple[re.Pattern[str], int, str]]:
-    """Calls of re.something with a pattern that is made of constants and globals."""
-    for node in ast.walk(tree):
+    """Calls of re.something inside functions, with a pattern that is made of constants and globals."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    for node in {id(node): node for function in functions for node in ast.walk(function)}.values():
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "re" and node.args):

@@ -25,6 +25,8 @@ _INVISIBLE = re.compile(
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
 """Unicode tag characters: text that models read and people do not see."""
 _SPACES = re.compile(r"[^\S\n]+")
+_LINES = re.compile(r" ?\n[ \n]*")
+"""Of white space that has no runs of spaces any more; the orders' patterns know short white space only."""
 _LINE = re.compile(r"[^\n]+")
 _LONGEST_ORDER = 3
 """Sentences or lines over which one order may be broken."""
@@ -41,7 +43,7 @@ def reads_like_instructions(text: str) -> bool:
     if _TAGS.search(text):
         return True
     # Full-width and invisible characters are a common disguise.
-    plain = _SPACES.sub(" ", strip_invisible(unicodedata.normalize("NFKC", text))).lower()
+    plain = _LINES.sub("\n", _SPACES.sub(" ", strip_invisible(unicodedata.normalize("NFKC", text)))).lower()
     flat = plain.replace("\n", " ")
     return any(any(word in flat for word in words) and pattern.search(plain) for words, pattern in _ORDERS)
 

@@ -33,8 +33,8 @@ _JOIN = re.compile(
 )
 RESPECTIVELY = re.compile(r"\brespectively\b|分别", re.IGNORECASE)
 _LISTED = (
-    re.compile(r",\s*(?:and\s+)?|、|以及", re.IGNORECASE),
-    re.compile(r",\s*(?:and\s+)?|\s+and\s+|\s+versus\s+|[、和与及]|以及", re.IGNORECASE),
+    re.compile(r",\s{0,8}+(?:and\s{1,8})?|、|以及", re.IGNORECASE),
+    re.compile(r",\s{0,8}+(?:and\s{1,8})?|\s{1,8}and\s{1,8}|\s{1,8}versus\s{1,8}|[、和与及]|以及", re.IGNORECASE),
 )
 """What divides the items of a list: the names of items have "and" as well."""
 _CHANGE = re.compile(

@@ -55,7 +55,9 @@ _PER_SHARE = re.compile(
     r"|\bEPS\b|每股",
     re.IGNORECASE,
 )
-_OF_SHARES = re.compile(r"\bshares (?:outstanding|used|issued)\b|\bnumber of (?:\w+ )*shares\b|股数", re.IGNORECASE)
+_OF_SHARES = re.compile(
+    r"\bshares (?:outstanding|used|issued)\b|\bnumber of (?:\w{1,30} ){0,6}shares\b|股数", re.IGNORECASE
+)
 """Of "diluted EPS shares outstanding": shares are counted, though the label speaks of what is earned by each."""
 _MAY_BE_PER = re.compile(
     r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b",

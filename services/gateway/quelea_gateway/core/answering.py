@@ -50,7 +50,7 @@ _LEAST_LETTERS = 12
 _SHORT = 12
 """Terms of an answer that makes no claim which could be checked: a name, a yes."""
 _YES_OR_NO = re.compile(r"^\W*(?:(?:yes|no|true|false)\b|不?[是会对]|没?有|否|正确|错误)", re.IGNORECASE)
-_NO_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`|“[^”\n]*”|https?://\S+", re.DOTALL)
+_NO_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,400}`|“[^”\n“]*”|https?://\S+", re.DOTALL)
 
 
 class CheckFailed(QueleaError):

@@ -31,7 +31,7 @@ from quelea_gateway.core.prompts import PromptTemplate
 _LANGUAGES = ("en", "zh")
 _MOST_LEAVES = 400
 """Values of the JSON whose figures are looked for; what has more is a list, and its first ones speak for it."""
-_MARKERS = re.compile(rf"[ \t]*{MARKER.pattern}")
+_MARKERS = re.compile(rf"[ \t]{{0,8}}+{MARKER.pattern}")
 _CLOSING = re.compile(r"<(?=\s{0,3}/\s{0,3}(?:answer|question)\b)", re.IGNORECASE)
 """What would end the data in the prompt."""
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")

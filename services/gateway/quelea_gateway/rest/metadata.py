@@ -12,7 +12,9 @@ from quelea_kit.errors import InvalidInput
 
 from quelea_gateway.rest.schemas import Many, Short
 
-_PERIOD = re.compile(r"(?:FY\s*)?(?P<year>(?:19|20)\d\d)(?:\s*[-/]?\s*Q(?P<quarter>[1-4]))?", re.IGNORECASE)
+_PERIOD = re.compile(
+    r"(?:FY\s{0,8}+)?(?P<year>(?:19|20)\d\d)(?:\s{0,8}+[-/]?\s{0,8}+Q(?P<quarter>[1-4]))?", re.IGNORECASE
+)
 Day = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 
 

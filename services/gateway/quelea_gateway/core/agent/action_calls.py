@@ -13,9 +13,9 @@ from quelea_gateway.core.agent.model import FINISH
 from quelea_gateway.core.agent.parsing import LONGEST, Misfit, json_value, without_thinking
 
 _REACT = re.compile(
-    r"^\W*(?:Action|行动|动作|下一步行动)\W*[:：]\s*[`*\"“]?([\w-]+)"
-    r"(?:(?:(?!\n\W*(?:Action|行动|动作)\W*[:：])[\s\S])*?"
-    r"^\W*(?:Action Input|Arguments?|Input|参数|行动输入|输入)\W*[:：]\s*"
+    r"^\W{0,20}(?:Action|行动|动作|下一步行动)\W{0,20}[:：]\s{0,20}[`*\"“]?([\w-]+)"
+    r"(?:(?:(?!\n\W{0,20}(?:Action|行动|动作)\W{0,20}[:：])[\s\S])*?"
+    r"^\W{0,20}(?:Action Input|Arguments?|Input|参数|行动输入|输入)\W{0,20}[:：]\s{0,20}"
     r"(\{[\s\S]*|[^\n]*))?",
     re.MULTILINE | re.IGNORECASE,
 )

@@ -33,7 +33,9 @@ from quelea_gateway.core.agent.work import Work, plan_lines
 
 _MOST_STEPS = 8
 _MOST_LINES = 60
-_NUMBERED = re.compile(r"^\s*(?:[-*•]\s*)?(?:(?:step|步骤|第)?\s*\d+\s*步?\s*[.)、:：]\s*)?", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"^\s{0,8}+(?:[-*•]\s{0,8}+)?(?:(?:step|步骤|第)?\s{0,8}+\d+\s{0,8}+步?\s{0,8}+[.)、:：]\s{0,8}+)?", re.IGNORECASE
+)
 _TASKS = ("task", "description", "goal", "purpose", "need", "query", "任务")
 _ANSWERS = ("answer", "final_answer", "conclusion", "text", "content", "回答", "结论")
 _TASK = 400

@@ -11,9 +11,11 @@ from quelea_gateway.core.agent.parsing import FENCE, Misfit, clean, json_value, 
 
 _MOST_CODE = 60_000
 _PYTHON = ("", "python", "py", "python3", "ipython", "ipython3", "jupyter", "tool_code", "code")
-_INSTALL = r"\s*[!%]?\s*(?:pip3?|conda|uv)\b.*"
-_MAGIC = re.compile(rf"^(?:\s*%{{1,2}}\w+.*|{_INSTALL})$")
-_SHELL = re.compile(r"^\s*!.*$|^\s*%%(?:bash|sh|script|writefile)\b.*$", re.MULTILINE)
+_INSTALL = r"\s{0,40}+[!%]?\s{0,40}+(?:pip3?|conda|uv)\b.*"
+_MAGIC = re.compile(rf"^(?:\s{{0,40}}+%{{1,2}}\w+.*|{_INSTALL})$")
+_SHELL = re.compile(r"^\s{0,40}+!.*$|^\s{0,40}+%%(?:bash|sh|script|writefile)\b.*$", re.MULTILINE)
+_FENCE_LINE = re.compile(r"(?:```|~~~)[^\n]{0,200}\n")
+_END_FENCE = re.compile(r"\n[ \t]{0,40}+(?:```|~~~)")
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?")
 _WIDE = {"（": "(", "）": ")", "，": ",", "：": ":", "；": ";", "［": "[", "］": "]", "｛": "{", "｝": "}", "＝": "=",
          "“": '"', "”": '"', "‘": "'", "’": "'", "　": " ", "\u00a0": " ", "－": "-", "＋": "+", "＊": "*", "、": ",",
@@ -71,8 +73,10 @@ def _candidates(text: str) -> list[str]:
     if len(bodies) > 1 and not _revised(bodies):
         found.append("\n\n".join(bodies))
     found.append(max(bodies, key=len))
-    outer = re.search(r"(?:```|~~~)[^\n]*\n(.*)\n[ \t]*(?:```|~~~)", text, re.DOTALL)
-    return [*found, *([textwrap.dedent(outer[1])] if outer else [])]
+    if first := _FENCE_LINE.search(text):
+        ends = [match.start() for match in _END_FENCE.finditer(text, first.end())]
+        found += [textwrap.dedent(text[first.end() : end]) for end in ends[-1:]]
+    return found
 
 
 def _revised(bodies: list[str]) -> bool:

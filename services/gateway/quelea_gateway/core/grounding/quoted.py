@@ -14,7 +14,7 @@ from quelea_gateway.core.model import Passage, Quote
 from quelea_gateway.core.numbers import figures
 
 _LEAD = re.compile(r"[:：]\W*$")
-_QUOTATION = re.compile(r"“[^”\n]+”|「[^」\n]+」|『[^』\n]+』|\"[^\"\n]+\"")
+_QUOTATION = re.compile(r"“[^“”\n]+”|「[^「」\n]+」|『[^『』\n]+』|\"[^\"\n]+\"")
 _SPACE = re.compile(r"\s+")
 _LEAST_QUOTATION = 8
 """Characters of a quotation that is taken for one: fewer may be found by luck."""

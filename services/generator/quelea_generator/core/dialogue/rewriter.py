@@ -31,7 +31,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"^\s*(?:(?:the\s+)?(?:standalone|rewritten|last|new)?\s*question(?:\s+is)?\s*[:：]|(?:改写后的?|独立|最后一个)?问题(?:是)?\s*[:：])\s*",
+    r"^\s{0,8}+(?:(?:the\s{1,8})?(?:standalone|rewritten|last|new)?\s{0,8}+question(?:\s{1,8}is)?\s{0,8}+[:：]|(?:改写后的?|独立|最后一个)?问题(?:是)?\s{0,8}+[:：])\s{0,8}+",
     re.IGNORECASE,
 )
 _QUOTES = "\"'“”‘’「」`"
