@@ -11,7 +11,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -29,8 +28,8 @@ _ANCHORED = frozenset({"match", "fullmatch"})
 _METHODS = frozenset({"search", "sub", "subn", "split", "findall", "finditer", *_ANCHORED})
 _LONG = 32
 """A repeat that may take more than this is worth feeding."""
-_MOST_TEXTS = 48
-_COMMON = ("a", "A", "1", " ", "\n", ".", "(", "，", "收", "a ", "Ab ", "1,", "1 ", "a\n", "收入和", "and ", "- ")
+_MOST_TEXTS = 18
+_COMMON = ("a", "1", " ", "\n", "(", "收", "Ab ", "1,", "1 ", "a\n", "and ")
 
 
 @dataclass
@@ -130,7 +129,7 @@ def _calls(tree: ast.AST, module: ModuleType) -> Iterator[tuple[re.Pattern[str],
         try:
             source = eval(compile(ast.Expression(node.args[0]), "", "eval"), dict(vars(module)))  # noqa: S307  # our own
         except NameError:
-            continue  # made of a function's own names: see variable_patterns
+            continue  # made of a function's own names
         if isinstance(source, re.Pattern):
             continue
         flags = next((word.value for word in node.keywords if word.arg == "flags"), None)
@@ -142,7 +141,7 @@ def _calls(tree: ast.AST, module: ModuleType) -> Iterator[tuple[re.Pattern[str],
             yield re.compile(source, value), node.lineno, "search" if method == "compile" else method
 
 
-def texts(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
+def repeats(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
     """(before, repeated, after) of texts that are long repeats of what the pattern is made of."""
     tree = _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
     found: dict[tuple[str, str, str], None] = {}
@@ -164,7 +163,7 @@ def texts(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
     yield from whole
     for common in _COMMON:
         yield "", common, ""
-    for one, other in [*pairwise(bodies)][:12]:
+    for one, other in [*pairwise(bodies)][:6]:
         yield one + " ", f"{other} ", ""
 
 
@@ -234,17 +233,14 @@ def _sample(operation: Any, argument: Any, which: int) -> str:
     return ""
 
 
+_CLASS = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w", "NOT_DIGIT": r"\D", "NOT_SPACE": r"\S", "NOT_WORD": r"\W"}
 _CATEGORY = {"DIGIT": "1", "SPACE": " ", "WORD": "a", "NOT_DIGIT": "a", "NOT_SPACE": "a", "NOT_WORD": " "}
 
 
 def _letters(items: list[Any]) -> list[str]:
     """Some characters of a class."""
     if items[0][0] is codes.NEGATE:
-        tried = (" ", "a", "1", ".", "收", "\n", "(", "\t")
-        within = re.compile("a")
-        pattern = [(codes.IN, items)]
-        within = _matcher(pattern)
-        return [one for one in tried if within(one)] or ["\x01"]
+        return [one for one in (" ", "a", "1", ".", "收", "\n", "(", "\t") if not _holds(items[1:], one)] or ["\x01"]
     found = []
     for operation, argument in items:
         if operation is codes.LITERAL:
@@ -256,9 +252,13 @@ def _letters(items: list[Any]) -> list[str]:
     return found or ["a"]
 
 
-def _matcher(items: list[Any]) -> Any:
-    import re._compiler as compiler  # type: ignore[import-not-found]
-
-    state = _parser.State()
-    parsed = _parser.SubPattern(state, items)
-    return compiler.compile(parsed, 0).fullmatch if hasattr(compiler, "compile") else sys.exit
+def _holds(items: list[Any], letter: str) -> bool:
+    """Whether a class has a letter."""
+    for operation, argument in items:
+        if operation is codes.LITERAL and argument == ord(letter):
+            return True
+        if operation is codes.RANGE and argument[0] <= ord(letter) <= argument[1]:
+            return True
+        if operation is codes.CATEGORY and re.match(_CLASS[str(argument).removeprefix("CATEGORY_")], letter):
+            return True
+    return False

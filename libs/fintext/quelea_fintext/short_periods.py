@@ -49,7 +49,8 @@ _NEAR_TODAY = re.compile(
 _WEEK = re.compile(
     rf"\bweek\s{{1,8}}(?P<w>\d{{1,2}})\s{{1,8}}(?:of|in)\s{{1,8}}(?P<y>{YEAR})\b"
     rf"|\b(?P<w2>\d{{1,2}})(?:st|nd|rd|th)\s{{1,8}}week\s{{1,8}}(?:of|in)\s{{1,8}}(?P<y2>{YEAR})\b"
-    rf"|(?<!\d)(?P<y3>{YEAR})\s{{0,8}}+年?\s{{0,8}}+第\s{{0,8}}+(?P<w3>\d{{1,2}})\s{{0,8}}+(?:周|个?星期)|(?P<last>{RELATIVE['last week']})",
+    rf"|(?<!\d)(?P<y3>{YEAR})\s{{0,8}}+年?\s{{0,8}}+第\s{{0,8}}+(?P<w3>\d{{1,2}})\s{{0,8}}+(?:周|个?星期)"
+    rf"|(?P<last>{RELATIVE['last week']})",
     re.IGNORECASE,
 )
 _NAMED_ALONE = re.compile(

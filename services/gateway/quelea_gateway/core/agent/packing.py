@@ -10,7 +10,7 @@ from quelea_fintext.text import estimate_tokens, terms
 
 LEFT_OUT = "\n... ({count} characters left out) ...\n"
 _TAG = re.compile(r"[<＜﹤〈](?=\s*[/／!|<＜﹤〈A-Za-z_])")
-_TURN = re.compile(r"\[(?=\s*/?\s*(?:INST|SYS)\b)", re.IGNORECASE)
+_TURN = re.compile(r"\[(?=\s{0,8}+/?\s{0,8}+(?:INST|SYS)\b)", re.IGNORECASE)
 _BLANK = re.compile(r"[ \t]{9,}|\n{4,}|[^\S\n]+(?=\n)")
 _LONGEST = 60_000
 

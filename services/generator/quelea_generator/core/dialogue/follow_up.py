@@ -41,8 +41,8 @@ _CONNECTIVE = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:[\s,，]{0,8}\b(?:then|instead|as well|too|though|please)|的话|相比|比较|对比|相较|呢|怎么样|如何|又|情况"
-    r"|[\s?？。.!！]){1,12}$",
+    r"(?:\b(?:then|instead|as well|too|though|please)|的话|相比|比较|对比|相较|呢|怎么样|如何|又|情况"
+    r"|[\s,，?？。.!！]){1,40}+$",
     re.IGNORECASE,
 )
 _HOW_IS = re.compile(r"(?:怎么样|如何)\W*$")
@@ -304,7 +304,7 @@ def _capital(text: str) -> str:
 
 _FULL_YEAR = re.compile(r"(?:(?:in|for)\s+)?(?:the\s+)?(?:full|whole|entire)[\s-]year|全年", re.IGNORECASE)
 _JOIN = re.compile(
-    r"[\s,，、]*(?:and|to|through|versus|vs\.?|compared (?:to|with)|with|or|和|与|至|到|、|-|–|the|of)*[\s,，、]*"
+    r"[\s,，、]*+(?:and|to|through|versus|vs\.?|compared (?:to|with)|with|or|和|与|至|到|、|-|–|the|of)*+[\s,，、]*"
 )
 
 
