@@ -147,15 +147,19 @@ def find_word_zones(sentence: str, amounts: Sequence[Figure], *, known: bool = F
 
 
 def _after_break(text: str) -> str:
-    cuts = [match.end() for match in _BREAK.finditer(text) if distinctive_terms(text[match.end() :])]
-    return text[cuts[-1] if cuts else 0 :]
+    end = len(text)
+    for match in reversed([*_BREAK.finditer(text)]):
+        if distinctive_terms(text[match.end() : end]):
+            return text[match.end() :]
+        end = match.end()
+    return text
 
 
 def _find_cut(between: str) -> int:
     """Where the words of the second of two figures begin."""
-    for match in _JOIN.finditer(between):
-        if distinctive_terms(between[match.end() :]):
-            return match.end()
+    match = _JOIN.search(between)
+    if match and distinctive_terms(between[match.end() :]):
+        return match.end()
     return 0 if distinctive_terms(between) else len(between)
 
 
