@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import pkgutil
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,9 +25,10 @@ PACKAGES = tuple(
 )
 _ANCHORED = frozenset({"match", "fullmatch"})
 _METHODS = frozenset({"search", "sub", "subn", "split", "findall", "finditer", *_ANCHORED})
+_IMPORTS_RE = re.compile(r"^import re$", re.MULTILINE)
 _LONG = 32
 """A repeat that may take more than this is worth feeding."""
-_MOST_TEXTS = 18
+_MOST_TEXTS = 36
 _COMMON = ("a", "1", " ", "\n", "(", "收", "Ab ", "1,", "1 ", "a\n", "and ")
 
 
@@ -47,13 +47,14 @@ class Found:
 
 
 def modules() -> list[ModuleType]:
-    """Every module of the product but the `__main__`s, imported."""
+    """Every module of the product that imports `re`, imported: no other can make a pattern."""
     found = []
     for name in PACKAGES:
-        package = importlib.import_module(name)
-        found.append(package)
-        inner = pkgutil.walk_packages(package.__path__, name + ".")
-        found += [importlib.import_module(one.name) for one in inner if not one.name.endswith("__main__")]
+        folder = Path(next(iter(importlib.import_module(name).__path__)))
+        for path in sorted(folder.rglob("*.py")):
+            if path.stem != "__main__" and _IMPORTS_RE.search(path.read_text("utf-8")):
+                parts = path.relative_to(folder.parent).with_suffix("").parts
+                found.append(importlib.import_module(".".join(part for part in parts if part != "__init__")))
     return found
 
 
@@ -187,7 +188,7 @@ class _Pieces:
             for inner in _inner(operation, argument):
                 self.walk(list(inner), so_far)
             if operation in (codes.MAX_REPEAT, codes.MIN_REPEAT) and argument[1] > _LONG:
-                for body in {sample(list(argument[2]), which) for which in range(4)}:
+                for body in dict.fromkeys(sample(list(argument[2]), which) for which in range(4)):
                     if body:
                         self.repeats[so_far, body] = None
             so_far += sample([(operation, argument)], 0)

@@ -23,7 +23,7 @@ _WHOLE = re.compile(
     r"|全年|年度|半年|[69]个月|前三季度",
     re.IGNORECASE,
 )
-_LEVEL = re.compile(r"(?:\bto|[至到])\s*(?:about|approximately|nearly|some|约)?\s*$", re.IGNORECASE)
+_LEVEL = re.compile(r"(?:\bto|[至到])\s{0,8}+(?:about|approximately|nearly|some|约)?\s{0,8}+$", re.IGNORECASE)
 """Before a figure: it is what something came to."""
 _LESS = re.compile(r"\bless\b(?! than)|\bminus\b|\bnet of\b|减去|扣除|减(?=资本|购|支)", re.IGNORECASE)
 _RATE_OF = re.compile(

@@ -11,8 +11,8 @@ from itertools import accumulate
 from quelea_checker.model import CheckedFigure, CheckedSentence, MarkerFault, Markers, Report
 
 LOOSE = re.compile(
-    r"[\[［【〔]\s*(?:\^|(?:passage|source|citation|ref|来源|段落|资料)\s*[:：#]?\s*)?"
-    r"(?P<n>\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\s*(?:†[^\]】\n]{0,60})?[\]］】〕](?P<link>\(https?://[^\s()]*\))?",
+    r"[\[［【〔]\s{0,8}+(?:\^|(?:passage|source|citation|ref|来源|段落|资料)\s{0,8}+[:：#]?\s{0,8}+)?"
+    r"(?P<n>\d{1,3}(?:\s{0,8}+[,，、;；]\s{0,8}+\d{1,3})*)\s{0,8}+(?:†[^\]】\n]{0,60})?[\]］】〕](?P<link>\(https?://[^\s()]*\))?",
     re.IGNORECASE,
 )
 """A marker as models write it: 【1】, ［1］, [Source 1], [^1], 【1†source】, [1](https://…)."""

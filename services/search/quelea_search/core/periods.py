@@ -20,8 +20,8 @@ _YEAR_END = re.compile(
     re.I | re.S,
 )
 _OWN_QUARTER = re.compile(
-    rf"(?:({NTH_OR_DIGIT})\s+(?:fiscal\s+)?quarters?\s+(?:of\s+|of\s+the\s+)?(?:fiscal\s+(?:years?\s+)?|FY\s?)?(20\d\d))"
-    r"|\bQ([1-4])\s*(?:FY|fiscal)?\s*'?(20\d\d|\d\d)\b|\b(?:fiscal|FY)\s*(20\d\d)\s*Q([1-4])\b",
+    rf"(?:({NTH_OR_DIGIT})\s{{1,8}}(?:fiscal\s{{1,8}})?quarters?\s{{1,8}}(?:of\s{{1,8}}|of\s{{1,8}}the\s{{1,8}})?(?:fiscal\s{{1,8}}(?:years?\s{{1,8}})?|FY\s?)?(20\d\d))"
+    r"|\bQ([1-4])\s{0,8}+(?:FY|fiscal)?\s{0,8}+'?(20\d\d|\d\d)\b|\b(?:fiscal|FY)\s{0,8}+(20\d\d)\s{0,8}+Q([1-4])\b",
     re.I,
 )
 _OWN_YEAR = re.compile(r"\b(?:fiscal(?:\s+years?)?|FY)\s*'?(20\d\d)\b", re.I)
