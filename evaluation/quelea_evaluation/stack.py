@@ -82,6 +82,12 @@ class Stack:
         raise RuntimeError(f"{filename}: not ingested within {_JOB_SECONDS:.0f} s")
 
 
+def show_secret(home: Path) -> None:
+    """Let the channels that this process opens from now on show the secret of the stack that runs on a home."""
+    with contextlib.suppress(FileNotFoundError):  # a stack with certificates has none
+        os.environ["QUELEA_STACK_SECRET"] = (home / "run" / "stack-secret").read_text(encoding="utf-8")
+
+
 @contextlib.contextmanager
 def told_to_end() -> Iterator[None]:
     """SIGTERM leaves by the way of exceptions (exit code 143), so that what was started inside is ended too."""
@@ -117,6 +123,7 @@ def _running(home: Path, environment: dict[str, str], arguments: Sequence[str]) 
         )
     try:
         record = _ready(process, home)
+        show_secret(home)
         ports = {name: one["port"] for name, one in record["services"].items()}
         yield Stack(home, record["url"], ports)
     finally:
