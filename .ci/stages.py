@@ -128,7 +128,15 @@ ALONE_ON_THE_ENGINE = (
 """Those that fill the engine with containers, or kill one: never two of them at the same time."""
 
 
-MOSTLY_WAIT = ("escape", "integration/gateway", "integration/rolling", "integration/search", "chaos")
+MOSTLY_WAIT = (
+    "escape",
+    "contract/sandbox",
+    "integration/gateway",
+    "integration/rolling",
+    "integration/sandbox",
+    "integration/search",
+    "chaos",
+)
 
 
 def tests(name: str, *needs: str) -> Stage:
