@@ -36,9 +36,9 @@ _NUMBER = r"(?:US\$|HK\$|RMB ?|[$€£¥₹])?\s?\d[\d,]*(?:\.\d+)?"
 _SCALE = r"(?:thousand|million|billion|trillion|per ?cent|(?:m|b|t)n|[kmbp]|x|[万亿]+[元股户人]?)\b|[%倍]|[万亿]+元?|元"
 _AMOUNT = rf"{_NUMBER}\s?(?:{_SCALE})?"
 _REMARKED = re.compile(
-    rf"(?:(?:about|approximately|around|some|nearly|over|up|down|约)\s*)?(?P<amount>{_AMOUNT})"
+    rf"(?:(?:about|approximately|around|some|nearly|over|up|down|约)\s{{0,8}}+)?(?P<amount>{_AMOUNT})"
     rf"(?P<to>\s?(?:to|-|–|至|到)\s?{_AMOUNT})?"
-    r"(?P<remark>\s*\(.+\)|\s*[,，;；]\s*(?=.*[A-Za-z\u3400-\u9fff]{2}).+|\s(?:of|on)\s.+)?\s*",
+    r"(?P<remark>\s{0,8}+\(.+\)|\s{0,8}+[,，;；]\s{0,8}+(?=.{0,90}?[A-Za-z\u3400-\u9fff]{2}).+|\s(?:of|on)\s.+)?\s{0,8}",
     re.IGNORECASE,
 )
 _TELLING = re.compile(r"[$€£¥₹%.倍元万亿]|[A-Za-z]")
