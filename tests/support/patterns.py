@@ -28,7 +28,7 @@ _METHODS = frozenset({"search", "sub", "subn", "split", "findall", "finditer", *
 _IMPORTS_RE = re.compile(r"^import re$", re.MULTILINE)
 _LONG = 32
 """A repeat that may take more than this is worth feeding."""
-_MOST_TEXTS = 36
+_MOST_TEXTS = 24
 _COMMON = ("a", "1", " ", "\n", "(", "收", "Ab ", "1,", "1 ", "a\n", "and ")
 
 
