@@ -43,7 +43,7 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _LEVEL = re.compile(
-    r"(?:\b(?:to|at|of|was|were|is|reached|totaled)|[至到为达是])\s*(?:了|约|about|approximately|nearly)?\s*[$€£¥]?$",
+    r"(?:\b(?:to|at|of|was|were|is|reached|totaled)|[至到为达是])\s{0,8}+(?:了|约|about|approximately|nearly)?\s{0,8}+[$€£¥]?$",
     re.IGNORECASE,
 )
 _SIDE = 28

@@ -315,9 +315,9 @@ _ABOUT = re.compile(
     r"(?:\b(?:about|approximately|approx\.?|around|roughly|some|circa|close to"
     r"|(?P<most>nearly|almost|(?:less|fewer) than|(?:just )?(?:below|under|short of)|at most|up to)"
     r"|(?P<least>over|more than|at least|in excess of|exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|above"
-    r"|topp?(?:s|ed)))\s*"
+    r"|topp?(?:s|ed)))\s{0,8}+"
     r"|(?P<zh_most>近|将近|不足|不到|低于|接近)|(?P<zh_least>[逾超]|超过|超出|突破|高于|多于)|大?约|高达"
-    r"|(?P<gt>>)|(?P<lt><)|[~≈])\s*(?P<cur>[$€£¥])?\s*$",
+    r"|(?P<gt>>)|(?P<lt><)|[~≈])\s{0,8}+(?P<cur>[$€£¥])?\s{0,8}+$",
     re.IGNORECASE,
 )
 _ABOUT_AFTER = re.compile(r"\s?(?:(?P<least>多|余|以上)|左右|or so\b|(?P<most>以下|以内))")

@@ -17,7 +17,7 @@ _ALIGN = re.compile(r"\s{0,8}+\|?\s{0,8}+:?-{2,}:?\s{0,8}+(?:\|\s{0,8}+:?-{2,}:?
 _LINK = re.compile(r"!?\[([^\]\[]{0,500})\]\([^)\s(]{0,2000}(?:\s{1,8}\"[^\"]{0,200}\")?\)")
 _EMPHASIS = re.compile(r"(\*\*|__|~~|`)(?=\S)(.{1,300}?)(?<=\S)\1|(?<![\w*])\*(?=\S)([^*]{1,300}?)(?<=\S)\*(?![\w*])")
 _FRONT = re.compile(r"---\s*\n(.*?)\n---\s*\n", re.S)
-_FIELD = re.compile(r"^(title|date|published|author|company|ticker)\s*:\s*(.+?)\s*$", re.I | re.M)
+_FIELD = re.compile(r"^(title|date|published|author|company|ticker)\s{0,8}+:\s{0,8}+(.+)$", re.I | re.M)
 
 
 def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
