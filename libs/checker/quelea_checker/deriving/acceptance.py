@@ -13,8 +13,8 @@ from quelea_checker.reading.evidence import Evidence
 _BY_PERCENT = re.compile(
     r"\b(?:by|(?<!made )(?<!make )(?<!makes )(?<!making )up|down|rose|grew"
     r"|gained|fell|slipped|dropped|declined|decreased|increased|(?:decline|decrease|drop|fall"
-    r"|increase|rise) of)\s*(?:about|approximately|nearly|some)?\s*$"
-    r"|(?:提高|提升|上升|增长|增加|扩大|下降|降低|减少|下滑|收窄|回落)了?约?\s*$",
+    r"|increase|rise) of)\s{0,8}+(?:about|approximately|nearly|some)?\s{0,8}+$"
+    r"|(?:提高|提升|上升|增长|增加|扩大|下降|降低|减少|下滑|收窄|回落)了?约?\s{0,8}+$",
     re.IGNORECASE,
 )
 """Before a percentage: it is of what there was, and no difference of two percentages."""
