@@ -26,9 +26,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import torch
 from quelea.embedder.v1 import embedder_pb2 as pb
 from quelea.embedder.v1 import embedder_pb2_grpc as pb_grpc
 from quelea_kit.client import channel, unary
@@ -86,12 +86,21 @@ class _Clock:
         return Rate(count / (time.perf_counter() - self._wall), (time.process_time() - self._cpu) / count)
 
 
-def direct_rates(encoder: Encoder, passages: Sequence[str], cores: int) -> dict[str, Rate]:
+def load_ways(settings: EmbedderSettings, cores: int) -> dict[tuple[int, int], Encoder]:
+    """The encoder for each way to use the cores: (threads that call it, its own threads for each of them)."""
+    ways = {(1, cores), (cores, 1)}
+    return {
+        (pools, threads): load(settings.model_copy(update={"workers": pools, "threads": threads}))
+        for pools, threads in ways
+    }
+
+
+def direct_rates(ways: dict[tuple[int, int], Encoder], passages: Sequence[str]) -> dict[str, Rate]:
     """Passages a second of the encoder itself, by batch size and by how the cores are used."""
     rates: dict[str, Rate] = {}
-    for pools, threads in {(1, cores), (cores, 1)}:
-        with ThreadPoolExecutor(pools, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
-            encode: Callable[[list[str]], Any] = lambda batch: encoder.encode(batch, Kind.PASSAGE)  # noqa: E731
+    for (pools, threads), encoder in ways.items():
+        with ThreadPoolExecutor(pools, initializer=encoder.start_thread) as pool:
+            encode: Callable[[list[str]], Any] = partial(encoder.encode, kind=Kind.PASSAGE)
             list(pool.map(encode, [list(passages[:1])] * pools))
             for size in BATCH_SIZES:
                 batches = [list(passages[i : i + size]) for i in range(0, len(passages), size)]
@@ -129,6 +138,7 @@ async def measure(rounds: int) -> dict[str, Any]:
     server = Server(settings, [NAME], lambda s: pb_grpc.add_EmbedderServiceServicer_to_server(service, s))
     await server.start()
     cores = len(os.sched_getaffinity(0))
+    ways = load_ways(settings, cores)
     queries, passages = texts(8, 1), texts(145, 2)
     found: dict[str, list[float]] = defaultdict(list)
     best_ways: list[str] = []
@@ -138,7 +148,7 @@ async def measure(rounds: int) -> dict[str, Any]:
         for _ in range(rounds):
             one = await callers.rate(1, QUERIES_ALONE, queries, pb.EMBED_KIND_QUERY)
             many = await callers.rate(CALLERS, QUERIES_EACH, queries, pb.EMBED_KIND_QUERY)
-            direct = await asyncio.to_thread(direct_rates, encoder, _take(passages, PASSAGES_DIRECT), cores)
+            direct = await asyncio.to_thread(direct_rates, ways, _take(passages, PASSAGES_DIRECT))
             served = await callers.rate(CALLERS, 1, passages, pb.EMBED_KIND_PASSAGE)
             way = max(direct, key=lambda name: direct[name].per_second)
             best_ways.append(way)
