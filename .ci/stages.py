@@ -84,7 +84,7 @@ def commit(*, coverage: bool) -> list[Stage]:
     python = [".venv/bin/python", "-m", "coverage", "run", "-m", "pytest"] if coverage else [".venv/bin/pytest"]
     unit = [*python, "--durations=10", "--durations-min=5"]
     stages = [
-        Stage("setup", make("setup")),
+        Stage("setup", make("dev")),
         Stage("tools", make("tools"), ("setup",)),
         Stage("types", make("types"), ("setup",)),
         Stage("unit/gateway", [*unit, "tests/unit/gateway"], ("setup",)),

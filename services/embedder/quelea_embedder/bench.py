@@ -9,7 +9,10 @@ the machine does matters less. On a busy machine look at the ratios by processor
 takes when 32 callers share batches (times the cores, which one caller cannot all use), and how much of the time for a
 passage, gRPC at both ends included, is the encoder's. The cache of queries is off.
 
-Run as: python -m quelea_embedder.bench [--json] [--rounds N]
+With --against RUNTIME:PRECISION, for example torch:auto, the encoder as it is set is compared with that one instead:
+passages of mixed lengths through the queue, and single queries, in turns.
+
+Run as: python -m quelea_embedder.bench [--json] [--rounds N] [--against RUNTIME:PRECISION]
 """
 
 from __future__ import annotations
@@ -44,6 +47,8 @@ QUERIES_ALONE = 48
 QUERIES_EACH = 8
 PASSAGES_DIRECT = 16
 BATCH_SIZES = (1, 4, 16)
+PASSAGES_COMPARED = 48
+QUERIES_COMPARED = 24
 
 _WORDS = (
     "net sales of services and products increased compared with the quarter ended due to higher demand in Americas "
@@ -195,15 +200,53 @@ async def measure(rounds: int) -> dict[str, Any]:
     }
 
 
+async def compare(rounds: int, other: str) -> dict[str, Any]:
+    """The encoder as it is set against another runtime and precision, each behind a queue of its own."""
+    runtime, _, precision = other.partition(":")
+    settings = EmbedderSettings(cache_queries=0)
+    both = {
+        "ours": settings,
+        "other": EmbedderSettings.model_validate(
+            {**settings.model_dump(), "runtime": runtime, "precision": precision or "auto"}
+        ),
+    }
+    built = {name: await build(one, load(one)) for name, one in both.items()}
+    draw = random.Random(4)  # noqa: S311  # nothing secret about it
+    queries, found = texts(8, 1), defaultdict(list)
+    for _ in range(rounds):
+        passages = [next(texts(draw.randint(20, 220), draw.randint(0, 1 << 30))) for _ in range(PASSAGES_COMPARED)]
+        asked = _take(queries, QUERIES_COMPARED)
+        for name, (embedding, _) in built.items():
+            clock = _Clock()
+            await embedding.embed(passages, Kind.PASSAGE)
+            of_passages, clock = clock.rate(len(passages)), _Clock()
+            for query in asked:
+                await embedding.embed([query], Kind.QUERY)
+            found[name].append((of_passages, clock.rate(len(asked))))
+    for _, batcher in built.values():
+        await batcher.stop()
+    figures: dict[str, Any] = {name: embedding.info.model for name, (embedding, _) in built.items()}
+    for at, kind in enumerate(("passages", "queries")):
+        for name, rates in found.items():
+            figures[f"{kind}_per_second_{name}"] = round(statistics.median(rate[at].per_second for rate in rates), 1)
+        turns = list(zip(found["ours"], found["other"], strict=True))
+        clock_ratios = [ours[at].per_second / theirs[at].per_second for ours, theirs in turns]
+        cpu_ratios = [theirs[at].cpu_seconds / ours[at].cpu_seconds for ours, theirs in turns]
+        figures[f"{kind}_ratio"] = round(statistics.median(clock_ratios), 2)
+        figures[f"{kind}_ratio_by_processor_time"] = round(statistics.median(cpu_ratios), 2)
+    return figures
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Command line; 0 when the figures were taken, whatever they are."""
     parser = argparse.ArgumentParser(prog="python -m quelea_embedder.bench", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--rounds", type=int, default=3, help="more rounds, steadier medians")
+    parser.add_argument("--against", default="", metavar="RUNTIME:PRECISION", help="compare with this one instead")
     given = parser.parse_args(arguments)
     try:
-        figures = asyncio.run(measure(given.rounds))
-    except (OSError, ValueError) as error:
+        figures = asyncio.run(compare(given.rounds, given.against) if given.against else measure(given.rounds))
+    except (ImportError, OSError, ValueError) as error:
         sys.stderr.write(f"bench: {error}\n")
         return 1
     if given.json:
