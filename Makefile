@@ -32,7 +32,7 @@ dev: $(DEV_STAMP) setup ## Add to it what tests and checks need, and torch.
 
 .PHONY: torch
 torch: setup ## Add torch to it: for models of your own, cross-encoders and, with CUDA=1, GPUs.
-	$(PIP) $(LOCKED) -r requirements/torch.txt $(if $(CUDA),-r requirements/cuda.txt)
+	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/$(if $(CUDA),cuda,cpu).txt
 
 # The locks hold every package that is needed, so pip resolves nothing, and takes no file whose hash they do not hold.
 PIP := $(BIN)/pip install -q --disable-pip-version-check --no-deps
@@ -44,8 +44,8 @@ $(STAMP): requirements/run.txt requirements/ours.txt $(PYPROJECTS) $(PROTOS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) --no-build-isolation -r requirements/ours.txt
 	@touch $@
 
-$(DEV_STAMP): requirements/torch.txt requirements/dev.txt $(STAMP)
-	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/dev.txt
+$(DEV_STAMP): requirements/torch.txt requirements/cpu.txt requirements/dev.txt $(STAMP)
+	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/cpu.txt -r requirements/dev.txt
 	@touch $@
 
 .PHONY: lock

@@ -18,7 +18,7 @@ from typing import Any
 from docker_cli import REPOSITORY, Unbuildable, digest, run
 
 CACHE = REPOSITORY / ".cache" / "images"
-LOCKS = [REPOSITORY / "requirements" / f"{name}.txt" for name in ("run", "torch", "cuda")]
+LOCKS = [REPOSITORY / "requirements" / f"{name}.txt" for name in ("run", "torch", "cpu", "cuda")]
 SHARED = ("proto", "libs/kit")
 FOR_BASE = ("certifi", "tzdata")  # certificates and time zones, which a base without a distribution lacks
 # The kit needs it only where it starts a Redis itself (`quelea up`, tests); on a cluster Redis is a service.
@@ -71,7 +71,7 @@ def _collected(name: str, needs: list[str], *options: str) -> Path:
         shutil.rmtree(unfinished, ignore_errors=True)
         pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--only-binary", ":all:"]
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as versions:
-            versions.write("\n".join(re.findall(r"^[^\s#]+==\S+", _locked(), re.MULTILINE)))
+            versions.write("\n".join(re.findall(r"^[^\s#]+==[^\s+]+", _locked(), re.MULTILINE)))
             versions.flush()
             run(*pip, "-w", str(unfinished), "-c", versions.name, *options, *needs)
         check_hashes(unfinished)
@@ -96,7 +96,7 @@ def fetch(folders: list[str], *, torch: bool = False) -> None:
 
     On two cores it is 15 s of processor time for each service otherwise, and 3 s from a folder.
     """
-    wanted = dict(_named(folder, torch=torch) for folder in folders)
+    wanted = dict(_name_needs(folder, torch=torch) for folder in folders)
     wanted["shared"] = sorted([*_requirements(SHARED), *FOR_BASE])
     missing = {name: needs for name, needs in wanted.items() if not _folder(name, needs).is_dir()}
     if len(missing) < 2:
@@ -107,7 +107,7 @@ def fetch(folders: list[str], *, torch: bool = False) -> None:
     shutil.rmtree(everything)
 
 
-def _named(folder: str, *, torch: bool) -> tuple[str, list[str]]:
+def _name_needs(folder: str, *, torch: bool) -> tuple[str, list[str]]:
     name, needs = Path(folder).name, _requirements(needed(folder))
     extra = project(folder).get("optional-dependencies", {}).get("torch", []) if torch else []
     return (f"{name}-torch", sorted({*needs, *extra})) if extra else (name, needs)
@@ -127,7 +127,7 @@ def libraries(folder: str, *, torch: bool = False, cuda: bool = False) -> list[P
     """Wheels of what one service has beside the shared ones; `torch`: with the extra of that name, where it has one;
     `cuda` allows those that are gigabytes large."""
     service = Path(folder).name
-    everything = _collected(*_named(folder, torch=torch or cuda))
+    everything = _collected(*_name_needs(folder, torch=torch or cuda))
     common = {wheel.name for wheel in shared().iterdir()}
     chosen = sorted(wheel for wheel in everything.iterdir() if wheel.name not in common)
     if not cuda and any(wheel.name.startswith(("nvidia_", "triton-")) for wheel in chosen):

@@ -46,7 +46,7 @@ def load(settings: EmbedderSettings) -> Encoder:
                 raise
             _check_torch(f"the model ({error})")
     _check_torch("this model with runtime torch or on a GPU")
-    query, passage = _names(settings)
+    query, passage = _choose_models(settings)
     if all(Path(name).expanduser().is_dir() for name in (query, passage)):
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the hub's client is imported: nothing then asks the network
     from quelea_embedder.adapters.sentence_transformer import (  # noqa: PLC0415  # torch takes seconds to import
@@ -67,7 +67,7 @@ def load(settings: EmbedderSettings) -> Encoder:
 def _load_for_openvino(settings: EmbedderSettings) -> Encoder:
     if settings.device not in ("auto", "cpu"):
         raise ValueError(f"runtime openvino is for device cpu, not {settings.device}")
-    query, passage = _names(settings)
+    query, passage = _choose_models(settings)
     return OpenVinoEncoder(
         query,
         passage,
@@ -80,7 +80,7 @@ def _load_for_openvino(settings: EmbedderSettings) -> Encoder:
     )
 
 
-def _names(settings: EmbedderSettings) -> tuple[str, str]:
+def _choose_models(settings: EmbedderSettings) -> tuple[str, str]:
     return settings.query_model or settings.model, settings.passage_model or settings.model
 
 

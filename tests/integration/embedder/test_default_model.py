@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from quelea_embedder.__main__ import build, load
-from quelea_embedder.adapters.model_folder import content_hash
+from quelea_embedder.adapters.model_folder import hash_content
 from quelea_embedder.adapters.openvino_encoder import OpenVinoEncoder
 from quelea_embedder.adapters.openvino_runtime import GRAPH
 from quelea_embedder.core.model import Encoder, Kind
@@ -156,12 +156,12 @@ def test_the_model_id_changes_with_whatever_changes_vectors(e5: Encoder, e5_fold
     everything = lambda _path: True  # noqa: E731
     for name in ("config.json", "modules.json", "LICENSE"):
         shutil.copy(e5_folder / name, small / name)
-    first = content_hash(small, reads=everything)
+    first = hash_content(small, reads=everything)
     (small / "LICENSE").write_text("other words")
     (small / "README.md").write_text("other words")
-    assert content_hash(small, reads=everything) == first
+    assert hash_content(small, reads=everything) == first
     (small / "config.json").write_text("{}")
-    assert content_hash(small, reads=everything) != first
+    assert hash_content(small, reads=everything) != first
     other = load_like(e5, model=str(e5_folder), query_prefix="", max_tokens=64)
     assert other.info.model != e5.info.model
     assert other.info.query_prefix == ""

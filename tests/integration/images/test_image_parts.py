@@ -70,11 +70,13 @@ def test_a_torch_for_cuda_is_refused_unless_asked_for(
 
 def test_torch_is_an_extra_of_the_embedders_image(recipe: Any) -> None:
     (plain, without), (extra, with_torch) = (
-        recipe.wheels._named("services/embedder", torch=torch) for torch in (False, True)
+        recipe.wheels._name_needs("services/embedder", torch=torch) for torch in (False, True)
     )
     assert plain != extra
     assert set(with_torch) - set(without) == {"huggingface_hub", "sentence-transformers", "torch", "transformers"}
-    assert recipe.wheels._named("services/gateway", torch=True) == recipe.wheels._named("services/gateway", torch=False)
+    assert recipe.wheels._name_needs("services/gateway", torch=True) == recipe.wheels._name_needs(
+        "services/gateway", torch=False
+    )
 
 
 def test_a_wheel_that_no_lock_names_is_refused(recipe: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

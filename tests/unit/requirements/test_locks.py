@@ -49,8 +49,9 @@ def closure(needs: list[str]) -> set[str]:
 
 
 def test_every_package_is_in_one_lock_with_the_hashes_of_its_files() -> None:
-    assert set(LOCKS) == {"run", "torch", "cuda", "dev"}
-    names = [name for lock in LOCKS for name in packages(lock)]
+    assert set(LOCKS) == {"run", "torch", "cpu", "cuda", "dev"}
+    assert set(packages("cpu")) == {"torch"} <= set(packages("cuda"))
+    names = [name for lock in LOCKS if lock != "cpu" for name in packages(lock)]
     assert sorted(names) == sorted(set(names))
     for text in (*LOCKS.values(), (FOLDER / "tools.txt").read_text()):
         for block in re.split(r"\n(?=[A-Za-z0-9])", text.split("\n", 1)[1].strip()):
@@ -59,17 +60,26 @@ def test_every_package_is_in_one_lock_with_the_hashes_of_its_files() -> None:
 
 def test_the_product_installs_without_torch_and_lacks_nothing(lock: Any) -> None:
     run = packages("run")
-    assert closure([*lock.declared(), *lock.named("build.in")]) - set(run) == set()
+    assert closure([*lock.read_declared(), *lock.read_names("build.in")]) - set(run) == set()
     assert not {"torch", "transformers", "sentence-transformers"} & set(run)
 
 
 def test_the_extra_and_the_tools_lack_nothing_beside_it(lock: Any) -> None:
-    needs = [*lock.declared("torch"), *lock.named("dev.in")]
-    everything = {name for one in ("run", "torch", "cuda", "dev") for name in packages(one)}
+    needs = [*lock.read_declared("torch"), *lock.read_names("dev.in")]
+    everything = {name for one in LOCKS for name in packages(one)}
     assert closure(needs) - everything == set()
 
 
+def test_set_up_takes_torch_for_processors(lock: Any) -> None:
+    """The ordinary index has torch for GPUs under the same version, which does not start without CUDA's libraries."""
+    version, sha256 = lock.TORCH_FOR_CPUS
+    assert f"torch=={version}+cpu ; sys_platform == 'linux'" in LOCKS["cpu"]
+    assert LOCKS["cpu"].count(sha256) == 1
+    assert sha256 not in LOCKS["cuda"]
+    assert packages("cuda")["torch"] == version
+
+
 def test_what_is_installed_here_is_what_is_locked() -> None:
-    locked = {name: version for one in ("run", "torch", "dev") for name, version in packages(one).items()}
+    locked = {name: version for one in LOCKS for name, version in packages(one).items()}
     installed = {canonicalize_name(d.name): d.version.split("+")[0] for d in importlib.metadata.distributions()}
     assert {name: installed[name] for name in locked.keys() & installed.keys() if locked[name] != installed[name]} == {}

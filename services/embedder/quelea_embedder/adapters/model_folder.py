@@ -18,7 +18,7 @@ PROMPTS = {Kind.QUERY: ("query",), Kind.PASSAGE: ("passage", "document")}
 _NOT_VECTORS = {".md", ".lock", ".gitattributes"}
 
 
-def local_folder(name: str) -> Path | None:
+def find_folder(name: str) -> Path | None:
     """The folder that a name stands for; None: it is a name on a hub.
 
     Raises:
@@ -32,7 +32,7 @@ def local_folder(name: str) -> Path | None:
     return None
 
 
-def content_hash(folder: Path, *, reads: Callable[[Path], bool]) -> str:
+def hash_content(folder: Path, *, reads: Callable[[Path], bool]) -> str:
     """Hash of every file that may change a vector: names and contents, in hex.
 
     Args:
@@ -52,7 +52,7 @@ def content_hash(folder: Path, *, reads: Callable[[Path], bool]) -> str:
     return total.hexdigest()
 
 
-def model_id(names: Iterable[str], towers: Iterable[tuple[str, str, int]], runtime: str = "") -> str:
+def make_model_id(names: Iterable[str], towers: Iterable[tuple[str, str, int]], runtime: str = "") -> str:
     """Name and hash of all that vectors depend on.
 
     Args:

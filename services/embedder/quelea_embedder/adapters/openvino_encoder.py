@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from quelea_embedder.adapters.model_folder import CHARACTERS_PER_TOKEN, PROMPTS, content_hash, local_folder, model_id
+from quelea_embedder.adapters.model_folder import (
+    CHARACTERS_PER_TOKEN,
+    PROMPTS,
+    find_folder,
+    hash_content,
+    make_model_id,
+)
 from quelea_embedder.adapters.openvino_runtime import GRAPH, openvino
 from quelea_embedder.core.model import Kind, Measured, ModelInfo, Vectors
 
@@ -79,7 +85,7 @@ class OpenVinoEncoder:
             "INFERENCE_NUM_THREADS": str(workers * max(threads, 1)),
             "ENABLE_CPU_PINNING": "NO",  # others run on these cores, too
         }
-        folders = {name: folder_with_graph(name) for name in {query_model, passage_model}}
+        folders = {name: find_graph_folder(name) for name in {query_model, passage_model}}
         models = {folder: _Model(core, folder, options) for folder in set(folders.values())}
         self._towers: dict[Kind, Tower] = {}
         for kind, name, prefix in (
@@ -88,13 +94,13 @@ class OpenVinoEncoder:
         ):
             model = models[folders[name]]
             limit = min(model.max_tokens, max_tokens) if max_tokens else model.max_tokens
-            self._towers[kind] = Tower(model, model.prefix(kind) if prefix is None else prefix, limit)
+            self._towers[kind] = Tower(model, model.find_prefix(kind) if prefix is None else prefix, limit)
         query, passage = self._towers[Kind.QUERY], self._towers[Kind.PASSAGE]
         dimensions = {model.dimension for model in models.values()}
         if len(dimensions) != 1:
             raise ValueError(f"query_model and passage_model must have the same dimension, got {sorted(dimensions)}")
         self.info = ModelInfo(
-            model=model_id(
+            model=make_model_id(
                 [folder.name for folder in models],
                 [(tower.model.hash, tower.prefix, tower.max_tokens) for tower in (query, passage)],
                 runtime=f"openvino {self.precision}",
@@ -131,25 +137,25 @@ class _Model:
     """One folder, loaded."""
 
     def __init__(self, core: Any, folder: Path, options: dict[str, str]) -> None:
-        self._pooling = _pooling(folder)
-        self._prompts = _json(folder / "config_sentence_transformers.json").get("prompts") or {}
+        self._pooling = _read_pooling(folder)
+        self._prompts = _read_json(folder / "config_sentence_transformers.json").get("prompts") or {}
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.own_tokens = int(self._tokenizer.num_special_tokens_to_add(False))
-        self._pad = int(_json(folder / "config.json").get("pad_token_id") or 0)
+        self._pad = int(_read_json(folder / "config.json").get("pad_token_id") or 0)
         self.max_tokens = int(
-            _json(folder / "sentence_bert_config.json").get("max_seq_length")
-            or _json(folder / "tokenizer_config.json").get("model_max_length")
+            _read_json(folder / "sentence_bert_config.json").get("max_seq_length")
+            or _read_json(folder / "tokenizer_config.json").get("model_max_length")
             or 512
         )
         self._compiled = core.compile_model(core.read_model(folder / GRAPH), "CPU", options)
         self._inputs = {name for port in self._compiled.inputs for name in port.get_names()}
         self.dimension = int(self._compiled.output(0).partial_shape[2].get_length())
         self._local = threading.local()
-        self.hash = content_hash(folder, reads=_is_read)
+        self.hash = hash_content(folder, reads=_is_read)
 
-    def prefix(self, kind: Kind) -> str:
+    def find_prefix(self, kind: Kind) -> str:
         return next((prompt for name in PROMPTS[kind] if (prompt := self._prompts.get(name))), "")
 
     def tokenize(self, texts: Sequence[str], prefix: str) -> list[Encoding]:
@@ -157,7 +163,7 @@ class _Model:
         return self._tokenizer.encode_batch([prefix + text for text in texts], add_special_tokens=False)
 
     def encode(self, texts: list[Encoding], max_tokens: int) -> Vectors:
-        rows = [self._finished(text, max_tokens) for text in texts]
+        rows = [self._finish(text, max_tokens) for text in texts]
         shape = (len(rows), max(map(len, rows)))
         ids, mask = np.full(shape, self._pad, np.int64), np.zeros(shape, np.int64)
         for i, row in enumerate(rows):
@@ -175,8 +181,8 @@ class _Model:
         vectors: Vectors = (pooled / np.linalg.norm(pooled, axis=1, keepdims=True)).astype(np.float32)
         return vectors
 
-    def _finished(self, text: Encoding, max_tokens: int) -> list[int]:
-        text.truncate(max_tokens - self.own_tokens)
+    def _finish(self, text: Encoding, max_tokens: int) -> list[int]:
+        text.truncate(max(max_tokens - self.own_tokens, 0))
         return list(self._tokenizer.post_process(text).ids)
 
 
@@ -192,39 +198,45 @@ def choose_precision(core: Any, wanted: str) -> str:
     return ("bf16" if has_bf16 else "fp32") if wanted == "auto" else wanted
 
 
-def folder_with_graph(name: str) -> Path:
+def find_graph_folder(name: str) -> Path:
     """The folder of a model that OpenVINO can run.
 
     Raises:
         FileNotFoundError: The name is a path, and nothing is there.
         NotForOpenVino: There is no graph, or the model has a step that this adapter does not do.
     """
-    folder = local_folder(name)
+    folder = find_folder(name)
     if folder is None or not (folder / GRAPH).is_file():
         raise NotForOpenVino(f"{name} has no {GRAPH}")
     if not (folder / "tokenizer.json").is_file():
         raise NotForOpenVino(f"{name} has no tokenizer.json")
-    _pooling(folder)
+    _read_pooling(folder)
     return folder
 
 
-def _pooling(folder: Path) -> str:
-    modules = {str(module["type"]).rpartition(".")[2]: module["path"] for module in _json(folder / "modules.json", [])}
+def _read_pooling(folder: Path) -> str:
+    modules = {
+        str(module["type"]).rpartition(".")[2]: module["path"] for module in _read_json(folder / "modules.json", [])
+    }
     if not {"Transformer", "Pooling"} <= modules.keys() <= _MODULES:
         raise NotForOpenVino(f"{folder.name} has the modules {', '.join(modules) or 'none'}")
-    said = _json(folder / modules["Pooling"] / "config.json")
+    said = _read_json(folder / modules["Pooling"] / "config.json")
     chosen = {
         key.removeprefix("pooling_mode_").removesuffix("_token").removesuffix("_tokens")
         for key in said
         if key.startswith("pooling_mode_") and said[key] is True
     }
     chosen |= {said["pooling_mode"]} if "pooling_mode" in said else set()
-    if len(chosen) != 1 or not chosen <= _POOLINGS or _json(folder / "sentence_bert_config.json").get("do_lower_case"):
+    if (
+        len(chosen) != 1
+        or not chosen <= _POOLINGS
+        or _read_json(folder / "sentence_bert_config.json").get("do_lower_case")
+    ):
         raise NotForOpenVino(f"{folder.name} pools by {', '.join(sorted(chosen)) or 'nothing'}, or lowers its text")
     return str(chosen.pop())
 
 
-def _json(path: Path, otherwise: Any = None) -> Any:
+def _read_json(path: Path, otherwise: Any = None) -> Any:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else ({} if otherwise is None else otherwise)
 
 

@@ -15,7 +15,13 @@ from huggingface_hub import snapshot_download
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util import batch_to_device
 
-from quelea_embedder.adapters.model_folder import CHARACTERS_PER_TOKEN, PROMPTS, content_hash, local_folder, model_id
+from quelea_embedder.adapters.model_folder import (
+    CHARACTERS_PER_TOKEN,
+    PROMPTS,
+    find_folder,
+    hash_content,
+    make_model_id,
+)
 from quelea_embedder.core.model import Kind, Measured, ModelInfo, Vectors
 
 _NOT_WEIGHTS = ["*.onnx", "*.h5", "*.msgpack", "*.ot", "onnx/*", "openvino/*", "*.gguf"]
@@ -81,9 +87,9 @@ class SentenceTransformerEncoder:
         if len(dimensions) != 1:
             raise ValueError(f"query_model and passage_model must have the same dimension, got {sorted(dimensions)}")
         names = [folder.name if Path(name).is_dir() else name for name, folder in folders.items()]
-        hashes = {name: content_hash(folder, reads=is_read) for name, folder in folders.items()}
+        hashes = {name: hash_content(folder, reads=is_read) for name, folder in folders.items()}
         self.info = ModelInfo(
-            model=model_id(
+            model=make_model_id(
                 names,
                 [
                     (hashes[name], tower.prefix, tower.max_tokens)
@@ -165,7 +171,7 @@ def find_model(name: str) -> Path:
     Raises:
         FileNotFoundError: The name is a path, and nothing is there.
     """
-    return local_folder(name) or Path(snapshot_download(name, ignore_patterns=_NOT_WEIGHTS))
+    return find_folder(name) or Path(snapshot_download(name, ignore_patterns=_NOT_WEIGHTS))
 
 
 def is_read(path: Path) -> bool:
