@@ -140,7 +140,7 @@ test-all: ## All of that and integration, e2e, images, chart, escape, chaos and 
 
 .PHONY: coverage
 coverage: ## What the unit and contract tests run of each package, and of all.
-	@$(PYTHON) .ci/stages.py commit --coverage --only setup,tools,unit/gateway,unit,contract,coverage
+	@$(PYTHON) .ci/stages.py commit --coverage --only setup,tools,unit/gateway,unit,contract/gateway,contract,coverage
 
 .PHONY: coverage-report
 coverage-report:

@@ -31,7 +31,7 @@ _APART = Decimal("0.03")
 """By how much of itself a false figure differs from the true one at least."""
 
 
-def computed(data: Path, half: str) -> list[Pair]:
+def make_computed_pairs(data: Path, half: str) -> list[Pair]:
     """The sentences about the tables of one half ("development" or "frozen"), the same in every run."""
     contexts = json.loads((data / "tatqa" / "tatqa_dataset_dev.json").read_text(encoding="utf-8"))
     pairs: list[Pair] = []

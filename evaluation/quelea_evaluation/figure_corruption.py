@@ -53,7 +53,7 @@ _NEGATIVE = re.compile(
 )
 
 
-def corrupted(item: Item) -> Iterator[Item]:
+def corrupt(item: Item) -> Iterator[Item]:
     """One corruption of each kind that is possible, the same in every run."""
     for kind, make in _MAKERS.items():
         found = make(item, random.Random(f"{item.id} {kind}"))  # noqa: S311  # a seeded choice, no secret
@@ -119,15 +119,15 @@ def _period(item: Item, chance: random.Random) -> tuple[str, int] | None:
         chance.shuffle(others)
         for other in others:
             if _is_false(item, match.group(), other):
-                return _changed(item.answer, match, other), match.start()
+                return _replace(item.answer, match, other), match.start()
     headers = " ".join(passage.get("header", "") for passage in item.passages)
     match = chance.choice(years)
     near = [str(int(match.group()) + n) for n in (1, -1, 2, -2, 3, -3, 4, 5, -4, -5)]
     other = next((y for y in near if y not in text and y not in headers and y not in item.question), "")
-    return (_changed(item.answer, match, other), match.start()) if other else None
+    return (_replace(item.answer, match, other), match.start()) if other else None
 
 
-def _changed(answer: str, match: re.Match[str], other: str) -> str:
+def _replace(answer: str, match: re.Match[str], other: str) -> str:
     return answer[: match.start()] + other + answer[match.end() :]
 
 

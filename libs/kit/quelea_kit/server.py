@@ -19,6 +19,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from opentelemetry.trace import Span
 
+from quelea_kit import stack_secret
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
@@ -46,8 +47,9 @@ _UNGUARDED = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 class _Guard(grpc.aio.ServerInterceptor):
     """Deadline, concurrency bound, errors, metrics and a span around every rpc but health and reflection."""
 
-    def __init__(self, settings: ServiceSettings, callers: Callers) -> None:
+    def __init__(self, settings: ServiceSettings, callers: Callers, secret: str) -> None:
         self._callers = callers
+        self._secret = secret
         self._max_deadline = settings.max_deadline_seconds
         self._max_calls = settings.max_concurrent_calls
         self._calls = 0
@@ -109,6 +111,7 @@ class _Guard(grpc.aio.ServerInterceptor):
         RPC_IN_FLIGHT.labels(method).inc()
         try:
             self._callers.check(context)
+            stack_secret.check(self._secret, context)
             if self._calls > self._max_calls:
                 RPC_REFUSED.labels(method).inc()
                 raise Overloaded(
@@ -151,7 +154,8 @@ class Server:
         register: Adds the servicers to the server.
         ready: Checked every few seconds; health says NOT_SERVING while it raises.
         tls: Certificate of the listener; None: that of QUELEA_TLS_DIR, and none where that is not set.
-        outside: Callers come from outside and have no certificate of ours: QUELEA_TLS_DIR is not for them.
+        outside: Callers come from outside and have no certificate of ours: neither QUELEA_TLS_DIR nor
+            QUELEA_STACK_SECRET is for them.
 
     Raises:
         Conflict: The certificate cannot be used, or callers are listed and there is none.
@@ -168,7 +172,8 @@ class Server:
         outside: bool = False,
     ) -> None:
         self._tls = tls if tls or outside else from_environment()
-        guard = _Guard(settings, Callers(settings.allowed_callers, self._tls))
+        secret = "" if self._tls or outside else stack_secret.from_environment()
+        guard = _Guard(settings, Callers(settings.allowed_callers, self._tls), secret)
         size = settings.max_message_bytes
         self._settings = settings
         self._services = services

@@ -125,7 +125,7 @@ async def check(body: CheckIn, request: Request) -> CheckOut:
     checker = gateway_of(request).checker
     report = await while_there(request, checker.check(body.answer, passages, question=body.question))
     observe_verdicts("check", report)
-    return shown(report)
+    return to_wire(report)
 
 
 def passages_of(body: CheckIn) -> list[quelea_checker.CheckPassage]:
@@ -156,7 +156,7 @@ def _too_large(what: str, limit: int, field: str) -> TooLarge:
     return TooLarge(f"{what}; the limit is {limit:,}.", details={"field": field, "limit": str(limit)})
 
 
-def shown(report: quelea_checker.Report) -> CheckOut:
+def to_wire(report: quelea_checker.Report) -> CheckOut:
     """A report as the wire has it."""
 
     def fault(one: quelea_checker.MarkerFault) -> MarkerOut:
