@@ -89,7 +89,7 @@ def commit(*, coverage: bool) -> list[Stage]:
     contract = [*unit, "tests/contract", "--ignore=tests/contract/gateway"]
     contract += ["-k", "not kubernetes"]  # see contract/sandbox
     stages = [
-        Stage("setup", make("setup")),
+        Stage("setup", make("dev")),
         Stage("tools", make("tools"), ("setup",)),
         Stage("contract/gateway", [*unit, "tests/contract/gateway"], ("setup",), load=LIGHT),
         Stage("contract", contract, ("setup",), load=LIGHT),
