@@ -123,6 +123,7 @@ def metadata_in(said: common_pb2.DocumentMetadata, where: str) -> DocumentFacts:
         id="",
         title=said.title,
         uri=said.uri,
+        uploader=said.uploader,
         language=said.language,
         company=said.company,
         company_aliases=tuple(said.company_aliases),
@@ -193,6 +194,7 @@ def metadata_out(facts: DocumentFacts) -> common_pb2.DocumentMetadata:
     return common_pb2.DocumentMetadata(
         title=facts.title,
         uri=facts.uri,
+        uploader=facts.uploader,
         language=facts.language,
         company=facts.company,
         company_aliases=facts.company_aliases,
