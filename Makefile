@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
 ENCODER := .cache/models/multilingual-e5-small
 ENGINE_ROOM := .engine-cpu
 ENGINE_OF_DEMO := $(filter cpu,$(ENGINE))
@@ -24,15 +25,34 @@ help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 .PHONY: setup
-setup: $(STAMP) $(ENCODER)/quelea-unpacked.json ## Make .venv with every service, the tools and the default encoder.
+setup: $(STAMP) $(ENCODER)/quelea-unpacked.json ## Make .venv with every service and the default encoder.
 
-$(STAMP): constraints.txt requirements/build.txt requirements/dev.txt $(PYPROJECTS) $(PROTOS)
+.PHONY: dev
+dev: $(DEV_STAMP) setup ## Add to it what tests and checks need, and torch.
+
+.PHONY: torch
+torch: setup ## Add torch to it: for models of your own, cross-encoders and, with CUDA=1, GPUs.
+	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/$(if $(CUDA),cuda,cpu).txt
+
+# The locks hold every package that is needed, so pip resolves nothing, and takes no file whose hash they do not hold.
+PIP := $(BIN)/pip install -q --disable-pip-version-check --no-deps
+LOCKED := --require-hashes --only-binary :all:
+
+$(STAMP): requirements/run.txt requirements/ours.txt $(PYPROJECTS) $(PROTOS)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q --disable-pip-version-check -r requirements/build.txt
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -r requirements/dev.txt
+	$(PIP) $(LOCKED) -r requirements/run.txt
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) --no-build-isolation -r requirements/ours.txt
 	@touch $@
 
-$(ENCODER)/quelea-unpacked.json: $(STAMP) services/embedder/quelea_embedder/unpack.py
+$(DEV_STAMP): requirements/torch.txt requirements/cpu.txt requirements/dev.txt $(STAMP)
+	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/cpu.txt -r requirements/dev.txt
+	@touch $@
+
+.PHONY: lock
+lock: dev ## Write the locks anew after a change of dependencies. ARGS="--upgrade-package NAME", ARGS=--upgrade.
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python requirements/lock.py $(ARGS)
+
+$(ENCODER)/quelea-unpacked.json: $(STAMP) services/embedder/quelea_embedder/unpack.py services/embedder/quelea_embedder/graph.py
 	$(BIN)/python -m quelea_embedder.unpack --out $(ENCODER)
 	@touch $@
 
@@ -76,34 +96,34 @@ bench: setup ## Speed on this machine: ask path at 5,000 passages, encoder's bat
 	$(BIN)/quelea bench
 
 .PHONY: load
-load: setup ## The gateway alone under load, its services mocks with set delays. ARGS="--users 20,60 --seconds 30 --gateways 2".
+load: dev ## The gateway alone under load, its services mocks with set delays. ARGS="--users 20,60 --seconds 30 --gateways 2".
 	$(BIN)/python tests/load/run.py $(ARGS)
 
 .PHONY: bench-vllm
-bench-vllm: setup engine-cpu ## What gateway and generator add to a vLLM on the CPU: first token and throughput at 1, 4, 16 streams.
+bench-vllm: dev engine-cpu ## What gateway and generator add to a vLLM on the CPU: first token and throughput at 1, 4, 16 streams.
 	$(BIN)/python tests/load/engine.py $(ARGS)
 
 .PHONY: lint
-lint: setup ## Style, format and protobuf lint.
+lint: dev ## Style, format and protobuf lint.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	cd proto && ../$(BIN)/buf lint
 
 .PHONY: proto-breaking
-proto-breaking: setup ## Whether a client of the last release still works: the protos against proto/released.
+proto-breaking: dev ## Whether a client of the last release still works: the protos against proto/released.
 	cd proto && ../$(BIN)/buf breaking --against released/$$(ls released | sort -V | tail -1)
 
 .PHONY: proto-release
-proto-release: setup ## At a release: keep the protos as they are, under their version, for proto-breaking.
+proto-release: dev ## At a release: keep the protos as they are, under their version, for proto-breaking.
 	mkdir -p proto/released
 	cd proto && ../$(BIN)/buf build --exclude-source-info -o released/$$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml).binpb
 
 .PHONY: types
-types: setup ## mypy --strict over every package.
+types: dev ## mypy --strict over every package.
 	$(BIN)/mypy $(PACKAGES)
 
 .PHONY: arch
-arch: setup ## Who may import whom, and that every import is a declared dependency.
+arch: dev ## Who may import whom, and that every import is a declared dependency.
 	$(BIN)/lint-imports --no-logo
 	@for dist in libs/* services/* cli evaluation; do \
 		echo "deptry $$dist"; \
@@ -120,36 +140,36 @@ test-all: ## All of that and integration, e2e, images, chart, escape, chaos and 
 
 .PHONY: coverage
 coverage: ## What the unit and contract tests run of each package, and of all.
-	@$(PYTHON) .ci/stages.py commit --coverage --only setup,tools,unit/gateway,unit,contract,coverage
+	@$(PYTHON) .ci/stages.py commit --coverage --only setup,tools,unit/gateway,unit,contract/gateway,contract,coverage
 
 .PHONY: coverage-report
 coverage-report:
 	@$(BIN)/python .ci/coverage_table.py
 
 .PHONY: chart
-chart: setup ## The Helm chart: lint, render, its tests; writes the table in its README and the dashboards anew.
+chart: dev ## The Helm chart: lint, render, its tests; writes the table in its README and the dashboards anew.
 	$(BIN)/python deploy/helm/values_table.py
 	$(BIN)/python deploy/helm/dashboards.py
 	$(BIN)/pytest tests/chart
 
 .PHONY: chaos
-chaos: setup ## 400 jobs while workers, Redis and the retriever are killed at random. QUELEA_CHAOS_SECONDS=120.
+chaos: dev ## 400 jobs while workers, Redis and the retriever are killed at random. QUELEA_CHAOS_SECONDS=120.
 	$(BIN)/pytest tests/chaos
 
 .PHONY: test-vllm
-test-vllm: setup engine-cpu ## A real vLLM on the CPU: the engine, and the generator and the gateway in front of it.
+test-vllm: dev engine-cpu ## A real vLLM on the CPU: the engine, and the generator and the gateway in front of it.
 	$(BIN)/pytest tests/vllm
 
 .PHONY: runner-image
-runner-image: setup ## The image in which untrusted code runs, built without a registry. BASE=image to build on another's.
+runner-image: dev ## The image in which untrusted code runs, built without a registry. BASE=image to build on another's.
 	$(BIN)/python deploy/images/runner.py $(if $(BASE),--base $(BASE))
 
 .PHONY: images
-images: setup tools ## Every service's image, built without a registry. BASE=image, SERVICES="gateway search", SOURCE=url, CUDA=1.
-	$(BIN)/python deploy/images/services.py $(if $(BASE),--base $(BASE)) $(if $(SOURCE),--source $(SOURCE)) $(if $(CUDA),--cuda) $(SERVICES)
+images: dev tools ## Every service's image, built without a registry. BASE=image, SERVICES="gateway search", SOURCE=url, TORCH=1, CUDA=1.
+	$(BIN)/python deploy/images/services.py $(if $(BASE),--base $(BASE)) $(if $(SOURCE),--source $(SOURCE)) $(if $(TORCH),--torch) $(if $(CUDA),--cuda) $(SERVICES)
 
 .PHONY: test-images
-test-images: setup ## The images, run together on a Docker network as on a cluster. Skipped, and said so, without an engine.
+test-images: dev ## The images, run together on a Docker network as on a cluster. Skipped, and said so, without an engine.
 	@if docker version >/dev/null 2>&1; then \
 		$(MAKE) --no-print-directory images && $(BIN)/pytest tests/integration/images; \
 	else \
@@ -158,7 +178,7 @@ test-images: setup ## The images, run together on a Docker network as on a clust
 
 SANDBOX_TESTS ?= tests/integration/sandbox tests/integration/sandbox_runner tests/escape
 .PHONY: test-sandbox
-test-sandbox: setup ## The sandbox on a real Docker engine: integration, escape suite. ENGINE=userns or gvisor: on one of that kind, started for it. BACKEND=pods: the attacks in pods of the fake API server.
+test-sandbox: dev ## The sandbox on a real Docker engine: integration, escape suite. ENGINE=userns or gvisor: on one of that kind, started for it. BACKEND=pods: the attacks in pods of the fake API server.
 	@if docker version >/dev/null 2>&1; then \
 		$(MAKE) --no-print-directory runner-image && $(if $(ENGINE),deploy/images/own_engine.sh run $(ENGINE) )$(if $(BACKEND),env QUELEA_ESCAPE_BACKEND=$(BACKEND) )$(BIN)/pytest $(if $(BACKEND),tests/escape/test_escape.py,$(SANDBOX_TESTS)); \
 	else \

@@ -1,11 +1,12 @@
-"""Runs stages of checks and tests, one on each core, and prints what each took: `.ci/stages.py commit|all`.
+"""Runs stages of checks and tests side by side, and prints what each took: `.ci/stages.py commit|all`.
 
 commit: what a contributor runs before a commit (`make test`). all: that and everything else (`make test-all`).
 --install (`.ci/run`): missing Debian packages are installed first, and a Docker engine is started.
 
-A stage starts as soon as what it needs is done, a place is free, and no stage of the same `room` runs. When one fails,
-its log is shown at once and again named at the end, stages that need it are not run, all others are, and the exit code
-is 1. Logs stay in .cache/ci. Needs nothing but Python: it runs before there is an environment.
+One stage runs on each core, or two of those that mostly wait. A stage starts as soon as what it needs is done, a place
+is free, and no stage of the same `room` runs. When one fails, its log is shown at once and again named at the end,
+stages that need it are not run, all others are, and the exit code is 1. Logs stay in .cache/ci. Needs nothing but
+Python: it runs before there is an environment.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +34,8 @@ SLOW = 20
 """Seconds from which a test has to name its reason (`@pytest.mark.slow(reason=…)`)."""
 SHOWN_OF_A_FAILURE = 1500
 """Lines of a failed stage's log that are shown; all of them are in its file."""
+LIGHT = 0.5
+"""The load of a stage that needs less than half of a core."""
 FAILED = "failed"
 
 
@@ -45,8 +48,8 @@ class Stage:
     needs: tuple[str, ...] = ()
     room: str = ""
     """Stages of one room are never run at the same time: they share an engine, or measure something."""
-    places: int = 1
-    """How many of the places it takes; 2 for what must have the machine to itself."""
+    load: float = 1.0
+    """How many of the places it takes; LIGHT for what mostly waits, so that its waiting holds up nothing."""
     skip_on: int | None = None
     """An exit code that means that this machine cannot have it: what needs it is skipped, and that is said."""
     anyway: bool = False
@@ -83,19 +86,24 @@ def commit(*, coverage: bool) -> list[Stage]:
     """`make test`."""
     python = [".venv/bin/python", "-m", "coverage", "run", "-m", "pytest"] if coverage else [".venv/bin/pytest"]
     unit = [*python, "--durations=10", "--durations-min=5"]
+    contract = [*unit, "tests/contract", "--ignore=tests/contract/gateway"]
+    contract += ["-k", "not kubernetes"]  # see contract/sandbox
     stages = [
-        Stage("setup", make("setup")),
+        Stage("setup", make("dev")),
         Stage("tools", make("tools"), ("setup",)),
+        Stage("contract/gateway", [*unit, "tests/contract/gateway"], ("setup",), load=LIGHT),
+        Stage("contract", contract, ("setup",), load=LIGHT),
+        Stage("unit", [*unit, "tests/unit", "--ignore=tests/unit/gateway"], ("setup", "tools")),
         Stage("types", make("types"), ("setup",)),
         Stage("unit/gateway", [*unit, "tests/unit/gateway"], ("setup",)),
         Stage("product", pytest("tests/e2e/test_answers.py"), ("setup",)),
-        Stage("contract", [*unit, "tests/contract", "-k", "not kubernetes"], ("setup",)),  # see contract/sandbox
-        Stage("unit", [*unit, "tests/unit", "--ignore=tests/unit/gateway"], ("setup", "tools")),
         Stage("lint", make("lint"), ("setup",)),
         Stage("architecture", make("arch"), ("setup",)),
     ]
     if coverage:
-        stages.append(Stage("coverage", make("coverage-report"), ("unit/gateway", "contract", "unit")))
+        stages.append(
+            Stage("coverage", make("coverage-report"), ("unit/gateway", "unit", "contract/gateway", "contract"))
+        )
     return stages
 
 
@@ -120,16 +128,29 @@ ALONE_ON_THE_ENGINE = (
 """Those that fill the engine with containers, or kill one: never two of them at the same time."""
 
 
+MOSTLY_WAIT = (
+    "escape",
+    "contract/sandbox",
+    "integration/gateway",
+    "integration/rolling",
+    "integration/sandbox",
+    "integration/search",
+    "chaos",
+)
+
+
 def tests(name: str, *needs: str) -> Stage:
     """The stage of tests/NAME."""
+    load = LIGHT if name in MOSTLY_WAIT else 1.0
     if name not in IMAGES:
-        return Stage(name, pytest(f"tests/{name}"), needs)
+        return Stage(name, pytest(f"tests/{name}"), needs, load=load)
     return Stage(
         name,
         pytest(f"tests/{name}"),
         (*needs, IMAGES[name]),
         room="engine" if name in ALONE_ON_THE_ENGINE else "",
         anyway=True,
+        load=load,
         environment={"QUELEA_ENGINE": "yes"},  # a test that finds no engine fails then, and is not skipped
     )
 
@@ -162,7 +183,7 @@ def everything(*, install: bool) -> list[Stage]:
         ],
         tests("contract/sandbox", "setup"),
         tests("chart", "setup"),
-        Stage("chaos", pytest("tests/chaos"), ("setup",), environment={"QUELEA_CHAOS_SECONDS": "60"}),
+        replace(tests("chaos", "setup"), environment={"QUELEA_CHAOS_SECONDS": "60"}),
         Stage("breaking", make("proto-breaking"), ("setup",)),
     ]
 
@@ -235,9 +256,9 @@ class Run:
     def _startable(self) -> Iterable[Stage]:
         for one in self.of("waiting"):
             running = self.of("running")
-            free = self.places - sum(min(other.places, self.places) for other in running)
+            free = self.places - sum(other.load for other in running)
             if (
-                min(one.places, self.places) <= free
+                min(one.load, self.places) <= free
                 and all(self.stages[need].state in ("passed", "skipped") for need in one.needs)
                 and not (one.room and any(other.room == one.room for other in running))
             ):
@@ -250,7 +271,8 @@ class Run:
         if any(self.stages[need].state == "skipped" for need in one.needs):
             one.environment = {}
         # Each place has ports of its own (quelea_kit.testing.free_port), as pytest-xdist's workers have.
-        places = {"PYTEST_XDIST_WORKER": f"gw{one.place}", "PYTEST_XDIST_WORKER_COUNT": str(self.places + 1)}
+        most = int(self.places / LIGHT)
+        places = {"PYTEST_XDIST_WORKER": f"gw{one.place}", "PYTEST_XDIST_WORKER_COUNT": str(most)}
         told = {**os.environ, **places, "QUELEA_TEST_TIMES": str(LOGS / "times.jsonl"), **one.environment}
         told.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile the same modules again
         with one.log.open("wb") as log:

@@ -44,8 +44,10 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def _patient_checks() -> Iterator[None]:
     """An answer that is given unchecked after ten seconds is right for its asker and wrong on a slow machine's test."""
     with pytest.MonkeyPatch.context() as patch:
-        if answering := sys.modules.get("quelea_gateway.core.answering"):  # collected by now, where a test wants it
-            patch.setattr(answering, "CHECK_SECONDS", 120.0)
+        if answer_review := sys.modules.get(
+            "quelea_gateway.core.answer_review"
+        ):  # collected by now, where a test wants it
+            patch.setattr(answer_review, "CHECK_SECONDS", 120.0)
         yield
 
 

@@ -48,6 +48,8 @@ def _every() -> list[Panel]:
         slowest("quelea_rpc_seconds", "method", "gRPC calls, 95 of 100 within"),
         now("quelea_rpc_in_flight", "method", "gRPC calls under way"),
         rate("quelea_rpc_refused_total", "method", "gRPC calls refused: too many under way"),
+        now("quelea_disk_free_bytes", "pod", "Free space where the service keeps its data", how="min"),
+        now("quelea_disk_short", "pod", "Disk short: 1 while new work is refused", how="max"),
         Panel(
             "Certificate expires in (with TLS)",
             "min by (pod) (quelea_tls_expires_timestamp_seconds{S}) - time()",

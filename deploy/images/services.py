@@ -5,7 +5,7 @@ base, the recipe, every wheel, our packages, the catalogue of tools. Tags: that 
 
 Options: --base IMAGE takes a base from a registry instead of making one (any with CPython of this version as python3);
 --force builds in any case; --check only says whether a build is due (exit 3 if it is); --source URL for the label of
-that name; --cuda allows a torch for GPUs in the embedder's image.
+that name; --torch adds torch to the embedder's image, --cuda torch for GPUs.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Parts:
         return total.hexdigest()
 
 
-def parts_of(image: Image, *, cuda: bool) -> Parts:
+def parts_of(image: Image, *, torch: bool, cuda: bool) -> Parts:
     """Collect them; a second call finds them in the cache."""
     missing = [str(path.relative_to(REPOSITORY)) for path in image.files.values() if not path.is_file()]
     if missing:
@@ -83,7 +83,7 @@ def parts_of(image: Image, *, cuda: bool) -> Parts:
     folder = f"services/{image.service}"
     return Parts(
         shared=sorted(wheels.shared().iterdir()),
-        libraries=wheels.libraries(folder, cuda=cuda),
+        libraries=wheels.libraries(folder, torch=torch, cuda=cuda),
         ours=[wheels.ours(distribution) for distribution in wheels.needed(folder)],
         files=image.files,
     )
@@ -144,7 +144,7 @@ def build(image: Image, parts: Parts, identity: str, base: str, source: str, lis
 def make(image: Image, options: argparse.Namespace, files: dict[str, bytes | Path | str], base_identity: str) -> bool:
     """Build it if due, and say what there is; whether a build was due."""
     began = time.monotonic()
-    parts = parts_of(image, cuda=options.cuda)
+    parts = parts_of(image, torch=options.torch, cuda=options.cuda)
     identity = parts.identity(base_identity)
     due = options.force or label_of(f"{image.name}:latest") != identity
     if due and not options.check:
@@ -176,7 +176,7 @@ def _say(name: str, identity: str, due: bool, began: float, options: argparse.Na
 
 
 def main() -> int:
-    """Build what was asked for, in an order that has the embedder's gigabyte last."""
+    """Build what was asked for, in an order that has the largest last."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = ["redis", *(image.service for image in IMAGES)]
     parser.add_argument("services", nargs="*", metavar="SERVICE", help=f"of {', '.join(names)}; none: all")
@@ -184,6 +184,7 @@ def main() -> int:
     parser.add_argument("--source", default="", help="address of the sources, for a label")
     parser.add_argument("--force", action="store_true", help="build also when the same content is there")
     parser.add_argument("--check", action="store_true", help="only say whether a build is due")
+    parser.add_argument("--torch", action="store_true", help="let the embedder have torch, for other models")
     parser.add_argument("--cuda", action="store_true", help="let the embedder have a torch for GPUs")
     options = parser.parse_args()
     if options.base and "redis" in options.services:
@@ -195,7 +196,7 @@ def main() -> int:
         files = {} if options.base else rootfs.contents()
         base_identity = options.base or rootfs.fingerprint(files)
         wanted = [image for image in IMAGES if not options.services or image.service in options.services]
-        wheels.fetch([f"services/{image.service}" for image in wanted])
+        wheels.fetch([f"services/{image.service}" for image in wanted], torch=options.torch or options.cuda)
         due = []
         if "redis" in options.services or not (options.services or options.base):
             due.append(make_redis(options, files, base_identity))

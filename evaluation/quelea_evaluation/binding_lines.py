@@ -20,20 +20,20 @@ from quelea_checker.matching.profiles import Profile, Translations
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact
 
-from quelea_evaluation.binding_sentences import made
+from quelea_evaluation.binding_sentences import make_sentences
 
 _MOST = 24
 """Sentences of one set of passages."""
 Row = dict[str, object]
 
 
-def observed(lines: Iterable[str]) -> Iterator[str]:
+def observe(lines: Iterable[str]) -> Iterator[str]:
     """For each line a list of {"kind", "rival": whether the rival is right, "features"}, as JSON."""
     for line in lines:
         body = json.loads(line)
         passages = [CheckPassage(**passage) for passage in body["passages"]]
         rows: list[Row] = []
-        for sentence in made(Evidence(passages), Random(body["name"]))[:_MOST]:  # noqa: S311  # no secret
+        for sentence in make_sentences(Evidence(passages), Random(body["name"]))[:_MOST]:  # noqa: S311  # no secret
             rows += _features(sentence.text, passages, "", sentence.kind, sentence.wrong)
         for answer, question in body.get("answers", ()):
             rows += _features(answer, passages, question, "natural", "")
@@ -59,5 +59,5 @@ def _features(answer: str, passages: list[CheckPassage], question: str, kind: st
 
 
 if __name__ == "__main__":
-    for found in observed(sys.stdin):
+    for found in observe(sys.stdin):
         print(found, flush=True)  # noqa: T201  # its answer

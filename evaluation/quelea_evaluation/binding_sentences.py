@@ -52,7 +52,7 @@ class Made:
     wrong: str = ""
 
 
-def made(evidence: Evidence, rnd: Random) -> list[Made]:
+def make_sentences(evidence: Evidence, rnd: Random) -> list[Made]:
     """Sentences about the evidence, in a random order."""
     found = [*_of_tables(evidence, rnd), *_of_prose(evidence, rnd)]
     rnd.shuffle(found)
@@ -104,7 +104,7 @@ def _of_prose(evidence: Evidence, rnd: Random) -> Iterator[Made]:
         if not facts:
             continue
         chinese = language_of(group.label) == "zh"
-        text = _shortened(group.label.strip(), rnd, chinese=chinese) if rnd.random() < 0.75 else group.label.strip()
+        text = _shorten(group.label.strip(), rnd, chinese=chinese) if rnd.random() < 0.75 else group.label.strip()
         text = text if re.search(r"[.。]$", text) else text + ("。" if chinese else ".")
         fact = rnd.choice(facts)
         if text.count(fact.figure.text) != 1:
@@ -124,7 +124,7 @@ def _form(fact: Fact) -> tuple[object, ...]:
     return fact.figure.kind, fact.figure.currency, fact.figure.scale
 
 
-def _shortened(text: str, rnd: Random, *, chinese: bool) -> str:
+def _shorten(text: str, rnd: Random, *, chinese: bool) -> str:
     """Without some of its clauses and words that hold no figure."""
     clauses = re.split(r"(?<=[，；])" if chinese else r"(?<=[,;])\s", text)
     kept = [c for c in clauses if re.search(r"\d", c) or rnd.random() < 0.6]
@@ -138,10 +138,10 @@ def _shortened(text: str, rnd: Random, *, chinese: bool) -> str:
 def _is_usable(fact: Fact) -> bool:
     figure = fact.figure
     plain = figure.kind in {"number", "percent"} and not fact.change and not figure.negative
-    return plain and figure.digits >= _TOLD and figure.size != 0 and len(_dated(fact)) <= 1
+    return plain and figure.digits >= _TOLD and figure.size != 0 and len(_dated_periods(fact)) <= 1
 
 
-def _dated(fact: Fact) -> list[Period]:
+def _dated_periods(fact: Fact) -> list[Period]:
     return [period for period in fact.periods if period.year]
 
 
@@ -154,13 +154,13 @@ def _scale(one: Fact, other: Fact) -> bool:
 
 
 def _tidy(text: str) -> str:
-    text = re.sub(r"\s+([.,])", r"\1", re.sub(r"^[\s，,]+", "", text.replace("在为", "为")))
+    text = re.sub(r"\s{1,8}([.,])", r"\1", re.sub(r"^[\s，,]+", "", text.replace("在为", "为")))
     return text[:1].upper() + text[1:]
 
 
 def _time(fact: Fact, chinese: bool) -> str | None:
     """Empty where the table tells none; None where it cannot be said."""
-    dated = _dated(fact)
+    dated = _dated_periods(fact)
     if not dated:
         return ""
     p = dated[0]
@@ -208,7 +208,7 @@ def _label(fact: Fact, evidence: Evidence, rnd: Random, chinese: bool) -> str | 
     if language_of(group.label) == "zh":
         return (f"{section}的" if repeated else "") + label if chinese else None
     if chinese:
-        names = [_translated(name, rnd) for name in ((section, label) if repeated else (label,))]
+        names = [_translate(name, rnd) for name in ((section, label) if repeated else (label,))]
         return "的".join(n for n in names if n) if all(names) else None
     words = label.split()
     at = rnd.randrange(len(words))
@@ -220,13 +220,13 @@ def _label(fact: Fact, evidence: Evidence, rnd: Random, chinese: bool) -> str | 
 
 
 def _plain(label: str) -> str:
-    return re.sub(r"\([^)]*\)|\d+|[:：*]", "", label).strip(" ,")
+    return re.sub(r"\([^()]*\)|\d+|[:：*]", "", label).strip(" ,")
 
 
 def _is_repeated(group: Group, evidence: Evidence) -> bool:
     return sum(row.label == group.label for row in evidence.rows.get(group.table, ())) > 1
 
 
-def _translated(label: str, rnd: Random) -> str | None:
+def _translate(label: str, rnd: Random) -> str | None:
     known, rest = known_phrases(label)
     return None if not known or _SMALL.sub("", rest) else "".join(rnd.choice(ways[:2]) for ways in known)

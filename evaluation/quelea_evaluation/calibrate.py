@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from quelea.embedder.v1 import embedder_pb2
 
 from quelea_evaluation.services import Embedder
-from quelea_evaluation.stack import running_stack
+from quelea_evaluation.stack import running_stack, show_secret
 
 
 @contextlib.contextmanager
@@ -26,6 +26,7 @@ def encoder(address: str, home: Path, say: Callable[[str], None]) -> Iterator[st
         return
     if running := _of_home(home):
         say(f"using the encoder of the stack that runs on {home}")
+        show_secret(home)
         yield running
         return
     say("starting a stack for its encoder")

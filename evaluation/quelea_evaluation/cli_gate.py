@@ -86,7 +86,7 @@ def gate(
         home.mkdir(parents=True, exist_ok=True)
         model, found = load_or_ask(SETS[name](data), home, most, _say, again=again)
         asked += found
-    held_out = gate_fit.held_out(asked)
+    held_out = gate_fit.predict_held_out(asked)
     rows = gate_fit.separations(asked, held_out)
     chosen = next(r.threshold for r in rows if r.gate.startswith("calibrated") and r.set == "all")
     points = [*efficiency.cosine_points(asked), *efficiency.calibrated_points(asked, held_out, chosen)]
@@ -100,7 +100,7 @@ def gate(
         _out(json.dumps(document, ensure_ascii=False, indent=1))
         return
     _show(rows, fitted["features"])
-    forced = np.mean([gate_fit.forced(a) for a in asked if a.answerable])
+    forced = np.mean([gate_fit.is_forced(a) for a in asked if a.answerable])
     _out(f"{forced:.3f} of the answerable ask for the latest or a newer period: a rule sends these to the web\n")
     _out(efficiency.table(points, chosen))
     _say(f"drawn: {png}")

@@ -22,11 +22,11 @@ from quelea_checker import UNSUPPORTED
 from rich.console import Console
 from rich.table import Table
 
-from quelea_evaluation.figure_computed import computed
-from quelea_evaluation.figure_corruption import EXCHANGES, KINDS, corrupted
+from quelea_evaluation.figure_computed import make_computed_pairs
+from quelea_evaluation.figure_corruption import EXCHANGES, KINDS, corrupt
 from quelea_evaluation.figure_items import Item, convfinqa, docugami, tatqa
 from quelea_evaluation.figure_pairs import Pair, check_pairs, rows
-from quelea_evaluation.figure_process import Post, checking_process, keep, kept
+from quelea_evaluation.figure_process import Post, checking_process, keep, load_items
 from quelea_evaluation.sets import SETS
 from quelea_evaluation.stack import Stack, running_stack
 
@@ -97,12 +97,18 @@ class Report:
         for part in PARTS:
             groups = [group for group in GROUPS if any(key[:2] == (part, group) for key in self.outcomes)]
             found[part] = {
-                "caught": _shown(self.total(part, changed)),
-                **{f"caught, {kind}": _shown(self.total(part, (kind,))) for kind in KINDS},
-                **{f"caught, {group}": _shown(self.total(part, changed, (group,))) for group in groups},
-                "flagged though true": _shown(self.total(part, ("true",))),
-                **{f"flagged though true, {kind}": _shown(self.total(part, (_TRUE_OF + kind,))) for kind in EXCHANGES},
-                **{f"flagged though true, {group}": _shown(self.total(part, ("true",), (group,))) for group in groups},
+                "caught": _as_shares(self.total(part, changed)),
+                **{f"caught, {kind}": _as_shares(self.total(part, (kind,))) for kind in KINDS},
+                **{f"caught, {group}": _as_shares(self.total(part, changed, (group,))) for group in groups},
+                "flagged though true": _as_shares(self.total(part, ("true",))),
+                **{
+                    f"flagged though true, {kind}": _as_shares(self.total(part, (_TRUE_OF + kind,)))
+                    for kind in EXCHANGES
+                },
+                **{
+                    f"flagged though true, {group}": _as_shares(self.total(part, ("true",), (group,)))
+                    for group in groups
+                },
             }
         return found
 
@@ -111,7 +117,7 @@ def _say(line: str) -> None:
     sys.stderr.write(line + "\n")
 
 
-def _shown(outcome: Outcome) -> dict[str, float]:
+def _as_shares(outcome: Outcome) -> dict[str, float]:
     return {"items": outcome.items, "share": outcome.share}
 
 
@@ -128,7 +134,7 @@ def judge(item: Item, checked: Mapping[str, Any]) -> Outcome:
 def evaluate_items(items: Sequence[Item], check: Check, say: Callable[[str], None]) -> Report:
     """Check every item, and each of its corruptions."""
     report = Report()
-    every = [(item, list(corrupted(item))) for item in items]
+    every = [(item, list(corrupt(item))) for item in items]
     answers = [one for item, false in every for one in (item, *false)]
     say(f"{len(items)} true answers, {len(answers) - len(items)} corrupted ones")
     with ThreadPoolExecutor(_CALLERS) as pool:
@@ -160,7 +166,7 @@ def evaluate_figures(data: Path, home: Path, say: Callable[[str], None], *, in_p
     printed = [*tatqa(data), *convfinqa(data)]
     if in_process:
         try:
-            printed += kept(home)
+            printed += load_items(home)
         except typer.BadParameter as error:
             say(f"docugami is left out: {error}")
         with checking_process() as post:
@@ -253,7 +259,7 @@ def figures(
 ) -> None:
     """Figures checked: how many corrupted answers are caught, by kind, and how many true ones are flagged."""
     if which == "computed":
-        made = {half: computed(data, half) for half in HALVES}
+        made = {half: make_computed_pairs(data, half) for half in HALVES}
         _of_pairs(made, home, as_json=as_json, misses=misses, in_process=in_process)
         return
     report = evaluate_figures(data, home, _say, in_process=in_process)

@@ -23,7 +23,7 @@ from quelea_evaluation.figure_pairs import Pair
 from quelea_evaluation.figure_templates import Row, Told, sentences
 
 _YEAR = re.compile(r"(?:FY|fiscal )?((?:19|20)\d\d)(?: ?[$€£]?m)?", re.IGNORECASE)
-_CELL = re.compile(r"[$€£]?\s*(\()?[$€£]?\s*(\d[\d,]*(?:\.\d+)?)\)?")
+_CELL = re.compile(r"[$€£]?\s{0,8}+(\()?[$€£]?\s{0,8}+(\d[\d,]*(?:\.\d+)?)\)?")
 _NAME = re.compile(r"[A-Za-z][A-Za-z ,&/-]{4,54}[A-Za-z]")
 _COLUMNS = 4
 _LEAST, _MOST = Decimal(20), Decimal(10) ** 7
@@ -31,7 +31,7 @@ _APART = Decimal("0.03")
 """By how much of itself a false figure differs from the true one at least."""
 
 
-def computed(data: Path, half: str) -> list[Pair]:
+def make_computed_pairs(data: Path, half: str) -> list[Pair]:
     """The sentences about the tables of one half ("development" or "frozen"), the same in every run."""
     contexts = json.loads((data / "tatqa" / "tatqa_dataset_dev.json").read_text(encoding="utf-8"))
     pairs: list[Pair] = []

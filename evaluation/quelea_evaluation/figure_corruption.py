@@ -20,9 +20,9 @@ _MONTH = "January|February|March|April|May|June|July|August|September|October|No
 _YEAR = re.compile(r"(?<![\d.,$])(?:19|20)\d\d(?![\d%]|[.,]\d)")
 _NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[.,]\d|-(?:K|Q))")
 _NO_NUMBER = re.compile(
-    rf"(?:{_MONTH})\s+\d{{1,2}}|\bQ[1-4]|10-[QK]|\b(?:Note|Item|Part|Level|Windows|Section|Topic"
+    rf"(?:{_MONTH})\s{{1,8}}\d{{1,2}}|\bQ[1-4]|10-[QK]|\b(?:Note|Item|Part|Level|Windows|Section|Topic"
     r"|ASC|ASU|Form|No\.)\s?[\d-]+"
-    r"|(?m:^\s*\d{1,2}[.)])|\d+-year|[A-Z]\d+|24/7|\b[a-z]+[A-Z]\w*\s\d+",
+    r"|(?m:^\s{0,8}+\d{1,2}[.)])|(?<!\d)\d+-year|[A-Z]\d+|24/7|\b[a-z]+[A-Z]\w*\s\d+",
 )
 _SCALES = {
     "thousand": ("million", "billion"), "million": ("thousand", "billion"), "billion": ("million", "thousand"),
@@ -53,7 +53,7 @@ _NEGATIVE = re.compile(
 )
 
 
-def corrupted(item: Item) -> Iterator[Item]:
+def corrupt(item: Item) -> Iterator[Item]:
     """One corruption of each kind that is possible, the same in every run."""
     for kind, make in _MAKERS.items():
         found = make(item, random.Random(f"{item.id} {kind}"))  # noqa: S311  # a seeded choice, no secret
@@ -119,15 +119,15 @@ def _period(item: Item, chance: random.Random) -> tuple[str, int] | None:
         chance.shuffle(others)
         for other in others:
             if _is_false(item, match.group(), other):
-                return _changed(item.answer, match, other), match.start()
+                return _replace(item.answer, match, other), match.start()
     headers = " ".join(passage.get("header", "") for passage in item.passages)
     match = chance.choice(years)
     near = [str(int(match.group()) + n) for n in (1, -1, 2, -2, 3, -3, 4, 5, -4, -5)]
     other = next((y for y in near if y not in text and y not in headers and y not in item.question), "")
-    return (_changed(item.answer, match, other), match.start()) if other else None
+    return (_replace(item.answer, match, other), match.start()) if other else None
 
 
-def _changed(answer: str, match: re.Match[str], other: str) -> str:
+def _replace(answer: str, match: re.Match[str], other: str) -> str:
     return answer[: match.start()] + other + answer[match.end() :]
 
 

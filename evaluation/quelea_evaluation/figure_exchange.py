@@ -16,10 +16,10 @@ from decimal import Decimal
 
 from quelea_evaluation.figure_items import Item
 
-_CELL = re.compile(r"[-−(]?\s*[$€£]?\s*[-−(]?\s*(\d[\d,]*(?:\.\d+)?)\s*\)?\s*(%?)\s*\)?")
+_CELL = re.compile(r"[-−(]?\s{0,8}+[$€£]?\s{0,8}+[-−(]?\s{0,8}+(\d[\d,]*(?:\.\d+)?)\s{0,8}+\)?\s{0,8}+(%?)\s{0,8}+\)?")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w]|[.,]\d)")
-_FOOTNOTE = re.compile(r"\s*\((?:\d|[a-z])\)|[:*]+$")
+_FOOTNOTE = re.compile(r"\s{0,8}+\((?:\d|[a-z])\)|(?<![:*])[:*]++$")
 _WORD = re.compile(r"[a-z]{3,}")
 _FUNCTION_WORDS = frozenset(("and", "the", "for", "from", "with", "per"))
 _NAME = re.compile(r"[A-Za-z][A-Za-z &/,.'-]{2,58}[A-Za-z.]")

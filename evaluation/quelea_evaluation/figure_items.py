@@ -15,7 +15,7 @@ from typing import Any
 from quelea_evaluation.figures import amounts_of, figures_of, holds_rounded
 
 _PLAIN = re.compile(r"(?:What|How much) (?P<be>is|was|are|were) (?P<what>the .{5,200}?)\s*\?", re.IGNORECASE)
-_SOURCES = re.compile(r"\n*\(?SOURCE\(?S?\)?:.*?(?:\)|$)", re.IGNORECASE | re.MULTILINE)
+_SOURCES = re.compile(r"\n?\(?SOURCE\(?S?\)?:.*?(?:\)|$)", re.IGNORECASE | re.MULTILINE)
 _MOST = 12
 _FEWEST = 4
 """Passages for an answer of docugami."""
@@ -76,7 +76,7 @@ def tatqa(data: Path) -> list[Item]:
             if asked["answer_type"] == "count" or not re.search(r"\d", answer):
                 continue
             question = asked["question"].strip()
-            said = _said(question, answer)
+            said = _statement_of(question, answer)
             items.append(
                 Item(
                     id=asked["uid"],
@@ -109,7 +109,7 @@ def _answer(asked: Mapping[str, Any]) -> str:
     return ", ".join(parts[:-1]) + f" and {parts[-1]}" if len(parts) > 1 else parts[0]
 
 
-def _said(question: str, answer: str) -> str:
+def _statement_of(question: str, answer: str) -> str:
     match = _PLAIN.fullmatch(question)
     if match is None or len(answer) > 80:
         return answer if answer.rstrip().endswith(".") else f"{answer}."
@@ -135,13 +135,13 @@ def convfinqa(data: Path) -> list[Item]:
     items = []
     for one in json.loads((data / "convfinqa" / "convfinqa_dev_pot.json").read_text(encoding="utf-8")):
         lines = [line.split(" | ") for line in one["table"].splitlines() if line.strip()]
-        table = tuple(tuple(_printed(cell) for cell in line) for line in lines)
+        table = tuple(tuple(_as_printed(cell) for cell in line) for line in lines)
         rows = "\n".join("\t".join(line) for line in table)
         passages = tuple({"text": text} for text in (rows, one["text"]) if text.strip())
         for number, (question, program) in enumerate(zip(one["questions"], one["programs"], strict=True)):
             name = f"{one['id']} {number}"
             found = re.fullmatch(r"ans = (\d+(?:\.\d+)?)", program)
-            plain = found and _said(question, found[1])
+            plain = found and _statement_of(question, found[1])
             if found and plain and plain != f"{found[1]}." and number < len(one["questions"]) - 1:
                 items.append(
                     Item(name, "convfinqa look-ups", "unseen", question, plain, passages,
@@ -157,7 +157,7 @@ def convfinqa(data: Path) -> list[Item]:
     return items
 
 
-def _printed(cell: str) -> str:
+def _as_printed(cell: str) -> str:
     """The cell as the filing prints it: the set writes "$ -68 ( 68 )" for "$ (68)" and "27% ( 27 % )" for "27%"."""
     text = " ".join(cell.split())
     found = _ECHO.fullmatch(text)

@@ -61,7 +61,7 @@ def keep(items: Sequence[Item], home: Path) -> None:
     (home / _KEPT).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def kept(home: Path) -> list[Item]:
+def load_items(home: Path) -> list[Item]:
     """The items as keep() wrote them.
 
     Raises:

@@ -57,7 +57,7 @@ def find_failing(path: Path) -> list[str]:
     return [pair.id for pair in wrong]
 
 
-def recorded(path: Path) -> list[str]:
+def load_recorded(path: Path) -> list[str]:
     """Ids of the answers that were judged wrongly when they were recorded last."""
     return _record_of(path).read_text(encoding="utf-8").splitlines()
 
@@ -86,7 +86,7 @@ def regressions(
 ) -> None:
     """Answers written by hand that the checker judges otherwise than recorded."""
     now = find_failing(pairs)
-    change = compare(recorded(pairs), now)
+    change = compare(load_recorded(pairs), now)
     for what, names in (("wrong since", change.newly_wrong), ("right since", change.newly_right)):
         for name in names:
             typer.echo(f"{what} the record: {name}")

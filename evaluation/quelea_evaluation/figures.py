@@ -8,8 +8,8 @@ from decimal import ROUND_HALF_UP, Decimal
 _SOURCE = re.compile(r"\(?SOURCE\(?S?\)?:.*?(?:\)|$)", re.IGNORECASE | re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})+(?!,?\d)(?:\.\d+)?|\d+(?:\.\d+)?)(\s?%)?")
 _PERIOD = re.compile(
-    r"Q[1-4]\s*(?:FY)?\s*(?:19|20)?\d\d|(?:19|20)\d\d\s*Q[1-4]|10-[QK]|"
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\s+\d{1,2},?(?:\s+\d{4})?",
+    r"Q[1-4]\s{0,8}+(?:FY)?\s{0,8}+(?:19|20)?\d\d|(?:19|20)\d\d\s{0,8}+Q[1-4]|10-[QK]|"
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\s{1,8}\d{1,2},?(?:\s{1,8}\d{4})?",
     re.IGNORECASE,
 )
 

@@ -52,13 +52,13 @@ def load_or_ask(
         say(f"{one.name}: as asked before, {kept}")
         found = json.loads(kept.read_text(encoding="utf-8"))
         return str(found["encoder"]), [Asked(**row) for row in found["asked"]]
-    encoder, asked = _asked(one, home, spread(one.questions, most), say)
+    encoder, asked = _ask_set(one, home, sample_evenly(one.questions, most), say)
     document = {"encoder": encoder, "asked": [asdict(a) for a in asked]}
     kept.write_text(json.dumps(document, ensure_ascii=False, indent=0), encoding="utf-8")
     return encoder, asked
 
 
-def spread(questions: Sequence[Question], most: int) -> list[Question]:
+def sample_evenly(questions: Sequence[Question], most: int) -> list[Question]:
     """At most so many, from the whole of the set at even steps."""
     if len(questions) <= most:
         return list(questions)
@@ -106,7 +106,7 @@ def removals(keys: Iterable[str], questions: Sequence[Question]) -> list[tuple[f
     return found
 
 
-def _asked(
+def _ask_set(
     one: EvaluationSet, home: Path, questions: Sequence[Question], say: Callable[[str], None]
 ) -> tuple[str, list[Asked]]:
     folder, group = home / one.name, groups_of(questions)
@@ -115,18 +115,18 @@ def _asked(
         encoder = asyncio.run(encoder_of(stack.address("embedder")))
         keys = {document_id: key for key, document_id in ids.items()}
         say(f"{one.name}: {len(questions)} questions, every document there")
-        found = list(_judged(one, questions, _ask_all(stack, questions), keys, group, answerable=True))
+        found = list(_judge(one, questions, _ask_all(stack, questions), keys, group, answerable=True))
     for gone, mine in removals(ids, questions):
         with without(folder, [ids[key] for key in sorted(gone)], say) as stack:
             say(f"{one.name}: {len(mine)} questions, {len(gone)} of {len(ids)} documents removed")
-            found += _judged(one, mine, _ask_all(stack, mine), keys, group, answerable=False)
+            found += _judge(one, mine, _ask_all(stack, mine), keys, group, answerable=False)
     return encoder, found
 
 
 @contextlib.contextmanager
 def without(folder: Path, document_ids: Sequence[str], say: Callable[[str], None]) -> Iterator[Stack]:
     """A stack on a copy of a home (which must not run) with documents deleted; the copy is thrown away."""
-    with copied(folder, "-removed") as copy, running_stack(copy) as stack:
+    with copy_of_home(folder, "-removed") as copy, running_stack(copy) as stack:
         for document_id in document_ids:
             stack.http.delete(f"/v1/documents/{document_id}").raise_for_status()
         say(f"removed {len(document_ids)} documents")
@@ -134,7 +134,7 @@ def without(folder: Path, document_ids: Sequence[str], say: Callable[[str], None
 
 
 @contextlib.contextmanager
-def copied(folder: Path, suffix: str) -> Iterator[Path]:
+def copy_of_home(folder: Path, suffix: str) -> Iterator[Path]:
     """A copy of a home that is not running, beside it; thrown away afterwards."""
     copy = folder.with_name(folder.name + suffix)
     shutil.rmtree(copy, ignore_errors=True)
@@ -150,7 +150,7 @@ def _ask_all(stack: Stack, questions: Sequence[Question]) -> list[dict[str, Any]
         return list(pool.map(lambda q: stack.ask(q.text, "local"), questions))
 
 
-def _judged(
+def _judge(
     one: EvaluationSet,
     questions: Sequence[Question],
     answers: Sequence[dict[str, Any]],

@@ -75,7 +75,7 @@ def fit(asked: Sequence[Asked]) -> Model:
     spread = matrix(asked, whole).std(axis=0)
     names = tuple(name for name, value in zip(whole, spread, strict=True) if value > 0)
     while True:
-        model = _fitted(asked, names)
+        model = _fit_on(asked, names)
         signs = np.array([-1.0 if name in AGAINST else 1.0 for name in names])
         wrong = np.minimum(model.weight * signs, 0.0)
         if not wrong.any():
@@ -83,7 +83,7 @@ def fit(asked: Sequence[Asked]) -> Model:
         names = tuple(name for i, name in enumerate(names) if i != int(np.argmin(wrong)))
 
 
-def _fitted(asked: Sequence[Asked], names: tuple[str, ...]) -> Model:
+def _fit_on(asked: Sequence[Asked], names: tuple[str, ...]) -> Model:
     values = matrix(asked, names)
     mean, scale = values.mean(axis=0), values.std(axis=0)
     sizes = {one: sum(a.set == one for a in asked) for one in {a.set for a in asked}}
@@ -93,7 +93,7 @@ def _fitted(asked: Sequence[Asked], names: tuple[str, ...]) -> Model:
     return Model(names, mean, scale, np.asarray(model.coef_[0], dtype=np.float64), float(model.intercept_[0]))
 
 
-def held_out(asked: Sequence[Asked]) -> Values:
+def predict_held_out(asked: Sequence[Asked]) -> Values:
     """The probability of each question by a model that has seen no question of its group."""
     labels, groups = [a.answerable for a in asked], [a.group for a in asked]
     found = np.zeros(len(asked))
@@ -128,7 +128,7 @@ def threshold(unanswerable: Values) -> float:
 def separations(asked: Sequence[Asked], calibrated: Values) -> list[Separation]:
     """Both gates, over all questions and for each set."""
     cosine = np.array([a.features["cosine"] for a in asked])
-    plain = np.array([not forced(a) for a in asked])
+    plain = np.array([not is_forced(a) for a in asked])
     rows = []
     for gate, values in (("cosine (the paper's)", cosine), ("calibrated, held out", calibrated)):
         rows.append(separation(gate, "all", asked, values))
@@ -147,7 +147,7 @@ def separations(asked: Sequence[Asked], calibrated: Values) -> list[Separation]:
     return rows
 
 
-def forced(asked: Asked) -> bool:
+def is_forced(asked: Asked) -> bool:
     """Whether a rule sends the question to the web whatever the probability."""
     return any(asked.features.get(name, 0.0) > 0 for name in FORCED)
 
@@ -163,13 +163,13 @@ def gate_file(asked: Sequence[Asked], calibrated: Values, encoder: str, cosine: 
         "note": "Written by `quelea eval gate --fit`.",
         "features": {
             name: {
-                "mean": _rounded(model.mean[i], _DIGITS + 1),
-                "scale": _rounded(model.scale[i], _DIGITS + 1),
-                "weight": _rounded(model.weight[i], _DIGITS),
+                "mean": _round_to(model.mean[i], _DIGITS + 1),
+                "scale": _round_to(model.scale[i], _DIGITS + 1),
+                "weight": _round_to(model.weight[i], _DIGITS),
             }
             for i, name in enumerate(model.names)
         },
-        "intercept": _rounded(model.intercept, _DIGITS),
+        "intercept": _round_to(model.intercept, _DIGITS),
         "threshold": round(min(1.0, threshold(calibrated[~labels])), _DIGITS),
     }
     if cosine is not None:
@@ -177,6 +177,6 @@ def gate_file(asked: Sequence[Asked], calibrated: Values, encoder: str, cosine: 
     return found
 
 
-def _rounded(value: float, digits: int) -> float:
+def _round_to(value: float, digits: int) -> float:
     """To so many significant digits: cosines differ in the third place after the point."""
     return float(f"{value:.{digits}g}")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quelea_evaluation.gate_asking import copied, spread
+from quelea_evaluation.gate_asking import copy_of_home, sample_evenly
 from quelea_evaluation.model import EvaluationSet
 from quelea_evaluation.retrieval import VARIANTS, Row, rows_of, search
 from quelea_evaluation.stack import Stack, running_stack
@@ -38,7 +38,7 @@ def stream(foreign: Sequence[EvaluationSet], count: int) -> list[str]:
     Of the other sets no document is stored and hardly a page of the sample web tells: what is kept for them is noise.
     """
     own = [text for q in web_questions() for text in (q.question, q.paraphrase)]
-    others = [q.text for one in foreign for q in spread(one.questions, count)]
+    others = [q.text for one in foreign for q in sample_evenly(one.questions, count)]
     wanted = max(0, count - len(own))
     step = max(1, len(others) // max(1, wanted))
     others = others[::step][:wanted]
@@ -65,7 +65,7 @@ def run(
     variant = next(v for v in VARIANTS if v.name == "all (default)")
     texts = stream(foreign, count)
     environment = {"QUELEA_SEARCH_QUARANTINE": str(quarantine).lower()}
-    with copied(folder, "-longitudinal") as copy, running_stack(copy, environment, SAMPLE_WEB) as stack:
+    with copy_of_home(folder, "-longitudinal") as copy, running_stack(copy, environment, SAMPLE_WEB) as stack:
         before = rows_of("before", fixed, asyncio.run(search(fixed, stack, ids, variant)))
         first = _documents(stack)
         result = Longitudinal(quarantine, len(texts), before, [], first, 0)

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quelea_evaluation.gate_asking import spread
+from quelea_evaluation.gate_asking import sample_evenly
 from quelea_evaluation.model import EvaluationSet
 from quelea_evaluation.sets import SETS
 from quelea_evaluation.stack import running_stack
@@ -42,7 +42,7 @@ def pairs(
 def _pairs(one: EvaluationSet, home: Path, most: int) -> Iterator[dict[str, str]]:
     with running_stack(home / one.name) as stack:
         ids = stack.ingest(one.documents, _say)
-        for question in spread(one.questions, most):
+        for question in sample_evenly(one.questions, most):
             body = {
                 "query": question.text,
                 "k": 1,

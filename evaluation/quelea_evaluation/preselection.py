@@ -13,7 +13,7 @@ from quelea_kit.client import channel, unary
 
 from quelea_evaluation.services import Retriever
 from quelea_evaluation.stack import running_stack
-from quelea_evaluation.web_asking import FRESH, SAMPLE_WEB, WebQuestion, squeezed, web_questions
+from quelea_evaluation.web_asking import FRESH, SAMPLE_WEB, WebQuestion, strip_spaces, web_questions
 
 ALL, KEPT, PAGES = 200, 24, 5
 _SECONDS = 300.0
@@ -58,8 +58,8 @@ async def _hits(
     """(held by what was given, in the first five, passages, milliseconds of ranking)."""
     given = await _found(search, question.question, passages)
     ranked = await retriever.rank(question.question, given, _SECONDS)
-    texts = [squeezed(given[one.index].text) for one in ranked.ranked]
-    wanted = squeezed(question.holds)
+    texts = [strip_spaces(given[one.index].text) for one in ranked.ranked]
+    wanted = strip_spaces(question.holds)
     return (
         any(wanted in text for text in texts),
         any(wanted in text for text in texts[:5]),

@@ -52,7 +52,7 @@ class Stack:
             )
             answer.raise_for_status()
             for document, job in zip(batch, answer.json()["jobs"], strict=True):
-                ids[document.key] = self.finished(job["id"], document.filename)
+                ids[document.key] = self.wait_for_job(job["id"], document.filename)
             say(f"ingested {first + len(batch)} of {len(documents)} documents")
         return ids
 
@@ -69,7 +69,7 @@ class Stack:
         )
         return answer
 
-    def finished(self, job_id: str, filename: str) -> str:
+    def wait_for_job(self, job_id: str, filename: str) -> str:
         """Wait for a job; the id of its document."""
         end = time.monotonic() + _JOB_SECONDS
         while time.monotonic() < end:
@@ -82,8 +82,14 @@ class Stack:
         raise RuntimeError(f"{filename}: not ingested within {_JOB_SECONDS:.0f} s")
 
 
+def show_secret(home: Path) -> None:
+    """Let the channels that this process opens from now on show the secret of the stack that runs on a home."""
+    with contextlib.suppress(FileNotFoundError):  # a stack with certificates has none
+        os.environ["QUELEA_STACK_SECRET"] = (home / "run" / "stack-secret").read_text(encoding="utf-8")
+
+
 @contextlib.contextmanager
-def told_to_end() -> Iterator[None]:
+def end_on_sigterm() -> Iterator[None]:
     """SIGTERM leaves by the way of exceptions (exit code 143), so that what was started inside is ended too."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
@@ -103,7 +109,7 @@ def running_stack(
         environment: Settings of services beside the usual, for example {"QUELEA_RETRIEVER_HEADER": "false"}.
         arguments: More of `quelea up`, for example "--sample-web".
     """
-    with told_to_end(), _running(home, environment or {}, arguments) as stack:
+    with end_on_sigterm(), _running(home, environment or {}, arguments) as stack:
         yield stack
 
 
@@ -117,6 +123,7 @@ def _running(home: Path, environment: dict[str, str], arguments: Sequence[str]) 
         )
     try:
         record = _ready(process, home)
+        show_secret(home)
         ports = {name: one["port"] for name, one in record["services"].items()}
         yield Stack(home, record["url"], ports)
     finally:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx2
 
-from quelea_evaluation.stack import told_to_end
+from quelea_evaluation.stack import end_on_sigterm
 
 _INDEX_SECONDS = 1800.0
 _LAST_CHARS = 2000
@@ -103,10 +103,10 @@ def parts(home: Path, catalogue: Path, model: Path) -> Iterator[Stand]:
             "QUELEA_SANDBOX_TOOL_HEALTH_FILE": str(home / "tool-health.json"),
         },
     }
-    with told_to_end(), contextlib.ExitStack() as stack:
+    with end_on_sigterm(), contextlib.ExitStack() as stack:
         stand = Stand(at)
         for arguments, settings in plan.items():
-            stack.enter_context(_started(stand, home, arguments, settings))
+            stack.enter_context(_running_process(stand, home, arguments, settings))
         yield stand
 
 
@@ -120,12 +120,12 @@ def serving(home: Path, catalogue: Path, model: Path) -> Iterator[Stand]:
             "QUELEA_GATEWAY_RETRIEVER": stand.addresses["retriever"],
             "QUELEA_GATEWAY_TOOLS": stand.addresses["tools"],
         }
-        with _started(stand, home, ("quelea_gateway",), settings):
+        with _running_process(stand, home, ("quelea_gateway",), settings):
             yield stand
 
 
 @contextlib.contextmanager
-def _started(stand: Stand, home: Path, arguments: Sequence[str], settings: dict[str, str]) -> Iterator[None]:
+def _running_process(stand: Stand, home: Path, arguments: Sequence[str], settings: dict[str, str]) -> Iterator[None]:
     path = home / f"{arguments[0]}.log"
     with path.open("wb") as log:
         process = subprocess.Popen(  # noqa: S603  # our own command line

@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from quelea_evaluation.gate_asking import copied
+from quelea_evaluation.gate_asking import copy_of_home
 from quelea_evaluation.model import EvaluationSet
 from quelea_evaluation.stack import Stack, running_stack
 
@@ -56,7 +56,7 @@ class Round:
         """Count an answer."""
         self.milliseconds.append(float(answer["timings"]["total"]))
         self.local += answer["route"] == "local"
-        self.right += any(squeezed(holds) in squeezed(c["quote"]) for c in answer["citations"])
+        self.right += any(strip_spaces(holds) in strip_spaces(c["quote"]) for c in answer["citations"])
         web = answer.get("web") or {}
         self.pages.append(int(web.get("pages_read", 0)))
         self.problems += web.get("problems", [])
@@ -89,7 +89,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered) - 1e-9) - 1)] if ordered else float("nan")
 
 
-def squeezed(text: str) -> str:
+def strip_spaces(text: str) -> str:
     """Without white space, which quotes and pages have differently."""
     return "".join(text.split()).lower()
 
@@ -107,7 +107,7 @@ def evaluate_web(base: EvaluationSet, home: Path, say: Callable[[str], None]) ->
         stack.ingest(base.documents, say)
     questions = web_questions()
     rounds = [Round("first time, web route"), Round("again"), Round("in other words")]
-    with copied(folder, "-web") as copy, running_stack(copy, FRESH, SAMPLE_WEB) as stack:
+    with copy_of_home(folder, "-web") as copy, running_stack(copy, FRESH, SAMPLE_WEB) as stack:
         for question in questions:
             rounds[0].add(stack.ask(question.question, "web"), question.holds)
             settle(stack)  # so that what is indexed in the background does not slow the next question
@@ -135,10 +135,10 @@ def settle(stack: Stack) -> None:
         if time.monotonic() > end:
             raise RuntimeError(f"jobs did not end within {_SETTLE_SECONDS:.0f} s; see {stack.home / 'logs'}")
         jobs = stack.http.get("/v1/jobs", params={"page_size": 1000}).raise_for_status().json()["jobs"]
-        steady = 0 if any(unfinished(jobs)) else steady + 1
+        steady = 0 if any(unfinished_jobs(jobs)) else steady + 1
         time.sleep(0.2)
 
 
-def unfinished(jobs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def unfinished_jobs(jobs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those that have not ended."""
     return [job for job in jobs if job["state"] in ("queued", "running")]

@@ -111,17 +111,26 @@ def test_the_same_bytes_twice_change_nothing(stack: Any) -> None:
 
 def test_a_new_version_replaces_the_old_one_and_delete_removes_it(stack: Any) -> None:
     question = "What revenue did Larkspur Mills report for fiscal 2030?"
-    old = stack.ingest(("memo.txt", memo(411)))[0]
+    old = stack.ingest(("memo.txt", memo(411)), metadata={"uri": "memos/larkspur"})[0]
     assert "411" in stack.ask(question)["citations"][0]["quote"]
-    new = stack.ingest(("memo.txt", memo(522)))[0]
+    new = stack.ingest(("memo.txt", memo(522)), metadata={"uri": "memos/larkspur"})[0]
     assert new["document_id"] != old["document_id"]
-    assert stack.documents()["upload:memo.txt"]["id"] == new["document_id"]
+    assert new["replaced"] == old["document_id"]
+    assert stack.documents()["memos/larkspur"]["id"] == new["document_id"]
     assert "522" in stack.ask(question)["citations"][0]["quote"]
     assert stack.http.get(f"/v1/documents/{old['document_id']}").status_code == 404
     assert stack.http.get(f"/v1/documents/{old['document_id']}/pages/1").status_code == 404
     stack.http.delete(f"/v1/documents/{new['document_id']}").raise_for_status()
-    assert "upload:memo.txt" not in stack.documents()
+    assert "memos/larkspur" not in stack.documents()
     found = stack.http.post("/v1/search", json={"query": question, "k": 20}).json()["passages"]
     assert new["document_id"] not in {one["document_id"] for one in found}
     assert stack.http.get(f"/v1/documents/{new['document_id']}/pages/1").status_code == 404
     assert stack.http.delete(f"/v1/documents/{new['document_id']}").status_code == 404
+
+
+def test_two_files_of_one_name_live_side_by_side(stack: Any) -> None:
+    one, two = (stack.ingest(("10-K.txt", memo(figure)))[0] for figure in (633, 744))
+    assert two["replaced"] is None
+    assert {one["document_id"], two["document_id"]} <= {found["id"] for found in stack.documents().values()}
+    for job in (one, two):
+        stack.http.delete(f"/v1/documents/{job['document_id']}").raise_for_status()

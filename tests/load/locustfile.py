@@ -1,4 +1,4 @@
-"""A caller of POST /v1/ask with server-sent events; settings in the environment, as Locust reads no arguments of ours.
+"""A caller of streamed answers; settings in the environment, as Locust reads no arguments of ours.
 
 QUELEA_LOAD_URLS   gateways, separated by commas; a user keeps to one
 QUELEA_LOAD_IDEAL  milliseconds that an answer takes when nothing but the set delays is in the way
@@ -6,6 +6,7 @@ QUELEA_LOAD_PACE   questions a second that a user asks, whatever becomes of them
 QUELEA_LOAD_THINK  milliseconds that a user waits behind an answer, on average (exponential); 0: asks again at once
 QUELEA_LOAD_USED   file for what the callers themselves used: seconds of processor time
 QUELEA_LOAD_ASK    the question, or several with a line each, in turn
+QUELEA_LOAD_MODEL  empty: POST /v1/ask; else POST /v1/chat/completions asks this model, as any OpenAI-compatible server
 """
 
 from __future__ import annotations
@@ -24,9 +25,18 @@ URLS = itertools.cycle(os.environ["QUELEA_LOAD_URLS"].split(","))
 IDEAL = float(os.environ["QUELEA_LOAD_IDEAL"])
 PACE = float(os.environ["QUELEA_LOAD_PACE"])
 THINK = float(os.environ["QUELEA_LOAD_THINK"])
-QUESTIONS = itertools.cycle(
-    json.dumps({"question": line, "stream": True}) for line in os.environ["QUELEA_LOAD_ASK"].splitlines()
-)
+MODEL = os.environ["QUELEA_LOAD_MODEL"]
+PATH = "/v1/chat/completions" if MODEL else "/v1/ask"
+FIRST, LAST = (b"data: {", b'"stop"') if MODEL else (b"event: delta", b"event: answer")
+
+
+def body(question: str) -> str:
+    """A request for a streamed answer."""
+    chat = {"model": MODEL, "messages": [{"role": "user", "content": question}]}
+    return json.dumps({**(chat if MODEL else {"question": question}), "stream": True})
+
+
+QUESTIONS = itertools.cycle(body(line) for line in os.environ["QUELEA_LOAD_ASK"].splitlines())
 HEADERS = {"Content-Type": "application/json"}
 
 
@@ -51,7 +61,7 @@ class Reader(FastHttpUser):
 
     def on_start(self) -> None:
         """Keep to one gateway, as a front-end's connection does; those who think do not begin together either."""
-        self._url = next(URLS) + "/v1/ask"
+        self._url = next(URLS) + PATH
         if THINK:
             time.sleep(random.uniform(0, IDEAL + THINK) / 1000)
 
@@ -79,9 +89,9 @@ class Reader(FastHttpUser):
             reply.stream.block_size = 65536  # a read of 4 KiB at a time costs callers more than the gateway
             answered, last = False, b""
             while piece := reply.stream.readline(b"\n\n"):
-                if not first and piece.startswith(b"event: delta"):
+                if not first and piece.startswith(FIRST):
                     first = (time.perf_counter() - started) * 1000
-                answered, last = answered or piece.startswith(b"event: answer"), piece
+                answered, last = answered or LAST in piece, piece
             total = (time.perf_counter() - started) * 1000
             if not answered:
                 reply.failure(f"the stream ended without an answer: {bytes(last[:300])!r}")

@@ -57,6 +57,8 @@ class Under:
     folder: Path
     questions: str = QUESTION
     direct: str = ""
+    peer: str = ""
+    """Where hayhooks answers."""
     memory: list[tuple[float, float]] = field(default_factory=list)
 
     def used(self) -> dict[str, float]:
@@ -95,12 +97,19 @@ def compared(under: Under, users: int, seconds: float, *, think: float = 0.0) ->
 
 
 def step(
-    under: Under, users: int, seconds: float, *, rate: float = 0.0, think: float = 0.0, urls: list[str] | None = None
+    under: Under,
+    users: int,
+    seconds: float,
+    *,
+    rate: float = 0.0,
+    think: float = 0.0,
+    urls: list[str] | None = None,
+    model: str = "",
 ) -> dict[str, Any]:
     """So many users for so long; what Locust and the kernel say of it.
 
     With a rate: so many questions a second. With `think`: milliseconds between an answer and the next question, on
-    average. They ask the gateways, or `urls`.
+    average. They ask the gateways, or `urls`; with a model on the OpenAI-compatible route.
     """
     prefix = under.folder / f"users-{users}-{time.monotonic_ns()}"
     command = [sys.executable, "-m", "locust", "-f", str(HERE / "locustfile.py"), "--headless", "--only-summary"]
@@ -114,6 +123,7 @@ def step(
         "QUELEA_LOAD_THINK": str(think),
         "QUELEA_LOAD_USED": str(used),
         "QUELEA_LOAD_ASK": under.questions,
+        "QUELEA_LOAD_MODEL": model,
     }
     load = os.getloadavg()[0]
     with (under.folder / "locust.log").open("ab") as log:
@@ -138,6 +148,7 @@ def step(
     return {
         "users": users,
         "traffic": "paced" if rate else "spread" if think else "lockstep",
+        **({"model": model} if model else {}),
         **({"asked_per_second": round(rate, 1)} if rate else {}),
         "answers_per_second": round(of("answer", "Requests/s"), 1),
         "added_p50_ms": of("added", "50%"),
@@ -157,6 +168,14 @@ def step(
         "memory_mib": [round(held, 1), round(under.held(), 1)],
         "load_before": round(load, 1),
     }
+
+
+def beside_peer(under: Under, users: int, seconds: float, *, think: float = 0.0) -> Iterator[dict[str, Any]]:
+    """A step on the gateway, on its OpenAI-compatible route, and on hayhooks, all with the same users."""
+    yield compared(under, users, seconds, think=think)
+    if under.peer:
+        yield step(under, users, seconds, think=think, model="quelea")
+        yield step(under, users, seconds, think=think, model="assistant", urls=[under.peer])
 
 
 def curve(under: Under, calls: int, seconds: float) -> Iterator[dict[str, Any]]:
@@ -228,6 +247,15 @@ def on_mocks(stack: contextlib.ExitStack, given: argparse.Namespace, folder: Pat
         under.urls.append(f"http://127.0.0.1:{port}")
         under.pids["gateway-beside" if old else f"gateway-{number}"] = gateway.pid
         until(lambda: get(f"{under.urls[-1]}/readyz"), "the gateway", log)
+    if given.peer:
+        port = free_port()
+        command = [str(given.peer / "bin/hayhooks"), "run", "--host", "127.0.0.1", "--port", str(port)]
+        command += ["--pipelines-dir", str(HERE / "peers/hayhooks")]
+        named = {"QUELEA_PEER_MOCKS": at, "PYTHONPATH": str(HERE.parents[1] / "proto"), "LOG": "WARNING"}
+        named |= {"HAYSTACK_TELEMETRY_ENABLED": "false", "HAYHOOKS_TELEMETRY": "false"}
+        under.peer = f"http://127.0.0.1:{port}"
+        under.pids["peer"] = stack.enter_context(process(command, log, **named)).pid
+        until(lambda: get(f"{under.peer}/status"), "hayhooks", log)
     return under
 
 
@@ -250,6 +278,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--filings", type=int, default=200, help="documents the answers are from; checks remember some")
     parser.add_argument("--gather-ms", type=float, default=20.0, help="the generator's; 0: each piece by itself")
     parser.add_argument("--beside", type=Path, help="another checkout, of which one more gateway runs, to compare")
+    parser.add_argument("--peer", type=Path, help="an environment with hayhooks (peers/requirements.txt), to compare")
     parser.add_argument("--whole-stack", action="store_true", help="no mocks: all services, one filing in the store")
     parser.add_argument("--keep", type=Path, help="folder for logs and Locust's tables")
     return parser.parse_args()
@@ -278,11 +307,14 @@ def main() -> None:
         else:
             kinds = given.traffic.split(",") if under.ideal else ["lockstep"]
             rows = (
-                compared(under, 2 * count, given.seconds, think=under.ideal)
-                if kind == "spread"
-                else compared(under, count, given.seconds)
+                row
                 for count in users
                 for kind in kinds
+                for row in (
+                    beside_peer(under, 2 * count, given.seconds, think=under.ideal)
+                    if kind == "spread"
+                    else beside_peer(under, count, given.seconds)
+                )
             )
         for row in rows:
             print(json.dumps(row), flush=True)

@@ -147,10 +147,13 @@ class Room:
         changed = self.settings.model_copy(update=settings)
         self.refresh._shared = dataclasses.replace(self.refresh._shared, settings=changed)
 
-    async def submit(self, data: bytes, filename: str = "a.txt", *, uri: str = "", piece: int = 3) -> pb.Job:
+    async def submit(
+        self, data: bytes, filename: str = "a.txt", *, uri: str = "", uploader: str = "", piece: int = 3
+    ) -> pb.Job:
         async def messages() -> AsyncIterator[pb.SubmitDocumentRequest]:
             info = pb.DocumentInfo(filename=filename)
             info.metadata.uri = uri
+            info.metadata.uploader = uploader
             yield pb.SubmitDocumentRequest(info=info)
             for at in range(0, len(data), piece):
                 yield pb.SubmitDocumentRequest(chunk=data[at : at + piece])
@@ -165,8 +168,8 @@ class Room:
     async def job(self, job_id: str) -> pb.Job:
         return (await self.stub.GetJob(pb.GetJobRequest(id=job_id), timeout=60)).job
 
-    async def add(self, data: bytes, filename: str = "a.txt", *, uri: str = "") -> pb.Job:
-        job = await self.submit(data, filename, uri=uri)
+    async def add(self, data: bytes, filename: str = "a.txt", *, uri: str = "", uploader: str = "") -> pb.Job:
+        job = await self.submit(data, filename, uri=uri, uploader=uploader)
         await self.work()
         return await self.job(job.id)
 

@@ -20,7 +20,7 @@ from quelea_gateway.core.model import (
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.core.web import WebFound, WebPage
-from quelea_gateway.core.webroute import WebLimits, WebRoute
+from quelea_gateway.core.web_route import WebLimits, WebRoute
 from quelea_kit.errors import Unavailable
 
 AS_OF = "2024-02-01"

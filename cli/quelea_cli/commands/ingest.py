@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from quelea_cli.errors import EXIT_USAGE, CliError
+from quelea_cli.errors import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_UNREACHABLE, EXIT_USAGE, CliError
 from quelea_cli.gateway import Gateway, Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
 from quelea_cli.output import consoles, print_json, say
@@ -22,9 +25,13 @@ from quelea_cli.output import consoles, print_json, say
 KINDS = frozenset(
     ".pdf .html .htm .xhtml .docx .xlsx .xls .pptx .csv .tsv .json .jsonl .md .markdown .txt .text".split()
 )
+T = TypeVar("T")
+
 _POLL_SECONDS = 0.3
 _ASKED_AT_ONCE = 8
 _ENDED = ("succeeded", "failed")
+_PAUSES: Sequence[float] = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+"""Seconds between tries while the gateway, or a service behind it, is away; then the file has failed."""
 
 
 @dataclass
@@ -51,8 +58,8 @@ class Upload:
 def find_files(paths: list[Path]) -> tuple[list[Upload], int]:
     """Every named file, and those of known kinds below every named folder; and how many others were passed over.
 
-    The uri of a file names its place below the folder, so that a later version of it replaces this one, and files of
-    the same name in other folders do not.
+    The uri of a file names its folder and its place below it, so that a later version of it replaces this one, and
+    files of the same name elsewhere do not.
     """
     found: list[Upload] = []
     passed_over = 0
@@ -63,11 +70,11 @@ def find_files(paths: list[Path]) -> tuple[list[Upload], int]:
                 if not one.is_file() or any(part.startswith(".") for part in parts):
                     continue
                 if one.suffix.lower() in KINDS:
-                    found.append(Upload(one, f"upload:{one.relative_to(path).as_posix()}"))
+                    found.append(Upload(one, _uri_below(path, one)))
                 else:
                     passed_over += 1
         elif path.is_file():
-            found.append(Upload(path, f"upload:{path.name}"))
+            found.append(Upload(path, _uri_below(path.parent, path)))
         else:
             raise CliError(f"No such file or folder: {path}.", EXIT_USAGE)
     return found, passed_over
@@ -193,7 +200,17 @@ def ended_line(upload: Upload) -> str:
     if upload.error:
         return f"failed  {upload.name}: {upload.error}"
     total = (upload.job.get("progress") or {}).get("total", 0)
-    return f"ready   {upload.name} ({'already there' if upload.job.get('unchanged') else f'{total} pages'})"
+    how = "already there" if upload.job.get("unchanged") else f"{total} pages"
+    if replaced := upload.job.get("replaced"):
+        how += f", replaces document {replaced}"
+    return f"ready   {upload.name} ({how})"
+
+
+def _uri_below(folder: Path, file: Path) -> str:
+    """upload:reports~5d41402a/2023/10-K.pdf: two folders called reports are told apart by where they are."""
+    whole = folder.resolve()
+    place = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]
+    return f"upload:{whole.name}~{place}/{file.relative_to(folder).as_posix()}"
 
 
 def _with_bars(gateway: Gateway, uploads: list[Upload], metadata: Json, console: Console) -> None:
@@ -231,21 +248,37 @@ def _with_bars(gateway: Gateway, uploads: list[Upload], metadata: Json, console:
 def _follow(gateway: Gateway, uploads: list[Upload], metadata: Json, note: Callable[[Upload], None]) -> None:
     """Upload one after the other, asking for the oldest jobs in between, until all have ended."""
     waiting: list[Upload] = []
+    pauses: Sequence[float] = _PAUSES
     for upload in uploads:
         try:
-            _send(gateway, upload, metadata)
+            _patiently(functools.partial(_send, gateway, upload, metadata), pauses)
         except CliError as error:
-            if error.code not in (1, 5):  # no server or no key: the next file would fail the same way
+            if error.code not in (EXIT_FAILED, EXIT_NOT_FOUND, EXIT_UNREACHABLE):  # the next would fail the same way
                 raise
             upload.job = {"state": "failed", "error": error.message}
             note(upload)
+            if error.code == EXIT_UNREACHABLE:
+                pauses = ()  # the others are tried once each, until one is taken
             continue
+        pauses = _PAUSES
         waiting.append(upload)
         waiting = _ask_after(gateway, waiting, note, at_most=1)
     while waiting:
         waiting = _ask_after(gateway, waiting, note, at_most=_ASKED_AT_ONCE)
         if waiting:
             time.sleep(_POLL_SECONDS)
+
+
+def _patiently(call: Callable[[], T], pauses: Sequence[float] = _PAUSES) -> T:
+    """Call again while the gateway is away; CliError when it stays away."""
+    for pause in pauses:
+        try:
+            return call()
+        except CliError as error:
+            if error.code != EXIT_UNREACHABLE:
+                raise
+        time.sleep(pause)
+    return call()
 
 
 def _send(gateway: Gateway, upload: Upload, metadata: Json) -> None:
@@ -272,6 +305,6 @@ def _ask_after(
     gateway: Gateway, waiting: list[Upload], note: Callable[[Upload], None], *, at_most: int
 ) -> list[Upload]:
     for upload in waiting[:at_most]:
-        upload.job = gateway.request("GET", f"/v1/jobs/{upload.job['id']}")
+        upload.job = _patiently(functools.partial(gateway.request, "GET", f"/v1/jobs/{upload.job['id']}"))
         note(upload)
     return [upload for upload in waiting if upload.job.get("state") not in _ENDED]

@@ -58,6 +58,7 @@ class Home:
         self.market = self.root / "market"
         self.market_socket = self.root / "market-socket"
         self.data = (self.redis, self.index, self.documents, self.gateway, self.runs, self.market)
+        self.stack_secret = self.run / "stack-secret"
         self._record = self.run / "stack.json"
         self._lock = self.run / "lock"
 
@@ -141,6 +142,13 @@ class Home:
             time.sleep(0.05)
         self.clear()
         return sorted(left)
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write a file that its owner alone can read, from its first byte on."""
+    file.unlink(missing_ok=True)
+    with open(file, "x", opener=lambda path, flags: os.open(path, flags, 0o600), encoding="utf-8") as fresh:
+        fresh.write(text)
 
 
 def start_time(pid: int) -> str:

@@ -12,7 +12,7 @@ from quelea_kit.redis_server import find_redis_server
 
 from quelea_cli.stack.agent import agent_services, gateway_settings
 from quelea_cli.stack.engine import engine_service, generator_settings
-from quelea_cli.stack.home import Home
+from quelea_cli.stack.home import Home, write_private
 from quelea_cli.stack.model import Service
 from quelea_cli.stack.ports import free_ports
 from quelea_cli.stack.probes import LIVE, grpc_probe, http_probe, redis_probe
@@ -53,8 +53,10 @@ def url_of(options: Options) -> str:
 
 def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[Service]:
     """The processes of the stack. What the user has set in the environment wins, but for addresses and folders."""
-    # Of one certificate for all nothing would be told apart; `tls` makes one for each.
-    environment = {name: value for name, value in environment.items() if name != "QUELEA_TLS_DIR"}
+    # Of one certificate for all nothing would be told apart; `tls` makes one for each. The secret is this start's.
+    not_theirs = ("QUELEA_TLS_DIR", "QUELEA_STACK_SECRET")
+    environment = {name: value for name, value in environment.items() if name not in not_theirs}
+    shared = {} if options.tls else {"QUELEA_STACK_SECRET": _stack_secret(home)}
     names = ("redis", "embedder", "retriever", "search", "generator", "gateway")
     port = dict(zip(names, free_ports(len(names)), strict=True))
     at = {name: f"{LOOPBACK}:{number}" for name, number in port.items()}
@@ -81,7 +83,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
     with_agent: dict[str, str] = {}
     if options.agent:
         agent_ports = dict(zip(("door", "sandbox"), free_ports(2), strict=True))
-        agent = agent_services(home, agent_ports, options.agent, environment, options.log_level)
+        agent = agent_services(home, agent_ports, options.agent, {**environment, **shared}, options.log_level)
         with_agent = gateway_settings(home, agent_ports)
     http = f"[{options.host}]:{options.port}" if ":" in options.host else f"{options.host}:{options.port}"
 
@@ -105,7 +107,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
         return Service(
             name=name,
             command=(sys.executable, "-m", module or f"quelea_{name}"),
-            env={**usual, **environment, **ours, "PYTHONUNBUFFERED": "1"},
+            env={**usual, **environment, **shared, **ours, "PYTHONUNBUFFERED": "1"},
             probe=probe,
             live=live,
             ready_line="" if probe else _READY_LINES[name],
@@ -152,11 +154,18 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
     return secured(home.run / "tls", services)
 
 
+def _stack_secret(home: Home) -> str:
+    """What the services show one another: on loopback every user of the machine reaches their ports."""
+    secret = secrets.token_urlsafe(24)
+    write_private(home.stack_secret, secret)
+    return secret
+
+
 def _redis(home: Home, port: int, password: str, environment: Mapping[str, str]) -> Service:
     """Redis on loopback with a password of its own; what it has acknowledged survives a kill."""
     config = home.run / "redis.conf"
-    config.touch(mode=0o600)
-    config.write_text(
+    write_private(
+        config,
         "\n".join(
             (
                 f"bind {LOOPBACK}",
@@ -173,7 +182,6 @@ def _redis(home: Home, port: int, password: str, environment: Mapping[str, str])
                 "",
             )
         ),
-        encoding="utf-8",
     )
     return Service(
         name="redis",

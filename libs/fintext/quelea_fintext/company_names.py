@@ -26,9 +26,11 @@ HOMONYMS: dict[str, str] = LANGUAGES.table("companies.homonyms")
 """Short names that are parts of other words as well (完美的, 苹果汁) to patterns of where they are the company's."""
 
 _ENDS = re.compile(
-    rf"(?:[,.]?\s+(?:{LEGAL_FORM}|{GROUP_FORM}|platforms|the|class [a-c])\.?|\.com|\s*&\s*co\.?)+$", re.IGNORECASE
+    rf"(?:[,.]?\s{{1,8}}(?:{LEGAL_FORM}|{GROUP_FORM}|platforms|the|class [a-c])\.?|\.com"
+    rf"|\s{{0,8}}+&\s{{0,8}}+co\.?){{1,6}}$",
+    re.IGNORECASE,
 )
-_ENDS_WITHOUT_SPACE = re.compile(rf"(?:股份|集团|控股|责任)*(?:{LEGAL_FORM})$|(?:{GROUP_FORM})$", re.IGNORECASE)
+_ENDS_WITHOUT_SPACE = re.compile(rf"(?:股份|集团|控股|责任){{0,6}}(?:{LEGAL_FORM})$|(?:{GROUP_FORM})$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

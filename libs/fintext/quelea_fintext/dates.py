@@ -15,9 +15,9 @@ MONTHS = LANGUAGES.months()
 """Names and short forms of the months, lower case, to their numbers."""
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATE = re.compile(
-    rf"(?<![A-Za-z])(?P<m1>{_MONTH})\.?\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s+(?P<y1>(?:19|20)\d\d)"
-    rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m2>{_MONTH})\.?,?\s+(?P<y2>(?:19|20)\d\d)"
-    r"|(?P<y3>(?:19|20)\d\d)\s*年\s*(?P<m3>\d{1,2})\s*月\s*(?P<d3>\d{1,2})\s*日"
+    rf"(?<![A-Za-z])(?P<m1>{_MONTH})\.?\s{{1,8}}(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s{{0,8}},?\s{{1,8}}(?P<y1>(?:19|20)\d\d)"
+    rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s{{1,8}}(?P<m2>{_MONTH})\.?,?\s{{1,8}}(?P<y2>(?:19|20)\d\d)"
+    r"|(?P<y3>(?:19|20)\d\d)\s{0,8}+年\s{0,8}+(?P<m3>\d{1,2})\s{0,8}+月\s{0,8}+(?P<d3>\d{1,2})\s{0,8}+日"
     r"|(?<!\d)(?P<y4>(?:19|20)\d\d)[-/.](?P<m4>\d{1,2})[-/.](?P<d4>\d{1,2})(?!\d)",
     re.IGNORECASE,
 )

@@ -11,6 +11,7 @@ import unicodedata
 from functools import lru_cache
 
 from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.sentences import sentence_spans
 
 _ORDERS = tuple(
     (tuple(one["words"]), re.compile(one["pattern"]))
@@ -24,6 +25,11 @@ _INVISIBLE = re.compile(
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
 """Unicode tag characters: text that models read and people do not see."""
 _SPACES = re.compile(r"[^\S\n]+")
+_LINES = re.compile(r" ?\n[ \n]*")
+"""Of white space that has no runs of spaces any more; the orders' patterns know short white space only."""
+_LINE = re.compile(r"[^\n]+")
+_LONGEST_ORDER = 3
+"""Sentences or lines over which one order may be broken."""
 
 
 def strip_invisible(text: str) -> str:
@@ -37,6 +43,25 @@ def reads_like_instructions(text: str) -> bool:
     if _TAGS.search(text):
         return True
     # Full-width and invisible characters are a common disguise.
-    plain = _SPACES.sub(" ", strip_invisible(unicodedata.normalize("NFKC", text))).lower()
+    plain = _LINES.sub("\n", _SPACES.sub(" ", strip_invisible(unicodedata.normalize("NFKC", text)))).lower()
     flat = plain.replace("\n", " ")
     return any(any(word in flat for word in words) and pattern.search(plain) for words, pattern in _ORDERS)
+
+
+@lru_cache(maxsize=512)
+def instruction_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Spans of the sentences and lines that read like instructions, in order; the rest of the text is as good as any.
+
+    An order that is broken over lines or sentences is found in the shortest run of them that reads like one; where no
+    run of three does, it is the whole text.
+    """
+    if not reads_like_instructions(text):
+        return ()
+    pieces = [span for line in _LINE.finditer(text) for span in sentence_spans(text, *line.span())]
+    bad: set[int] = set()
+    for length in range(1, _LONGEST_ORDER + 1):
+        for first in range(len(pieces) - length + 1):
+            run = range(first, first + length)
+            if bad.isdisjoint(run) and reads_like_instructions(text[pieces[first][0] : pieces[run[-1]][1]]):
+                bad.update(run)
+    return tuple(pieces[at] for at in sorted(bad)) or ((0, len(text)),)

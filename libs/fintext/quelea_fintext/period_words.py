@@ -167,8 +167,8 @@ def month_number(word: str) -> int:
 
 
 _MONTH_OF_YEAR = re.compile(
-    rf"\b(?P<m1>{MONTH})\.?\s*,?\s*(?P<quarter>quarter\s+(?:of\s+)?)?(?:of\s+)?(?P<y1>{YEAR})\b"
-    rf"|(?<!\d)(?P<y2>{YEAR})\s*年的?\s*(?P<m2>\d{{1,2}}|{HAN_MONTH})\s*月(?!\s*\d)"
+    rf"\b(?P<m1>{MONTH})\.?\s{{0,8}}+,?\s{{0,8}}+(?P<quarter>quarter\s{{1,8}}(?:of\s{{1,8}})?)?(?:of\s{{1,8}})?(?P<y1>{YEAR})\b"
+    rf"|(?<!\d)(?P<y2>{YEAR})\s{{0,8}}+年的?\s{{0,8}}+(?P<m2>\d{{1,2}}|{HAN_MONTH})\s{{0,8}}+月(?!\s{{0,8}}+\d)"
     rf"|(?<![\d.,/-])(?P<y3>{YEAR})-(?P<m3>0[1-9]|1[0-2])(?![\d/-])",
     re.IGNORECASE,
 )

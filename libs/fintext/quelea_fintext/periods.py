@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -67,6 +68,10 @@ NO_PERIOD = ReportingPeriod()
 """Of a document that is of no period, or of an unknown one."""
 
 
+_REACH = 80
+"""Code points beside a year in which the words stand that say what it is."""
+
+
 class PeriodReader:
     """Reads the periods that texts name.
 
@@ -116,14 +121,18 @@ class PeriodReader:
             text: As `period_words.usual` makes it; spans are in code points of it.
         """
         found = [Period("date", one.day.year, day=one.day, start=one.start, end=one.end) for one in find_dates(text)]
+        taken = bytearray(len(text))
+        for one in found:
+            taken[one.start : one.end] = b"\1" * (one.end - one.start)
         for month in find_months(text):
-            if _is_free(month.start, month.end, found):
+            if not any(taken[month.start : month.end]):
                 one = Period("month", month.year, month.month, start=month.start, end=month.end)
                 sure = self._said_year.search(text, month.start, month.end) is not None
                 found.append(replace(one, ends_quarter=month.ends_quarter, certain=sure))
+                taken[one.start : one.end] = b"\1" * (one.end - one.start)
         days = any(one.kind == "date" for one in found)
-        years = [match for match in self._years.finditer(text) if _is_free(*match.span(), found)]
-        parts = [match for match in self._parts.finditer(text) if _is_free(*match.span(), found)]
+        years = [match for match in self._years.finditer(text) if not any(taken[slice(*match.span())])]
+        parts = [match for match in self._parts.finditer(text) if not any(taken[slice(*match.span())])]
         used: set[int] = set()
         for part in parts:
             year = self._year_of(text, part, years)
@@ -137,8 +146,8 @@ class PeriodReader:
 
     def _year_of(self, text: str, part: re.Match[str], years: Sequence[re.Match[str]]) -> re.Match[str] | None:
         """The year that belongs to a part: right before it, else the next one after it, else the last one before it."""
-        before = [year for year in years if year.end() <= part.start()]
-        after = [year for year in years if year.start() >= part.end()]
+        before = years[: bisect_right(years, part.start(), key=re.Match.end)][-1:]
+        after = years[bisect_left(years, part.end(), key=re.Match.start) :][:1]
         if before and self._year_then_part.fullmatch(text[before[-1].end() : part.start()]):
             return before[-1]
         between = text[part.end() : after[0].start()] if after else ""
@@ -167,7 +176,7 @@ class PeriodReader:
         )
 
     def _year(self, text: str, match: re.Match[str]) -> Period:
-        before, after = text[: match.start()], text[match.end() :]
+        before, after = text[max(0, match.start() - _REACH) : match.start()], text[match.end() : match.end() + _REACH]
         fiscal, calendar = self._whose(match)
         named = fiscal or calendar
         if not named and (self._none_before.search(before) or self._none_after.search(after)):
@@ -176,10 +185,6 @@ class PeriodReader:
             return Period("year", -1)  # "23年" alone: as likely a number of years
         sure = named or match["post"] or (self._sure_before.search(before) and self._sure_after.search(after))
         return Period("year", _full(match), 0, None, fiscal, calendar, bool(sure), start=match.start(), end=match.end())
-
-
-def _is_free(start: int, end: int, taken: Sequence[Period]) -> bool:
-    return all(end <= one.start or start >= one.end for one in taken)
 
 
 def _full(match: re.Match[str]) -> int:

@@ -11,7 +11,7 @@ _MAY_END = re.compile(
     r"[。！？!?；…]+[\"'”’）】》」』\])]*"
     r"|\.[\"'”’)\]]*(?=\s+[\"'“‘(\[•]?[A-Z0-9$€£☒☐\u4e00-\u9fff])"
 )
-_LAST_WORD = re.compile(r"([A-Za-z][A-Za-z.]*|\d+)$")
+_LAST_WORD = re.compile(r"(?<![A-Za-z.\d])([A-Za-z][A-Za-z.]{0,20}|\d{1,20})$")
 _CLAUSE = re.compile(r"[;；,，、:：]\s*|\s[–—]\s|\)\s|\s(?=(?:and|or|but|which|that|including)\s)")
 
 

@@ -47,19 +47,22 @@ _NEAR_TODAY = re.compile(
     re.IGNORECASE,
 )
 _WEEK = re.compile(
-    rf"\bweek\s+(?P<w>\d{{1,2}})\s+(?:of|in)\s+(?P<y>{YEAR})\b|\b(?P<w2>\d{{1,2}})(?:st|nd|rd|th)\s+week\s+(?:of|in)\s+(?P<y2>{YEAR})\b"
-    rf"|(?<!\d)(?P<y3>{YEAR})\s*年?\s*第\s*(?P<w3>\d{{1,2}})\s*(?:周|个?星期)|(?P<last>{RELATIVE['last week']})",
+    rf"\bweek\s{{1,8}}(?P<w>\d{{1,2}})\s{{1,8}}(?:of|in)\s{{1,8}}(?P<y>{YEAR})\b"
+    rf"|\b(?P<w2>\d{{1,2}})(?:st|nd|rd|th)\s{{1,8}}week\s{{1,8}}(?:of|in)\s{{1,8}}(?P<y2>{YEAR})\b"
+    rf"|(?<!\d)(?P<y3>{YEAR})\s{{0,8}}+年?\s{{0,8}}+第\s{{0,8}}+(?P<w3>\d{{1,2}})\s{{0,8}}+(?:周|个?星期)"
+    rf"|(?P<last>{RELATIVE['last week']})",
     re.IGNORECASE,
 )
 _NAMED_ALONE = re.compile(
-    rf"\b(?:spring|summer|autumn|winter|fall(?=\s+(?:of\s+)?{YEAR}))\s+(?:of\s+)?{YEAR}\b|(?<!\d){YEAR}\s*年?\s*的?[春夏秋冬][季天]"
-    rf"|(?:农历|阴历|旧历)[^，。？?的]{{0,12}}|(?:正|腊|冬)月(?!饼)|闰[一二三四五六七八九十正冬腊]+月|\blunar\s+(?:month|year)\w*"
-    rf"|\b(?:first|second)\s+half\s+of\s+(?:the\s+)?(?:Q[1-4]|(?:{NTH})\s+quarter)\b[^?.]{{0,12}}"
+    rf"\b(?:spring|summer|autumn|winter|fall(?=\s{{1,8}}(?:of\s{{1,8}})?{YEAR}))\s{{1,8}}(?:of\s{{1,8}})?{YEAR}\b"
+    rf"|(?<!\d){YEAR}\s{{0,8}}+年?\s{{0,8}}+的?[春夏秋冬][季天]"
+    rf"|(?:农历|阴历|旧历)[^，。？?的]{{0,12}}|(?:正|腊|冬)月(?!饼)|闰[一二三四五六七八九十正冬腊]+月|\blunar\s{{1,8}}(?:month|year)\w*"
+    rf"|\b(?:first|second)\s{{1,8}}half\s{{1,8}}of\s{{1,8}}(?:the\s{{1,8}})?(?:Q[1-4]|(?:{NTH})\s{{1,8}}quarter)\b[^?.]{{0,12}}"
     r"|\bhalf[- ]quarters?\b|\bquarter[\s-]+and[\s-]+a[\s-]+half\b"
-    rf"|(?:{YEAR}\s*年?)?\s*第?{HAN_NTH}季度的?[前后上下]半(?:段|期|部分)?"
-    r"|[上中下]旬|\b(?:\w+\s+)?trimester\b"
-    rf"|\b(?:early|mid|late)[\s-]{YEAR}\b|(?<!\d){YEAR}\s*年[初末底]"
-    r"|\b(?:Black\s+Friday|Cyber\s+Monday|Christmas|Thanksgiving|Easter|Halloween|Singles['’]?\s+Day|Prime\s+Day|Diwali)\b"
+    rf"|(?:{YEAR}\s{{0,8}}+年?)?\s{{0,8}}+第?{HAN_NTH}季度的?[前后上下]半(?:段|期|部分)?"
+    r"|[上中下]旬|\b(?:\w+\s{1,8})?trimester\b"
+    rf"|\b(?:early|mid|late)[\s-]{YEAR}\b|(?<!\d){YEAR}\s{{0,8}}+年[初末底]"
+    r"|\b(?:Black\s{1,8}Friday|Cyber\s{1,8}Monday|Christmas|Thanksgiving|Easter|Halloween|Singles['’]?\s{1,8}Day|Prime\s{1,8}Day|Diwali)\b"
     r"|春节|国庆|中秋|端午|元旦|清明节?|圣诞节?|黄金周|双(?:十[一二]|1[12])",
     re.IGNORECASE,
 )

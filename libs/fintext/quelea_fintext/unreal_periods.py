@@ -26,23 +26,23 @@ _FAR = r"1[0-8]\d\d|2[1-9]\d\d|[3-9]\d{3}"
 _NO_YEAR = r"0|zero|\d{3}|\d{5,6}"
 """Digits of none, after "fiscal year", or before 财年."""
 _FAR_YEAR = re.compile(
-    rf"\b(?:{FISCAL}|(?:in|of|for|during)(?:\s+the)?(?:\s+year)?|year)\s*(?P<y>{_FAR})(?:s\b|\b)"
-    r"(?!\s*(?:[,.]\d|%|million|billion|thousand|shares|people|employees|customers|units|stores))"
-    r"|(?<!\w)Q[1-4]\s*,?\s*(?P<q>1[0-8]\d\d)\b|\bthe\s+year\s+\d{1,3}\b(?!\s*(?:of|in)\b)"
-    rf"|\b(?:FY|(?:fiscal|financial|calendar)(?:\s+year)?)\s*(?:{_NO_YEAR})(?![\w%]|[.,]\d)"
-    rf"|(?<![\d.,])(?:{_NO_YEAR})\s*(?:财年|财政年度)|(?<![\d.,])\d{{5}}\s*年"
-    r"|\b(?!2[01])\d{1,2}(?:st|nd|rd|th)\s+century\b|(?<!\d)(?!2[01])\d{1,2}\s*世纪"
-    r"|\b\d{1,4}\s*(?:BCE?|B\.C\.)(?!\w)|公元前[\d一二三四五六七八九十百千]*年?|(?:三国|[清明唐宋汉秦隋]朝|民国)(?:时期?|年间)?"
-    rf"|(?<![\d.,])(?P<z>{_FAR})\s*(?:{HAN_YEAR})",
+    rf"\b(?:{FISCAL}|(?:in|of|for|during)(?:\s{{1,8}}the)?(?:\s{{1,8}}year)?|year)\s{{0,8}}+(?P<y>{_FAR})(?:s\b|\b)"
+    r"(?!\s{0,8}+(?:[,.]\d|%|million|billion|thousand|shares|people|employees|customers|units|stores))"
+    r"|(?<!\w)Q[1-4]\s{0,8}+,?\s{0,8}+(?P<q>1[0-8]\d\d)\b|\bthe\s{1,8}year\s{1,8}\d{1,3}\b(?!\s{0,8}+(?:of|in)\b)"
+    rf"|\b(?:FY|(?:fiscal|financial|calendar)(?:\s{{1,8}}year)?)\s{{0,8}}+(?:{_NO_YEAR})(?![\w%]|[.,]\d)"
+    rf"|(?<![\d.,])(?:{_NO_YEAR})\s{{0,8}}+(?:财年|财政年度)|(?<![\d.,])\d{{5}}\s{{0,8}}+年"
+    r"|\b(?!2[01])\d{1,2}(?:st|nd|rd|th)\s{1,8}century\b|(?<!\d)(?!2[01])\d{1,2}\s{0,8}+世纪"
+    r"|\b\d{1,4}\s{0,8}+(?:BCE?|B\.C\.)(?!\w)|公元前[\d一二三四五六七八九十百千]*年?|(?:三国|[清明唐宋汉秦隋]朝|民国)(?:时期?|年间)?"
+    rf"|(?<![\d.,])(?P<z>{_FAR})\s{{0,8}}+(?:{HAN_YEAR})",
     re.IGNORECASE,
 )
 """Years of which no report can be: of three centuries ago, or hence."""
 _FINANCE = re.compile(rf"\b(?:{FLOWS}|cash|dividends?|guidance)\b|{HAN_FLOWS}|现金|财报", re.IGNORECASE)
 """With it Q5 is meant for a quarter; without, it may be a car or a question's number."""
 _FUTURE_QUARTER = re.compile(
-    rf"(?<![\w-])(?:Q(?P<q1>[1-4])|(?P<o>{NTH})\s+(?:fiscal\s+)?quarter)[\s,]*(?:of\s+)?(?:the\s+)?"
-    r"(?:FY|fiscal(?:\s+year)?\s*)?(?P<y1>20\d\d)\b"
-    rf"|(?P<y2>20\d\d)\s*(?:年|财年|年度)?\s*(?:Q(?P<q2>[1-4])(?!\d)|第?\s*(?P<z>{HAN_NTH})\s*个?(?:季度|财季))",
+    rf"(?<![\w-])(?:Q(?P<q1>[1-4])|(?P<o>{NTH})\s{{1,8}}(?:fiscal\s{{1,8}})?quarter)[\s,]*(?:of\s{{1,8}})?(?:the\s{{1,8}})?"
+    r"(?:FY|fiscal(?:\s{1,8}year)?\s{0,8}+)?(?P<y1>20\d\d)\b"
+    rf"|(?P<y2>20\d\d)\s{{0,8}}+(?:年|财年|年度)?\s{{0,8}}+(?:Q(?P<q2>[1-4])(?!\d)|第?\s{{0,8}}+(?P<z>{HAN_NTH})\s{{0,8}}+个?(?:季度|财季))",
     re.IGNORECASE,
 )
 _FUTURE_YEAR = re.compile(

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import grpc
 from opentelemetry.instrumentation.grpc import aio_client_interceptors
 
-from quelea_kit import tls
+from quelea_kit import stack_secret, tls
 from quelea_kit.renewing_channel import RenewingChannel
 from quelea_kit.rpc_tracing import PassingChannel
+from quelea_kit.stack_secret import SecretChannel
 from quelea_kit.tracing import is_collected
 from quelea_kit.wire_errors import from_rpc_error
 
@@ -37,7 +38,8 @@ def channel(
 ) -> grpc.aio.Channel:
     """A channel to every replica behind a name. Keep a reference: a channel closes itself when nobody holds it.
 
-    With QUELEA_TLS_DIR it is mutual TLS (quelea_kit.tls), and the server's certificate must name the target's host.
+    With QUELEA_TLS_DIR it is mutual TLS (quelea_kit.tls), and the server's certificate must name the target's host;
+    without, calls carry QUELEA_STACK_SECRET where that is set (quelea_kit.stack_secret).
 
     Args:
         target: host:port, or any gRPC target.
@@ -91,10 +93,13 @@ def channel(
         return grpc.aio.secure_channel(target, shown, options=options, interceptors=interceptors())
 
     folder = folder or tls.from_environment()
-    if folder is None:
-        made = grpc.aio.insecure_channel(target, options=options, interceptors=interceptors())
-    else:
+    made: grpc.aio.Channel
+    if folder is not None:
         made = RenewingChannel(folder, secure)
+    else:
+        made = grpc.aio.insecure_channel(target, options=options, interceptors=interceptors())
+        if secret := stack_secret.from_environment():
+            made = SecretChannel(made, secret)
     return made if is_collected() else PassingChannel(made)
 
 

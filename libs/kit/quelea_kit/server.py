@@ -16,12 +16,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from opentelemetry.trace import Span
 
+from quelea_kit import stack_secret
 from quelea_kit.disk import Disk
-from quelea_kit.errors import DeadlineExceeded, DiskFull, Overloaded, QueleaError
+from quelea_kit.errors import DeadlineExceeded, DiskFull, InvalidInput, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
 from quelea_kit.rpc_tracing import ended, server_span
@@ -51,8 +53,9 @@ _UNGUARDED = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 class _Guard(grpc.aio.ServerInterceptor):
     """Deadline, concurrency bound, errors, metrics and a span around every rpc but health and reflection."""
 
-    def __init__(self, settings: ServiceSettings, callers: Callers) -> None:
+    def __init__(self, settings: ServiceSettings, callers: Callers, secret: str) -> None:
         self._callers = callers
+        self._secret = secret
         self._max_deadline = settings.max_deadline_seconds
         self._max_calls = settings.max_concurrent_calls
         self._calls = 0
@@ -72,20 +75,25 @@ class _Guard(grpc.aio.ServerInterceptor):
         else:
             inner, wrap = self._stream(method, handler.stream_stream), grpc.stream_stream_rpc_method_handler
         return wrap(
-            inner, request_deserializer=handler.request_deserializer, response_serializer=handler.response_serializer
+            inner,
+            request_deserializer=_decoder(handler.request_deserializer),
+            response_serializer=handler.response_serializer,
         )
 
     def _unary(self, method: str, behaviour: Any) -> Any:
         async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
             async with self._call(method, context):
-                return await behaviour(request, context)
+                return await behaviour(_decoded(request), context)
 
         return call
 
     def _stream(self, method: str, behaviour: Any) -> Any:
         # A coroutine that writes, no generator: that one, left by its caller, gRPC leaves to the garbage collector.
         async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
-            async with self._call(method, context), contextlib.aclosing(behaviour(request, context)) as events:
+            async with (
+                self._call(method, context),
+                contextlib.aclosing(behaviour(_decoded(request), context)) as events,
+            ):
                 async for event in events:
                     try:
                         await context.write(event)
@@ -114,6 +122,7 @@ class _Guard(grpc.aio.ServerInterceptor):
         RPC_IN_FLIGHT.labels(method).inc()
         try:
             self._callers.check(context)
+            stack_secret.check(self._secret, context)
             if self._calls > self._max_calls:
                 RPC_REFUSED.labels(method).inc()
                 raise Overloaded(
@@ -147,6 +156,32 @@ class _Guard(grpc.aio.ServerInterceptor):
             RPC_SECONDS.labels(method, code).observe(time.perf_counter() - started)
 
 
+class _Undecodable:
+    """Stands for a request that is no valid message. gRPC itself would answer INTERNAL, as if the fault were ours."""
+
+
+def _decoder(decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    def attempt(data: bytes) -> Any:
+        try:
+            return decode(data)
+        except DecodeError:
+            return _Undecodable()
+
+    return attempt
+
+
+def _decoded(request: Any) -> Any:
+    """The request, or the stream of them. Raises InvalidInput for one that is no valid message."""
+    if isinstance(request, _Undecodable):
+        raise InvalidInput("The request is no valid message of this rpc; its texts must be UTF-8 without surrogates.")
+    return _each_decoded(request) if hasattr(request, "__aiter__") else request
+
+
+async def _each_decoded(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async for request in requests:
+        yield _decoded(request)
+
+
 class Server:
     """A grpc.aio server with health, reflection and the guard.
 
@@ -157,7 +192,8 @@ class Server:
         ready: Checked every few seconds; health says NOT_SERVING while it raises.
         tls: Certificate of the listener; None: that of QUELEA_TLS_DIR, and none where that is not set.
         disk: Where the service's data lie; None: it keeps none on a disk.
-        outside: Callers come from outside and have no certificate of ours: QUELEA_TLS_DIR is not for them.
+        outside: Callers come from outside and have no certificate of ours: neither QUELEA_TLS_DIR nor
+            QUELEA_STACK_SECRET is for them.
 
     Raises:
         Conflict: The certificate cannot be used, or callers are listed and there is none.
@@ -175,7 +211,8 @@ class Server:
         outside: bool = False,
     ) -> None:
         self._tls = tls if tls or outside else from_environment()
-        guard = _Guard(settings, Callers(settings.allowed_callers, self._tls))
+        secret = "" if self._tls or outside else stack_secret.from_environment()
+        guard = _Guard(settings, Callers(settings.allowed_callers, self._tls), secret)
         size = settings.max_message_bytes
         self._settings = settings
         self._services = services
@@ -248,7 +285,7 @@ class Server:
             if not self._disk_short:
                 log.warning("disk_short", why=error.message)
         self._disk_short = status != health_pb2.HealthCheckResponse.SERVING
-        await self._health.set(WRITING, health_pb2.HealthCheckResponse(status=status))
+        await self._health.set(WRITING, status)
 
     async def _watch_ready(self) -> None:
         was: bool | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from quelea.embedder.v1 import embedder_pb2_grpc as pb_grpc
@@ -13,6 +14,7 @@ from quelea_kit.metrics import start_metrics
 from quelea_kit.server import Server, run, serve
 from quelea_kit.tracing import setup_tracing
 
+from quelea_embedder.adapters.openvino_encoder import NotForOpenVino, OpenVinoEncoder
 from quelea_embedder.core.batching import Batcher, Limits
 from quelea_embedder.core.embedding import Embedding, VectorCache
 from quelea_embedder.core.entailment import CrossEncoder, Entailment, EntailmentLimits
@@ -23,16 +25,28 @@ from quelea_embedder.settings import EmbedderSettings
 
 log = get_logger(__name__)
 
+_GPU_FILES = ("nvidia[0-9]*", "kfd", "dxg")  # under /dev: NVIDIA's, AMD's, that of Linux in Windows
+_TORCH = "`make torch`, or pip install 'quelea-embedder[torch]'"
+
 
 def load(settings: EmbedderSettings) -> Encoder:
     """The encoder that the settings ask for.
 
     Raises:
         FileNotFoundError: There is no such model folder.
+        ImportError: The model needs torch, which is not installed.
         OSError: The hub does not answer, or the folder is no model.
-        ValueError: The two towers do not fit together.
+        ValueError: The two towers do not fit together, or the runtime or processor cannot do what is asked.
     """
-    query, passage = settings.query_model or settings.model, settings.passage_model or settings.model
+    if settings.runtime != "torch" and (settings.runtime == "openvino" or not _wants_gpu(settings.device)):
+        try:
+            return _load_for_openvino(settings)
+        except NotForOpenVino as error:
+            if settings.runtime == "openvino":
+                raise
+            _check_torch(f"the model ({error})")
+    _check_torch("this model with runtime torch or on a GPU")
+    query, passage = _choose_models(settings)
     if all(Path(name).expanduser().is_dir() for name in (query, passage)):
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the hub's client is imported: nothing then asks the network
     from quelea_embedder.adapters.sentence_transformer import (  # noqa: PLC0415  # torch takes seconds to import
@@ -50,16 +64,54 @@ def load(settings: EmbedderSettings) -> Encoder:
     )
 
 
+def _load_for_openvino(settings: EmbedderSettings) -> Encoder:
+    if settings.device not in ("auto", "cpu"):
+        raise ValueError(f"runtime openvino is for device cpu, not {settings.device}")
+    query, passage = _choose_models(settings)
+    return OpenVinoEncoder(
+        query,
+        passage,
+        query_prefix=settings.query_prefix,
+        passage_prefix=settings.passage_prefix,
+        precision=settings.precision,
+        workers=settings.worker_count("cpu"),
+        threads=settings.threads,
+        max_tokens=settings.max_tokens,
+    )
+
+
+def _choose_models(settings: EmbedderSettings) -> tuple[str, str]:
+    return settings.query_model or settings.model, settings.passage_model or settings.model
+
+
+def _wants_gpu(device: str) -> bool:
+    """Whether torch is to be asked for a device: on "auto" only where it is installed and the system shows a GPU."""
+    if device != "auto":
+        return device != "cpu"
+    if find_spec("torch") is None or not any(any(Path("/dev").glob(name)) for name in _GPU_FILES):
+        return False
+    from quelea_embedder.adapters.sentence_transformer import choose_device  # noqa: PLC0415  # torch takes seconds
+
+    return choose_device(device) != "cpu"
+
+
+def _check_torch(what: str) -> None:
+    if find_spec("torch") is None or find_spec("sentence_transformers") is None:
+        raise ModuleNotFoundError(f"{what} needs torch; install it with {_TORCH}")
+
+
 def load_cross_encoder(settings: EmbedderSettings) -> CrossEncoder | None:
     """The cross-encoder that the settings name; None: they name none.
 
     Raises:
         FileNotFoundError: There is no such folder.
+        ImportError: torch is not installed.
         OSError: The folder holds no model.
         ValueError: Its labels are not the three of natural language inference.
     """
     if not settings.cross_encoder:
         return None
+    _check_torch("the cross-encoder")
     from quelea_embedder.adapters.cross_encoder import (  # noqa: PLC0415  # torch takes seconds to import
         SentenceTransformerCrossEncoder,
     )
@@ -112,7 +164,7 @@ async def main() -> int:
     try:
         encoder = load(settings)
         cross_encoder = load_cross_encoder(settings)
-    except (OSError, ValueError) as error:
+    except (ImportError, OSError, ValueError) as error:
         log.error("no_model", why=str(error))
         return 1
     embedding, batcher = await build(settings, encoder)

@@ -9,7 +9,10 @@ the machine does matters less. On a busy machine look at the ratios by processor
 takes when 32 callers share batches (times the cores, which one caller cannot all use), and how much of the time for a
 passage, gRPC at both ends included, is the encoder's. The cache of queries is off.
 
-Run as: python -m quelea_embedder.bench [--json] [--rounds N]
+With --against RUNTIME:PRECISION, for example torch:auto, the encoder as it is set is compared with that one instead:
+passages of mixed lengths through the queue, and single queries, in turns.
+
+Run as: python -m quelea_embedder.bench [--json] [--rounds N] [--against RUNTIME:PRECISION]
 """
 
 from __future__ import annotations
@@ -26,9 +29,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import torch
 from quelea.embedder.v1 import embedder_pb2 as pb
 from quelea.embedder.v1 import embedder_pb2_grpc as pb_grpc
 from quelea_kit.client import channel, unary
@@ -44,6 +47,8 @@ QUERIES_ALONE = 48
 QUERIES_EACH = 8
 PASSAGES_DIRECT = 16
 BATCH_SIZES = (1, 4, 16)
+PASSAGES_COMPARED = 48
+QUERIES_COMPARED = 24
 
 _WORDS = (
     "net sales of services and products increased compared with the quarter ended due to higher demand in Americas "
@@ -86,12 +91,21 @@ class _Clock:
         return Rate(count / (time.perf_counter() - self._wall), (time.process_time() - self._cpu) / count)
 
 
-def direct_rates(encoder: Encoder, passages: Sequence[str], cores: int) -> dict[str, Rate]:
+def load_ways(settings: EmbedderSettings, cores: int) -> dict[tuple[int, int], Encoder]:
+    """The encoder for each way to use the cores: (threads that call it, its own threads for each of them)."""
+    ways = {(1, cores), (cores, 1)}
+    return {
+        (pools, threads): load(settings.model_copy(update={"workers": pools, "threads": threads}))
+        for pools, threads in ways
+    }
+
+
+def direct_rates(ways: dict[tuple[int, int], Encoder], passages: Sequence[str]) -> dict[str, Rate]:
     """Passages a second of the encoder itself, by batch size and by how the cores are used."""
     rates: dict[str, Rate] = {}
-    for pools, threads in {(1, cores), (cores, 1)}:
-        with ThreadPoolExecutor(pools, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
-            encode: Callable[[list[str]], Any] = lambda batch: encoder.encode(batch, Kind.PASSAGE)  # noqa: E731
+    for (pools, threads), encoder in ways.items():
+        with ThreadPoolExecutor(pools, initializer=encoder.start_thread) as pool:
+            encode: Callable[[list[str]], Any] = partial(encoder.encode, kind=Kind.PASSAGE)
             list(pool.map(encode, [list(passages[:1])] * pools))
             for size in BATCH_SIZES:
                 batches = [list(passages[i : i + size]) for i in range(0, len(passages), size)]
@@ -129,6 +143,7 @@ async def measure(rounds: int) -> dict[str, Any]:
     server = Server(settings, [NAME], lambda s: pb_grpc.add_EmbedderServiceServicer_to_server(service, s))
     await server.start()
     cores = len(os.sched_getaffinity(0))
+    ways = load_ways(settings, cores)
     queries, passages = texts(8, 1), texts(145, 2)
     found: dict[str, list[float]] = defaultdict(list)
     best_ways: list[str] = []
@@ -138,7 +153,7 @@ async def measure(rounds: int) -> dict[str, Any]:
         for _ in range(rounds):
             one = await callers.rate(1, QUERIES_ALONE, queries, pb.EMBED_KIND_QUERY)
             many = await callers.rate(CALLERS, QUERIES_EACH, queries, pb.EMBED_KIND_QUERY)
-            direct = await asyncio.to_thread(direct_rates, encoder, _take(passages, PASSAGES_DIRECT), cores)
+            direct = await asyncio.to_thread(direct_rates, ways, _take(passages, PASSAGES_DIRECT))
             served = await callers.rate(CALLERS, 1, passages, pb.EMBED_KIND_PASSAGE)
             way = max(direct, key=lambda name: direct[name].per_second)
             best_ways.append(way)
@@ -185,15 +200,53 @@ async def measure(rounds: int) -> dict[str, Any]:
     }
 
 
+async def compare(rounds: int, other: str) -> dict[str, Any]:
+    """The encoder as it is set against another runtime and precision, each behind a queue of its own."""
+    runtime, _, precision = other.partition(":")
+    settings = EmbedderSettings(cache_queries=0)
+    both = {
+        "ours": settings,
+        "other": EmbedderSettings.model_validate(
+            {**settings.model_dump(), "runtime": runtime, "precision": precision or "auto"}
+        ),
+    }
+    built = {name: await build(one, load(one)) for name, one in both.items()}
+    draw = random.Random(4)  # noqa: S311  # nothing secret about it
+    queries, found = texts(8, 1), defaultdict(list)
+    for _ in range(rounds):
+        passages = [next(texts(draw.randint(20, 220), draw.randint(0, 1 << 30))) for _ in range(PASSAGES_COMPARED)]
+        asked = _take(queries, QUERIES_COMPARED)
+        for name, (embedding, _) in built.items():
+            clock = _Clock()
+            await embedding.embed(passages, Kind.PASSAGE)
+            of_passages, clock = clock.rate(len(passages)), _Clock()
+            for query in asked:
+                await embedding.embed([query], Kind.QUERY)
+            found[name].append((of_passages, clock.rate(len(asked))))
+    for _, batcher in built.values():
+        await batcher.stop()
+    figures: dict[str, Any] = {name: embedding.info.model for name, (embedding, _) in built.items()}
+    for at, kind in enumerate(("passages", "queries")):
+        for name, rates in found.items():
+            figures[f"{kind}_per_second_{name}"] = round(statistics.median(rate[at].per_second for rate in rates), 1)
+        turns = list(zip(found["ours"], found["other"], strict=True))
+        clock_ratios = [ours[at].per_second / theirs[at].per_second for ours, theirs in turns]
+        cpu_ratios = [theirs[at].cpu_seconds / ours[at].cpu_seconds for ours, theirs in turns]
+        figures[f"{kind}_ratio"] = round(statistics.median(clock_ratios), 2)
+        figures[f"{kind}_ratio_by_processor_time"] = round(statistics.median(cpu_ratios), 2)
+    return figures
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Command line; 0 when the figures were taken, whatever they are."""
     parser = argparse.ArgumentParser(prog="python -m quelea_embedder.bench", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--rounds", type=int, default=3, help="more rounds, steadier medians")
+    parser.add_argument("--against", default="", metavar="RUNTIME:PRECISION", help="compare with this one instead")
     given = parser.parse_args(arguments)
     try:
-        figures = asyncio.run(measure(given.rounds))
-    except (OSError, ValueError) as error:
+        figures = asyncio.run(compare(given.rounds, given.against) if given.against else measure(given.rounds))
+    except (ImportError, OSError, ValueError) as error:
         sys.stderr.write(f"bench: {error}\n")
         return 1
     if given.json:

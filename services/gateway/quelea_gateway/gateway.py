@@ -33,7 +33,7 @@ from quelea_gateway.core.question import Limits
 from quelea_gateway.core.structured import StructuredPrompts
 from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.core.verifier import VerifyingChecker
-from quelea_gateway.core.webroute import WebLimits, WebRoute
+from quelea_gateway.core.web_route import WebLimits, WebRoute
 from quelea_gateway.metrics import observe_kept
 from quelea_gateway.settings import Settings
 from quelea_gateway.toolkit import Toolkit, build_toolkit

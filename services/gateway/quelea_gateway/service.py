@@ -173,13 +173,13 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.IngestRequest, gateway_pb2.IngestResponse],
     ) -> gateway_pb2.IngestResponse:
         """Hand one document over; its job."""
-        with self._gateway.admitted(context):
+        with self._gateway.admitted(context) as key:
             first = await anext(aiter(requests), None)
             if first is None or first.WhichOneof("part") != "info":
                 raise InvalidInput("The first message of an ingestion must be its info.")
             info = first.info
-            if info.metadata.provenance == common_pb2.PROVENANCE_UNSPECIFIED:
-                info.metadata.provenance = common_pb2.PROVENANCE_UPLOAD
+            info.metadata.provenance = common_pb2.PROVENANCE_UPLOAD
+            info.metadata.uploader = key
             limit = (await self._gateway.search.info()).max_document_bytes
             return gateway_pb2.IngestResponse(job=await self._gateway.search.submit(info, _pieces(requests, limit)))
 

@@ -12,6 +12,7 @@ from quelea_kit.tracing import setup_tracing
 from quelea_generator.adapters.engine_pool import EnginePool
 from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
+from quelea_generator.adapters.reading_pool import ReadingPool
 from quelea_generator.core.chat.completion import Completer
 from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.chat.routing import ByAffinity
@@ -23,8 +24,11 @@ from quelea_generator.settings import GeneratorSettings
 
 def build(settings: GeneratorSettings) -> GeneratorService:
     """The service over the reader that the settings ask for."""
+    reading = ReadingPool(processes=settings.read_processes, seconds=settings.read_seconds)
     if not settings.endpoints:
-        return GeneratorService(ExtractiveReader(), settings)
+        return GeneratorService(
+            ExtractiveReader(reading.run), settings, rewriter=Rewriter(run=reading.run), reading=reading
+        )
     engines = pool(settings)
     completer = Completer(
         engines,
@@ -43,7 +47,13 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         token_safety=settings.token_safety,
         context_tokens=settings.context_tokens,
     )
-    return GeneratorService(reader, settings, completer, Rewriter(completer, seconds=settings.rewrite_seconds))
+    return GeneratorService(
+        reader,
+        settings,
+        completer,
+        Rewriter(completer, seconds=settings.rewrite_seconds, run=reading.run),
+        reading=reading,
+    )
 
 
 def pool(settings: GeneratorSettings) -> EnginePool:
@@ -86,9 +96,9 @@ async def main() -> None:
         settings,
         [NAME],
         lambda s: pb_grpc.add_GeneratorServiceServicer_to_server(service, s),
-        ready=service.reader.ready,
+        ready=service.ready,
     )
-    await serve(server, on_stop=service.reader.close)
+    await serve(server, on_stop=service.close)
 
 
 if __name__ == "__main__":

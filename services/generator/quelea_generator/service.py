@@ -12,15 +12,16 @@ import grpc
 from prometheus_client import Counter, Gauge, Histogram
 from quelea.generator.v1 import generator_pb2 as pb
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
-from quelea_kit.errors import Conflict, Overloaded, TooLarge
+from quelea_kit.errors import Conflict, Overloaded
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import LATENCY_BUCKETS
 from quelea_kit.text_batching import batch_text
 
+from quelea_generator.adapters.reading_pool import ReadingPool
 from quelea_generator.core.chat.completion import Completer
 from quelea_generator.core.chat.prompt_files import prompt_files
 from quelea_generator.core.dialogue.rewriter import Rewriter
-from quelea_generator.core.model import Delta, Event, Finished, Quote, Turn
+from quelea_generator.core.model import Delta, Event, Finished, Quote
 from quelea_generator.core.reader import Reader
 from quelea_generator.settings import GeneratorSettings
 from quelea_generator.wire import (
@@ -33,6 +34,7 @@ from quelea_generator.wire import (
     to_question,
     to_quote,
     to_task,
+    to_turns,
 )
 
 log = get_logger(__name__)
@@ -64,6 +66,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         settings: Bounds.
         completer: Plain completions; None: the reader is no language model.
         rewriter: Makes follow-ups stand alone; None: by the rules.
+        reading: The processes that reader and rewriter work in, to start and end with the service.
     """
 
     def __init__(
@@ -72,12 +75,28 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         settings: GeneratorSettings,
         completer: Completer | None = None,
         rewriter: Rewriter | None = None,
+        reading: ReadingPool | None = None,
     ) -> None:
+        self._reading = reading
+        self._is_warm = reading is None
         self._rewriter = rewriter or Rewriter()
         self.reader = reader
         self._completer = completer
         self._settings = settings
         self._in_flight = 0
+
+    async def ready(self) -> None:
+        """Raises while the reader cannot answer."""
+        if self._reading and not self._is_warm:
+            await self._reading.warm()
+            self._is_warm = True
+        await self.reader.ready()
+
+    async def close(self) -> None:
+        """Give back what reader and processes hold."""
+        await self.reader.close()
+        if self._reading:
+            await self._reading.close()
 
     async def Generate(  # noqa: N802  # the name of the rpc
         self,
@@ -153,9 +172,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         """The question as it stands alone."""
         question = to_question(request.question, self._settings)
         check_tenant(request.tenant)
-        history = tuple(Turn(turn.role, turn.text) for turn in request.history)
-        if sum(len(turn.text) for turn in history) > self._settings.max_prompt_chars:
-            raise TooLarge(f"history has more than {self._settings.max_prompt_chars} characters; send less of it.")
+        history = to_turns(request.history, self._settings)
         with self._place():
             made = await self._rewriter.rewrite(
                 question,

@@ -105,7 +105,14 @@ class GeneratorSettings(ServiceSettings):
     """Calls under way at once, over every queue here; one more is refused with RESOURCE_EXHAUSTED."""
 
     max_question_chars: int = Field(default=8000, ge=1)
-    """Longest question, in characters."""
+    """Longest question, in characters after Unicode normalisation (NFKC)."""
+
+    read_processes: int = Field(default=2, ge=1, le=64)
+    """Processes in which questions and evidence are read by rules: texts read at once."""
+
+    read_seconds: float = Field(default=10.0, gt=0)
+    """Longest reading of one question with its evidence; its process is then ended and the caller gets
+    DEADLINE_EXCEEDED."""
 
     max_evidence: int = Field(default=100, ge=1)
     """Most passages in one request."""

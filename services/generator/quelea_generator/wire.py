@@ -10,6 +10,7 @@ from quelea.generator.v1 import generator_pb2 as pb
 from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.json_schema import read_schema
+from quelea_kit.text_fields import check_length
 
 from quelea_generator.core.chat.completion import CompletionRequest
 from quelea_generator.core.chat.prompt import Message
@@ -37,8 +38,12 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
     check_tenant(request.tenant)
     if len(request.evidence) > settings.max_evidence:
         raise TooLarge(f"evidence has more than {settings.max_evidence} passages; send fewer.")
-    if sum(len(item.text) for item in request.evidence) > settings.max_evidence_chars:
-        raise TooLarge(f"evidence has more than {settings.max_evidence_chars} characters; send less.")
+    check_length(
+        [part for item in request.evidence for part in (item.text, item.header, item.table_head)],
+        "evidence",
+        settings.max_evidence_chars,
+    )
+    history = to_turns(request.history, settings)
     numbers = [item.number for item in request.evidence]
     if 0 in numbers or len(set(numbers)) < len(numbers):
         raise InvalidInput("Every passage of evidence needs a unique number, 1 or greater.")
@@ -46,7 +51,7 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
         question=question,
         evidence=tuple(_to_evidence(item) for item in request.evidence),
         as_of=to_day(request.as_of),
-        history=tuple(Turn(turn.role, turn.text) for turn in request.history),
+        history=history,
         model=request.model,
         max_tokens=request.max_tokens,
         temperature=_temperature(request),
@@ -73,8 +78,7 @@ def to_completion(request: pb.CompleteRequest, settings: GeneratorSettings) -> C
         raise InvalidInput("messages must not be empty.")
     if len(request.messages) > settings.max_messages:
         raise TooLarge(f"There are more than {settings.max_messages} messages; send fewer.")
-    if sum(len(message.text) for message in request.messages) > settings.max_prompt_chars:
-        raise TooLarge(f"messages have more than {settings.max_prompt_chars} characters; send less.")
+    check_length([message.text for message in request.messages], "messages", settings.max_prompt_chars)
     for message in request.messages:
         if message.role not in _ROLES:
             raise InvalidInput(f"role must be one of {', '.join(_ROLES)}, got {message.role[:20]!r}.")
@@ -96,9 +100,14 @@ def to_question(text: str, settings: GeneratorSettings) -> str:
     question = text.strip()
     if not question:
         raise InvalidInput("The question is empty.")
-    if len(question) > settings.max_question_chars:
-        raise TooLarge(f"The question is longer than {settings.max_question_chars} characters.")
+    check_length(question, "question", settings.max_question_chars)
     return question
+
+
+def to_turns(turns: Sequence[pb.Turn], settings: GeneratorSettings) -> tuple[Turn, ...]:
+    """The conversation so far. Raises TooLarge."""
+    check_length([turn.text for turn in turns], "history", settings.max_prompt_chars)
+    return tuple(Turn(turn.role, turn.text) for turn in turns)
 
 
 def check_tenant(tenant: str) -> None:

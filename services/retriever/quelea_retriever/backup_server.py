@@ -166,5 +166,5 @@ async def _leave_out_torn(store: QdrantStore) -> list[str]:
     for record in await store.records():
         if counts.get(record.version, 0) < record.facts.passages:
             torn.append(record.facts.uri)
-            await store.delete_record(record.facts.uri)
+            await store.delete_record(record.facts.name)
     return sorted(torn)

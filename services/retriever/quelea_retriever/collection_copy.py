@@ -75,17 +75,17 @@ class Copier:
 
         What somebody else has written to the target stays as it is: then it is live already.
         """
-        source = {record.facts.uri: record for record in await self._source.records()}
-        target = {record.facts.uri: record for record in await self._target.records()}
+        source = {record.facts.name: record for record in await self._source.records()}
+        target = {record.facts.name: record for record in await self._target.records()}
         ours = {uri for uri, record in target.items() if record.copied}
         new = [r for uri, r in source.items() if target.get(uri) != r and (uri in ours or uri not in target)]
         gone = [target[uri] for uri in ours - source.keys()]
         total, done = sum(record.facts.passages for record in new), 0
         for record in gone:
-            await self._target.delete_record(record.facts.uri)
+            await self._target.delete_record(record.facts.name)
             await self._target.delete_passages(record.version)
         for record in sorted(new, key=lambda record: record.committed):
-            await self._copy(record, target.get(record.facts.uri))
+            await self._copy(record, target.get(record.facts.name))
             done += record.facts.passages
             self._tell(done, total)
         return len(new) + len(gone)

@@ -19,7 +19,7 @@ async def version_to_commit(store: Store, snapshot: Snapshot, facts: DocumentFac
     version, live = version_of(facts), snapshot.by_document.get(facts.id)
     if live is None or live.version == version or await store.count(version):
         return version
-    if (live.facts.uri, live.facts.passages) != (facts.uri, facts.passages):
+    if (live.facts.name, live.facts.passages) != (facts.name, facts.passages):
         return version  # of which nothing is stored: a conflict
     if (live.facts.language, contextual_header(live.facts, "")) != (facts.language, contextual_header(facts, "")):
         raise Conflict(

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from quelea_kit.errors import InvalidInput, NotFound, QueleaError, Unavailable
@@ -208,16 +208,20 @@ class Library:
     async def _commit(self, facts: DocumentFacts) -> str:
         if self.store.shared:
             await self._refresh()
+        live = self.snapshot.by_document.get(facts.id)
+        if live is not None and live.facts.uploader != facts.uploader:
+            # The same bytes from somebody else: under his name, his next version would take them from the first.
+            facts = replace(facts, uri=live.facts.uri, uploader=live.facts.uploader)
         version = await version_to_commit(self.store, self.snapshot, facts)
         await check_count(self.store, version, facts)
         record = DocumentRecord(version, facts, self._clock())
         await self.store.put_record(record)
         replaced, kept = "", []
         for old in self.snapshot.by_document.values():
-            if old.facts.uri == facts.uri:
+            if old.facts.name == facts.name:
                 replaced = old.facts.id if old.facts.id != facts.id else ""
-            elif old.facts.id == facts.id:  # the same bytes under a new uri: one document, by its last name
-                await self.store.delete_record(old.facts.uri)
+            elif old.facts.id == facts.id:  # the same bytes under a new name: one document, by its last
+                await self.store.delete_record(old.facts.name)
             else:
                 kept.append(old)
         self._replace([*kept, record])
@@ -233,7 +237,7 @@ class Library:
             raise NotFound(f"No document has the id {document_id}.", details={"document_id": document_id})
         count = 0
         if record is not None:
-            await self.store.delete_record(record.facts.uri)
+            await self.store.delete_record(record.facts.name)
             count += await self.store.count(record.version)
             self._replace(r for r in self.snapshot.by_document.values() if r is not record)
         for version in unfinished:
@@ -247,8 +251,8 @@ class Library:
             await self._refresh()
             await self._find_hidden()
             for record in await self.store.records():  # two with one id: a commit died half way through renaming
-                if self.snapshot.by_document[record.facts.id].facts.uri != record.facts.uri:
-                    await self.store.delete_record(record.facts.uri)
+                if self.snapshot.by_document[record.facts.id].facts.name != record.facts.name:
+                    await self.store.delete_record(record.facts.name)
             since = self._clock() - self._orphan_seconds
             orphans = set()
             for version in self.snapshot.hidden - self._retiring.keys():

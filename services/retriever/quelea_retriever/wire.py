@@ -16,6 +16,7 @@ from quelea.retriever.v1 import retriever_pb2
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.periods import ReportingPeriod
 from quelea_kit.errors import InvalidInput, TooLarge
+from quelea_kit.text_fields import check_length
 
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import DocumentFacts, Hit, Mode, PassageRecord, Provenance, RankText, Reading
@@ -43,10 +44,7 @@ def query_in(query: str, longest: int) -> str:
     """A query with something in it, not longer than the limit."""
     if not query.strip():
         raise InvalidInput("The query is empty: ask something.")
-    if len(query) > longest:
-        raise TooLarge(
-            f"The query has {len(query)} characters; at most {longest} are allowed.", details={"limit": str(longest)}
-        )
+    check_length(query, "query", longest)
     return query
 
 
@@ -125,6 +123,7 @@ def metadata_in(said: common_pb2.DocumentMetadata, where: str) -> DocumentFacts:
         id="",
         title=said.title,
         uri=said.uri,
+        uploader=said.uploader,
         language=said.language,
         company=said.company,
         company_aliases=tuple(said.company_aliases),
@@ -195,6 +194,7 @@ def metadata_out(facts: DocumentFacts) -> common_pb2.DocumentMetadata:
     return common_pb2.DocumentMetadata(
         title=facts.title,
         uri=facts.uri,
+        uploader=facts.uploader,
         language=facts.language,
         company=facts.company,
         company_aliases=facts.company_aliases,

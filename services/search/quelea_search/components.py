@@ -67,8 +67,8 @@ class WorkerComponents(Components):
     fetcher: PageFetcher
     parse_page: ParsePage
 
-    def wake_next(self, uri: str) -> None:
+    def wake_next(self, name: str) -> None:
         """Send for the job whose turn it is, now that one of the same uri has ended."""
-        following = self.store.next_in_line(uri)
+        following = self.store.next_in_line(name)
         if following:
             self.send(following)

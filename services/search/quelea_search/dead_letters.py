@@ -62,7 +62,7 @@ class DeadLetters:
         check_replayable(job)
         if not job.url and not await asyncio.to_thread(self._shared.blobs.has_incoming, job.id):
             raise Conflict(f"The bytes of job {job.id} are no longer kept; submit the file again.")
-        current = await asyncio.to_thread(self._shared.ledger.stored_under, job.uri)
+        current = await asyncio.to_thread(self._shared.ledger.stored_under, job.name)
         if current and current != job.document_id:
             document = await self._retriever.get(current)
             if document is not None and document.fetched.ToNanoseconds() / 1e9 > job.created:

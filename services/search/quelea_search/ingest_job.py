@@ -42,7 +42,7 @@ async def run_job(parts: WorkerComponents, job_id: str) -> None:
     if job.state.ended:
         log.warning("job_failed", job=job_id, reason=job.error_reason, error=job.error)
         await asyncio.to_thread(parts.pages.job_failed, job)
-        await asyncio.to_thread(parts.wake_next, job.uri)
+        await asyncio.to_thread(parts.wake_next, job.name)
         return
     log.info("job_begins", job=job_id, document=job.document_id, attempt=job.attempts)
     await _Run(parts, job).run()
@@ -159,7 +159,9 @@ class _Run(Attempt):
     def _document(self, content: Content) -> common_pb2.Document:
         return common_pb2.Document(
             id=self.job.document_id,
-            metadata=wire.metadata_of(content.facts, uri=self.job.uri, provenance=content.provenance),
+            metadata=wire.metadata_of(
+                content.facts, uri=self.job.uri, uploader=self.job.uploader, provenance=content.provenance
+            ),
             pages=len(content.pages),
             passages=len(content.chunks),
             fetched=wire.stamp(content.fetched),
@@ -228,7 +230,7 @@ class _Run(Attempt):
         """Pages first: from the commit on a citation may open them."""
         if self._page:
             await self._page.still_wanted()
-        before = await self.essential(self.parts.ledger.stored_under, self.job.uri)
+        before = await self.essential(self.parts.ledger.stored_under, self.job.name)
         mark = functools.partial(dataclasses.replace, committing=True, replaces=before, passages=document.passages)
         # Fenced: from here on nobody else works on this document, or this worker stops.
         self.job = await self.essential(self.parts.store.change, self.job, mark)
@@ -253,7 +255,9 @@ class _Run(Attempt):
             # An attempt that is replayed much later may name a version that has come back since.
             if old == replaced or await self.patiently(functools.partial(parts.retriever.get, old)) is None:
                 await asyncio.to_thread(parts.blobs.delete_document, old)
-        await self.essential(self.end, functools.partial(jobs.succeed, pages=pages, unchanged=unchanged))
+        await self.essential(
+            self.end, functools.partial(jobs.succeed, pages=pages, unchanged=unchanged, replaced=replaced)
+        )
         await asyncio.to_thread(parts.blobs.delete_incoming, job.id)
         log.info("job_succeeded", job=job.id, document=job.document_id, pages=pages, unchanged=unchanged)
 

@@ -107,7 +107,7 @@ class Attempt:
         """The job ends or goes back into the queue, and the next one of its uri may begin."""
         self.ending = True
         self.parts.store.end(self.job, lambda job: how(job, now=time.time()), leftovers=leftovers)
-        self.parts.wake_next(self.job.uri)
+        self.parts.wake_next(self.job.name)
 
 
 def _advance(what: dict[str, object], job: Job) -> Job:

@@ -69,7 +69,7 @@ class Reaper:
                 continue
             log.warning("job_recovered", job=job.id, state=changed.state, attempts=changed.attempts, was_at=job.stage)
             self._shared.pages.job_failed(changed)
-            following = self._shared.store.next_in_line(job.uri)
+            following = self._shared.store.next_in_line(job.name)
             if following:
                 self._shared.send(following)
 
@@ -82,7 +82,7 @@ class Reaper:
             for job in self._shared.store.waiting(lane):
                 if max(job.sent, job.created) >= limit:
                     continue
-                first = self._shared.store.next_in_line(job.uri)
+                first = self._shared.store.next_in_line(job.name)
                 if first is not None and first.id == job.id:
                     log.warning("message_sent_again", job=job.id, lane=lane)
                     self._shared.send(job)

@@ -21,7 +21,7 @@ from quelea_search.adapters.job_events import JobEvents
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
 from quelea_search.components import Components
-from quelea_search.core.jobs import Job, JobState
+from quelea_search.core.jobs import Job, JobState, document_name
 from quelea_search.dead_letters import DeadLetters
 from quelea_search.page_review import PageReview
 from quelea_search.refresh import Refresh
@@ -164,8 +164,9 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
             await asyncio.to_thread(self._shared.pages.forget, uri, document_id)
             passages = await self._unindex(document_id, known=header is not None)
             await asyncio.to_thread(self._shared.blobs.delete_document, document_id)
-            if uri:
-                await asyncio.to_thread(self._shared.ledger.forget_under, uri, document_id)
+            if header is not None and uri:
+                name = document_name(header["metadata"].get("uploader", ""), uri)
+                await asyncio.to_thread(self._shared.ledger.forget_under, name, document_id)
         finally:
             await asyncio.to_thread(self._shared.ledger.release, document_id, token)
         return pb.DeleteDocumentResponse(passages=passages)

@@ -22,6 +22,7 @@ log = get_logger(__name__)
 _NAME_CHARACTERS = 255
 _URI_CHARACTERS = 2048
 _KNOWN_SECONDS = 2.0
+_SHOWN_OF_ID = 12
 
 
 class Submission:
@@ -41,8 +42,7 @@ class Submission:
             DiskFull: The disk takes nothing new.
         """
         name = clean_filename(filename)
-        uri = metadata.uri or f"upload:{name}"
-        if len(uri) > _URI_CHARACTERS:
+        if len(metadata.uri) > _URI_CHARACTERS:
             raise InvalidInput(f"The document's uri has more than {_URI_CHARACTERS} characters.")
         most = self._shared.settings.max_queued_jobs
         await asyncio.to_thread(self._shared.check_disk)
@@ -56,7 +56,9 @@ class Submission:
             id=job_id,
             filename=name,
             document_id=document_id,
-            uri=uri,
+            # Files of one name may be anything: only who names a uri says that one is a newer version of another.
+            uri=metadata.uri or f"upload:{document_id[:_SHOWN_OF_ID]}/{name}",
+            uploader=metadata.uploader,
             created=now,
             updated=now,
             given=given_to_text(metadata),

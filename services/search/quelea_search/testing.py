@@ -190,12 +190,13 @@ class Stack:
             lambda: bool(client.zcard(f"{prefix}:workers")), seconds=SECONDS, what="the worker is there"
         )
 
-    async def submit(self, data: bytes, filename: str = "a.md", *, uri: str = "") -> pb.Job:
+    async def submit(self, data: bytes, filename: str = "a.md", *, uri: str = "", uploader: str = "") -> pb.Job:
         """Upload a document; its job."""
 
         async def messages() -> AsyncIterator[pb.SubmitDocumentRequest]:
             info = pb.DocumentInfo(filename=filename)
             info.metadata.uri = uri
+            info.metadata.uploader = uploader
             yield pb.SubmitDocumentRequest(info=info)
             yield pb.SubmitDocumentRequest(chunk=data)
 
@@ -220,9 +221,9 @@ class Stack:
             raise RuntimeError(f"the watch of job {job_id} ended before the job: {last}")
         return last
 
-    async def add(self, data: bytes, filename: str = "a.md", *, uri: str = "") -> pb.Job:
+    async def add(self, data: bytes, filename: str = "a.md", *, uri: str = "", uploader: str = "") -> pb.Job:
         """Upload a document and wait for the end of its job."""
-        return await self.ended((await self.submit(data, filename, uri=uri)).id)
+        return await self.ended((await self.submit(data, filename, uri=uri, uploader=uploader)).id)
 
     def files_of(self, document_id: str) -> list[str]:
         """What the blob store has of a document."""

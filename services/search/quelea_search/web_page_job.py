@@ -140,7 +140,7 @@ class WebPageJob:
             attempt.ending = True
             log.info("job_waits_its_turn", job=job.id, document=document_id, uri=uri)
         if uri != job.uri:
-            await asyncio.to_thread(parts.wake_next, job.uri)
+            await asyncio.to_thread(parts.wake_next, job.name)
         if taken.state is not JobState.RUNNING or page.not_modified:
             return False
         await self.still_wanted()

@@ -9,6 +9,7 @@ import grpc
 from quelea.search.v1 import search_pb2 as pb
 from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import Conflict, InvalidInput
+from quelea_kit.text_fields import check_length
 
 from quelea_search import wire
 from quelea_search.web_search import FoundPage, WebAnswer, WebSearch
@@ -48,8 +49,7 @@ def _checked(request: pb.SearchWebRequest) -> tuple[str, date | None]:
     query = request.query.strip()
     if not query:
         raise InvalidInput("query must not be empty.")
-    if len(query) > _LONGEST_QUERY:
-        raise InvalidInput(f"query must be at most {_LONGEST_QUERY} characters.")
+    check_length(query, "query", _LONGEST_QUERY)
     if request.max_pages > _MOST_PAGES:
         raise InvalidInput(f"max_pages must be at most {_MOST_PAGES}.")
     if request.max_passages > _MOST_PASSAGES:

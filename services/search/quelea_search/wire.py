@@ -58,6 +58,7 @@ def job_to_wire(job: Job, *, workers: int = 1) -> pb.Job:
         lane=_LANES[job.lane],
         url=job.url,
         replayable=job.replayable,
+        replaced=job.replaced,
     )
 
 
@@ -131,12 +132,13 @@ def facts_of(metadata: common_pb2.DocumentMetadata) -> DocumentFacts:
 
 
 def metadata_of(
-    facts: DocumentFacts, *, uri: str, provenance: common_pb2.Provenance.ValueType
+    facts: DocumentFacts, *, uri: str, uploader: str = "", provenance: common_pb2.Provenance.ValueType
 ) -> common_pb2.DocumentMetadata:
     """Facts as the wire's metadata."""
     return common_pb2.DocumentMetadata(
         title=facts.title,
         uri=uri,
+        uploader=uploader,
         language=facts.language,
         company=facts.company,
         company_aliases=facts.company_aliases,

@@ -33,7 +33,11 @@ async def test_a_document_comes_in(search_room) -> None:
     assert job.finished.seconds
 
     document = search_room.index.documents[job.document_id]
-    assert (document.pages, document.passages, document.metadata.uri) == (5, 15, "upload:report.txt")
+    assert (document.pages, document.passages, document.metadata.uri) == (
+        5,
+        15,
+        f"upload:{id_of(TEXT)[:12]}/report.txt",
+    )
     assert document.metadata.title == "report.txt"
     stored = sorted(search_room.index.committed[job.document_id].values(), key=lambda p: p.ordinal)
     assert [p.ordinal for p in stored] == list(range(15))
@@ -132,6 +136,22 @@ async def test_a_new_version_replaces_the_old_one(search_room) -> None:
     back = await search_room.add(b"old text", uri="https://example.com/a")
     assert not back.unchanged
     assert set(search_room.index.documents) == {other.document_id, old.document_id}
+
+
+async def test_one_uploader_does_not_replace_what_another_calls_by_the_same_name(search_room) -> None:
+    first = await search_room.add(b"of alice", uri="10-K", uploader="alice")
+    second = await search_room.add(b"of bob", uri="10-K", uploader="bob")
+    page = await search_room.add(b"of nobody", uri="10-K")
+    assert set(search_room.index.documents) == {first.document_id, second.document_id, page.document_id}
+    newer = await search_room.add(b"of bob, newer", uri="10-K", uploader="bob")
+    assert newer.replaced == second.document_id
+    assert set(search_room.index.documents) == {first.document_id, newer.document_id, page.document_id}
+
+
+async def test_files_of_one_name_do_not_replace_one_another(search_room) -> None:
+    found = [await search_room.add(data, filename="10-K.md", uploader="alice") for data in (b"one", b"two")]
+    assert [job.replaced for job in found] == ["", ""]
+    assert set(search_room.index.documents) == {job.document_id for job in found}
 
 
 async def test_the_old_version_answers_until_the_commit(search_room) -> None:

@@ -7,10 +7,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from quelea_embedder.__main__ import build, load
+from quelea_embedder.adapters.model_folder import hash_content
+from quelea_embedder.adapters.openvino_encoder import OpenVinoEncoder
+from quelea_embedder.adapters.openvino_runtime import GRAPH
 from quelea_embedder.core.model import Encoder, Kind
 from quelea_embedder.settings import EmbedderSettings
 from quelea_embedder.unpack import STAMP, unpack
@@ -34,9 +38,9 @@ def e5_folder() -> Path:
     return MODEL
 
 
-@pytest.fixture(scope="session")
-def e5(e5_folder: Path) -> Encoder:
-    encoder = load(EmbedderSettings(model=str(e5_folder), device="cpu"))
+@pytest.fixture(scope="session", params=["openvino", "torch"])
+def e5(e5_folder: Path, request: pytest.FixtureRequest) -> Encoder:
+    encoder = load(EmbedderSettings(model=str(e5_folder), device="cpu", runtime=request.param, precision="fp32"))
     encoder.start_thread()  # one thread of torch: several are slow on a busy machine
     return encoder
 
@@ -139,21 +143,26 @@ async def test_the_whole_service_core_over_the_real_model(e5: Encoder) -> None:
     np.testing.assert_allclose(answer.vectors[1:-1], embed(e5, PLAIN), atol=2e-6)
 
 
-def test_the_model_id_changes_with_whatever_changes_vectors(e5: Encoder, e5_folder: Path, tmp_path: Path) -> None:
-    from quelea_embedder.adapters.sentence_transformer import content_hash
+def load_like(e5: Encoder, **settings: Any) -> Encoder:
+    """Another encoder on the runtime of this one."""
+    runtime = "openvino" if isinstance(e5, OpenVinoEncoder) else "torch"
+    return load(EmbedderSettings(device="cpu", runtime=runtime, precision="fp32", **settings))
 
+
+def test_the_model_id_changes_with_whatever_changes_vectors(e5: Encoder, e5_folder: Path, tmp_path: Path) -> None:
     assert e5.info.model.startswith("multilingual-e5-small@")
     small = tmp_path / "one"
     small.mkdir()
+    everything = lambda _path: True  # noqa: E731
     for name in ("config.json", "modules.json", "LICENSE"):
         shutil.copy(e5_folder / name, small / name)
-    first = content_hash(small)
+    first = hash_content(small, reads=everything)
     (small / "LICENSE").write_text("other words")
     (small / "README.md").write_text("other words")
-    assert content_hash(small) == first
+    assert hash_content(small, reads=everything) == first
     (small / "config.json").write_text("{}")
-    assert content_hash(small) != first
-    other = load(EmbedderSettings(model=str(e5_folder), device="cpu", query_prefix="", max_tokens=64))
+    assert hash_content(small, reads=everything) != first
+    other = load_like(e5, model=str(e5_folder), query_prefix="", max_tokens=64)
     assert other.info.model != e5.info.model
     assert other.info.query_prefix == ""
     assert [(m.tokens, m.truncated) for m in other.measure(["w " * 100], Kind.QUERY)] == [(64, True)]
@@ -164,7 +173,7 @@ def test_two_towers_may_be_two_folders(e5: Encoder, e5_folder: Path, tmp_path: P
     shutil.copytree(e5_folder, twin)
     config = twin / "config_sentence_transformers.json"
     config.write_text(config.read_text().replace('"passage: "', '"key: "'))
-    towers = load(EmbedderSettings(query_model=str(e5_folder), passage_model=str(twin), device="cpu"))
+    towers = load_like(e5, query_model=str(e5_folder), passage_model=str(twin))
     assert towers.info.two_towers
     assert towers.info.passage_prefix == "key: "
     assert towers.info.model.startswith("multilingual-e5-small+twin@")
@@ -184,8 +193,9 @@ def test_unpacking_again_replaces_a_folder_of_an_older_recipe(e5_folder: Path, t
     made = {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file()}
     assert b"MIT" in made["LICENSE"] and b"intfloat/multilingual-e5-small" in made["LICENSE"]
     assert made.keys() == {p.relative_to(e5_folder).as_posix() for p in e5_folder.rglob("*") if p.is_file()}
-    (out / STAMP).write_text('{"recipe": 0}')
-    (out / "config.json").write_text("old")
-    assert unpack(out) is True
+    for stamp in (out / STAMP, out / GRAPH.replace("openvino_model.xml", STAMP)):
+        stamp.write_text('{"recipe": 0}')
+        (out / "config.json").write_text("old")
+        assert unpack(out) is True
     assert {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file()} == made
     assert [p.name for p in tmp_path.iterdir()] == ["model"]

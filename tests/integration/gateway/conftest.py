@@ -39,7 +39,7 @@ async def desk(model: Any) -> AsyncIterator[Stand]:
     )
     service = build(settings)
     async with contextlib.AsyncExitStack() as stack:
-        stack.push_async_callback(service.reader.close)
+        stack.push_async_callback(service.close)
         add = lambda server: pb_grpc.add_GeneratorServiceServicer_to_server(service, server)  # noqa: E731  # one use
-        target = await stack.enter_async_context(running(add, [NAME], settings=settings, ready=service.reader.ready))
+        target = await stack.enter_async_context(running(add, [NAME], settings=settings, ready=service.ready))
         yield await stack.enter_async_context(standing(generator=target))

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from quelea_gateway.core import answering
+from quelea_gateway.core import answer_review
 from quelea_gateway.testing import Stand
 from quelea_kit.testing import wait_until_async
 from support.hostile_model import QUESTION, chunk
@@ -81,7 +81,7 @@ async def test_a_figure_off_by_a_digit_is_caught(desk: Stand, model: Any, said: 
 async def test_a_model_that_never_stops_is_cut_and_let_go(
     desk: Stand, model: Any, strict: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answering, "MOST_CHARACTERS", 2_000)
+    monkeypatch.setattr(answer_review, "MOST_CHARACTERS", 2_000)
     model.endless = True
     answer = await ask(desk, strict=strict)
     assert len(answer["answer"]) <= 2_200

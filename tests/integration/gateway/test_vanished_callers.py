@@ -81,13 +81,13 @@ async def product(engine: Engine) -> AsyncIterator[Stand]:
                 lambda grpc: pb_grpc.add_GeneratorServiceServicer_to_server(service, grpc),
                 [NAME],
                 settings=made,
-                ready=service.reader.ready,
+                ready=service.ready,
             ) as target,
             standing(generator=target) as stand,
         ):
             yield stand
     finally:
-        await service.reader.close()
+        await service.close()
         server.close()
 
 

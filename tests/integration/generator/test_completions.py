@@ -40,13 +40,13 @@ async def served(*engines: Any, **settings: Any) -> AsyncIterator[pb_grpc.Genera
                 lambda server: pb_grpc.add_GeneratorServiceServicer_to_server(service, server),
                 [NAME],
                 settings=made,
-                ready=service.reader.ready,
+                ready=service.ready,
             ) as target,
             channel(target, NAME) as opened,
         ):
             yield pb_grpc.GeneratorServiceStub(opened)
     finally:
-        await service.reader.close()
+        await service.close()
 
 
 async def complete(

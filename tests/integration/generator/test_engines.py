@@ -63,7 +63,7 @@ async def served(*engines: Any, ready: bool = True, **settings: Any) -> AsyncIte
                 lambda server: pb_grpc.add_GeneratorServiceServicer_to_server(service, server),
                 [NAME],
                 settings=made,
-                ready=service.reader.ready,
+                ready=service.ready,
             ) as target,
             channel(target, NAME) as opened,
             grpc.aio.insecure_channel(target) as plain,
@@ -76,7 +76,7 @@ async def served(*engines: Any, ready: bool = True, **settings: Any) -> AsyncIte
                 await wait_until_async(lambda: all(up({"engine": name}) for name in names), what="all engines are up")
             yield one
     finally:
-        await service.reader.close()
+        await service.close()
 
 
 def hold(*engines: Any, before_text: bool) -> None:

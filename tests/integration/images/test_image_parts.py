@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import zipfile
@@ -55,7 +56,7 @@ def test_a_torch_for_cuda_is_refused_unless_asked_for(
 ) -> None:
     def collected(name: str, *_: object) -> Path:
         _wheel(tmp_path / name, "grpcio")
-        if name == "embedder":
+        if name != "shared":
             _wheel(tmp_path / name, "torch")
             _wheel(tmp_path / name, "nvidia_cublas")
         return tmp_path / name
@@ -65,6 +66,27 @@ def test_a_torch_for_cuda_is_refused_unless_asked_for(
         recipe.wheels.libraries("services/embedder")
     chosen = recipe.wheels.libraries("services/embedder", cuda=True)
     assert [wheel.name.split("-")[0] for wheel in chosen] == ["nvidia_cublas", "torch"]
+
+
+def test_torch_is_an_extra_of_the_embedders_image(recipe: Any) -> None:
+    (plain, without), (extra, with_torch) = (
+        recipe.wheels._name_needs("services/embedder", torch=torch) for torch in (False, True)
+    )
+    assert plain != extra
+    assert set(with_torch) - set(without) == {"huggingface_hub", "sentence-transformers", "torch", "transformers"}
+    assert recipe.wheels._name_needs("services/gateway", torch=True) == recipe.wheels._name_needs(
+        "services/gateway", torch=False
+    )
+
+
+def test_a_wheel_that_no_lock_names_is_refused(recipe: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel, lock = _wheel(tmp_path / "wheels", "one"), tmp_path / "lock.txt"
+    monkeypatch.setattr(recipe.wheels, "LOCKS", [lock])
+    lock.write_text(f"one==1.0 \\\n    --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n")
+    recipe.wheels.check_hashes(wheel.parent)
+    _wheel(wheel.parent, "one", "Summary: another file of the same name and version\n")
+    with pytest.raises(recipe.Unbuildable, match=r"one-1\.0-py3-none-any\.whl: not a file that requirements/ names"):
+        recipe.wheels.check_hashes(wheel.parent)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -151,9 +152,9 @@ def test_ingest_takes_folders_and_says_what_became_of_each(gateway: FakeGateway,
     assert code == 1
     assert err == ""
     uploads = [body for method, path, _, body in gateway.seen if (method, path) == ("POST", "/v1/documents")]
-    uris = ("upload:2023/a.pdf", "upload:b.txt", "upload:named.bin")
-    for body, uri in zip(uploads, uris, strict=True):
-        assert json.dumps([{"uri": uri, "company": "Apple"}]).encode() in body
+    places = ("in~[0-9a-f]{8}/2023/a.pdf", "in~[0-9a-f]{8}/b.txt", f"{tmp_path.name}~[0-9a-f]{{8}}/named.bin")
+    for body, place in zip(uploads, places, strict=True):
+        assert re.search(rf'\[{{"uri": "upload:{place}", "company": "Apple"}}\]', body.decode())
     assert f"ready   {tmp_path / 'in/2023/a.pdf'} (3 pages)" in out
     assert f"failed  {tmp_path / 'in/b.txt'}: It is encrypted." in out
     assert "2 documents ready, 1 failed, 1 files of other kinds passed over" in out

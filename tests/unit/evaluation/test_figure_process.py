@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import typer
 from quelea_evaluation.figure_items import Item
-from quelea_evaluation.figure_process import checking_process, keep, kept
-from quelea_gateway.check_lines import checked
+from quelea_evaluation.figure_process import checking_process, keep, load_items
+from quelea_gateway.check_lines import check_lines
 
 
 def test_a_process_answers_as_the_route_does() -> None:
@@ -24,13 +24,13 @@ def test_a_process_answers_as_the_route_does() -> None:
 
 
 def test_a_line_that_is_no_body_is_answered_with_why() -> None:
-    (line,) = checked(["no json"])
+    (line,) = check_lines(["no json"])
     assert line.startswith('{"error": ')
 
 
 def test_items_come_back_as_they_were_kept(tmp_path: Path) -> None:
     item = Item("a-1", "docugami", "development", "How much?", "5 million.", ({"text": "5 million", "header": "H"},))
     keep([item], tmp_path)
-    assert kept(tmp_path) == [item]
+    assert load_items(tmp_path) == [item]
     with pytest.raises(typer.BadParameter, match="run `quelea eval figures` once"):
-        kept(tmp_path / "other")
+        load_items(tmp_path / "other")

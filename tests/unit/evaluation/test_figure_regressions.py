@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from quelea_evaluation.figure_pairs import Pair, check_pairs, rows
-from quelea_evaluation.figure_regressions import Change, compare, find_failing, load_pairs, record, recorded
+from quelea_evaluation.figure_regressions import Change, compare, find_failing, load_pairs, load_recorded, record
 
 FILE = Path(__file__).parents[2] / "eval" / "figure_regressions.jsonl"
 
@@ -18,7 +18,7 @@ def verdict(figure="supported", sentence="supported"):
 
 def test_answers_are_judged_as_recorded():
     """Checks all 1,665 answers: half a minute and more, for reading 151 sets of passages takes its time."""
-    change = compare(recorded(FILE), find_failing(FILE))
+    change = compare(load_recorded(FILE), find_failing(FILE))
     assert change == Change([], []), "run `quelea eval regressions --record` if these changes are meant"
 
 
@@ -28,7 +28,7 @@ def test_the_file_has_true_and_false_answers_of_known_origin():
     assert {(p.language, p.true) for p in pairs} == {("en", True), ("en", False), ("zh", True), ("zh", False)}
     lines = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
     assert all(line["origin"] for line in lines if "of" in line)
-    assert set(recorded(FILE)) <= {pair.id for pair in pairs}
+    assert set(load_recorded(FILE)) <= {pair.id for pair in pairs}
 
 
 def test_a_true_answer_is_wrong_when_doubted_and_a_false_one_when_not():
@@ -69,7 +69,7 @@ def test_a_record_is_written_beside_its_answers(tmp_path):
     path.write_text("".join(json.dumps(one) + "\n" for one in lines))
     failing = find_failing(path)
     record(path, failing)
-    assert recorded(path) == failing == ["wrong"]
+    assert load_recorded(path) == failing == ["wrong"]
 
 
 def test_evidence_that_is_not_there_is_an_error(tmp_path):

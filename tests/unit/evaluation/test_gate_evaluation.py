@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from quelea_evaluation import efficiency, gate_fit
-from quelea_evaluation.gate_asking import Asked, groups_of, removals, right, spread
+from quelea_evaluation.gate_asking import Asked, groups_of, removals, right, sample_evenly
 from quelea_evaluation.model import Question
 
 
@@ -41,8 +41,8 @@ def test_every_question_is_asked_once_with_all_its_documents_gone() -> None:
 
 
 def test_a_sample_is_of_the_whole_set() -> None:
-    assert [q.id for q in spread(QUESTIONS, 4)] == ["0", "2", "5", "8"]
-    assert spread(QUESTIONS, 20) == QUESTIONS
+    assert [q.id for q in sample_evenly(QUESTIONS, 4)] == ["0", "2", "5", "8"]
+    assert sample_evenly(QUESTIONS, 20) == QUESTIONS
 
 
 def asked(count: int = 200) -> list[Asked]:
@@ -63,7 +63,7 @@ def asked(count: int = 200) -> list[Asked]:
 
 def test_what_the_fit_learns_holds_on_questions_it_has_not_seen() -> None:
     rows = asked()
-    separations = gate_fit.separations(rows, gate_fit.held_out(rows))
+    separations = gate_fit.separations(rows, gate_fit.predict_held_out(rows))
     by = {(one.gate.split(",")[0], one.set): one for one in separations}
     assert by["calibrated", "all"].auc > 0.98
     assert by["calibrated", "all"].stays > 0.9
@@ -75,8 +75,8 @@ def test_what_the_fit_learns_holds_on_questions_it_has_not_seen() -> None:
 def test_shuffled_labels_teach_nothing() -> None:
     rows, order = asked(), np.random.default_rng(3).permutation(200)
     mixed = [replace(a, features=rows[i].features, group=rows[i].group) for a, i in zip(rows, order, strict=True)]
-    assert 0.35 < gate_fit.separations(mixed, gate_fit.held_out(mixed))[0].auc < 0.65
-    assert 0.35 < gate_fit.separation("x", "all", mixed, gate_fit.held_out(mixed)).auc < 0.65
+    assert 0.35 < gate_fit.separations(mixed, gate_fit.predict_held_out(mixed))[0].auc < 0.65
+    assert 0.35 < gate_fit.separation("x", "all", mixed, gate_fit.predict_held_out(mixed)).auc < 0.65
 
 
 def test_no_group_is_in_training_and_test(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_no_group_is_in_training_and_test(monkeypatch: pytest.MonkeyPatch) -> No
         return original(part)
 
     monkeypatch.setattr(gate_fit, "fit", watched)
-    gate_fit.held_out(rows)
+    gate_fit.predict_held_out(rows)
     every = {a.group for a in rows}
     assert len(trained) == gate_fit.FOLDS
     assert sorted(group for part in trained for group in every - part) == sorted(every)
@@ -103,7 +103,7 @@ def test_the_threshold_sends_the_asked_share_to_the_web() -> None:
 
 def test_the_gate_file_is_what_the_fit_says_rounded() -> None:
     rows = asked()
-    held_out = gate_fit.held_out(rows)
+    held_out = gate_fit.predict_held_out(rows)
     found = gate_fit.gate_file(rows, held_out, "e5", 0.84)
     assert set(found["features"]) == {"cosine", "terms_covered", "latest_age"}
     assert (found["encoder"], found["cosine"]) == ("e5", 0.84)
@@ -125,7 +125,7 @@ def test_the_curve_goes_from_all_web_to_all_local(tmp_path: Path) -> None:
     assert first.right == pytest.approx(np.mean([a.right for a in rows]))
     avoided = [p.avoided for p in points]
     assert avoided == sorted(avoided, reverse=True)
-    both = [*points, *efficiency.calibrated_points(rows, gate_fit.held_out(rows), 0.42)]
+    both = [*points, *efficiency.calibrated_points(rows, gate_fit.predict_held_out(rows), 0.42)]
     assert "| calibrated | 0.42 (95 % of" in efficiency.table(both, 0.42)
     efficiency.draw(both, tmp_path / "x" / "curve.png")
     assert (tmp_path / "x" / "curve.png").read_bytes().startswith(b"\x89PNG")

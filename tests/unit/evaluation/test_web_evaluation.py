@@ -10,7 +10,7 @@ import pytest
 from quelea_evaluation.cli_web import markdown
 from quelea_evaluation.longitudinal import stream
 from quelea_evaluation.model import EvaluationSet, Question
-from quelea_evaluation.web_asking import Round, percentile, squeezed, unfinished, web_questions
+from quelea_evaluation.web_asking import Round, percentile, strip_spaces, unfinished_jobs, web_questions
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "web"
 
@@ -23,7 +23,7 @@ def test_every_question_has_a_page_that_holds_its_answer() -> None:
         assert path.is_file()
         assert question.question != question.paraphrase
         if path.suffix == ".json":
-            assert squeezed(question.holds) in squeezed(json.loads(path.read_text(encoding="utf-8"))["text"])
+            assert strip_spaces(question.holds) in strip_spaces(json.loads(path.read_text(encoding="utf-8"))["text"])
 
 
 def answer(route: str = "local+web", quote: str = "sales of\n81,797", total: float = 1000.0) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def test_percentiles_are_values_that_are_there(share: float, value: int) -> None
 
 def test_what_has_not_ended() -> None:
     states = ("queued", "running", "succeeded", "failed")
-    assert [job["state"] for job in unfinished([{"state": state} for state in states])] == ["queued", "running"]
+    assert [job["state"] for job in unfinished_jobs([{"state": state} for state in states])] == ["queued", "running"]
 
 
 def test_the_stream_mixes_the_pages_questions_with_others() -> None:

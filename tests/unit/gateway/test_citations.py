@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_gateway.core.citations import assemble, best_span, of_mark, placed, statement_before
+from quelea_gateway.core.citations import assemble, best_span, of_mark, place_markers, statement_before
 from quelea_gateway.core.grounding import marks
 from quelea_gateway.core.model import Passage, Quote
 from quelea_gateway.core.numbers import figures
@@ -22,7 +22,7 @@ def quote(words: str, number: int = 1, text: str = TEXT) -> Quote:
 
 
 def cited(answer, quotes, evidence=None, **more):
-    return assemble(placed(answer), quotes, evidence or (passage(),), **more)
+    return assemble(place_markers(answer), quotes, evidence or (passage(),), **more)
 
 
 def test_markers_with_several_numbers():

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_gateway.core.merge import NEWER, filled, known_by, new_passages, ordered, useful_pages
+from quelea_gateway.core.merge import NEWER, drop_later, fill_reading, new_passages, order, useful_pages
 from quelea_gateway.core.model import Filters, Passage, Ranked, Reading
 from quelea_gateway.core.web import WebPage
 
@@ -39,7 +39,7 @@ def page(*passages, document_id="w"):
     ],
 )
 def test_nothing_later_than_the_day_of_the_question_is_used(passage, used):
-    assert known_by([passage], AS_OF) == ((passage,) if used else ())
+    assert drop_later([passage], AS_OF) == ((passage,) if used else ())
 
 
 def test_what_a_local_passage_says_already_is_left_out_and_the_web_says_each_thing_once():
@@ -70,9 +70,7 @@ def test_later_empty_and_filtered_passages_are_left_out():
 
 def test_the_list_is_in_the_order_of_the_fused_score_with_the_headers_that_were_ranked():
     passages = [local(header="Apple · 10-Q", cosine=0.9), web()]
-    placed = ordered(
-        passages, [Ranked(1, 0.9, 0.88, "Rivian"), Ranked(0, 0.4, 0.9, "x")], as_of=AS_OF, newer_first=False
-    )
+    placed = order(passages, [Ranked(1, 0.9, 0.88, "Rivian"), Ranked(0, 0.4, 0.9, "x")], as_of=AS_OF, newer_first=False)
     assert [(p.document_id, p.score, p.cosine, p.header) for p in placed] == [
         ("w", 0.9, 0.88, "Rivian"),
         ("l", 0.4, 0.9, "Apple · 10-Q"),
@@ -87,10 +85,10 @@ def test_newer_dates_are_preferred_a_little_when_the_latest_is_asked_for(gap, fi
         web("c"),
     ]
     ranked = [Ranked(0, 1.0, 0.9, ""), Ranked(1, 1.0 - gap, 0.9, ""), Ranked(2, 0.0, 0.9, "")]
-    placed = ordered(passages, ranked, as_of=AS_OF, newer_first=True)
+    placed = order(passages, ranked, as_of=AS_OF, newer_first=True)
     assert placed[0].document_id == first
     assert placed[0].score <= 1.0 + NEWER
-    assert ordered(passages, ranked, as_of=AS_OF, newer_first=False)[0].document_id == "old"
+    assert order(passages, ranked, as_of=AS_OF, newer_first=False)[0].document_id == "old"
 
 
 def test_a_page_is_useful_when_its_best_passage_is_above_c():
@@ -120,7 +118,7 @@ def test_a_suspicious_passage_that_is_not_the_best_does_not_hold_its_page_back()
     ],
 )
 def test_what_was_missing_may_be_on_the_web(reading, text, company, period):
-    seen = filled(reading, [local("Rivian first quarter 2024 and 2025"), web(text)])
+    seen = fill_reading(reading, [local("Rivian first quarter 2024 and 2025"), web(text)])
     assert (seen.company_missing, seen.period_missing) == (company, period)
     assert (seen.fallback == "") is (not reading.fallback or not (company or period))
 

@@ -9,7 +9,7 @@ from datetime import date
 
 import pytest
 from quelea_checker import CheckPassage, Report, check_answer
-from quelea_gateway.core.answering import Basis, Written, concluded
+from quelea_gateway.core.answer_review import Basis, ReaderAnswer, review
 from quelea_gateway.core.model import Finished, Passage
 from quelea_gateway.core.model import Quote as GatewayQuote
 from quelea_generator.core.extractive.computing.computations import find_computations
@@ -136,12 +136,12 @@ async def test_the_gateways_check_comes_to_the_same_figure(question: str) -> Non
         Passage("filing", 1, 0, len(item.text), item.text, table_head=item.table_head, header=item.header)
         for item in (STATEMENT, SHEET)
     )
-    written = Written(
+    written = ReaderAnswer(
         "\n".join(lines),
         tuple(GatewayQuote(q.number, q.start, q.end, q.text, q.score) for q in quotes),
         Finished("stop", "extractive", "extractive-1", ""),
     )
-    done = await concluded(InProcess(), written, Basis(question, "en", passages, enough=True, strict=True))
+    done = await review(InProcess(), written, Basis(question, "en", passages, enough=True, strict=True))
     assert done.text == "\n".join(lines)
     assert done.grounding
     verdicts = [(figure.text, figure.verdict) for figure in done.grounding.figures]

@@ -13,8 +13,8 @@ from quelea_checker.reading.evidence import Evidence
 _BY_PERCENT = re.compile(
     r"\b(?:by|(?<!made )(?<!make )(?<!makes )(?<!making )up|down|rose|grew"
     r"|gained|fell|slipped|dropped|declined|decreased|increased|(?:decline|decrease|drop|fall"
-    r"|increase|rise) of)\s*(?:about|approximately|nearly|some)?\s*$"
-    r"|(?:提高|提升|上升|增长|增加|扩大|下降|降低|减少|下滑|收窄|回落)了?约?\s*$",
+    r"|increase|rise) of)\s{0,8}+(?:about|approximately|nearly|some)?\s{0,8}+$"
+    r"|(?:提高|提升|上升|增长|增加|扩大|下降|降低|减少|下滑|收窄|回落)了?约?\s{0,8}+$",
     re.IGNORECASE,
 )
 """Before a percentage: it is of what there was, and no difference of two percentages."""
@@ -23,11 +23,11 @@ _WHOLE = re.compile(
     r"|全年|年度|半年|[69]个月|前三季度",
     re.IGNORECASE,
 )
-_LEVEL = re.compile(r"(?:\bto|[至到])\s*(?:about|approximately|nearly|some|约)?\s*$", re.IGNORECASE)
+_LEVEL = re.compile(r"(?:\bto|[至到])\s{0,8}+(?:about|approximately|nearly|some|约)?\s{0,8}+$", re.IGNORECASE)
 """Before a figure: it is what something came to."""
 _LESS = re.compile(r"\bless\b(?! than)|\bminus\b|\bnet of\b|减去|扣除|减(?=资本|购|支)", re.IGNORECASE)
 _RATE_OF = re.compile(
-    r"(?:毛利率|净利率|利润率|占比|比重|\bmargin|\bratio)\s*(?:was|is|of|at|stood at|约?为|达到?)?\s*约?$",
+    r"(?:毛利率|净利率|利润率|占比|比重|\bmargin|\bratio)\s{0,8}+(?:was|is|of|at|stood at|约?为|达到?)?\s{0,8}+约?$",
     re.IGNORECASE,
 )
 _MARGIN = re.compile(r"毛利率|净利率|利润率|\bmargins?\b", re.IGNORECASE)
@@ -35,8 +35,9 @@ _GROWING = re.compile(r"\bchang|\bgr[eo]w|\bincreas|\bdecreas|变动|变化|增|
 _GREW = re.compile(
     r"(?:增幅|降幅|增速|增长率|同比(?:增长|下降|增加|减少)?|\bgrowth (?:rate )?of"
     r"|(?<!made )(?<!make )(?<!makes )(?<!making )\bup|\b(?:rose|grew|increased|gained|fell"
-    r"|declined|decreased|dropped)(?: by)?|\b(?:increase|decrease|decline|rise|growth) of)\s*(?:was|is|为|达到?)?\s*"
-    r"(?:about|approximately|nearly|some|约)?\s*$",
+    r"|declined|decreased|dropped)(?: by)?|\b(?:increase|decrease|decline|rise|growth) of)"
+    r"\s{0,8}+(?:was|is|为|达到?)?\s{0,8}+"
+    r"(?:about|approximately|nearly|some|约)?\s{0,8}+$",
     re.IGNORECASE,
 )
 _ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|\bsw[iu]ng\b|差", re.IGNORECASE)

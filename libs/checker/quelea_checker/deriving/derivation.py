@@ -43,7 +43,7 @@ MOST_SOUGHT = 2000  # figures of one answer that are looked for; those behind ar
 FIGURES = 500  # figures of one answer that are tried to be derived
 BUDGET = 100_000  # computations for one answer; what is left when they are used up is not derived
 _RANGE = re.compile(
-    r"\bfrom\b.*\bto\b|(?:19|20)\d\d (?:to|through) (?:fiscal )?(?:19|20)\d\d"
+    r"\bfrom\b.{0,400}\bto\b|(?:19|20)\d\d (?:to|through) (?:fiscal )?(?:19|20)\d\d"
     r"|\bbetween\b|\bthrough\b|\d\s?[-–]\s?\d|至|到|\bperiod\b",
     re.IGNORECASE,
 )

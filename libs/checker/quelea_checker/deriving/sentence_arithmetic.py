@@ -17,7 +17,7 @@ _FROM = re.compile(
 )
 _BY = re.compile(
     r"(?:\bby|\bup|\bdown|(?:increase|decrease|decline|rise|drop) of|[增减]|增加|减少"
-    r"|增长|下降|上升)\s*(?:about|约)?\s*$",
+    r"|增长|下降|上升)\s{0,8}+(?:about|约)?\s{0,8}+$",
     re.IGNORECASE,
 )
 _OF = re.compile(r"\s?(?:out )?of\s[^,;]{0,12}|\s?/\s?")

@@ -32,7 +32,9 @@ _MOST = 40
 _BASIS = re.compile(r"basis|bps?\b|基点", re.IGNORECASE)
 _HAIR = Decimal("0.005")
 """By what part of itself a figure that is called the least may still be too much."""
-TO_LEVEL = re.compile(rf"(?:\bto|[至到]{wording.OF_A_TIME})\s*(?:about|approximately|nearly|约)?\s*$", re.IGNORECASE)
+TO_LEVEL = re.compile(
+    rf"(?:\bto|[至到]{wording.OF_A_TIME})\s{{0,8}}+(?:about|approximately|nearly|约)?\s{{0,8}}+$", re.IGNORECASE
+)
 _GROWTH = re.compile(r"\bgrowth\b|增长率|增速|增幅|同比增长", re.IGNORECASE)
 
 

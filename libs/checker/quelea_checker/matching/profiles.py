@@ -33,8 +33,8 @@ _JOIN = re.compile(
 )
 RESPECTIVELY = re.compile(r"\brespectively\b|分别", re.IGNORECASE)
 _LISTED = (
-    re.compile(r",\s*(?:and\s+)?|、|以及", re.IGNORECASE),
-    re.compile(r",\s*(?:and\s+)?|\s+and\s+|\s+versus\s+|[、和与及]|以及", re.IGNORECASE),
+    re.compile(r",\s{0,8}+(?:and\s{1,8})?|、|以及", re.IGNORECASE),
+    re.compile(r",\s{0,8}+(?:and\s{1,8})?|\s{1,8}and\s{1,8}|\s{1,8}versus\s{1,8}|[、和与及]|以及", re.IGNORECASE),
 )
 """What divides the items of a list: the names of items have "and" as well."""
 _CHANGE = re.compile(
@@ -43,7 +43,7 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _LEVEL = re.compile(
-    r"(?:\b(?:to|at|of|was|were|is|reached|totaled)|[至到为达是])\s*(?:了|约|about|approximately|nearly)?\s*[$€£¥]?$",
+    r"(?:\b(?:to|at|of|was|were|is|reached|totaled)|[至到为达是])\s{0,8}+(?:了|约|about|approximately|nearly)?\s{0,8}+[$€£¥]?$",
     re.IGNORECASE,
 )
 _SIDE = 28
@@ -147,15 +147,19 @@ def find_word_zones(sentence: str, amounts: Sequence[Figure], *, known: bool = F
 
 
 def _after_break(text: str) -> str:
-    cuts = [match.end() for match in _BREAK.finditer(text) if distinctive_terms(text[match.end() :])]
-    return text[cuts[-1] if cuts else 0 :]
+    end = len(text)
+    for match in reversed([*_BREAK.finditer(text)]):
+        if distinctive_terms(text[match.end() : end]):
+            return text[match.end() :]
+        end = match.end()
+    return text
 
 
 def _find_cut(between: str) -> int:
     """Where the words of the second of two figures begin."""
-    for match in _JOIN.finditer(between):
-        if distinctive_terms(between[match.end() :]):
-            return match.end()
+    match = _JOIN.search(between)
+    if match and distinctive_terms(between[match.end() :]):
+        return match.end()
     return 0 if distinctive_terms(between) else len(between)
 
 

@@ -44,7 +44,7 @@ _BEHIND_FILE = (
     r"|(?P<code>\b(?:COVID|SARS|GPT|Web|Level|Tier|MI|RTX)-\d+\b|\b401\(k\)|\b403\(b\))"
     r"|(?P<zh>第\s?[\d一二三四五六七八九十百]+\s?[章节条款项部分页号期批次名位届轮代]"
     r"|附注[\s\d一二三四五六七八九十、]+|表\s?\d+|图\s?\d+"
-    r"|注释?\s?\d+|\d+(?:号|楼|室)(?!\w))"
+    r"|注释?\s?\d+|(?<!\d)\d+(?:号|楼|室)(?!\w))"
 )
 _PLAIN = re.compile(_BEFORE_FILE + _BEHIND_FILE)
 _WITH_FILES = re.compile(_BEFORE_FILE + _FILE + _BEHIND_FILE)
@@ -79,9 +79,9 @@ CURRENCIES = {
     "yen": "JPY", "日元": "JPY", "chf": "CHF", "₹": "INR", "rs": "INR", "inr": "INR", "₩": "KRW", "krw": "KRW",
 }  # fmt: skip
 _ZH = re.compile(
-    r"(?P<sign>负)?(?:(?P<of>百分之|千分之)(?P<num>[零〇一二三四五六七八九十百点两]+|\d+(?:\.\d+)?)"
+    r"(?P<sign>负)?(?:(?P<of>百分之|千分之)(?P<num>[零〇一二三四五六七八九十百点两]{1,24}|\d+(?:\.\d+)?)"
     r"|(?P<cheng>[一二两三四五六七八九](?![个十百千万亿]))成(?P<more>[一二三四五六七八九半])?(?![为本立功交员果长熟人就绩分])"
-    r"|(?<![\d.])(?P<num2>[零〇一二两三四五六七八九十百千万亿点]{1,})(?P<unit>个?百分点|个?基点|倍|美元|港元"
+    r"|(?<![\d.])(?P<num2>[零〇一二两三四五六七八九十百千万亿点]{1,24})(?P<unit>个?百分点|个?基点|倍|美元|港元"
     r"|欧元|英镑|日元|元|股|家|名|人|户)(?P<half>(?<=倍)半)?)"
 )
 _EN = re.compile(
@@ -315,14 +315,14 @@ _ABOUT = re.compile(
     r"(?:\b(?:about|approximately|approx\.?|around|roughly|some|circa|close to"
     r"|(?P<most>nearly|almost|(?:less|fewer) than|(?:just )?(?:below|under|short of)|at most|up to)"
     r"|(?P<least>over|more than|at least|in excess of|exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|above"
-    r"|topp?(?:s|ed)))\s*"
+    r"|topp?(?:s|ed)))\s{0,8}+"
     r"|(?P<zh_most>近|将近|不足|不到|低于|接近)|(?P<zh_least>[逾超]|超过|超出|突破|高于|多于)|大?约|高达"
-    r"|(?P<gt>>)|(?P<lt><)|[~≈])\s*(?P<cur>[$€£¥])?\s*$",
+    r"|(?P<gt>>)|(?P<lt><)|[~≈])\s{0,8}+(?P<cur>[$€£¥])?\s{0,8}+$",
     re.IGNORECASE,
 )
 _ABOUT_AFTER = re.compile(r"\s?(?:(?P<least>多|余|以上)|左右|or so\b|(?P<most>以下|以内))")
 _NAMED = re.compile(
-    r"[BKMT] (?!(?:in|to|of|from|for|and|or|at|by|on|as|than|with|per|was|were|is|are)\b)[a-z]+ ?[a-z]*s\b"
+    r"[BKMT] (?!(?:in|to|of|from|for|and|or|at|by|on|as|than|with|per|was|were|is|are)\b)[a-z]{1,40} ?[a-z]{0,40}s\b"
 )
 """A capital letter before things that are counted is of their name: "12 T lines", "23 K local shops"."""
 _POINTS = re.compile(r"[ -]points?\b")

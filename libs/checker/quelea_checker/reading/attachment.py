@@ -24,7 +24,7 @@ _SINCE = re.compile(r"[,\s]{0,2}from (?:the )?$", re.IGNORECASE)
 _ONWARDS = re.compile(r",? (?:to|through|until) ", re.IGNORECASE)
 _ITS = re.compile(r"(?:'s?|同期|年|的|\s)*")
 """Between a time and the figure that it had then: "than 2022's 40%", 比2022年同期的40%."""
-_AND = re.compile(r",?\s*(?:and|,|、|和|及|与)\s*[$€£¥]?\s*", re.IGNORECASE)
+_AND = re.compile(r",?\s{0,8}+(?:and|,|、|和|及|与)\s{0,8}+[$€£¥]?\s{0,8}+", re.IGNORECASE)
 _EARLIER = re.compile(
     r"[,\s]{0,2}(?:(?:in|for|during|of|from) )?(?:the )?"
     r"(?:a year (?:earlier|ago|before)|year[- ](?:ago|earlier)|year before"

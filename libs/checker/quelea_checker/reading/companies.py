@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from quelea_checker.model import CheckPassage
 from quelea_checker.reading.sentences import plain
 
-_TICKER = re.compile(r"\s*\((?P<ticker>[A-Z][A-Z0-9.]{1,7}|\d{4,6}(?:\.[A-Z]{2})?)\)\s*$")
+_TICKER = re.compile(r"\s{0,8}+\((?P<ticker>[A-Z][A-Z0-9.]{1,7}|\d{4,6}(?:\.[A-Z]{2})?)\)\s{0,8}+$")
 _LEGAL = re.compile(
-    r"(?:,?\s+(?:Inc|Incorporated|Corp|Corporation|Company|Co|plc|PLC|Ltd|Limited|LLC|L\.P|AG|AB|ASA|NV|N\.V|SE|SA|S\.A"
-    r"|S\.p\.A|Group|Holdings?)\.?)+$|(?:股份有限公司|有限责任公司|有限公司|集团|控股|股份)+$"
+    r"(?:,?\s{1,8}(?:Inc|Incorporated|Corp|Corporation|Company|Co|plc|PLC|Ltd|Limited|LLC|L\.P|AG|AB|ASA|NV|N\.V|SE|SA|S\.A"
+    r"|S\.p\.A|Group|Holdings?)\.?){1,6}$|(?:股份有限公司|有限责任公司|有限公司|集团|控股|股份){1,6}$"
 )
 _NO_NAME = re.compile(
     r"\d{3}|\b(?:report|filing|release|statement|10-[KQ]|results|page|document)\b|报告|年报|公告|季报|研报|新闻",

@@ -31,7 +31,7 @@ work of a check."""
 _LONGEST_HELD = 6_000
 _BRIEF = 400
 """Code points of a text whose terms are kept: labels, heads and sentences come again."""
-_BRACKETS = re.compile(r"\([^()]*(?:\([^()]*\))?[^()]*\)")
+_BRACKETS = re.compile(r"\([^()]{0,200}+(?:\([^()]{0,200}+\))?[^()]{0,200}+\)")
 _OTHERWISE = re.compile(
     r"[^\n.]{0,160}\bunless otherwise (?:stated|noted|indicated|specified)|[^\n.。]{0,80}除[^\n.。]{0,8}另有",
     re.IGNORECASE,

@@ -18,7 +18,7 @@ _BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*–]\s+|[•·▪]\s*|\d{1,2}[.)�
 _LEADS = re.compile(r":[\s*_]*$")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$|__[^_]+__\s*$)")
 _SENTENCE = re.compile(r"[.!?。！？;]\W*$")
-_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-{2,}[ \t:|-]*$")
+_RULE = re.compile(r"(?=[ \t:|-]{0,200}?--)[ \t:|-]++$")
 _LONGEST = 300
 
 

@@ -11,8 +11,8 @@ from itertools import accumulate
 from quelea_checker.model import CheckedFigure, CheckedSentence, MarkerFault, Markers, Report
 
 LOOSE = re.compile(
-    r"[\[［【〔]\s*(?:\^|(?:passage|source|citation|ref|来源|段落|资料)\s*[:：#]?\s*)?"
-    r"(?P<n>\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\s*(?:†[^\]】\n]{0,60})?[\]］】〕](?P<link>\(https?://[^\s()]*\))?",
+    r"[\[［【〔]\s{0,8}+(?:\^|(?:passage|source|citation|ref|来源|段落|资料)\s{0,8}+[:：#]?\s{0,8}+)?"
+    r"(?P<n>\d{1,3}(?:\s{0,8}+[,，、;；]\s{0,8}+\d{1,3})*)\s{0,8}+(?:†[^\]】\n]{0,60})?[\]］】〕](?P<link>\(https?://[^\s()]*\))?",
     re.IGNORECASE,
 )
 """A marker as models write it: 【1】, ［1］, [Source 1], [^1], 【1†source】, [1](https://…)."""
@@ -26,7 +26,7 @@ _RAISED = re.compile(
     r"\^(?P<n>\d{1,2})(?!\d|\.\d)"
 )
 _LATEX = re.compile(r"(?<=\d)(?:\{,\}|\\,)(?=\d{3})|\\(?P<sign>[%$])|\\(?:text|mathrm|mbox)\{(?P<text>[^{}\n]{0,80})\}")
-_HINT = re.compile(r"[［【〔^\\{]|\[\s*(?:\^|[A-Za-z来段资])|\[\d\s?[-–]|\[[^\]\n]*[;；†]|\]\(")
+_HINT = re.compile(r"[［【〔^\\{]|\[\s{0,8}+(?:\^|[A-Za-z来段资])|\[\d\s?[-–]|\[[^\]\n]{0,200}[;；†]|\]\(")
 
 
 def unrolled(match: re.Match[str]) -> str:
@@ -39,7 +39,7 @@ def literal_spans(text: str) -> list[tuple[int, int]]:
     spans = [match.span() for match in _CODE.finditer(text)]
     for match in _URL.finditer(text):
         start, end = match.span()
-        tail = re.search(r"(?:\[\d{1,3}\])+$", text[start:end])
+        tail = re.search(r"(?<!\])(?:\[\d{1,3}\])++$", text[start:end])
         spans.append((start, start + tail.start() if tail and "[" not in text[start : start + tail.start()] else end))
     return spans
 

@@ -91,7 +91,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for name, pattern in (
         (
             "month_days",
-            rf"(?<![A-Za-z])(?P<m>(?-i:{_MONTH}))\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"
+            rf"(?<![A-Za-z])(?P<m>(?-i:{_MONTH}))\s{{1,8}}(?P<d>\d{{1,2}})(?:st|nd|rd|th)?"
             r"(?![\d%]|\.\d|,\d{3}|\s?(?:percent|million|billion))",
         ),
         ("month_days", rf"(?<![\d.,$])(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?P<m>(?-i:{_MONTH}))(?![A-Za-z])"),
@@ -117,44 +117,44 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             rf"(?<![A-Za-z])(?:(?<!between )(?P<first>(?-i:{_MONTH}))(?: to | through |\s?[-–]\s?)"
             rf"|(?<=between )(?P<first2>(?-i:{_MONTH})) and )(?P<m>(?-i:{_MONTH})),? (?:of )?(?P<y>{YEAR})(?!\d)",
         ),
-        ("month", rf"(?<![A-Za-z])(?P<m>{_MONTH})(?:,?\s+(?:of )?|\s?-\s?)(?P<y>{YEAR})(?!\d)"),
+        ("month", rf"(?<![A-Za-z])(?P<m>{_MONTH})(?:,?\s{{1,8}}(?:of )?|\s?-\s?)(?P<y>{YEAR})(?!\d)"),
         (
             "quarter",
             r"(?<![A-Za-z\d])(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q"
-            rf"|(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?)\s*[,'/-]?\s*(?:of |in "
-            rf"|for )?(?:the )?(?P<f>{_FY})?\s*'?(?P<y>{YEAR}|\d\d)(?![\d%]|,\d|\.\d)",
+            rf"|(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?)\s{{0,8}}+[,'/-]?\s{{0,8}}+(?:of |in "
+            rf"|for )?(?:the )?(?P<f>{_FY})?\s{{0,8}}+'?(?P<y>{YEAR}|\d\d)(?![\d%]|,\d|\.\d)",
         ),
         (
             "quarter",
-            rf"(?<![A-Za-z\d])(?P<f>{_FY})?\s*(?P<y>{YEAR}"
-            r"|(?<=FY)\d\d)\s*(?:年)?[, /-]*(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q)(?![A-Za-z\d])",
+            rf"(?<![A-Za-z\d])(?P<f>{_FY})?\s{{0,8}}+(?P<y>{YEAR}"
+            r"|(?<=FY)\d\d)\s{0,8}+(?:年)?[, /-]*(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q)(?![A-Za-z\d])",
         ),
         (
             "quarter",
-            rf"(?<![A-Za-z\d])(?:the )?(?P<f>{_FY})\s*(?P<y>{YEAR})(?:'s)?,?\s+"
+            rf"(?<![A-Za-z\d])(?:the )?(?P<f>{_FY})\s{{0,8}}+(?P<y>{YEAR})(?:'s)?,?\s{{1,8}}"
             rf"(?P<o>{_ORDINAL})[- ](?:fiscal )?quarters?",
         ),
         ("quarter", rf"(?P<y>{YEAR})(?P<f>财)?年度?(?:的)?第?(?P<z>[一二三四1-4])季度?"),
         (
             "half",
-            r"(?<![A-Za-z\d])(?:H(?P<h>[12])|(?P<h2>[12])H|(?P<o>first|second) half)\s*(?:of "
-            rf"|in )?(?:the )?(?P<f>{_FY})?\s*'?(?P<y>{YEAR}|\d\d)(?!\d|%)",
+            r"(?<![A-Za-z\d])(?:H(?P<h>[12])|(?P<h2>[12])H|(?P<o>first|second) half)\s{0,8}+(?:of "
+            rf"|in )?(?:the )?(?P<f>{_FY})?\s{{0,8}}+'?(?P<y>{YEAR}|\d\d)(?!\d|%)",
         ),
         ("half", rf"(?<!\d)(?P<y>{YEAR})(?P<f>财)?年度?(?P<zh>上半年|下半年|半年度?|中期)"),
-        ("first_months", rf"\bfirst (?P<n>{LENGTH}) months of (?:the )?(?P<f>{_FY})?\s*(?P<y>{YEAR})"),
+        ("first_months", rf"\bfirst (?P<n>{LENGTH}) months of (?:the )?(?P<f>{_FY})?\s{{0,8}}+(?P<y>{YEAR})"),
         (
             "zh_months",
             rf"(?<!\d)(?P<y>{YEAR})年(?P<m>\d{{1,2}}|{HAN_MONTH})月?份?[-~–—至到](?P<n>\d{{1,2}}|{HAN_MONTH})月份?"
             rf"|(?<!\d)(?P<y2>{YEAR})年前(?P<n2>三)季度",
         ),
         ("zh_month", rf"(?<!\d)(?P<y>{YEAR})年(?P<m>\d{{1,2}})月末?"),
-        ("years", rf"(?<![\d.,$€£¥])(?P<f>{_FY})?\s*(?P<y0>{YEAR})\s?/\s?(?P<y>{YEAR}|\d\d)(?![\d%/]|\.\d)"),
+        ("years", rf"(?<![\d.,$€£¥])(?P<f>{_FY})?\s{{0,8}}+(?P<y0>{YEAR})\s?/\s?(?P<y>{YEAR}|\d\d)(?![\d%/]|\.\d)"),
         ("fiscal", r"(?<![A-Za-z\d])(?:FYE?|CY|fiscal(?: year)?(?= '))\s?'?(?P<y>\d\d)(?!\d|%)"),
         ("fiscal", rf"(?<![A-Za-z\d]){_FY}[ -]*'?(?P<y>{YEAR})(?![\d%]|\.\d)"),
         ("fiscal", rf"(?<!\d)(?P<y>{YEAR})财年"),
         ("zh_year", rf"(?<![\d.,])(?P<y>{YEAR})\s?年(?P<whole>度|全年)?"),
         ("zh_words", r"(?P<w>[一二][〇零一二三四五六七八九]{3})年(?:第?(?P<z>[一二三四])季度|(?P<zh>上半年|下半年))?"),
-        ("whole_year", rf"\b(?:full[- ]year|year ended|year ending|years ended)\s+(?P<y>{YEAR})(?!\d)"),
+        ("whole_year", rf"\b(?:full[- ]year|year ended|year ending|years ended)\s{{1,8}}(?P<y>{YEAR})(?!\d)"),
         (
             "year",
             rf"(?<![\d.,$€£¥#A-Za-z_-])(?P<y>{YEAR})(?![\d%_]|(?![AEFPR]\b)[A-Za-z]|,\d|\.\d|\s?(?:%|percent|million"

@@ -27,9 +27,9 @@ def plain(text: str) -> str:
 
 _LONGEST = 1500
 """Code points of a sentence; what is longer is cut between words."""
-_MARKS = r"(?:\s*\[\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\])*"
+_MARKS = r"(?:\s{0,8}+\[\d{1,3}(?:\s{0,8}+[,，、]\s{0,8}+\d{1,3})*+\])*+"
 _END = re.compile(
-    rf"[。！？；]+[”』」）\"]*{_MARKS}|[.!?]+[\"”’)]*{_MARKS}(?=\s|$|\[)|\n+",
+    rf"[。！？；]+[”』」）\"]*{_MARKS}|(?<![.!?])[.!?]++[\"”’)]*+{_MARKS}(?=\s|$|\[)|\n+",
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Inc|Corp|Co|Ltd|Nos?|U\.S|U\.K|E\.U|vs|Mr|Mrs|Ms|Dr|Jr|Sr|St|approx|e\.g|i\.e|etc|al|Fig|Sec|Bros|cf"

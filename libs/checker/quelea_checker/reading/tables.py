@@ -14,9 +14,10 @@ from quelea_checker.reading.calendar import merge_periods
 from quelea_checker.reading.periods import find_periods
 
 MAY_BE = re.compile(r"<t[dr][\s>]", re.IGNORECASE)
-_CELL_END = re.compile(r"\s*</t[dh]\s*>\s*", re.IGNORECASE)
+_CELL_END = re.compile(r"\s{0,8}+</t[dh]\s{0,8}+>\s{0,8}+", re.IGNORECASE)
 _LINE_END = re.compile(
-    r"\s*</(?:tr|caption|p|div|h\d|li)\s*>\s*|\s*<(?:br|tr|table|/table)\b[^<>]{0,300}>\s*", re.IGNORECASE
+    r"\s{0,8}+</(?:tr|caption|p|div|h\d|li)\s{0,8}+>\s{0,8}+|\s{0,8}+<(?:br|tr|table|/table)\b[^<>]{0,300}>\s{0,8}+",
+    re.IGNORECASE,
 )
 _TAG = re.compile(r"</?[a-z][^<>]{0,300}>|<!--.{0,300}?-->", re.IGNORECASE)
 
@@ -35,9 +36,9 @@ _NUMBER = r"(?:US\$|HK\$|RMB ?|[$€£¥₹])?\s?\d[\d,]*(?:\.\d+)?"
 _SCALE = r"(?:thousand|million|billion|trillion|per ?cent|(?:m|b|t)n|[kmbp]|x|[万亿]+[元股户人]?)\b|[%倍]|[万亿]+元?|元"
 _AMOUNT = rf"{_NUMBER}\s?(?:{_SCALE})?"
 _REMARKED = re.compile(
-    rf"(?:(?:about|approximately|around|some|nearly|over|up|down|约)\s*)?(?P<amount>{_AMOUNT})"
+    rf"(?:(?:about|approximately|around|some|nearly|over|up|down|约)\s{{0,8}}+)?(?P<amount>{_AMOUNT})"
     rf"(?P<to>\s?(?:to|-|–|至|到)\s?{_AMOUNT})?"
-    r"(?P<remark>\s*\(.+\)|\s*[,，;；]\s*(?=.*[A-Za-z\u3400-\u9fff]{2}).+|\s(?:of|on)\s.+)?\s*",
+    r"(?P<remark>\s{0,8}+\(.+\)|\s{0,8}+[,，;；]\s{0,8}+(?=.{0,90}?[A-Za-z\u3400-\u9fff]{2}).+|\s(?:of|on)\s.+)?\s{0,8}",
     re.IGNORECASE,
 )
 _TELLING = re.compile(r"[$€£¥₹%.倍元万亿]|[A-Za-z]")
@@ -253,16 +254,17 @@ def _spell_out_heads(text: str) -> str:
 
 
 _NUMERIC = re.compile(
-    r"[\s(]*[-–+△▲]?\s*(?:US\$|HK\$|RMB|[$€£¥₹])?\s*\(?\s*[-–]?\s*(?:[$€£¥])?\d[\d,]*(?:\.\d+)?\s*"
-    r"(?:[%x倍]|pts?|ppts?|bps?|个百分点|percent|[kKmMbB]n?|[万亿]?元?)?\s*[)%]*\s*(?:[*†‡]+|\(\w{1,2}\))?\s*",
+    r"[\s(]{0,8}[-–+△▲]?\s{0,8}+(?:US\$|HK\$|RMB|[$€£¥₹])?\s{0,8}+\(?\s{0,8}+[-–]?\s{0,8}+(?:[$€£¥])?\d[\d,]*(?:\.\d+)?\s{0,8}+"
+    r"(?:[%x倍]|pts?|ppts?|bps?|个百分点|percent|[kKmMbB]n?|[万亿]?元?)?\s{0,8}+[)%]*\s{0,8}+(?:[*†‡]+|\(\w{1,2}\))?\s{0,8}+",
 )
 _DASH = re.compile(r"[-–—_]+\s*%?|[$€£¥]\s*[-–—]+|nil|n/?[am]\.?|n\.?m\.?|不适用|无", re.IGNORECASE)
 _YEAR = re.compile(r"(?:FY|fiscal)?\s?(?:19|20)\d\d(?:年度?|/\d\d(?:\d\d)?)?(?:\s?\(\w\))?\s*:?", re.IGNORECASE)
+_FIGURE = r"(?:[$€£¥(]\s?){0,4}[-–]?\s?\d[\d,]*+(?:\.\d++)?+(?:\s?[%)]++)?+"
 _TAIL = re.compile(
-    r"(?P<label>.*?[A-Za-z\u3400-\u9fff):.*]+?)[\s.]+(?P<cells>(?:[$€£¥(]\s?)*[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*"
-    r"(?:\s+(?:(?:[$€£¥(]\s?)*[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*|[-–—]+))*)\s*"
+    r"(?P<label>.{0,300}?[A-Za-z\u3400-\u9fff):.*])[\s.]{1,200}(?P<cells>"
+    rf"{_FIGURE}(?:\s{{1,200}}(?:{_FIGURE}|[-–—]{{1,9}}+))*+)\s*"
 )
-_CELL = re.compile(r"(?:[$€£¥(]\s?)*[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*|[-–—]+")
+_CELL = re.compile(r"(?:[$€£¥(]\s?){0,4}[-–]?\s?\d[\d,]*(?:\.\d+)?\s?[%)]*|[-–—]+")
 _DAY = re.compile(r"\d{1,2}/\d{1,2}/(?:\d\d){1,2}\s?[~–-]?")
 _TIMELY = re.compile(
     r"\byears?\b|\bdates?\b|\bended\b|\bending\b|\bmaturit|\bexpir|\bdue\b|\bperiods?\b|\bfiscal\b|\bfounded\b|\bsince\b"

@@ -31,7 +31,7 @@ STATEMENT = re.compile(
     rf"|(?:\(|\b|^)(?P<word3>millions|thousands|billions) of (?P<cur5>{_MONEY}|[A-Za-z.]+)"
     r"|(?<![A-Za-z])(?P<cur6>US\$|HK\$|A\$|C\$|\$|€|£|RMB|¥|USD|EUR|GBP|SEK|NOK"
     r"|CHF)\s?(?P<letter>m|M|bn|k|mn|mm|MM|B)(?![A-Za-z0-9])"
-    r"|单位[:：是为]?\s*(?P<cur7>人民币|美元|港元|港币)?\s*(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万"
+    r"|单位[:：是为]?\s{0,8}+(?P<cur7>人民币|美元|港元|港币)?\s{0,8}+(?P<zh>万亿|千亿|百亿|十亿|亿|千万|百万|万"
     r"|千)?(?P<cur8>元(?:人民币)?|美元|港元|港币|股|吨|台|人)"
     r"|[(（](?P<cur9>人民币)?(?P<zh2>万亿|十亿|亿|千万|百万|万|千)(?P<cur10>元|美元|港元)[)）]"
     r"|(?P<cur11>人民币)(?P<zh3>百万|千|万|亿)元",
@@ -55,7 +55,9 @@ _PER_SHARE = re.compile(
     r"|\bEPS\b|每股",
     re.IGNORECASE,
 )
-_OF_SHARES = re.compile(r"\bshares (?:outstanding|used|issued)\b|\bnumber of (?:\w+ )*shares\b|股数", re.IGNORECASE)
+_OF_SHARES = re.compile(
+    r"\bshares (?:outstanding|used|issued)\b|\bnumber of (?:\w{1,30} ){0,6}shares\b|股数", re.IGNORECASE
+)
 """Of "diluted EPS shares outstanding": shares are counted, though the label speaks of what is earned by each."""
 _MAY_BE_PER = re.compile(
     r"\bprices?\b|\bdiluted\b|\bbasic\b|\b(?:days|years|months|term|life)\b|\btimes\b|\bmultiple\b|\bratio\b",

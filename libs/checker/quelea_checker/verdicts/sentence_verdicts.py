@@ -54,7 +54,7 @@ _LEAD = re.compile(r"[:：]\W*$")
 
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_UNDER_HEAD = re.compile(r"[^\S\n]*\n[^\S\n]*\|?[ \t:|-]*-{2,}[ \t:|-]*(?:\n|$)")
+_UNDER_HEAD = re.compile(r"[^\S\n]{0,80}+\n[^\S\n]{0,80}+(?=[ \t:|-]{0,200}?--)[ \t:|-]++(?:\n|$)")
 """The rule under the head of a Markdown table."""
 
 

@@ -52,7 +52,7 @@ def packaged() -> Mapping[str, Gap]:
 
 def heading(text: str) -> str:
     """A heading without links; empty when it is a remark that was formatted as a heading."""
-    plain = re.sub(r"\[[^\]]*\]\([^)]*\)", "", text).replace("*", "").strip()
+    plain = re.sub(r"\[[^\]\[]*\]\([^()]*\)", "", text).replace("*", "").strip()
     return "" if len(plain) > _HEADING_CHARS or plain.startswith("注意") else plain
 
 

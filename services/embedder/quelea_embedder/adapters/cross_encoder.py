@@ -13,7 +13,8 @@ import torch
 import transformers
 from sentence_transformers.util import batch_to_device
 
-from quelea_embedder.adapters.sentence_transformer import CHARACTERS_PER_TOKEN, choose_device, content_hash
+from quelea_embedder.adapters.model_folder import CHARACTERS_PER_TOKEN, hash_content
+from quelea_embedder.adapters.sentence_transformer import choose_device, is_read
 from quelea_embedder.core.entailment import Pair, Scores
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -53,7 +54,7 @@ class SentenceTransformerCrossEncoder:
         self._max_tokens = self._model.max_seq_length or 512
         self._model.max_seq_length = self._max_tokens
         self._tokenizing = threading.Lock()  # each use of a tokenizer sets its truncation anew
-        self.name = f"{path.name}@{content_hash(path)[:12]}"
+        self.name = f"{path.name}@{hash_content(path, reads=is_read)[:12]}"
 
     def start_thread(self) -> None:
         """Set torch's threads for the thread that calls."""

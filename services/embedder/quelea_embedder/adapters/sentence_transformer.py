@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,16 +15,17 @@ from huggingface_hub import snapshot_download
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util import batch_to_device
 
+from quelea_embedder.adapters.model_folder import (
+    CHARACTERS_PER_TOKEN,
+    PROMPTS,
+    find_folder,
+    hash_content,
+    make_model_id,
+)
 from quelea_embedder.core.model import Kind, Measured, ModelInfo, Vectors
 
-CHARACTERS_PER_TOKEN = 32
-"""A text is cut at so many characters for each token that the model reads, before it is tokenized: no ordinary text
-has that few tokens, and megabytes never reach the tokenizer."""
-
-_NOT_VECTORS = {".md", ".lock", ".gitattributes"}
 _NOT_WEIGHTS = ["*.onnx", "*.h5", "*.msgpack", "*.ot", "onnx/*", "openvino/*", "*.gguf"]
 _TASKS = {Kind.QUERY: "query", Kind.PASSAGE: "document"}
-_PROMPTS = {Kind.QUERY: ("query",), Kind.PASSAGE: ("passage", "document")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,15 @@ class SentenceTransformerEncoder:
         if len(dimensions) != 1:
             raise ValueError(f"query_model and passage_model must have the same dimension, got {sorted(dimensions)}")
         names = [folder.name if Path(name).is_dir() else name for name, folder in folders.items()]
-        content = hashlib.sha256()
-        for kind, name in ((Kind.QUERY, query_model), (Kind.PASSAGE, passage_model)):
-            tower = self._towers[kind]
-            content.update(f"{content_hash(folders[name])}\0{tower.prefix}\0{tower.max_tokens}\0".encode())
+        hashes = {name: hash_content(folder, reads=is_read) for name, folder in folders.items()}
         self.info = ModelInfo(
-            model=f"{'+'.join(sorted(names))}@{content.hexdigest()[:12]}",
+            model=make_model_id(
+                names,
+                [
+                    (hashes[name], tower.prefix, tower.max_tokens)
+                    for name, tower in ((query_model, query), (passage_model, passage))
+                ],
+            ),
             dimension=dimensions.pop(),
             max_tokens=min(query.max_tokens, passage.max_tokens),
             query_prefix=query.prefix,
@@ -168,26 +171,13 @@ def find_model(name: str) -> Path:
     Raises:
         FileNotFoundError: The name is a path, and nothing is there.
     """
-    path = Path(name).expanduser()
-    if path.is_dir():
-        return path.resolve()
-    if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise FileNotFoundError(f"no model folder at {name}; `make setup` makes the default one")
-    return Path(snapshot_download(name, ignore_patterns=_NOT_WEIGHTS))
+    return find_folder(name) or Path(snapshot_download(name, ignore_patterns=_NOT_WEIGHTS))
 
 
-def content_hash(folder: Path) -> str:
-    """Hash of every file that may change a vector: names and contents, in hex."""
-    total = hashlib.sha256()
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        name = path.relative_to(folder)
-        if path.suffix in _NOT_VECTORS or path.name == "LICENSE" or any(part.startswith(".") for part in name.parts):
-            continue
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        total.update(f"{name.as_posix()}\0{digest}\n".encode())
-    return total.hexdigest()
+def is_read(path: Path) -> bool:
+    """Whether torch reads this file of a model's folder."""
+    return path.parts[0] != "openvino"
 
 
 def _own_prefix(model: SentenceTransformer, kind: Kind) -> str:
-    return next((prompt for name in _PROMPTS[kind] if (prompt := model.prompts.get(name))), "")
+    return next((prompt for name in PROMPTS[kind] if (prompt := model.prompts.get(name))), "")

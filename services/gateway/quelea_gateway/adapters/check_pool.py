@@ -70,7 +70,7 @@ class CheckPool:
         size = len(answer) + len(question) + sum(len(p.text) + len(p.table_head) + len(p.header) for p in passages)
         few = size <= self._small and sum(1 for _ in _NUMBER.finditer(answer)) <= _FEW
         kind = "small" if few else "large"
-        async with self._counted(kind):
+        async with self._count(kind):
             try:
                 async with asyncio.timeout(self._seconds):
                     if kind == "small":
@@ -102,7 +102,7 @@ class CheckPool:
             return await self._pool.run(self._seconds, _check, answer, passages, question, near)
 
     @contextlib.asynccontextmanager
-    async def _counted(self, kind: str) -> AsyncIterator[None]:
+    async def _count(self, kind: str) -> AsyncIterator[None]:
         if self._under_way[kind] >= self._most[kind]:
             CHECK_SECONDS.labels(kind, Overloaded.reason).observe(0.0)
             raise Overloaded(

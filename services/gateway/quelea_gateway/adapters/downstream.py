@@ -20,13 +20,13 @@ def naming(service: str) -> Iterator[None]:
         yield
     except (Unavailable, Cancelled) as error:
         raise Unavailable(
-            _told(error, f"The {service} service does not answer; try again in a moment."),
+            _words_of(error, f"The {service} service does not answer; try again in a moment."),
             details={**error.details, "dependency": service},
             retry_after=error.retry_after or 1.0,
         ) from error
     except DeadlineExceeded as error:
         raise DeadlineExceeded(
-            _told(error, f"The {service} service did not answer in time."),
+            _words_of(error, f"The {service} service did not answer in time."),
             details={**error.details, "dependency": service},
         ) from error
     except QueleaError as error:
@@ -37,7 +37,7 @@ def naming(service: str) -> Iterator[None]:
         raise
 
 
-def _told(error: QueleaError, otherwise: str) -> str:
+def _words_of(error: QueleaError, otherwise: str) -> str:
     """The service's own words where it says that something behind it failed: they are meant for callers."""
     return error.message if "behind" in error.details else otherwise
 

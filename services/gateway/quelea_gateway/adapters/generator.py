@@ -147,7 +147,7 @@ class GeneratorClient:
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """Deltas and quotes, then Finished; leaving early cancels the call at the generator."""
         request = request_of(question, evidence, evidence_incomplete=evidence_incomplete)
-        with naming("generator"), self._counted():
+        with naming("generator"), self._count_stream():
             request.gather_ms = gather_ms(self._streams)
             call = self._stub.Generate(request, timeout=self._seconds)
             async with contextlib.aclosing(stream(call)) as replies:
@@ -173,7 +173,7 @@ class GeneratorClient:
                         )
 
     @contextlib.contextmanager
-    def _counted(self) -> Iterator[None]:
+    def _count_stream(self) -> Iterator[None]:
         self._streams += 1
         try:
             yield

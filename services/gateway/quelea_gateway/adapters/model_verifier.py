@@ -59,7 +59,7 @@ class ModelVerifier:
             Unavailable: What the model wrote is no list of verdicts.
             QueleaError: There is no language model, or it failed or is full.
         """
-        prompt = f"{_numbered('Passage', _within(passages))}\n\n{_numbered('Sentence', sentences)}"
+        prompt = f"{_number_texts('Passage', _within(passages))}\n\n{_number_texts('Sentence', sentences)}"
         pieces: list[str] = []
         end = CompletionEnd("length")
         async for event in self._model.complete(
@@ -94,5 +94,5 @@ def _within(passages: Sequence[CheckPassage]) -> list[str]:
     return texts
 
 
-def _numbered(name: str, texts: Sequence[str]) -> str:
+def _number_texts(name: str, texts: Sequence[str]) -> str:
     return "\n\n".join(f"{name} {number}:\n{text}" for number, text in enumerate(texts, start=1))

@@ -40,7 +40,7 @@ def notebook(run: Run, events: Sequence[Event], images: Mapping[str, bytes]) -> 
             if cell is not None:
                 cell.outputs.extend(_outputs(data, images))
             else:
-                cells.append(_text(f"```text\n{_fenced(data.get('text', ''))}\n```", key))
+                cells.append(_text(f"```text\n{_escape_fences(data.get('text', ''))}\n```", key))
         elif event.name == "reflection":
             lines = "\n".join(f"- {_line(one)}" for one in data.get("insights", []))
             plan = f"\n\nPlan from here on:\n\n{_plan(data['plan'])}" if data.get("plan") else ""
@@ -108,5 +108,5 @@ def _line(text: str) -> str:
     return " ".join(str(text).split())
 
 
-def _fenced(text: str) -> str:
+def _escape_fences(text: str) -> str:
     return text.replace("```", "'''")

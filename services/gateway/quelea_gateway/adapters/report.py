@@ -142,13 +142,13 @@ def _steps(events: Sequence[Event], words: Mapping[str, str], styles: _Styles) -
 
 
 def _code(text: str, style: ParagraphStyle) -> Flowable:
-    lines = [piece for line in _plain(text).split("\n")[:_CODE_LINES] for piece in _wrapped(line.expandtabs(4))]
+    lines = [piece for line in _plain(text).split("\n")[:_CODE_LINES] for piece in _wrap(line.expandtabs(4))]
     return XPreformatted(
-        "\n".join(_marked(one, _WIDE * _CODE_POINTS) for one in lines[: 2 * _CODE_LINES]) or " ", style
+        "\n".join(_markup(one, _WIDE * _CODE_POINTS) for one in lines[: 2 * _CODE_LINES]) or " ", style
     )
 
 
-def _wrapped(line: str) -> list[str]:
+def _wrap(line: str) -> list[str]:
     """In pieces of so many columns; of an endless line ten."""
     pieces, used = [""], 0
     for char in line[: 10 * _CODE_COLUMNS]:
@@ -170,7 +170,7 @@ def _latin(char: str) -> bool:
     return True
 
 
-def _marked(text: str, size: float = 0.0) -> str:
+def _markup(text: str, size: float = 0.0) -> str:
     """Text as markup, with what is not Latin in the Chinese font."""
     parts = []
     for latin, run in itertools.groupby(text, _latin):
@@ -185,4 +185,4 @@ def _plain(text: str) -> str:
 
 
 def _safe(text: Any) -> str:
-    return _marked(_plain(str(text))[:6000])
+    return _markup(_plain(str(text))[:6000])

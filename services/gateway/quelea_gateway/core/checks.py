@@ -11,21 +11,21 @@ from quelea_gateway.core.verdicts import Grounding
 _MOST_NAMED = 5
 
 
-def resolving(answer: str, citations: tuple[Citation, ...], sources: list[str]) -> Check:
+def check_markers(answer: str, citations: tuple[Citation, ...], sources: list[str]) -> Check:
     """Every [n] has a citation, and there is one."""
     numbers = {citation.number for citation in citations}
     loose = sorted({mark.number for mark in marks(answer, sources)} - numbers)
-    detail = f"no citation for {_named(loose)}" if loose else f"{len(numbers)} cited passages"
+    detail = f"no citation for {_name_markers(loose)}" if loose else f"{len(numbers)} cited passages"
     return Check("citations_resolve", not loose and bool(citations), detail)
 
 
-def verbatim(citations: tuple[Citation, ...], faults: list[str]) -> Check:
+def check_quotes(citations: tuple[Citation, ...], faults: list[str]) -> Check:
     """Every quote stands in its passage, character for character."""
     count = len(citations)
     return Check("quotes_verbatim", not faults, "; ".join(faults) or f"{count} of {count} quotes are in their passage")
 
 
-def grounded(found: Grounded, language_holds: bool | None, *, by: str) -> tuple[Check, ...]:
+def check_grounding(found: Grounded, language_holds: bool | None, *, by: str) -> tuple[Check, ...]:
     """What was found; by: the "checker", or "quotes" of a reader that only quotes.
 
     language_holds is None when the text has too few words to tell.
@@ -38,7 +38,7 @@ def grounded(found: Grounded, language_holds: bool | None, *, by: str) -> tuple[
     return (*checks, Check("language", language_holds, detail))
 
 
-def unchecked(why: str) -> tuple[Check, ...]:
+def report_unchecked(why: str) -> tuple[Check, ...]:
     """The check could not be made."""
     return (Check("figures_supported", False, f"not checked: {why}"),)
 
@@ -70,6 +70,6 @@ def _markers(found: Grounded) -> Check:
     return Check("markers_right", not removed, "; ".join(parts) or "every marker names what supports its sentence")
 
 
-def _named(numbers: list[int]) -> str:
+def _name_markers(numbers: list[int]) -> str:
     shown = ", ".join(f"[{number}]" for number in numbers[:_MOST_NAMED])
     return shown + (", …" if len(numbers) > _MOST_NAMED else "")

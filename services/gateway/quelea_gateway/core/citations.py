@@ -10,7 +10,7 @@ from quelea_fintext.text import terms
 
 from quelea_gateway.core.evidence import cite
 from quelea_gateway.core.grounding import Mark, Placed, marks
-from quelea_gateway.core.grounding.marking import MARKER
+from quelea_gateway.core.grounding.markers import MARKER
 from quelea_gateway.core.model import Citation, Passage, Quote
 from quelea_gateway.core.numbers import figures
 
@@ -45,12 +45,12 @@ def best_span(text: str, statement: str) -> tuple[int, int]:
     return best
 
 
-def placed(answer: str) -> tuple[Placed, ...]:
+def place_markers(answer: str) -> tuple[Placed, ...]:
     """The markers of a text that was not checked, each with the sentence before it."""
     return tuple(Placed(mark, statement_before(answer, mark.start)) for mark in marks(answer))
 
 
-def verified(quotes: Sequence[Quote], evidence: Sequence[Passage]) -> tuple[list[Citation], list[str]]:
+def verify_quotes(quotes: Sequence[Quote], evidence: Sequence[Passage]) -> tuple[list[Citation], list[str]]:
     """The reader's quotes as citations, in its order and each once, and what is wrong with the others.
 
     A quote whose span is wrong is found again; one that is not in its passage is no citation, and is reported.
@@ -86,7 +86,7 @@ def assemble(
     may so have several citations with the same number: the k-th marker's is the k-th of them, or
     the last (of_mark).
     """
-    given, faults = verified(quotes, evidence)
+    given, faults = verify_quotes(quotes, evidence)
     by_number: dict[int, list[Citation]] = {}
     for citation in given:
         by_number.setdefault(citation.number, []).append(citation)
@@ -100,7 +100,7 @@ def assemble(
                 targets.append(own[min(len(targets), len(own) - 1)])
             else:
                 targets.append(_target(one.statement, own, len(targets), number, evidence[number - 1]))
-    return tuple(_listed(marked, wanted)), faults
+    return tuple(_list_citations(marked, wanted)), faults
 
 
 def _target(statement: str, quotes: Sequence[Citation], position: int, number: int, passage: Passage) -> Citation:
@@ -114,7 +114,7 @@ def _target(statement: str, quotes: Sequence[Citation], position: int, number: i
     return cite(passage, number, start, end)
 
 
-def _listed(marked: Sequence[Placed], wanted: dict[int, list[Citation]]) -> list[Citation]:
+def _list_citations(marked: Sequence[Placed], wanted: dict[int, list[Citation]]) -> list[Citation]:
     """Each number's citations as of_mark wants them: one for each marker, without the repetition at the end."""
     for targets in wanted.values():
         while len(targets) > 1 and targets[-1] == targets[-2]:

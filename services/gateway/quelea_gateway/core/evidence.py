@@ -59,6 +59,7 @@ def cite(passage: Passage, number: int, start: int = 0, end: int | None = None) 
         period=passage.period,
         source=passage.source,
         fetched=passage.fetched or None,
+        from_web=passage.from_web,
     )
 
 

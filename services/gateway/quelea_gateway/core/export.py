@@ -9,6 +9,7 @@ from typing import Any
 _TEXTS = {
     "sources": ("Sources", "来源"),
     "page": ("p. {0}", "第 {0} 页"),
+    "stated": ("according to its uploader from {0}", "上传者称来自 {0}"),
     "published": ("published {0}", "发布于 {0}"),
     "fetched": ("fetched {0}", "抓取于 {0}"),
     "derived": ("Computed from the sources", "由来源数字计算得出"),
@@ -119,7 +120,9 @@ def _head(citation: Mapping[str, Any], say: _Words, address: str) -> str:
 def _source(citation: Mapping[str, Any], say: _Words, address: str) -> str:
     lines = [f"**\\[{citation['number']}\\]** {_head(citation, say, address)}"]
     if _WEB.fullmatch(citation["uri"]):
-        lines[0] += f", <{citation['uri']}>"
+        address = citation["uri"]
+        code = f"`{address.replace('`', '%60')}`"  # in code nothing becomes a link
+        lines[0] += f", <{address}>" if citation.get("from_web") else f", {say('stated', code)}"
     lines += [f"> {_plain(line)}" for line in citation["quote"].split("\n")]
     return "\n".join((lines[0], "", *lines[1:]))
 

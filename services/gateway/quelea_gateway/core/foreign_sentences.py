@@ -60,12 +60,12 @@ class MeaningChecker:
         """See checking.check_answer; `near` is added to. Raises QueleaError."""
         asked = wanted(answer, passages)
         if asked and self._under_way + len(asked) <= MOST_WAITING:
-            near = {**near, **await self._compared(asked)}
+            near = {**near, **await self._compare(asked)}
         if not near:
             return await self._checker.check(answer, passages, question=question)
         return await self._checker.check(answer, passages, question=question, near=near)
 
-    async def _compared(self, asked: Sequence[Wanted]) -> dict[str, tuple[Near, ...]]:
+    async def _compare(self, asked: Sequence[Wanted]) -> dict[str, tuple[Near, ...]]:
         self._under_way += len(asked)
         tasks = [asyncio.ensure_future(self._near(one)) for one in asked]
         try:

@@ -31,7 +31,7 @@ _QUARTERS = {
 }
 
 
-def known_by(passages: Iterable[Passage], as_of: str) -> tuple[Passage, ...]:
+def drop_later(passages: Iterable[Passage], as_of: str) -> tuple[Passage, ...]:
     """Without what was published after the day of the question.
 
     Where the day of publication is not known, a period that ended later and a web page that was fetched later, or
@@ -59,15 +59,19 @@ def new_passages(
     seen = [_shape(passage.text) for passage in local]
     found: list[Passage] = []
     for page in pages:
-        for passage in known_by(page.passages, as_of):
+        for passage in drop_later(page.passages, as_of):
             shape = _shape(passage.text)
-            if passage.text.strip() and _wanted(passage, filters) and not any(_alike(shape, other) for other in seen):
+            if (
+                passage.text.strip()
+                and _is_wanted(passage, filters)
+                and not any(_alike(shape, other) for other in seen)
+            ):
                 seen.append(shape)
                 found.append(passage)
     return tuple(found)
 
 
-def _wanted(passage: Passage, filters: Filters) -> bool:
+def _is_wanted(passage: Passage, filters: Filters) -> bool:
     if filters.languages and passage.language not in filters.languages:
         return False
     if not filters.published_from and not filters.published_to:
@@ -90,7 +94,7 @@ def _alike(left: tuple[str, frozenset[tuple[str, ...]]], right: tuple[str, froze
     return bool(both) and len(left[1] & right[1]) >= _ALIKE * both
 
 
-def ordered(
+def order(
     passages: Sequence[Passage], ranked: Sequence[Ranked], *, as_of: str, newer_first: bool
 ) -> tuple[Passage, ...]:
     """The passages by fused score, best first, with the header and cosine that they were ranked by.
@@ -129,7 +133,7 @@ def useful_pages(pages: Sequence[WebPage], merged: Sequence[Passage], cosine: fl
     )
 
 
-def filled(reading: Reading, evidence: Sequence[Passage]) -> Reading:
+def fill_reading(reading: Reading, evidence: Sequence[Passage]) -> Reading:
     """The reading, without the missing company or period that the web's passages speak of."""
     web = [passage for passage in evidence if passage.source == "web"]
     company = reading.company_missing and not any(_speaks_of(passage, reading.companies) for passage in web)

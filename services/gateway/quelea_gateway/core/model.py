@@ -160,6 +160,8 @@ class Citation:
     source: Source = "local"
     fetched: str | None = None
     """RFC 3339; None where unknown."""
+    from_web: bool = False
+    """It was fetched from `uri`; otherwise `uri` and `published` are what its uploader says."""
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from quelea_fintext.text import estimate_tokens, language_of
 from quelea_kit.errors import Conflict, QueleaError
 
-from quelea_gateway.core import answering
+from quelea_gateway.core import answer_review
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.decline import Decline, DeclineReason, decline
 from quelea_gateway.core.evidence import choose, cite, listing, record
 from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.gate import Gate
-from quelea_gateway.core.merge import filled, known_by
+from quelea_gateway.core.merge import drop_later, fill_reading
 from quelea_gateway.core.model import (
     Answer,
     Citation,
@@ -37,7 +37,7 @@ from quelea_gateway.core.notices import not_covered, notices_for, say
 from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
 from quelea_gateway.core.verdicts import Grounding
-from quelea_gateway.core.webroute import WebRoute
+from quelea_gateway.core.web_route import WebRoute
 
 _EVERYTHING = Filters()
 _ANY_TIME = AskedPeriods()
@@ -83,7 +83,7 @@ class _Basis:
 
     def seen(self) -> Retrieved:
         """The reading in the light of the evidence: the web may have what the knowledge base does not."""
-        return replace(self.retrieved, reading=filled(self.retrieved.reading, self.evidence))
+        return replace(self.retrieved, reading=fill_reading(self.retrieved.reading, self.evidence))
 
 
 class Pipeline:
@@ -144,7 +144,7 @@ class Pipeline:
             standalone=question.standalone,
         )
         yield started
-        draft = answering.Draft(reader)
+        draft = answer_review.Draft(reader)
         try:
             async with contextlib.aclosing(self._events(question, basis, clock)) as events:
                 async for event in events:
@@ -154,7 +154,7 @@ class Pipeline:
                     if draft.endless:
                         break
             with clock.part("gateway_check"):
-                done = await answering.concluded(self._checker, draft.written(), _judged_by(question, basis))
+                done = await answer_review.review(self._checker, draft.written(), _basis_of(question, basis))
         except QueleaError as error:
             raise ReaderFailed(error, started) from error
         if question.strict:
@@ -162,7 +162,7 @@ class Pipeline:
         if done.grounding:
             yield done.grounding
         if basis.web and basis.keeping:
-            basis.web = replace(basis.web, kept=await _kept(basis.keeping, clock))
+            basis.web = replace(basis.web, kept=await _await_kept(basis.keeping, clock))
         yield _answer(question, done, draft.written().finished, basis, clock)
 
     def _choose(self, question: Question, basis: _Basis, budget: int) -> None:
@@ -234,12 +234,12 @@ class Pipeline:
             return await self._retriever.search(question.query, k=k, as_of=question.as_of, filters=question.filters)
 
         found = await best(question.k)
-        known = known_by(found.passages, question.as_of)
+        known = drop_later(found.passages, question.as_of)
         if len(known) == len(found.passages):
             return found
         if len(found.passages) >= question.k < MAX_K:  # later ones had taken the place of others: look further down
             found = await best(min(MAX_K, 4 * question.k))
-            known = known_by(found.passages, question.as_of)[: question.k]
+            known = drop_later(found.passages, question.as_of)[: question.k]
         return replace(found, passages=known, best_cosine=max((p.cosine for p in known), default=0.0))
 
     async def _events(
@@ -257,7 +257,7 @@ class Pipeline:
                 yield event
 
 
-async def _kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: Clock) -> tuple[Kept, ...]:
+async def _await_kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: Clock) -> tuple[Kept, ...]:
     """What became of the useful pages, when it is known by now or in a moment."""
     if not keeping.done():
         with clock.waiting("keep"):
@@ -265,8 +265,8 @@ async def _kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: Clock) -> tupl
     return keeping.result() if keeping.done() and not keeping.cancelled() else ()
 
 
-def _judged_by(question: Question, basis: _Basis) -> answering.Basis:
-    return answering.Basis(
+def _basis_of(question: Question, basis: _Basis) -> answer_review.Basis:
+    return answer_review.Basis(
         question=question.asked,
         language=language_of(question.text),
         evidence=basis.evidence,
@@ -278,7 +278,9 @@ def _judged_by(question: Question, basis: _Basis) -> answering.Basis:
     )
 
 
-def _answer(question: Question, done: answering.Concluded, finished: Finished, basis: _Basis, clock: Clock) -> Answer:
+def _answer(
+    question: Question, done: answer_review.ReviewedAnswer, finished: Finished, basis: _Basis, clock: Clock
+) -> Answer:
     language = language_of(question.text)
     told = basis.periods.notices(basis.evidence, done.citations)
     answer = Answer(

@@ -31,13 +31,13 @@ class PromptSource(Protocol):
 async def collect(sources: Sequence[PromptSource]) -> tuple[tuple[PromptTemplate, ...], tuple[str, ...]]:
     """The templates of all sources, by name and language, and what is wrong with the sources that could not tell."""
 
-    async def told(source: PromptSource) -> tuple[PromptTemplate, ...] | str:
+    async def ask(source: PromptSource) -> tuple[PromptTemplate, ...] | str:
         try:
             return await source.prompts()
         except QueleaError as error:
             return error.message
 
-    replies = await asyncio.gather(*map(told, sources))
+    replies = await asyncio.gather(*map(ask, sources))
     found = [prompt for reply in replies if not isinstance(reply, str) for prompt in reply]
     problems = tuple(reply for reply in replies if isinstance(reply, str))
     return tuple(sorted(found, key=lambda prompt: (prompt.name, prompt.language))), problems

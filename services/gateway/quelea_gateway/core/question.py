@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import InvalidInput, TooLarge
+from quelea_kit.text_fields import check_length, normalised_length
 
 from quelea_gateway.core.model import Filters, Question, Route, Turn
 
@@ -28,12 +29,8 @@ class Limits:
 
 
 def check_text(text: str, limits: Limits, name: str = "question") -> str:
-    """The text without surrounding space. Raises InvalidInput when empty, TooLarge when too long."""
-    if len(text) > limits.question_chars:
-        raise TooLarge(
-            f"The {name} has {len(text):,} characters; the limit is {limits.question_chars:,}.",
-            details={"field": name, "limit": str(limits.question_chars)},
-        )
+    """The text without surrounding space. Raises InvalidInput when empty or no Unicode, TooLarge when too long."""
+    check_length(text, name, limits.question_chars)
     stripped = text.strip()
     if not stripped:
         raise InvalidInput(f"The {name} is empty.", details={"field": name})
@@ -41,14 +38,13 @@ def check_text(text: str, limits: Limits, name: str = "question") -> str:
 
 
 def check_history(history: Sequence[Turn], limits: Limits) -> tuple[Turn, ...]:
-    """The conversation so far. Raises TooLarge."""
-    chars = sum(len(turn.text) for turn in history)
-    if len(history) > limits.history_turns or chars > limits.history_chars:
+    """The conversation so far. Raises TooLarge, InvalidInput for what is no Unicode."""
+    if len(history) > limits.history_turns:
         raise TooLarge(
-            f"The history has {len(history)} turns and {chars:,} characters; the limits are {limits.history_turns} "
-            f"and {limits.history_chars:,}. Send the last turns only.",
+            f"history has {len(history)} turns; the limit is {limits.history_turns}. Send the last turns only.",
             details={"field": "history", "limit": str(limits.history_turns)},
         )
+    check_length([turn.text for turn in history], "history", limits.history_chars)
     return tuple(turn for turn in history if turn.text.strip())
 
 
@@ -57,7 +53,7 @@ def trim_history(history: Sequence[Turn], limits: Limits) -> tuple[Turn, ...]:
     kept: list[Turn] = []
     chars = 0
     for turn in reversed(history):
-        chars += len(turn.text)
+        chars += normalised_length(turn.text) if len(turn.text) <= limits.history_chars else len(turn.text)
         if len(kept) == limits.history_turns or chars > limits.history_chars:
             break
         kept.append(turn)

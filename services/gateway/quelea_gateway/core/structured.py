@@ -22,7 +22,7 @@ from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
 from quelea_kit.errors import QueleaError, Unavailable
 
-from quelea_gateway.core.grounding.marking import MARKER
+from quelea_gateway.core.grounding.markers import MARKER
 from quelea_gateway.core.model import Answer, CompletionEnd, Message, Question
 from quelea_gateway.core.numbers import figures as numbers
 from quelea_gateway.core.ports import ChatModel, Checker
@@ -31,7 +31,7 @@ from quelea_gateway.core.prompts import PromptTemplate
 _LANGUAGES = ("en", "zh")
 _MOST_LEAVES = 400
 """Values of the JSON whose figures are looked for; what has more is a list, and its first ones speak for it."""
-_MARKERS = re.compile(rf"[ \t]*{MARKER.pattern}")
+_MARKERS = re.compile(rf"[ \t]{{0,8}}+{MARKER.pattern}")
 _CLOSING = re.compile(r"<(?=\s{0,3}/\s{0,3}(?:answer|question)\b)", re.IGNORECASE)
 """What would end the data in the prompt."""
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
@@ -72,7 +72,7 @@ class Structured:
     completion_tokens: int = 0
 
 
-async def structured(
+async def answer_as_json(
     answer: Answer, question: Question, schema: str, model: ChatModel, checker: Checker, *, max_tokens: int
 ) -> Structured:
     """The answer as JSON.
@@ -179,12 +179,12 @@ def _lines(value: Any) -> Iterator[tuple[str, str]]:
         elif isinstance(one, list):
             waiting += [(f"{before}{index}", name, inner) for index, inner in reversed([*enumerate(one)])]
         elif isinstance(one, str):
-            yield path, f"{_spoken(name)}: {' '.join(one.split())}"
+            yield path, f"{_spoken_name(name)}: {' '.join(one.split())}"
         elif isinstance(one, int | float) and not isinstance(one, bool):
-            yield path, f"{_spoken(name)}: {Decimal(repr(one)):f}"
+            yield path, f"{_spoken_name(name)}: {Decimal(repr(one)):f}"
 
 
-def _spoken(name: str) -> str:
+def _spoken_name(name: str) -> str:
     """net_sales and netSales as net sales."""
     return " ".join(word.lower() for word in _WORDS.findall(name)) or "value"
 

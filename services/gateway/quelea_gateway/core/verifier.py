@@ -97,7 +97,7 @@ class VerifyingChecker:
         found = await self._judgements([report.sentences[index].text for index in asked], passages)
         judged = {index: one for index, one in zip(asked, found, strict=True) if one is not None}
         state: VerifierState = "done" if len(judged) == len(open_) else "partial" if judged else "unavailable"
-        return _verified(report, judged, len(passages), state)
+        return _apply(report, judged, len(passages), state)
 
     async def _judgements(
         self, sentences: Sequence[str], passages: Sequence[CheckPassage]
@@ -127,10 +127,10 @@ def _is_open(sentence: CheckedSentence, report: Report) -> bool:
     return not settled and all(figure.verdict not in UNSUPPORTED for figure in figures)
 
 
-def _verified(report: Report, judged: Mapping[int, Judgement], count: int, state: VerifierState) -> VerifiedReport:
+def _apply(report: Report, judged: Mapping[int, Judgement], count: int, state: VerifierState) -> VerifiedReport:
     sentences = list(report.sentences)
     for index, judgement in judged.items():
-        sentences[index] = _decided(sentences[index], judgement, report, count)
+        sentences[index] = _judge_sentence(sentences[index], judgement, report, count)
     markers = replace(
         report.markers,
         missing=tuple(m for m in report.markers.missing if sentences[m.sentence].verdict not in UNSUPPORTED),
@@ -138,7 +138,7 @@ def _verified(report: Report, judged: Mapping[int, Judgement], count: int, state
     return VerifiedReport(tuple(sentences), report.figures, markers, state)
 
 
-def _decided(sentence: CheckedSentence, judgement: Judgement, report: Report, count: int) -> CheckedSentence:
+def _judge_sentence(sentence: CheckedSentence, judgement: Judgement, report: Report, count: int) -> CheckedSentence:
     """A sentence with figures, which all hold here, is not "not found" by a verifier's word."""
     if judgement.verdict == "not_found" and any(sentence.start <= f.start < sentence.end for f in report.figures):
         return sentence

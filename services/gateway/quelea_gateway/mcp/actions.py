@@ -139,10 +139,10 @@ class GatewayActions:
                     await analyst.door.close_session(session.id)
         except QueleaError as error:
             raise ToolError(error.message) from error
-        return executed(done)
+        return describe_execution(done)
 
 
-def executed(done: Execution) -> Json:
+def describe_execution(done: Execution) -> Json:
     """What a run came to; files up to a quarter of a MiB come whole, in base64."""
     return {
         "result": done.reason,

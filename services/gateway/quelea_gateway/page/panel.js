@@ -34,17 +34,21 @@ async function load({ documentId, page, start, end }) {
   draw(found, path + query);
 }
 
+function stated(found) {
+  return outside(found.uri) && found.provenance !== "web" ? t("stated", { uri: found.uri }) : found.uri;
+}
+
 function draw(found, path) {
   shown.found = found;
   shown.path = path;
   $("panel-title").textContent = found.title || found.document_id;
   const published = found.published && t("published", { date: found.published });
-  $("panel-meta").textContent = joined(found.company, typeText(found.document_type), found.period, published, found.uri);
+  $("panel-meta").textContent = joined(found.company, typeText(found.document_type), found.period, published, stated(found));
   $("panel-page").textContent = t("pageOf", { page: found.page, pages: found.pages });
   $("panel-prev").disabled = found.page <= 1;
   $("panel-next").disabled = found.page >= found.pages;
   $("panel-open").href = `${path}#quote`;
-  const address = outside(found.uri);
+  const address = found.provenance === "web" ? outside(found.uri) : null; // an uploader may say anything
   $("panel-original").href = address;
   show($("panel-original"), Boolean(address));
   const text = $("panel-text");

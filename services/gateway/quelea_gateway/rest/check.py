@@ -8,6 +8,7 @@ import quelea_checker
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.errors import InvalidInput, TooLarge
+from quelea_kit.text_fields import check_length
 
 from quelea_gateway.core.verifier import VerifiedReport, VerifierState
 from quelea_gateway.metrics import observe_verdicts
@@ -125,38 +126,34 @@ async def check(body: CheckIn, request: Request) -> CheckOut:
     checker = gateway_of(request).checker
     report = await while_there(request, checker.check(body.answer, passages, question=body.question))
     observe_verdicts("check", report)
-    return shown(report)
+    return to_wire(report)
 
 
 def passages_of(body: CheckIn) -> list[quelea_checker.CheckPassage]:
     """The passages within the limits. Raises InvalidInput, TooLarge."""
     if not body.answer.strip():
         raise InvalidInput("answer is empty; send the text to check.", details={"field": "answer"})
-    if len(body.answer) > MOST_ANSWER:
-        raise _too_large(f"answer has {len(body.answer):,} characters", MOST_ANSWER, "answer")
-    if len(body.question) > _MOST_QUESTION:
-        raise _too_large(f"question has {len(body.question):,} characters", _MOST_QUESTION, "question")
+    check_length(body.answer, "answer", MOST_ANSWER)
+    check_length(body.question, "question", _MOST_QUESTION)
     if not body.passages:
         raise InvalidInput("passages is empty; send the evidence for the answer.", details={"field": "passages"})
     if len(body.passages) > MOST_PASSAGES:
-        raise _too_large(f"There are {len(body.passages):,} passages", MOST_PASSAGES, "passages")
+        raise TooLarge(
+            f"passages has {len(body.passages):,} items; the limit is {MOST_PASSAGES}.",
+            details={"field": "passages", "limit": str(MOST_PASSAGES)},
+        )
     passages = [
         quelea_checker.CheckPassage(one)
         if isinstance(one, str)
         else quelea_checker.CheckPassage(one.text, one.table_head, one.header, one.published, one.document)
         for one in body.passages
     ]
-    size = sum(len(p.text) + len(p.table_head) + len(p.header) + len(p.document) for p in passages)
-    if size > MOST_CHARACTERS:
-        raise _too_large(f"The passages have {size:,} characters", MOST_CHARACTERS, "passages")
+    parts = [part for p in passages for part in (p.text, p.table_head, p.header, p.document)]
+    check_length(parts, "passages", MOST_CHARACTERS)
     return passages
 
 
-def _too_large(what: str, limit: int, field: str) -> TooLarge:
-    return TooLarge(f"{what}; the limit is {limit:,}.", details={"field": field, "limit": str(limit)})
-
-
-def shown(report: quelea_checker.Report) -> CheckOut:
+def to_wire(report: quelea_checker.Report) -> CheckOut:
     """A report as the wire has it."""
 
     def fault(one: quelea_checker.MarkerFault) -> MarkerOut:

@@ -105,6 +105,7 @@ class PageOut(BaseModel):
     period: str
     document_type: str
     language: str
+    provenance: str = Field(description="web: it was fetched from `uri`; else `uri` and `published` are as uploaded.")
     span: SpanOut | None
 
 
@@ -183,6 +184,7 @@ def _out(page: search_pb2.GetPageResponse, span: tuple[int, int] | None) -> Page
         period=metadata.period.label,
         document_type=metadata.document_type,
         language=metadata.language,
+        provenance=_PROVENANCE.get(metadata.provenance, ""),
         span=SpanOut(start=span[0], end=span[1]) if span else None,
     )
 

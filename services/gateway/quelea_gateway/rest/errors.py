@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from quelea_kit.errors import QueleaError
+from quelea_kit.errors import InvalidInput, QueleaError
 from starlette.exceptions import HTTPException
 
 from quelea_gateway.core.pipeline import ReaderFailed
@@ -140,10 +140,17 @@ async def _on_crash(request: Request, _error: Exception) -> JSONResponse:
     return JSONResponse(error_body("INTERNAL", message, {}, status=500, path=request.url.path), 500)
 
 
+async def _on_no_unicode(request: Request, _error: Exception) -> JSONResponse:
+    """A text with half of a surrogate pair, which JSON can spell, on its way to a wire that cannot carry it."""
+    message = "A text of the request has half of a surrogate pair, which is no character; send Unicode text."
+    return response_of(InvalidInput(message), request.url.path)
+
+
 def register(app: FastAPI) -> None:
     """Every way to fail, in the one shape."""
     app.add_exception_handler(QueleaError, _on_quelea)
     app.add_exception_handler(ReaderFailed, _on_reader)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(UnicodeEncodeError, _on_no_unicode)
     app.add_exception_handler(Exception, _on_crash)

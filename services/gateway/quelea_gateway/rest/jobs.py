@@ -74,6 +74,7 @@ class JobOut(BaseModel):
     unchanged: bool
     lane: Lane = Field(description="The queue: what users bring in, pages useful for an answer, pages read again.")
     url: str | None = Field(description="The page's address; null for an upload.")
+    replaced: str | None = Field(description="The document of which this is a newer version; it is gone.")
     replayable: bool = Field(description="Failed for a reason outside the document: POST /v1/jobs/replay tries again.")
 
     @classmethod
@@ -95,6 +96,7 @@ class JobOut(BaseModel):
             unchanged=job.unchanged,
             lane=_LANES.get(job.lane, "upload"),
             url=job.url or None,
+            replaced=job.replaced or None,
             replayable=job.replayable,
         )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated
 
 from fastapi import Query, Request
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 from quelea_kit.errors import InvalidInput
 from quelea_kit.paging import MAX_PAGE_SIZE
 
@@ -15,7 +16,15 @@ PageToken = Annotated[
 ]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 """A point in time, RFC 3339 in UTC."""
-Day = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$")]
+
+
+def _check_day(text: str) -> str:
+    if text:
+        date.fromisoformat(text)  # the pattern takes 2023-99-99 too
+    return text
+
+
+Day = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$"), AfterValidator(_check_day)]
 """A day, YYYY-MM-DD, or empty."""
 
 _RENAMED = {"limit": "page_size", "k": "page_size"}

@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from quelea.common.v1 import common_pb2
 from quelea_kit.errors import InvalidInput
 
+from quelea_gateway.rest.lists import Day
 from quelea_gateway.rest.schemas import Many, Short
 
-_PERIOD = re.compile(r"(?:FY\s*)?(?P<year>(?:19|20)\d\d)(?:\s*[-/]?\s*Q(?P<quarter>[1-4]))?", re.IGNORECASE)
-Day = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+_PERIOD = re.compile(
+    r"(?:FY\s{0,8}+)?(?P<year>(?:19|20)\d\d)(?:\s{0,8}+[-/]?\s{0,8}+Q(?P<quarter>[1-4]))?", re.IGNORECASE
+)
 
 
 class PeriodIn(BaseModel):
@@ -90,6 +92,8 @@ def _one(value: Any, filename: str) -> MetadataIn:
 def _parse(field: str) -> Any:
     try:
         return json.loads(field)
+    except RecursionError:
+        raise InvalidInput("metadata is nested too deeply.", details={"field": "metadata"}) from None
     except ValueError as error:
         raise InvalidInput(f"metadata is not valid JSON: {error}", details={"field": "metadata"}) from error
 

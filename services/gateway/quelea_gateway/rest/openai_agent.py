@@ -27,9 +27,9 @@ from quelea_gateway.rest.openai_schemas import (
     ChatIn,
     Chunks,
     conversation,
-    counted,
     data,
     json_schema_of,
+    usage_of,
     with_usage,
 )
 from quelea_gateway.rest.run_schemas import RunOut
@@ -72,7 +72,7 @@ async def chat(body: ChatIn, request: Request) -> Response:
     if body.stream:
         chunks = Chunks(AGENT, with_usage=with_usage(body))
         return respond(_events(manager, run, base, chunks, standalone), gateway.settings.keep_alive_seconds)
-    ended = await while_there(request, _ended(manager, run))
+    ended = await while_there(request, _wait_for_end(manager, run))
     if ended.answer is None:
         raise QueleaError(ended.error or f"The run was {ended.state}.", details={"run": ended.id})
     message = {
@@ -105,7 +105,7 @@ async def _standing_alone(gateway: Gateway, question: Question) -> Standalone | 
         return Standalone(together, "rules") if together != question.text else None
 
 
-async def _ended(manager: Manager, run: Run) -> Run:
+async def _wait_for_end(manager: Manager, run: Run) -> Run:
     try:
         async with contextlib.aclosing(manager.watch(run.tenant, run.id)) as events:
             async for _ in events:
@@ -149,7 +149,7 @@ def _annotations(run: Run, base: str) -> list[dict[str, Any]]:
 
 def _usage(run: Run) -> dict[str, int]:
     """Of all calls of the model that the run made."""
-    return counted(run.usage.prompt_tokens, run.usage.completion_tokens)
+    return usage_of(run.usage.prompt_tokens, run.usage.completion_tokens)
 
 
 def _own(run: Run, standalone: Standalone | None) -> dict[str, Any]:
@@ -167,7 +167,7 @@ async def _events(
         async with contextlib.aclosing(manager.watch(run.tenant, run.id)) as events:
             async for one in events:
                 told = progress(one, run.language)
-                yield chunks.piece({"reasoning_content": told} if told else {}, quelea={"event": _shown(one)})
+                yield chunks.piece({"reasoning_content": told} if told else {}, quelea={"event": _event_fields(one)})
         ended = await manager.get(run.tenant, run.id)
         finished = ended.state in ENDED
         if ended.answer is None:
@@ -203,5 +203,5 @@ def progress(one: Event, language: str) -> str:
     return ""
 
 
-def _shown(one: Event) -> dict[str, Any]:
+def _event_fields(one: Event) -> dict[str, Any]:
     return {"number": one.number, "event": one.name, "at": one.at, "data": one.data}

@@ -29,12 +29,12 @@ from quelea_gateway.rest.openai_schemas import (
     ModelOut,
     ModelsOut,
     conversation,
-    counted,
     data,
     json_schema_of,
     longest,
     refuse_what_is_not_offered,
     stops,
+    usage_of,
     with_usage,
 )
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut
@@ -68,11 +68,11 @@ async def models(request: Request) -> dict[str, Any]:
 @router.get("/v1/models/{name:path}", response_model=ModelOut, responses=ERRORS, summary="One model")
 async def model(name: str, request: Request) -> dict[str, Any]:
     """One of the list."""
-    await _known(gateway_of(request), name)
+    await _require_model(gateway_of(request), name)
     return _model(name)
 
 
-async def _known(gateway: Gateway, name: str) -> None:
+async def _require_model(gateway: Gateway, name: str) -> None:
     names = await _names(gateway)
     if name not in names:
         raise NotFound(
@@ -81,7 +81,7 @@ async def _known(gateway: Gateway, name: str) -> None:
 
 
 async def _question(body: ChatIn, gateway: Gateway, tenant: str, *, as_json: bool) -> Question:
-    await _known(gateway, body.model)
+    await _require_model(gateway, body.model)
     text, turns = conversation(body.messages)
     return rules.build(
         text,
@@ -117,7 +117,7 @@ def url_citations(answer: Answer, base: str, content: str) -> list[dict[str, Any
 
 
 def _usage(answer: Answer) -> dict[str, int]:
-    return counted(answer.prompt_tokens, answer.completion_tokens)
+    return usage_of(answer.prompt_tokens, answer.completion_tokens)
 
 
 def _end(answer: Answer) -> str:

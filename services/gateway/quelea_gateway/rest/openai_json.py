@@ -11,14 +11,14 @@ from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
 
-from quelea_gateway.core.answering import QUOTING
+from quelea_gateway.core.answer_review import QUOTING
 from quelea_gateway.core.model import Answer, Question
 from quelea_gateway.core.pipeline import ReaderFailed
-from quelea_gateway.core.structured import Structured, structured
+from quelea_gateway.core.structured import Structured, answer_as_json
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.ask import whole
 from quelea_gateway.rest.errors import body_of, body_with_evidence
-from quelea_gateway.rest.openai_schemas import DONE, ChatIn, Chunks, counted, data, longest, with_usage
+from quelea_gateway.rest.openai_schemas import DONE, ChatIn, Chunks, data, longest, usage_of, with_usage
 from quelea_gateway.rest.schemas import AnswerOut
 from quelea_gateway.rest.state import gateway_of
 from quelea_gateway.rest.streams import respond, while_there
@@ -42,7 +42,7 @@ async def chat(body: ChatIn, question: Question, schema: str, request: Request) 
     if body.stream:
         chunks = Chunks(body.model, with_usage=with_usage(body))
         return respond(_events(gateway, question, schema, body, chunks), gateway.settings.keep_alive_seconds)
-    answer, made = await while_there(request, _made(gateway, question, schema, body))
+    answer, made = await while_there(request, _make_json(gateway, question, schema, body))
     message: dict[str, Any] = {
         "role": "assistant",
         "content": None if made.refusal else made.content,
@@ -62,9 +62,9 @@ async def chat(body: ChatIn, question: Question, schema: str, request: Request) 
     )
 
 
-async def _made(gateway: Gateway, question: Question, schema: str, body: ChatIn) -> tuple[Answer, Structured]:
+async def _make_json(gateway: Gateway, question: Question, schema: str, body: ChatIn) -> tuple[Answer, Structured]:
     answer = await whole(gateway, question)
-    return answer, await structured(
+    return answer, await answer_as_json(
         answer, question, schema, gateway.generator, gateway.checker, max_tokens=longest(body)
     )
 
@@ -74,7 +74,7 @@ async def _events(
 ) -> AsyncGenerator[bytes, None]:
     try:
         yield chunks.piece({"role": "assistant", "content": ""})
-        answer, made = await _made(gateway, question, schema, body)
+        answer, made = await _make_json(gateway, question, schema, body)
         yield chunks.piece({"refusal": made.refusal} if made.refusal else {"content": made.content})
         yield chunks.piece({}, made.finish_reason, quelea=_own(answer, made))
         yield chunks.usage(_usage(answer, made)) + DONE
@@ -86,7 +86,7 @@ async def _events(
 
 def _usage(answer: Answer, made: Structured) -> dict[str, int]:
     """Of both calls of the model."""
-    return counted(answer.prompt_tokens + made.prompt_tokens, answer.completion_tokens + made.completion_tokens)
+    return usage_of(answer.prompt_tokens + made.prompt_tokens, answer.completion_tokens + made.completion_tokens)
 
 
 def _own(answer: Answer, made: Structured) -> dict[str, Any]:

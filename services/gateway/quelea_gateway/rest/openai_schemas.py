@@ -183,15 +183,15 @@ _ANY_OBJECT = '{"type": "object"}'
 def refuse_what_is_not_offered(body: ChatIn) -> None:
     """Raise InvalidInput, naming the field, for what a caller relies on and would not get."""
     if body.n not in (None, 1):
-        raise _refused("n", "n is 1: the same evidence gives one answer.")
+        raise _refuse("n", "n is 1: the same evidence gives one answer.")
     if body.logprobs or body.top_logprobs:
-        raise _refused("logprobs", "logprobs are not offered; leave logprobs and top_logprobs out.")
+        raise _refuse("logprobs", "logprobs are not offered; leave logprobs and top_logprobs out.")
     if body.tool_choice not in (None, "none", "auto"):
-        raise _refused("tool_choice", "No tool is ever called here, so none can be required; leave tool_choice out.")
+        raise _refuse("tool_choice", "No tool is ever called here, so none can be required; leave tool_choice out.")
     if body.function_call not in (None, "none", "auto"):
-        raise _refused("function_call", "No function is ever called here; leave function_call out.")
+        raise _refuse("function_call", "No function is ever called here; leave function_call out.")
     if body.audio or any(kind != "text" for kind in body.modalities or ()):
-        raise _refused("modalities", "Answers are text; leave modalities and audio out.")
+        raise _refuse("modalities", "Answers are text; leave modalities and audio out.")
 
 
 def stops(body: ChatIn) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ def stops(body: ChatIn) -> tuple[str, ...]:
     given = [body.stop] if isinstance(body.stop, str) else body.stop or []
     wanted = tuple(text for text in given if text)
     if len(wanted) > _MOST_STOPS:
-        raise _refused("stop", f"There may be {_MOST_STOPS} texts to stop at.")
+        raise _refuse("stop", f"There may be {_MOST_STOPS} texts to stop at.")
     return wanted
 
 
@@ -215,13 +215,13 @@ def json_schema_of(body: ChatIn) -> str:
     if given is None or kind == "text":
         return ""
     if stops(body):
-        raise _refused("stop", "JSON that stops at a text would be half of it; send stop or response_format.")
+        raise _refuse("stop", "JSON that stops at a text would be half of it; send stop or response_format.")
     if kind == "json_object":
         return _ANY_OBJECT
     inner: Any = given.get("json_schema")
     schema = inner.get("schema") if isinstance(inner, dict) else None
     if kind != "json_schema" or not isinstance(schema, dict):
-        raise _refused(
+        raise _refuse(
             "response_format",
             'response_format is {"type": "text"}, {"type": "json_object"}, or {"type": "json_schema", "json_schema": '
             '{"name": …, "schema": {…}}}.',
@@ -241,7 +241,7 @@ def with_usage(body: ChatIn) -> bool:
     return bool(body.stream_options and body.stream_options.include_usage)
 
 
-def _refused(field: str, message: str) -> InvalidInput:
+def _refuse(field: str, message: str) -> InvalidInput:
     return InvalidInput(message, details={"field": field})
 
 
@@ -281,6 +281,6 @@ def data(value: dict[str, Any]) -> bytes:
     return event(None, json.dumps(value, ensure_ascii=False))
 
 
-def counted(prompt: int, completion: int) -> dict[str, int]:
+def usage_of(prompt: int, completion: int) -> dict[str, int]:
     """Tokens as OpenAI has them."""
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

@@ -22,6 +22,7 @@ class Shown(Protocol):
     period: str
     document_type: str
     language: str
+    provenance: str
 
 
 _PAGE = """<!doctype html>
@@ -126,10 +127,12 @@ def body(text: str, span: tuple[int, int] | None) -> str:
     return "".join(found)
 
 
-def _source(uri: str) -> str:
-    """The document's uri; a link when it is an address of the web."""
+def _source(uri: str, provenance: str) -> str:
+    """The document's uri; a link when it was fetched from there: an uploader may say anything."""
     if not re.match(r"https?://", uri, re.IGNORECASE):
         return escape(uri)
+    if provenance != "web":
+        return f"{escape(uri)} (as stated by the uploader)"
     return f'<a href="{escape(uri, quote=True)}" target="_blank" rel="noopener noreferrer nofollow">{escape(uri)}</a>'
 
 
@@ -142,7 +145,7 @@ def render(shown: Shown, span: tuple[int, int] | None) -> str:
     if shown.page < shown.pages:
         pager.append(f'<a rel="next" href="{base}/{shown.page + 1}">→</a>')
     facts = (shown.company, shown.document_type, shown.period, shown.published)
-    meta = [*(escape(part) for part in facts if part), *([_source(shown.uri)] if shown.uri else [])]
+    meta = [*(escape(part) for part in facts if part), *([_source(shown.uri, shown.provenance)] if shown.uri else [])]
     return _PAGE.format(
         language=escape(shown.language or "en", quote=True),
         title=escape(shown.title or shown.document_id),

@@ -15,7 +15,7 @@ from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import BUNDLE
 from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import Budget, Event, RunRequest
-from quelea_gateway.exports import PICTURES, exported
+from quelea_gateway.exports import PICTURES, export_run
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.errors import body_of
 from quelea_gateway.rest.lists import PageSize, PageToken
@@ -169,7 +169,7 @@ async def as_notebook(run_id: RunId, request: Request) -> Response:
     """Its plan, code, outputs, plots and answer."""
     manager = _manager(request)
     run = await manager.get(key_of(request), run_id)
-    made = await exported(manager, run, "notebook.ipynb")
+    made = await export_run(manager, run, "notebook.ipynb")
     return _file(made, "application/x-ipynb+json", f"{run.id}.ipynb", "attachment")
 
 
@@ -180,7 +180,7 @@ async def as_report(run_id: RunId, request: Request) -> Response:
     """Answer, plots, sources, steps; 409 while the run goes on."""
     manager = _manager(request)
     run = await manager.get(key_of(request), run_id)
-    return _file(await exported(manager, run, "report.pdf"), "application/pdf", f"{run.id}.pdf", "attachment")
+    return _file(await export_run(manager, run, "report.pdf"), "application/pdf", f"{run.id}.pdf", "attachment")
 
 
 @router.get(

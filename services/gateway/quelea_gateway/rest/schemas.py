@@ -226,6 +226,9 @@ class CitationOut(BaseModel):
     period: str
     source: Literal["local", "web"]
     fetched: Time | None = Field(description="When the page was fetched; null where unknown.")
+    from_web: bool = Field(
+        default=False, description="It was fetched from `uri`; otherwise `uri` and `published` are its uploader's word."
+    )
 
     @classmethod
     def of(cls, citation: core.Citation) -> CitationOut:

@@ -39,7 +39,7 @@ def with_id(name: str, data: str, number: str) -> bytes:
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """Do the work; when the caller leaves, cancel it (down to the services) and raise Cancelled."""
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_left(request.receive))
+    gone = asyncio.ensure_future(_wait_until_left(request.receive))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -53,7 +53,7 @@ async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
                     await pending
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_until_left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -82,7 +82,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until the end, or until the caller leaves."""
         writing = asyncio.ensure_future(self._write(send))
-        gone = asyncio.ensure_future(_left(receive))
+        gone = asyncio.ensure_future(_wait_until_left(receive))
         try:
             stuck = 0
             while not (writing.done() or gone.done()) and stuck < _STUCK:

@@ -22,7 +22,7 @@ from quelea_gateway.rest.body import read_whole
 from quelea_gateway.rest.errors import body_of
 from quelea_gateway.rest.metadata import MetadataIn, metadata_for
 from quelea_gateway.rest.schemas import ERRORS, ErrorInner
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import gateway_of, key_of
 from quelea_gateway.rest.streams import while_there
 
 router = APIRouter(tags=["documents"])
@@ -108,25 +108,29 @@ async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def _submit(gateway: Gateway, name: str, file: UploadFile, metadata: MetadataIn, limit: int) -> search_pb2.Job:
+async def _submit(
+    gateway: Gateway, name: str, file: UploadFile, metadata: common_pb2.DocumentMetadata, limit: int
+) -> search_pb2.Job:
     if limit and (file.size or 0) > limit:
         raise TooLarge(
             f"{name} has {file.size:,} bytes; the limit for one document is {limit:,}.",
             details={"limit": str(limit), "filename": name},
         )
-    info = search_pb2.DocumentInfo(filename=name, metadata=metadata.wire())
+    info = search_pb2.DocumentInfo(filename=name, metadata=metadata)
     return await gateway.search.submit(info, _pieces(file))
 
 
 async def _submit_all(
-    gateway: Gateway, files: list[UploadFile], names: list[str], metadata: list[MetadataIn]
+    gateway: Gateway, files: list[UploadFile], names: list[str], metadata: list[MetadataIn], uploader: str
 ) -> tuple[list[AcceptedOut], list[tuple[str, QueleaError]]]:
     limit = (await gateway.search.info()).max_document_bytes
     taken: list[AcceptedOut] = []
     refused: list[tuple[str, QueleaError]] = []
     for name, file, given in zip(names, files, metadata, strict=True):
+        said = given.wire()
+        said.uploader = uploader
         try:
-            job = await _submit(gateway, name, file, given, limit)
+            job = await _submit(gateway, name, file, said, limit)
         except QueleaError as error:
             refused.append((name, error))
         else:
@@ -218,6 +222,6 @@ async def upload(request: Request) -> Response:
             raise InvalidInput("metadata must be a text field, not a file.", details={"field": "metadata"})
         names = [clean_name(file.filename) for file in files]
         metadata = metadata_for(names, submitted)
-        taken, refused = await while_there(request, _submit_all(gateway, files, names, metadata))
+        taken, refused = await while_there(request, _submit_all(gateway, files, names, metadata, key_of(request)))
     body, failed = _answer(taken, refused, request.url.path)
     return JSONResponse(body, failed.http_status if failed else 202)

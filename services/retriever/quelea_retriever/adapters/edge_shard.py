@@ -132,11 +132,11 @@ class EdgeShard:
 
     def put_record(self, record: DocumentRecord) -> None:
         """Add or overwrite a record."""
-        self._upsert([qe.Point(record_point_id(record.facts.uri), {}, record_payload(record))])
+        self._upsert([qe.Point(record_point_id(record.facts.name), {}, record_payload(record))])
 
-    def delete_record(self, uri: str) -> None:
+    def delete_record(self, name: str) -> None:
         """Remove a record."""
-        self._update(qe.UpdateOperation.delete_points([record_point_id(uri)]))
+        self._update(qe.UpdateOperation.delete_points([record_point_id(name)]))
 
     def delete_passages(self, version: str, ordinals: Sequence[int] | None = None) -> int:
         """Remove passages of a version; how many there were."""

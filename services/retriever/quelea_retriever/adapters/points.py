@@ -3,7 +3,7 @@
 A store has points of four kinds in one collection:
 
 - passage: dense and sparse vector; payload has the passage and the *version* of the document that it belongs to.
-- record: no vector; one for each live document, under an id made from its uri. Writing it is the commit: the passages
+- record: no vector; one for each live document, under an id made from its name. Writing it is the commit: the passages
   of its version are live from then on, those of the version that it overwrote are not.
 - meta: no vector; the encoder that the vectors come from, and a stamp that changes with every commit.
 - about: no vector; the schema, and the collection whose place this one took. Not in meta, which every commit of every
@@ -49,9 +49,9 @@ def passage_point_id(version: str, passage_id: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"passage {version} {passage_id}"))
 
 
-def record_point_id(uri: str) -> str:
-    """Point id of the record of a uri."""
-    return str(uuid.uuid5(_NAMESPACE, f"record {uri}"))
+def record_point_id(name: str) -> str:
+    """Point id of the record of a document's name."""
+    return str(uuid.uuid5(_NAMESPACE, f"record {name}"))
 
 
 def passage_payload(new: NewPassage, written: float) -> dict[str, Any]:

@@ -157,9 +157,9 @@ class QdrantEdgeStore(Stays):
         await self._change(lambda shard: shard.put_record(record))
         self._commits += 1
 
-    async def delete_record(self, uri: str) -> None:
+    async def delete_record(self, name: str) -> None:
         """Remove a record."""
-        await self._change(lambda shard: shard.delete_record(uri))
+        await self._change(lambda shard: shard.delete_record(name))
         self._commits += 1
 
     async def delete_passages(self, version: str, ordinals: Sequence[int] | None = None) -> int:

@@ -84,12 +84,12 @@ class QdrantPoints:
     async def put_record(self, record: DocumentRecord) -> None:
         """Add or overwrite a record; then tell the other replicas."""
         with failures():
-            await self.put_point(record_point_id(record.facts.uri), record_payload(record))
+            await self.put_point(record_point_id(record.facts.name), record_payload(record))
             await self._touch()
 
-    async def delete_record(self, uri: str) -> None:
+    async def delete_record(self, name: str) -> None:
         """Remove a record; then tell the other replicas."""
-        which = models.PointIdsList(points=[record_point_id(uri)])
+        which = models.PointIdsList(points=[record_point_id(name)])
         with failures():
             await self.client.delete(self.collection, which, wait=True, ordering=models.WriteOrdering.STRONG)
             await self._touch()

@@ -117,8 +117,8 @@ class Store(Protocol):
         """Add or overwrite the record of the document's uri: one point, so all or nothing."""
         ...
 
-    async def delete_record(self, uri: str) -> None:
-        """Remove the record of a uri, if there is one."""
+    async def delete_record(self, name: str) -> None:
+        """Remove the record of a name (DocumentFacts.name), if there is one."""
         ...
 
     async def records(self) -> list[DocumentRecord]:

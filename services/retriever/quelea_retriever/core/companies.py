@@ -19,7 +19,7 @@ from quelea_fintext.text import CJK, words
 
 _MARKET_SUFFIX = re.compile(r"\.(?:SZ|SH|HK|SS|BJ|O|N|US)$", re.IGNORECASE)
 _WORDS = re.compile(
-    r"[A-Za-z&.]{2,}(?=(?:19|20)\d\d(?:[年财Qq]|$))|[A-Za-z0-9&$\u00c0-\u024f]+(?:[.'’\-/&][A-Za-z0-9\u00c0-\u024f]+)*"
+    r"(?<![A-Za-z&.])[A-Za-z&.]{2,}+(?=(?:19|20)\d\d(?:[年财Qq]|$))|[A-Za-z0-9&$\u00c0-\u024f]+(?:[.'’\-/&][A-Za-z0-9\u00c0-\u024f]+)*"
 )
 _EXCHANGE = re.compile(r"\b(?:NYSE|NASDAQ|Nasdaq|LSE|HKEX|HKG|AMEX)\s*:\s*$")
 _HOMONYMS = {name: re.compile(pattern) for name, pattern in HOMONYMS.items()}

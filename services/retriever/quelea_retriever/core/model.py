@@ -38,6 +38,13 @@ class DocumentFacts:
     passages: int = 0
     fetched: str = ""
     """When it was fetched: ISO 8601 timestamp, UTC."""
+    uploader: str = ""
+    """The key that it came with; empty for a page of the web."""
+
+    @property
+    def name(self) -> str:
+        """The name under which a new version replaces an old one: what one uploader calls so says nothing of others."""
+        return f"{self.uploader}\n{self.uri}" if self.uploader else self.uri
 
 
 @dataclass(frozen=True, slots=True)

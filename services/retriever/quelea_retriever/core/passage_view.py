@@ -14,7 +14,9 @@ from .sparse_vectors import tokens_of
 
 YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?!\d|[.,]\d)")
 _NUMBER = re.compile(r"\d+(?:,\d+)*(?:\.\d+)?")
-_CELL = re.compile(r"\t|\||\s[(（]?[-–—]?\s*[$€£¥￥]?\s*[(（]?\d[\d,]*(?:\.\d+)?\s*[%)）]*(?=\s|$|\|)")
+_CELL = re.compile(
+    r"\t|\||\s[(（]?[-–—]?\s{0,8}+[$€£¥￥]?\s{0,8}+[(（]?\d[\d,]*+(?:\.\d+)?+(?:\s{0,8}+[%)）]{1,8})?(?=\s|$|\|)"
+)
 _SCALE = r"(?:thousand|million|billion|trillion)\b"
 _SUM = re.compile(
     rf"[$€£¥￥]\s*\d[\d,.]*(?:\s*{_SCALE})?|\d\s*(?:%|percent\b|{_SCALE}|[万亿]?元|亿)",

@@ -29,9 +29,9 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _FRAME = re.compile(
-    r"\b(?:in|on|from|for|as|according to|based on)?\s*(?:the|its|their|these|this|your)?\s*(?:latest"
-    r"|most recent|newest|current|reported|recent)?\s*"
-    r"(?:10-?[qk]s?|quarterly|annual)?\s*(?:reports?|filings?|10-?[qk]s?|quarters?|periods?|timeframe)\b"
+    r"\b(?:in|on|from|for|as|according to|based on)?\s{0,8}+(?:the|its|their|these|this|your)?\s{0,8}+(?:latest"
+    r"|most recent|newest|current|reported|recent)?\s{0,8}+"
+    r"(?:10-?[qk]s?|quarterly|annual)?\s{0,8}+(?:reports?|filings?|10-?[qk]s?|quarters?|periods?|timeframe)\b"
     r"|\b(?:analy[sz]e|examine|assess|evaluate|correlat\w+|relat(?:e|es|ed|ionship)|align\w*|compar(?:e|es|ed"
     r"|ing|ison)|connection|connect"
     r"|correspond\w*|discuss(?:ed|ion|es)?|disclosed?|reported|stated|mentioned|detailed|outlined|provided?"

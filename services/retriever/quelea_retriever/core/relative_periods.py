@@ -58,13 +58,15 @@ _KINDS: dict[str, tuple[Unit, int]] = {
 }
 """What is counted back, and how many, of what the kit's table calls so."""
 _SAID = re.compile(
-    r"\b(?P<pm>(?:past|last|previous|trailing)\s+(?P<pn>3|6|9|12|three|six|nine|twelve)\s+months)\b(?!\s+ended)"
+    r"\b(?P<pm>(?:past|last|previous|trailing)\s{1,8}(?P<pn>3|6|9|12|three|six|nine|twelve)\s{1,8}months)\b(?!\s{1,8}ended)"
     r"|(?P<zpm>(?:过去|最近|近)(?:的)?(?:(?P<zpn>十二|12|[三六九369])个?月|半年))|"
     + "|".join(rf"(?P<{name.replace(' ', '_')}>{RELATIVE[name]}){_NOT_AFTER.get(name, '')}" for name in _KINDS)
-    + rf"|\b(?P<n>{_COUNT}|one|a)\s+(?P<unit>month|quarter)s?\s+ago\b|\b(?P<ny>{_COUNT})\s+years\s+ago\b"
-    rf"|(?P<day>\b(?:ended|ending|as\s+of|as\s+at)\s+(?:on\s+)?(?P<dm>{MONTH})\s+(?P<dd>\d{{1,2}})(?:st|nd|rd|th)?\b"
-    rf"(?!\s*,?\s*(?:of\s+)?{YEAR}))"
-    r"|(?P<zday>截[至止]到?\s*(?P<zdm>\d{1,2})\s*月\s*(?P<zdd>\d{1,2})\s*日)"
+    + rf"|\b(?P<n>{_COUNT}|one|a)\s{{1,8}}(?P<unit>month|quarter)s?\s{{1,8}}ago\b"
+    rf"|\b(?P<ny>{_COUNT})\s{{1,8}}years\s{{1,8}}ago\b"
+    rf"|(?P<day>\b(?:ended|ending|as\s{{1,8}}of|as\s{{1,8}}at)\s{{1,8}}(?:on\s{{1,8}})?"
+    rf"(?P<dm>{MONTH})\s{{1,8}}(?P<dd>\d{{1,2}})(?:st|nd|rd|th)?\b"
+    rf"(?!\s{{0,8}}+,?\s{{0,8}}+(?:of\s{{1,8}})?{YEAR}))"
+    r"|(?P<zday>截[至止]到?\s{0,8}+(?P<zdm>\d{1,2})\s{0,8}+月\s{0,8}+(?P<zdd>\d{1,2})\s{0,8}+日)"
     rf"|(?<![\d一二三四五六七八九十])(?:(?P<zn>{_HAN})个(?P<zunit>月|季度)|(?P<zny>{_HAN})年)(?:以?前|之前)",
     re.IGNORECASE,
 )

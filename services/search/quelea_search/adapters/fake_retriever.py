@@ -11,6 +11,8 @@ from quelea.retriever.v1 import retriever_pb2 as pb
 from quelea.retriever.v1 import retriever_pb2_grpc
 from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, NotFound, QueleaError
 
+from quelea_search.core.jobs import document_name
+
 Context = grpc.aio.ServicerContext[Any, Any]
 SERVICE = "quelea.retriever.v1.RetrieverService"
 
@@ -72,7 +74,7 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
             if len(stage.keys() | self.committed.get(document.id, {}).keys()) < document.passages:
                 raise Conflict("Fewer passages are stored than the document declares.")
             for other in list(self.documents.values()):
-                if other.metadata.uri == document.metadata.uri and other.id != document.id:
+                if _name(other) == _name(document) and other.id != document.id:
                     replaced = other.id
                     del self.documents[other.id], self.committed[other.id]
             self.documents[document.id] = document
@@ -106,3 +108,7 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
             next_page_token=str(last) if last < len(ids) else "",
             total=len(ids),
         )
+
+
+def _name(document: common_pb2.Document) -> str:
+    return document_name(document.metadata.uploader, document.metadata.uri)

@@ -125,16 +125,16 @@ class JobRecords(RedisBase):
         with self._answering():
             return int(self._redis.zcard(self._key("queued", lane.value)))
 
-    def next_in_line(self, uri: str) -> Job | None:
+    def next_in_line(self, name: str) -> Job | None:
         """The job that may begin now for a uri."""
         with self._answering():
-            job_id = self._redis.lindex(self._line(uri), 0)
+            job_id = self._redis.lindex(self._line(name), 0)
             return self._read(self._redis, job_id) if job_id else None
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _line(self, uri: str) -> str:
-        return self._key("line", hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:32])
+    def _line(self, name: str) -> str:
+        return self._key("line", hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32])
 
     def _read(self, source: Any, job_id: str) -> Job | None:
         record = source.hgetall(self._key("job", job_id))
@@ -147,7 +147,7 @@ class JobRecords(RedisBase):
         return [jobs.decode(record) for record in pipe.execute() if record]
 
     def _document_keys(self, job: Job) -> tuple[str, str, str]:
-        return self._key("lease", job.document_id), self._line(job.uri), self._key("active", job.document_id)
+        return self._key("lease", job.document_id), self._line(job.name), self._key("active", job.document_id)
 
     def _own(self, pipe: Any, job: Job) -> Job:
         old = self._read(pipe, job.id)
@@ -194,7 +194,7 @@ class JobRecords(RedisBase):
         if job.state is JobState.SUCCEEDED and not job.unchanged:
             pipe.hincrby(totals, "pages", job.total)
             pipe.hincrby(totals, "passages", job.passages)
-            pipe.hset(self._key("uris"), job.uri, job.document_id)
+            pipe.hset(self._key("uris"), job.name, job.document_id)
         if leftovers:
             pipe.hset(self._key("cleanup"), job.id, job.document_id)
 

@@ -52,7 +52,7 @@ class JobStore(JobMoves):
             earlier = self._read(pipe, active_id) if active_id else None
             # The same bytes are on their way in. Only when another version has been submitted in between must they
             # come in once more, after it.
-            if earlier and (earlier.uri != job.uri or before[-1:] == [earlier.id]):
+            if earlier and (earlier.name != job.name or before[-1:] == [earlier.id]):
                 return earlier
             new = job
             if stored_pages is not None and not before:

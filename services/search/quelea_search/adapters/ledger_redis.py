@@ -1,6 +1,6 @@
 """What the service knows beside the job records, in the same Redis.
 
-<prefix>:uris                hash    uri -> document that is stored under it
+<prefix>:uris                hash    name of a document (Job.name) -> the one that is stored under it
 <prefix>:cleanup             hash    failed job -> document whose leftovers are still to be removed
 <prefix>:totals              hash    counters for the metrics
 <prefix>:workers             zset    workers, by their last sign of life
@@ -82,20 +82,20 @@ class Ledger(RedisBase):
         with self._answering():
             return bool(self._redis.exists(self._key("active", document_id)))
 
-    def stored_under(self, uri: str) -> str:
-        """The document that was last stored under a uri; empty when there is none."""
+    def stored_under(self, name: str) -> str:
+        """The document that was last stored under a name; empty when there is none."""
         with self._answering():
-            return str(self._redis.hget(self._key("uris"), uri) or "")
+            return str(self._redis.hget(self._key("uris"), name) or "")
 
-    def forget_under(self, uri: str, document_id: str) -> None:
+    def forget_under(self, name: str, document_id: str) -> None:
         """A document is gone."""
         uris = self._key("uris")
 
         def decide(pipe: Any) -> None:
-            mine = pipe.hget(uris, uri) == document_id
+            mine = pipe.hget(uris, name) == document_id
             pipe.multi()
             if mine:
-                pipe.hdel(uris, uri)
+                pipe.hdel(uris, name)
 
         self._transact([uris], decide)
 

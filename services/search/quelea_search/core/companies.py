@@ -10,13 +10,17 @@ from quelea_fintext.company_names import GROUP_FORM, LEGAL_FORM, UNSPACED_LEGAL_
 
 _MAYBE_KIND = rf"{GROUP_FORM}|trust|bancorp"
 """What a legal name may end with that people say or leave out."""
-_SUFFIX = re.compile(rf"[,\s]+(?:{LEGAL_FORM}|{_MAYBE_KIND}|and subsidiaries|& co)\.?(?:\s*\([^)]*\))?$", re.I)
-_LIGHT_SUFFIX = re.compile(rf"[,\s]+(?:{_MAYBE_KIND}|company)$", re.I)
+_SUFFIX = re.compile(
+    rf"[,\s]{{1,8}}(?:{LEGAL_FORM}|{_MAYBE_KIND}|and subsidiaries|& co)\.?(?:\s{{0,8}}+\([^()]{{0,60}}\))?$", re.I
+)
+_LIGHT_SUFFIX = re.compile(rf"[,\s]{{1,8}}(?:{_MAYBE_KIND}|company)$", re.I)
 _LEGAL_EN = re.compile(
-    rf"^(?P<name>[A-Z0-9][\w&.,'’\-/ ]{{1,70}}?[,\s]+(?:{LEGAL_FORM})\b\.?(?:,?\s+inc\.?)?)(?:\s*\([^)]*\))?$", re.I
+    rf"^(?P<name>[A-Z0-9][\w&.,'’\-/ ]{{1,70}}?[,\s]{{1,8}}(?:{LEGAL_FORM})\b\.?(?:,?\s{{1,8}}inc\.?)?)"
+    rf"(?:\s{{0,8}}+\([^()]{{0,60}}\))?$",
+    re.I,
 )
 _LEGAL_ZH = re.compile(rf"[\u4e00-\u9fffA-Za-z（）()·]{{3,30}}?(?:{UNSPACED_LEGAL_FORM})")
-_REGISTRANT = re.compile(r"\(?\s*exact\s+name\s+of\s+(?:the\s+)?registrant", re.I)
+_REGISTRANT = re.compile(r"\(?\s{0,8}+exact\s{1,8}name\s{1,8}of\s{1,8}(?:the\s{1,8})?registrant", re.I)
 _COMMISSION = re.compile(r"commission\s+file\s+(?:number|no)", re.I)
 _SYMBOL_HEAD = re.compile(r"trading\s+symbol|ticker", re.I)
 _SYMBOL = re.compile(r"[A-Z]{1,5}(?:[.\-/][A-Z]{1,2})?")
@@ -24,9 +28,12 @@ _INLINE_SYMBOL = re.compile(
     r"\b(?:NASDAQ|NYSE(?:\s+(?:American|Arca))?|AMEX|LSE|HKEX|SEHK|TSX|OTC)\w*\s*[:：]\s*([A-Z]{1,5}(?:\.[A-Z])?|\d{4,5})\b"
 )
 _CODE = re.compile(
-    r"(?:股票|证券|公司)?(?:A股)?代[码號号]\s*[:：]?\s*(?:A股[:：]?)?\s*(\d{6}|\d{5})(?:\.(?:SH|SZ|HK|BJ))?(?!\d)", re.I
+    r"(?:股票|证券|公司)?(?:A股)?代[码號号]\s{0,8}+[:：]?\s{0,8}+(?:A股[:：]?)?\s{0,8}+(\d{6}|\d{5})(?:\.(?:SH|SZ|HK|BJ))?(?!\d)",
+    re.I,
 )
-_SHORT = re.compile(r"(?:股票|证券|公司)?(?:A股)?(?:的中文)?简\s*称\s*[:：]?\s*([*A-Za-z0-9\u4e00-\u9fff]{2,10})")
+_SHORT = re.compile(
+    r"(?:股票|证券|公司)?(?:A股)?(?:的中文)?简\s{0,8}+称\s{0,8}+[:：]?\s{0,8}+([*A-Za-z0-9\u4e00-\u9fff]{2,10})"
+)
 _QUOTED = re.compile(r"[(（][^()（）]{0,60}?[“\"']([A-Z][\w.&'\- ]{1,30})[”\"']")
 _NOT_NAMES = frozenset(
     {"company", "the company", "we", "us", "our", "registrant", "corporation", "the registrant", "sec", "gaap"}
@@ -153,7 +160,7 @@ def chinese_company(cover: str, filename: str) -> Company:
     legal = _LEGAL_ZH.search(filename) or _LEGAL_ZH.search(cover)
     legal_name = legal.group() if legal else ""
     short = ""
-    parts = [part.strip() for part in re.split(r"__+|\s+-\s+", re.sub(r"\.\w{2,5}$", "", filename))]
+    parts = [part.strip() for part in re.split(r"__+|\s{1,8}-\s{1,8}", re.sub(r"\.\w{2,5}$", "", filename))]
     for i, part in enumerate(parts):
         if _FILE_NAME_CODE.fullmatch(part) and i + 1 < len(parts):
             short = parts[i + 1]

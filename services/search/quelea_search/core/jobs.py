@@ -58,6 +58,11 @@ OUTSIDE = frozenset(
 """Reasons of failure that are not the document's: it may come in when it is tried again later."""
 
 
+def document_name(uploader: str, uri: str) -> str:
+    """What one uploader calls so says nothing of another's documents."""
+    return f"{uploader}\n{uri}" if uploader else uri
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One submission of one document. Times are seconds since 1970; 0 where it has not happened."""
@@ -70,6 +75,8 @@ class Job:
     updated: float
     given: str = ""
     """What the uploader said of the document, as JSON."""
+    uploader: str = ""
+    """The key that it came with; empty for a page of the web."""
     state: JobState = JobState.QUEUED
     stage: str = ""
     note: str = ""
@@ -91,7 +98,9 @@ class Job:
     committing: bool = False
     """The commit may have happened: a later attempt that finds the document stored has only to clean up."""
     replaces: str = ""
-    """The document that this one's commit retires."""
+    """The document that this one's commit retires, as was known before it."""
+    replaced: str = ""
+    """The document that this one's commit retired."""
     passages: int = 0
     """Passages of the document, known when it is committed."""
     lane: Lane = Lane.UPLOAD
@@ -101,6 +110,11 @@ class Job:
     """Of a page of the web whose bytes are stored: how they came, as JSON."""
     replayable: bool = False
     """Failed for a reason outside the document, and its bytes are kept."""
+
+    @property
+    def name(self) -> str:
+        """The name under which a new version replaces an old one, as the retriever has it (DocumentFacts.name)."""
+        return document_name(self.uploader, self.uri)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +163,17 @@ def advance(
     )
 
 
-def succeed(job: Job, *, now: float, pages: int, unchanged: bool = False) -> Job:
+def succeed(job: Job, *, now: float, pages: int, unchanged: bool = False, replaced: str = "") -> Job:
     """The document is in the knowledge base."""
     total = max(job.total, pages)
     return dataclasses.replace(
-        _rest(job, now), state=JobState.SUCCEEDED, done=total, total=total, unchanged=unchanged, finished=now
+        _rest(job, now),
+        state=JobState.SUCCEEDED,
+        done=total,
+        total=total,
+        unchanged=unchanged,
+        replaced=replaced,
+        finished=now,
     )
 
 

@@ -50,9 +50,11 @@ _REGULATION = re.compile(
     r"\bSupervisory\s+Policy\s+Manual\b|\bstatutory\s+(?:guideline|instrument)|\bDirective\s+\(?E[UC]|\bCircular\b|§\s*\d+\.\d+|\bAuthorized\s+Institutions\b",
     re.I,
 )
-_SIGNATURE = re.compile(r"^\s*signatures?\s*$|^\s*签署", re.I | re.M)
+_SIGNATURE = re.compile(r"^\s{0,40}+signatures?\s{0,40}$|^\s{0,40}+签署", re.I | re.M)
 _DATED = re.compile(
-    r"(?:^|\n|\t)\s*(?:date[d]?|published|posted|released?|发布(?:时间|日期)|日期|时间)\s*[:：]?\s*(?:on\s+)?", re.I
+    r"(?:^|\n|\t)\s{0,40}+(?:date[d]?|published|posted|released?|发布(?:时间|日期)|日期|时间)"
+    r"\s{0,8}+[:：]?\s{0,8}+(?:on\s{1,8})?",
+    re.I,
 )
 _FILE_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _GENERIC = frozenset(

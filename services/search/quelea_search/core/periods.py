@@ -20,22 +20,22 @@ _YEAR_END = re.compile(
     re.I | re.S,
 )
 _OWN_QUARTER = re.compile(
-    rf"(?:({NTH_OR_DIGIT})\s+(?:fiscal\s+)?quarters?\s+(?:of\s+|of\s+the\s+)?(?:fiscal\s+(?:years?\s+)?|FY\s?)?(20\d\d))"
-    r"|\bQ([1-4])\s*(?:FY|fiscal)?\s*'?(20\d\d|\d\d)\b|\b(?:fiscal|FY)\s*(20\d\d)\s*Q([1-4])\b",
+    rf"(?:({NTH_OR_DIGIT})\s{{1,8}}(?:fiscal\s{{1,8}})?quarters?\s{{1,8}}(?:of\s{{1,8}}|of\s{{1,8}}the\s{{1,8}})?(?:fiscal\s{{1,8}}(?:years?\s{{1,8}})?|FY\s?)?(20\d\d))"
+    r"|\bQ([1-4])\s{0,8}+(?:FY|fiscal)?\s{0,8}+'?(20\d\d|\d\d)\b|\b(?:fiscal|FY)\s{0,8}+(20\d\d)\s{0,8}+Q([1-4])\b",
     re.I,
 )
 _OWN_YEAR = re.compile(r"\b(?:fiscal(?:\s+years?)?|FY)\s*'?(20\d\d)\b", re.I)
 _CHINESE = re.compile(
-    r"(?P<year>(?:19|20)\d\d)\s*年?\s*(?:度)?\s*(?P<what>(?:第?\s*[一二三四1-4]\s*季度?|[一1]季度|三季度)(?:报告|报)|半年度?(?:报告|报)|中期报告|年度?(?:报告|报)|年年报)"
+    r"(?P<year>(?:19|20)\d\d)\s{0,8}+年?\s{0,8}+(?:度)?\s{0,8}+(?P<what>(?:第?\s{0,8}+[一二三四1-4]\s{0,8}+季度?|[一1]季度|三季度)(?:报告|报)|半年度?(?:报告|报)|中期报告|年度?(?:报告|报)|年年报)"
 )
 _FILE = (
-    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[\s_.-]*(?:FY|fiscal)?[\s_.-]*Q(?P<q>[1-4])(?!\d)", re.I),
-    re.compile(r"(?<![A-Za-z])Q(?P<q>[1-4])[\s_.-]*(?:FY|fiscal)?[\s_.-]*'?(?P<y>(?:19|20)\d\d)(?!\d)", re.I),
-    re.compile(r"(?<![A-Za-z])(?P<q>[1-4])Q[\s_.-]*'?(?P<y>(?:19|20)\d\d|\d\d)(?!\d)", re.I),
-    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)\s*年[\s_]*第?(?P<q>[一二三四])季"),
-    re.compile(r"(?<![A-Za-z])FY[\s_.-]*'?(?P<y>(?:19|20)\d\d)(?!\d)", re.I),
-    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)\s*年"),
-    re.compile(r"10-?K[\s_.-]*(?P<y>(?:19|20)\d\d)(?!\d)|(?<!\d)(?P<y2>(?:19|20)\d\d)[\s_.-]*10-?K", re.I),
+    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[\s_.-]{0,8}(?:FY|fiscal)?[\s_.-]{0,8}Q(?P<q>[1-4])(?!\d)", re.I),
+    re.compile(r"(?<![A-Za-z])Q(?P<q>[1-4])[\s_.-]{0,8}(?:FY|fiscal)?[\s_.-]{0,8}'?(?P<y>(?:19|20)\d\d)(?!\d)", re.I),
+    re.compile(r"(?<![A-Za-z])(?P<q>[1-4])Q[\s_.-]{0,8}'?(?P<y>(?:19|20)\d\d|\d\d)(?!\d)", re.I),
+    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)\s{0,8}+年[\s_]*第?(?P<q>[一二三四])季"),
+    re.compile(r"(?<![A-Za-z])FY[\s_.-]{0,8}'?(?P<y>(?:19|20)\d\d)(?!\d)", re.I),
+    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)\s{0,8}+年"),
+    re.compile(r"10-?K[\s_.-]{0,8}(?P<y>(?:19|20)\d\d)(?!\d)|(?<!\d)(?P<y2>(?:19|20)\d\d)[\s_.-]{0,8}10-?K", re.I),
 )
 
 

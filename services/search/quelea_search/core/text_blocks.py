@@ -16,7 +16,7 @@ _CURRENCY = frozenset({"$", "€", "£", "¥", "￥", "US$", "HK$", "RMB", "($",
 _CLOSING = frozenset({")", "%", ")%", "%)", "）"})
 
 
-_LEADERS = re.compile(r"\s*(?:[.…·]\s?){5,}\s*")
+_LEADERS = re.compile(r"\s{0,8}+(?:[.…·]\s?){5,}\s{0,8}+")
 
 
 def contents_line(text: str) -> Block | None:

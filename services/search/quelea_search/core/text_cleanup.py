@@ -52,7 +52,7 @@ def mend_hyphens(lines: Iterable[str]) -> list[str]:
         keep = (left + right).lower() not in known and (halves or not (left.islower() and right.islower()))
         return f"{left}-{right}" if keep else left + right
 
-    pattern = re.compile(rf"(\w*){BREAK_HYPHEN}\s*(\w*)")
+    pattern = re.compile(rf"(?<!\w)(\w*+){BREAK_HYPHEN}\s{{0,8}}(\w*)")
     return [pattern.sub(mend, line) if BREAK_HYPHEN in line else line for line in held]
 
 

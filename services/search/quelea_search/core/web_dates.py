@@ -24,7 +24,7 @@ _IN_PATH = (
 )
 _COMPACT = re.compile(rf"\s*{_Y}{_M}{_D}(?:\d{{6}})?(?![0-9])")
 _LABELLED = re.compile(
-    r"(?:published|posted|released?|issued|dated?|updated|发布(?:时间|日期|于)?|发表(?:时间|于)?|日期|时间)\s*(?:on\b)?\s*[:：]?\s*$",
+    r"(?:published|posted|released?|issued|dated?|updated|发布(?:时间|日期|于)?|发表(?:时间|于)?|日期|时间)\s{0,8}+(?:on\b)?\s{0,8}+[:：]?\s{0,8}+$",
     re.I,
 )
 _DATELINE = re.compile(r"[A-Z][A-Za-z .'’&,/-]{0,60}?[,(–—-]\s*")

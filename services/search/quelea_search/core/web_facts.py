@@ -59,7 +59,7 @@ _NEWS_WORDS = re.compile(
 _NEWS_TYPES = ("news", "press release")
 
 _SEPARATOR = re.compile(
-    r"\s+[|｜–—»·:-]{1,2}\s+|\s*[|｜_]\s*|\s*::\s*|(?<=[\u4e00-\u9fff）)”\d])\s*-+\s*(?=[\u4e00-\u9fff])"
+    r"\s{1,8}[|｜–—»·:-]{1,2}\s{1,8}|\s{0,8}+[|｜_]\s{0,8}+|\s{0,8}+::\s{0,8}+|(?<=[\u4e00-\u9fff）)”\d])\s{0,8}+-+\s{0,8}+(?=[\u4e00-\u9fff])"
 )
 _SURE = frozenset("|｜_")
 _SITE_LIKE = re.compile(

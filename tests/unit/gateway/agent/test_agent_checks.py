@@ -10,8 +10,8 @@ from quelea_gateway.core.agent.evidence import Evidence
 from quelea_gateway.core.agent.files import media_type, safe_name
 from quelea_gateway.core.agent.grounding import check, without_unsupported
 from quelea_gateway.core.agent.model import Budget, Event, Run
-from quelea_gateway.core.agent.packing import Section, cut_middle, remembered, share, tokens
 from quelea_gateway.core.agent.parsing import Misfit
+from quelea_gateway.core.agent.token_budget import Section, cut_middle, recall, share, tokens
 from quelea_kit.errors import NotFound
 from quelea_kit.testing import wait_until_async
 
@@ -144,7 +144,7 @@ def test_cutting_keeps_head_and_tail_within_the_budget():
 def test_the_least_relevant_insights_are_dropped_whole():
     insights = [f"The weather of day {n} was fine and nothing else happened." for n in range(30)]
     insights[4] = "NVIDIA's revenue was $35,082 million."
-    kept = remembered(insights, "NVIDIA revenue", 80)
+    kept = recall(insights, "NVIDIA revenue", 80)
     assert insights[4] in kept
     assert set(kept) <= set(insights)
     assert sum(tokens(one) + 2 for one in kept) <= 80

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_checker import CheckPassage, check_answer
-from quelea_gateway.core.grounding import ground, quotations, tidy
+from quelea_gateway.core.grounding import find_quotations, ground, tidy
 from quelea_gateway.core.model import Passage
 
 SALES = "Total net sales were $81,797 million in the third quarter of 2023, compared to $82,959 million a year earlier."
@@ -112,7 +112,7 @@ def test_figures_in_a_verbatim_quotation_are_supported():
     sources = (Passage("d", 1, 0, 10, TABLE),)
     text = "Net income for the three months ended July 1, 2023 is in the row “Net income 19,881 19,442” [1]."
     report = check_answer(text, [CheckPassage(TABLE)])
-    found = ground(text, report, [TABLE], verbatim=quotations(text, sources)).grounding
+    found = ground(text, report, [TABLE], verbatim=find_quotations(text, sources)).grounding
     assert found.unsupported() == []
     assert found.sentences[0].verdict == "supported"
 

@@ -12,11 +12,11 @@ from quelea_gateway.core.agent.ports import Completed, ModelInfo
 from quelea_gateway.core.model import Message
 from quelea_gateway.core.tools import choice, descriptions
 from quelea_gateway.core.tools.catalogue import ToolCatalogue, ToolRules
-from quelea_gateway.core.tools.index_texts import IndexedTool, index_version, indexed, name_parts
+from quelea_gateway.core.tools.index_texts import IndexedTool, index_texts_of, index_version, name_parts
 from quelea_gateway.core.tools.model import Column, Parameter, Tool, ToolHealth
 from quelea_gateway.core.tools.ports import Found, Listing, SearchMode
-from quelea_gateway.core.tools.search_text import searched
-from quelea_gateway.core.tools.terms import packaged, parse, terms_of
+from quelea_gateway.core.tools.search_text import strip_dates
+from quelea_gateway.core.tools.terms import load_terms, parse, terms_of
 from quelea_kit.errors import Conflict, NotFound, Unavailable
 
 YIELD = Tool("bond_china_yield", "akshare", "Bond", "中国债券信息网-国债收益率曲线", path=("债券", "国债"))
@@ -103,7 +103,7 @@ async def filled(model: Model | None = None, source: Source | None = None) -> tu
 
 
 def test_the_texts_of_a_tool_speak_both_languages() -> None:
-    texts = indexed(replace(YIELD, outputs=(Column("曲线名称"),)))
+    texts = index_texts_of(replace(YIELD, outputs=(Column("曲线名称"),)))
     for part in ("国债收益率曲线", "yield curve", "government bond"):
         assert part in texts.text
         assert part in texts.lexical
@@ -111,7 +111,7 @@ def test_the_texts_of_a_tool_speak_both_languages() -> None:
     assert "曲线名称" not in texts.text
     assert "treasuries" in texts.lexical  # how people say it
     assert "treasuries" not in texts.text
-    english = indexed(Tool("yfinance.Ticker.get_dividends", "yfinance", "Stock", "Dividends that a stock paid."))
+    english = index_texts_of(Tool("yfinance.Ticker.get_dividends", "yfinance", "Stock", "Dividends that a stock paid."))
     assert "分红" in english.lexical
 
 
@@ -121,7 +121,7 @@ def test_names_are_cut_into_words() -> None:
 
 
 def test_the_version_of_the_index_changes_with_every_text() -> None:
-    texts = [indexed(tool) for tool in TOOLS]
+    texts = [index_texts_of(tool) for tool in TOOLS]
     changed = [replace(texts[0], lexical=texts[0].lexical + "x"), *texts[1:]]
     assert index_version(texts) == index_version(list(texts))
     assert index_version(texts) != index_version(changed)
@@ -136,7 +136,7 @@ def test_terms_are_found_as_whole_words_and_by_parts_of_names() -> None:
     assert [term.chinese for term in terms_of("", ["amac"], terms)] == [("私募",)]
     with pytest.raises(ValueError, match="line 1"):
         parse("黄金 | gold")
-    assert len(packaged()) > 200
+    assert len(load_terms()) > 200
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_terms_are_found_as_whole_words_and_by_parts_of_names() -> None:
     ],
 )
 def test_dates_are_not_searched(asked: str, expected: str) -> None:
-    assert searched(asked) == expected
+    assert strip_dates(asked) == expected
 
 
 def test_a_document_says_all_that_a_call_needs_and_is_bounded() -> None:

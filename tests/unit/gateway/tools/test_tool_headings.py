@@ -1,10 +1,10 @@
 """What a tool is searched by: its headings in other words, weights of fields, terms that are matched as words alone."""
 
 import pytest
-from quelea_gateway.core.tools.headings import headings_of, packaged, parse, title_of
-from quelea_gateway.core.tools.index_texts import indexed
+from quelea_gateway.core.tools.headings import headings_of, load_headings, parse, title_of
+from quelea_gateway.core.tools.index_texts import index_texts_of
 from quelea_gateway.core.tools.model import Column, Tool
-from quelea_gateway.core.tools.terms import packaged as packaged_terms
+from quelea_gateway.core.tools.terms import load_terms as packaged_terms
 from quelea_gateway.core.tools.terms import parse as parse_terms
 from quelea_gateway.core.tools.terms import terms_of
 
@@ -48,7 +48,7 @@ def test_a_title_is_the_end_of_a_trail_and_all_of_a_sentence() -> None:
 
 
 def test_a_tool_is_searched_by_its_headings_in_both_ways() -> None:
-    texts = indexed(UNLOCK)
+    texts = index_texts_of(UNLOCK)
     for said in ("expiry of lock-ups", "可以卖了"):
         assert said in texts.text
         assert said in texts.lexical
@@ -61,7 +61,7 @@ def test_a_line_that_is_no_heading_is_named(line: str) -> None:
 
 
 def test_packaged_headings_are_each_there_once() -> None:
-    known = [heading.parts for heading in packaged()]
+    known = [heading.parts for heading in load_headings()]
     assert len(known) == len(set(known)) > 500
 
 
@@ -74,7 +74,7 @@ def test_a_part_of_a_name_that_two_terms_claim_says_nothing() -> None:
 
 def test_what_a_tool_says_of_itself_counts_more_than_its_columns() -> None:
     tool = Tool("stock_x", "akshare", "Stock", "大宗交易", path=("交易",), outputs=(Column("成交价"),))
-    lexical = indexed(tool).lexical
+    lexical = index_texts_of(tool).lexical
     assert (lexical.count("大宗交易\n"), lexical.count("成交价")) == (3 + 2, 1)  # the description, and the term in it
 
 
@@ -82,6 +82,6 @@ def test_some_terms_are_not_for_the_encoder() -> None:
     first, second = parse_terms("黄金 | gold |\n#: words only\n市值 | market cap |\n")
     assert (first.words_only, second.words_only) == (False, True)
     assert any(term.words_only for term in packaged_terms())
-    texts = indexed(Tool("stock_x", "akshare", "Stock", "市值"))
+    texts = index_texts_of(Tool("stock_x", "akshare", "Stock", "市值"))
     assert "market capitalisation" in texts.lexical
     assert "market" not in texts.text

@@ -69,6 +69,22 @@ async def test_the_same_bytes_under_a_new_uri_are_one_document(edge_library):
     assert [record.facts.uri for record in await edge_library.store.records()] == ["second"]
 
 
+async def test_one_uri_of_two_uploaders_is_two_documents(edge_library):
+    await add(edge_library, doc("a", uri="10-K", uploader="alice"), ["one", "two"])
+    assert await add(edge_library, doc("b", uri="10-K", uploader="bob"), ["three", "four"]) == ""
+    assert await find(edge_library) == ["four", "one", "three", "two"]
+    assert await add(edge_library, doc("c", uri="10-K", uploader="bob"), ["five", "six"]) == document_id("b")
+    assert await find(edge_library) == ["five", "one", "six", "two"]
+
+
+async def test_the_same_bytes_from_somebody_else_stay_who_sent_them_first(edge_library):
+    await add(edge_library, doc("a", uri="10-K", uploader="alice"), ["one", "two"])
+    assert await add(edge_library, doc("a", uri="my 10-K", uploader="bob"), ["one", "two"]) == ""
+    assert await add(edge_library, doc("b", uri="my 10-K", uploader="bob"), ["three", "four"]) == ""
+    assert await find(edge_library) == ["four", "one", "three", "two"]
+    assert [r.facts.uploader for r in await edge_library.store.records() if r.facts.id == document_id("a")] == ["alice"]
+
+
 async def test_cut_into_fewer_passages_than_last_time(edge_library):
     await add(edge_library, doc("a", passages=4), ["1", "2", "3", "4"])
     await add(edge_library, doc("a", passages=2), ["1 2", "3 4"])

@@ -13,9 +13,9 @@ from quelea_gateway.core.agent.model import FINISH
 from quelea_gateway.core.agent.parsing import LONGEST, Misfit, json_value, without_thinking
 
 _REACT = re.compile(
-    r"^\W*(?:Action|行动|动作|下一步行动)\W*[:：]\s*[`*\"“]?([\w-]+)"
-    r"(?:(?:(?!\n\W*(?:Action|行动|动作)\W*[:：])[\s\S])*?"
-    r"^\W*(?:Action Input|Arguments?|Input|参数|行动输入|输入)\W*[:：]\s*"
+    r"^\W{0,20}(?:Action|行动|动作|下一步行动)\W{0,20}[:：]\s{0,20}[`*\"“]?([\w-]+)"
+    r"(?:(?:(?!\n\W{0,20}(?:Action|行动|动作)\W{0,20}[:：])[\s\S])*?"
+    r"^\W{0,20}(?:Action Input|Arguments?|Input|参数|行动输入|输入)\W{0,20}[:：]\s{0,20}"
     r"(\{[\s\S]*|[^\n]*))?",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -32,7 +32,7 @@ def action_of(value: dict[str, Any]) -> str:
     return re.sub(r"[_\s]+", "-", given.strip().lower()) if isinstance(given, str) else ""
 
 
-def unwrapped(text: str, actions: Sequence[str]) -> dict[str, Any]:
+def unwrap(text: str, actions: Sequence[str]) -> dict[str, Any]:
     """The first call of an action in an answer. Raises Misfit when there is none."""
     value = json_value(text)
     if isinstance(value, list):
@@ -41,24 +41,24 @@ def unwrapped(text: str, actions: Sequence[str]) -> dict[str, Any]:
         value = _react(text) or value
     if not isinstance(value, dict) or not value:
         raise Misfit("The answer is no JSON object. Answer with one JSON object and nothing else.")
-    return _filled(_called(value, actions))
+    return _fill_aliases(_find_call(value, actions))
 
 
 def _is_call(value: dict[str, Any], actions: Sequence[str]) -> bool:
-    return action_of(_called(value, actions)) in actions
+    return action_of(_find_call(value, actions)) in actions
 
 
-def _called(value: dict[str, Any], actions: Sequence[str], depth: int = 0) -> dict[str, Any]:
+def _find_call(value: dict[str, Any], actions: Sequence[str], depth: int = 0) -> dict[str, Any]:
     """The object without what is around it."""
     if depth < 4:
         for key in _LISTS:
             inner = value.get(key)
             if isinstance(inner, list) and inner and isinstance(inner[0], dict):
-                return _called(inner[0], actions, depth + 1)
+                return _find_call(inner[0], actions, depth + 1)
         for key in _INNER:
             inner = value.get(key)
             if isinstance(inner, dict):
-                return _called(inner, actions, depth + 1)
+                return _find_call(inner, actions, depth + 1)
     named = next((key for key in _NAMES if action_of({"action": value.get(key)}) in (*actions, *_ENDS)), "")
     if not named:
         return value
@@ -79,7 +79,7 @@ def _fields(action: str) -> Mapping[str, tuple[str, ...]]:
     return known.fields if known else {}
 
 
-def _filled(value: dict[str, Any]) -> dict[str, Any]:
+def _fill_aliases(value: dict[str, Any]) -> dict[str, Any]:
     """Fields that came under another name."""
     found = dict(value)
     for field, others in _fields(action_of(value)).items():

@@ -10,8 +10,8 @@ from quelea_gateway.core.agent.evidence import sources
 from quelea_gateway.core.agent.grounding import Checked, check, without_unsupported
 from quelea_gateway.core.agent.model import RunAnswer, Why
 from quelea_gateway.core.agent.model_call import ModelAway
-from quelea_gateway.core.agent.packing import Section, defused, remembered
 from quelea_gateway.core.agent.texts import say
+from quelea_gateway.core.agent.token_budget import Section, defuse, recall
 from quelea_gateway.core.agent.work import Work
 
 _MOST_FIGURES = 12
@@ -28,7 +28,7 @@ async def conclude(work: Work, why: str, ended_by: Why = "") -> RunAnswer:
     work.observation = ""
     found = None
     try:
-        found = await _written(work, why)
+        found = await _write(work, why)
     except ModelAway as away:
         why = why or say("model_away", work.language) + f" ({away})"
         ended_by = ended_by or "model_away"
@@ -36,7 +36,7 @@ async def conclude(work: Work, why: str, ended_by: Why = "") -> RunAnswer:
         answer = await _fallback(work, why or say("no_answer", work.language))
         return replace(answer, ended_by=ended_by or "no_answer")
     conclusion, checked = found
-    checked, withheld = await _enforced(work, checked)
+    checked, withheld = await _enforce_strict(work, checked)
     missing = (*conclusion.missing, *((why,) if why else ()))
     answer = _answer(work, checked, missing=missing, withheld=withheld, complete=not missing)
     return replace(answer, ended_by=ended_by)
@@ -60,7 +60,7 @@ def _answer(
     )
 
 
-async def _enforced(work: Work, checked: Checked) -> tuple[Checked, tuple[str, ...]]:
+async def _enforce_strict(work: Work, checked: Checked) -> tuple[Checked, tuple[str, ...]]:
     """(the text without sentences whose figures nothing supports, those sentences)."""
     withheld: list[str] = []
     for _ in range(3):  # a text with a sentence less may be cut into other sentences
@@ -79,7 +79,7 @@ async def _enforced(work: Work, checked: Checked) -> tuple[Checked, tuple[str, .
     return checked, tuple(withheld)
 
 
-async def _written(work: Work, why: str) -> tuple[Conclusion, Checked] | None:
+async def _write(work: Work, why: str) -> tuple[Conclusion, Checked] | None:
     """The model's conclusion; asked for once more when figures of it have no source. The better of the two."""
     situation = say("last_step", work.language, why=why) if why else ""
     best: tuple[Conclusion, Checked] | None = None
@@ -99,7 +99,7 @@ async def _written(work: Work, why: str) -> tuple[Conclusion, Checked] | None:
 
 async def _ask(work: Work, situation: str) -> Conclusion | None:
     request = work.request
-    memory = remembered(work.insights, request.question, work.prompt_tokens // 4)
+    memory = recall(work.insights, request.question, work.prompt_tokens // 4)
     fixed = {
         "current_date": request.as_of,
         "profile": work.profile,
@@ -107,7 +107,7 @@ async def _ask(work: Work, situation: str) -> Conclusion | None:
         "files": ", ".join(one.name for one in work.artifacts[:20]) or "-",
     }
     sections = [
-        Section("question", defused(request.question), 2),
+        Section("question", defuse(request.question), 2),
         Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 2),
         Section("evidence", work.evidence.shown(work.prompt_tokens), 6),
     ]
@@ -134,7 +134,7 @@ async def _fallback(work: Work, why: str) -> RunAnswer:
     counted = any(char.isdigit() for char in why)
     lines = [say("ended_early", language) if counted else say("no_conclusion", language, why=why)]
     body: list[str] = []
-    for insight in remembered(work.insights, work.request.question, 400):
+    for insight in recall(work.insights, work.request.question, 400):
         grounded = not (await check(insight, work.evidence, work.request.question, work.ports.checks)).unsupported
         body += [f"- {insight}"] if grounded else []
     last = work.evidence.last_output()
@@ -142,7 +142,7 @@ async def _fallback(work: Work, why: str) -> RunAnswer:
         body.append(say("output_of", language, step=last.source.step, number=last.source.number))
         body.append(last.text[:_OUTPUT_SHOWN].rstrip())
     lines += [say("found", language), *body] if body else [say("nothing", language)]
-    checked, _ = await _enforced(work, await check("\n".join(lines), work.evidence, "", work.ports.checks))
+    checked, _ = await _enforce_strict(work, await check("\n".join(lines), work.evidence, "", work.ports.checks))
     steps = [step for step in work.plan[work.usage.steps :] if step.action != "finish"]
     missing = (why, *(say("not_done", language, task=step.task or step.action) for step in steps[:5]))
     return _answer(work, checked, missing=missing, withheld=(), complete=False)

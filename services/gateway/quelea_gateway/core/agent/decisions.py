@@ -13,11 +13,10 @@ from typing import Any
 
 from quelea_gateway.core.agent import model_call
 from quelea_gateway.core.agent.action import QUERY, Known, text_schema
-from quelea_gateway.core.agent.action_calls import action_of, unwrapped
+from quelea_gateway.core.agent.action_calls import action_of, unwrap
 from quelea_gateway.core.agent.actions import all_actions, describe
 from quelea_gateway.core.agent.model import FINISH, Choice, Observation, PlanStep
 from quelea_gateway.core.agent.model_call import SubTask
-from quelea_gateway.core.agent.packing import Section, cut_middle, defused, remembered
 from quelea_gateway.core.agent.parsing import (
     Misfit,
     clean,
@@ -29,11 +28,14 @@ from quelea_gateway.core.agent.parsing import (
     strings,
     without_thinking,
 )
+from quelea_gateway.core.agent.token_budget import Section, cut_middle, defuse, recall
 from quelea_gateway.core.agent.work import Work, plan_lines
 
 _MOST_STEPS = 8
 _MOST_LINES = 60
-_NUMBERED = re.compile(r"^\s*(?:[-*•]\s*)?(?:(?:step|步骤|第)?\s*\d+\s*步?\s*[.)、:：]\s*)?", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"^\s{0,8}+(?:[-*•]\s{0,8}+)?(?:(?:step|步骤|第)?\s{0,8}+\d+\s{0,8}+步?\s{0,8}+[.)、:：]\s{0,8}+)?", re.IGNORECASE
+)
 _TASKS = ("task", "description", "goal", "purpose", "need", "query", "任务")
 _ANSWERS = ("answer", "final_answer", "conclusion", "text", "content", "回答", "结论")
 _TASK = 400
@@ -68,7 +70,7 @@ class Conclusion:
     missing: tuple[str, ...] = ()
 
 
-def _dumped(schema: dict[str, Any]) -> str:
+def _dump(schema: dict[str, Any]) -> str:
     return json.dumps(schema, ensure_ascii=False)
 
 
@@ -79,27 +81,27 @@ def _plan_steps(actions: Sequence[str], least: int) -> dict[str, Any]:
 
 def plan_schema(actions: Sequence[str]) -> str:
     """Profile and plan."""
-    return _dumped(object_schema({"profile": text_schema(800), "plan": _plan_steps(actions, 1)}))
+    return _dump(object_schema({"profile": text_schema(800), "plan": _plan_steps(actions, 1)}))
 
 
 def action_schema(actions: Sequence[str], categories: Sequence[str], names: Sequence[str]) -> str:
     """One of the actions that are possible now: a discriminated union over "action"."""
     known = Known(tuple(categories), tuple(names))
     shapes = {one: all_actions()[one].schema(known) for one in actions}
-    return _dumped({"anyOf": [object_schema({"action": {"const": one}, **shapes[one]}) for one in actions]})
+    return _dump({"anyOf": [object_schema({"action": {"const": one}, **shapes[one]}) for one in actions]})
 
 
 def summary_schema(actions: Sequence[str]) -> str:
     """Insights, the verdict, and the plan from here on (empty: as it was)."""
     insights = {"type": "array", "items": text_schema(600), "maxItems": 5}
     result = {"type": "string", "enum": ["good", "empty", "wrong"]}
-    return _dumped(object_schema({"insights": insights, "result": result, "plan": _plan_steps(actions, 0)}))
+    return _dump(object_schema({"insights": insights, "result": result, "plan": _plan_steps(actions, 0)}))
 
 
 def answer_schema() -> str:
     """The final text."""
     missing = {"type": "array", "items": text_schema(300), "maxItems": 5}
-    return _dumped(object_schema({"answer": text_schema(6000), "missing": missing}))
+    return _dump(object_schema({"answer": text_schema(6000), "missing": missing}))
 
 
 def _steps(value: dict[str, Any], actions: Sequence[str], name: str = "plan") -> tuple[PlanStep, ...]:
@@ -148,7 +150,7 @@ def read_action(
     known = Known(tuple(categories), tuple(names))
 
     def read(text: str) -> Choice:
-        value = unwrapped(text, actions)
+        value = unwrap(text, actions)
         action = action_of(value)
         if action not in actions:
             hint = " That action is not possible now." if action in all_actions() else ""
@@ -198,12 +200,12 @@ async def make_plan(work: Work) -> Plan:
     """The profile and the overall plan."""
     actions = work.actions
     fixed = {"current_date": work.request.as_of, "actions": describe(actions, work.categories, work.language)}
-    sections = [Section("question", defused(work.request.question), 1)]
+    sections = [Section("question", defuse(work.request.question), 1)]
     answered = await model_call.ask(work, SubTask("plan", fixed, sections, plan_schema(actions)), read_plan(actions))
     if answered is not None:
         found, example = answered
         await model_call.example(work, example, "ok")
-        return Plan(cut_middle(defused(found.profile), 160) or _PROFILES[work.language], found.steps)
+        return Plan(cut_middle(defuse(found.profile), 160) or _PROFILES[work.language], found.steps)
     usual = (one for one in actions if all_actions()[one].in_usual_plan)
     steps = tuple(PlanStep(one, work.request.question[:QUERY]) for one in usual)
     return Plan(_PROFILES[work.language], steps)
@@ -218,7 +220,7 @@ async def choose_action(work: Work) -> tuple[Choice, bool]:
     """(the next action, whether the model chose it)."""
     actions = possible(work)
     names = tuple(work.candidates)[-40:]
-    memory = remembered(work.insights, f"{work.request.question} {plan_lines(work.plan)}", work.prompt_tokens // 3)
+    memory = recall(work.insights, f"{work.request.question} {plan_lines(work.plan)}", work.prompt_tokens // 3)
     done = "; ".join(json.dumps(one.shown(), ensure_ascii=False)[:200] for one in work.done[-6:]) or "-"
     fixed = {
         "current_date": work.request.as_of,
@@ -230,7 +232,7 @@ async def choose_action(work: Work) -> tuple[Choice, bool]:
     known = [f"- {name}" for name in work.documents]
     known += [f"- {name} (document not read yet)" for name in names if name not in work.documents]
     sections = [
-        Section("question", defused(work.request.question), 2),
+        Section("question", defuse(work.request.question), 2),
         Section("plan", plan_lines(work.plan), 2),
         Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 3),
         Section("apis", "\n".join(known) or "-", 1),
@@ -266,7 +268,7 @@ def fallback(work: Work, actions: tuple[str, ...]) -> Choice:
 
 async def reflect(work: Work, choice: Choice, observation: Observation) -> Reflection:
     """Summary & Reflexion: what matters of an observation, and a new plan when it was empty or wrong."""
-    memory = remembered(work.insights, f"{work.request.question} {observation.text[:500]}", work.prompt_tokens // 4)
+    memory = recall(work.insights, f"{work.request.question} {observation.text[:500]}", work.prompt_tokens // 4)
     fixed = {
         "current_date": work.request.as_of,
         "profile": work.profile,
@@ -274,10 +276,10 @@ async def reflect(work: Work, choice: Choice, observation: Observation) -> Refle
         "action_names": ", ".join(work.actions),
     }
     sections = [
-        Section("question", defused(work.request.question), 2),
+        Section("question", defuse(work.request.question), 2),
         Section("plan", plan_lines(work.plan), 2),
         Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 2),
-        Section("observation", defused(observation.text) or "-", 5),
+        Section("observation", defuse(observation.text) or "-", 5),
     ]
     task = SubTask("summary", fixed, sections, summary_schema(work.actions))
     answered = await model_call.ask(work, task, read_summary(work.actions))
@@ -286,7 +288,7 @@ async def reflect(work: Work, choice: Choice, observation: Observation) -> Refle
         return Reflection((head,) if head and observation.verdict == "good" else (), observation.verdict)
     found, example = answered
     await model_call.example(work, example, observation.verdict)
-    insights = tuple(defused(one) for one in found.insights)
+    insights = tuple(defuse(one) for one in found.insights)
     # What is plain to see is not left to the model: a failure stays one.
     result = found.result if observation.verdict == "good" else observation.verdict
     return Reflection(insights, result, found.plan if result != "good" else ())

@@ -10,8 +10,8 @@ from typing import Any
 from quelea_checker import CheckPassage
 
 from quelea_gateway.core.agent.model import Source
-from quelea_gateway.core.agent.packing import cut_middle, defused, tokens
 from quelea_gateway.core.agent.parsing import literals
+from quelea_gateway.core.agent.token_budget import cut_middle, defuse, tokens
 from quelea_gateway.core.model import Passage
 
 _LONGEST = 24_000
@@ -55,7 +55,7 @@ class Evidence:
         """The output of code, or a table that it wrote."""
         self.typed |= literals(code)
         return self._add(
-            Source(0, "execution", title, step), cells(_bounded(output), separated=separated), header=title,
+            Source(0, "execution", title, step), cells(_bound(output), separated=separated), header=title,
             published=day, typed=frozenset(self.typed),
         )  # fmt: skip
 
@@ -65,7 +65,7 @@ class Evidence:
             0, "call", call["url"][:300], step, url=call["url"], fetched=call["fetched"], sha256=call["sha256"],
             call_id=call["id"],
         )  # fmt: skip
-        text = cells(_bounded(body), separated=True)
+        text = cells(_bound(body), separated=True)
         return self._add(source, text, header=call["url"][:200], published=call["fetched"][:10])
 
     def passage(self, step: int, passage: Passage) -> int:
@@ -98,11 +98,11 @@ class Evidence:
         for place, item in enumerate(order):
             if budget < 30:
                 break
-            head = f"[{item.source.number}] {defused(item.header or item.source.title)[:160]}"
+            head = f"[{item.source.number}] {defuse(item.header or item.source.title)[:160]}"
             if item.published:
                 head += f" ({item.published})"
             room = max(30, budget // max(1, min(4, len(order) - place)) - tokens(head))
-            body = defused("\n".join(part for part in (item.table_head, item.text) if part))
+            body = defuse("\n".join(part for part in (item.table_head, item.text) if part))
             piece = f"{head}\n{cut_middle(body, room)}"
             shown[item.source.number] = piece
             budget -= tokens(piece)
@@ -131,7 +131,7 @@ def cells(text: str, *, separated: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _bounded(text: str) -> str:
+def _bound(text: str) -> str:
     if len(text) <= _LONGEST:
         return text
     return text[: _LONGEST * 2 // 3] + "\n...\n" + text[-_LONGEST // 3 :]

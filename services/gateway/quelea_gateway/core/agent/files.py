@@ -46,7 +46,7 @@ def safe_name(path: str, step: int, taken: set[str]) -> str:
     return name
 
 
-def made_file(run: Run, name: str) -> str:
+def stored_name_of(run: Run, name: str) -> str:
     """Under which name the store has a file of a run; empty when the run has no such file."""
     if name == "bundle":
         return BUNDLE if run.has_bundle else ""

@@ -49,7 +49,7 @@ class Checked:
 
 async def check(text: str, evidence: Evidence, question: str, checks: Checks | None = None) -> Checked:
     """The verdicts; markers of sources that do not exist are taken out of the text first. Never raises."""
-    text = _DATE_GAPS.sub("", resolved(text, len(evidence.items)))
+    text = _DATE_GAPS.sub("", drop_unknown_markers(text, len(evidence.items)))
     passages, read = evidence.passages(), _REMARK.sub(r" \1 ", text)
     report: Report | None = None
     if checks is not None:
@@ -58,10 +58,10 @@ async def check(text: str, evidence: Evidence, question: str, checks: Checks | N
     if report is None:  # nothing goes out unchecked: with less evidence, rather than not at all
         small = [replace(one, text=one.text[:_SMALL]) for one in passages] if checks is not None else passages
         report = await asyncio.to_thread(check_answer, read, small, question=question)
-    return _judged(text, report, evidence, question)
+    return _judge(text, report, evidence, question)
 
 
-def resolved(text: str, count: int) -> str:
+def drop_unknown_markers(text: str, count: int) -> str:
     """The text with no marker of a source that does not exist."""
 
     def keep(match: re.Match[str]) -> str:
@@ -72,12 +72,12 @@ def resolved(text: str, count: int) -> str:
     return _MARK.sub(keep, text)
 
 
-def _judged(text: str, report: Report, evidence: Evidence, question: str) -> Checked:
+def _judge(text: str, report: Report, evidence: Evidence, question: str) -> Checked:
     figures = []
     for one in report.figures:
         verdict, source = one.verdict, one.passage or 0
         if verdict == "supported":
-            rest = [number for number in one.passages or (source,) if not _typed(one, number, evidence)]
+            rest = [number for number in one.passages or (source,) if not _is_typed(one, number, evidence)]
             if not rest:
                 verdict, source = "not_found", 0
             elif source not in rest:
@@ -91,7 +91,7 @@ def _judged(text: str, report: Report, evidence: Evidence, question: str) -> Che
     return Checked(text, tuple(figures), tuple(sorted(used)), spans)
 
 
-def _typed(figure: CheckedFigure, number: int, evidence: Evidence) -> bool:
+def _is_typed(figure: CheckedFigure, number: int, evidence: Evidence) -> bool:
     """Whether the source only repeats a number that the model had typed into the code: that is no evidence.
 
     Small round numbers (a window of 20 days) and years are let pass: they are settings more often than data.

@@ -11,7 +11,7 @@ from quelea_gateway.core.agent.ports import RunStore
 _BEATS = 4
 
 
-async def settled(store: RunStore, run: Run, beat_seconds: float) -> Run:
+async def settle(store: RunStore, run: Run, beat_seconds: float) -> Run:
     """A stored run of another process; interrupted, and stored so, when that process has been silent for too long."""
     if run.state in ENDED or await store.silent_seconds(run.tenant, run.id) <= _BEATS * beat_seconds:
         return run

@@ -20,8 +20,8 @@ from quelea_gateway.core.agent.conclusion import conclude
 from quelea_gateway.core.agent.door_calls import collect_calls
 from quelea_gateway.core.agent.model import FINISH, Choice, Observation, RunAnswer, RunRequest, Why
 from quelea_gateway.core.agent.model_call import ModelAway
-from quelea_gateway.core.agent.packing import cut_middle
 from quelea_gateway.core.agent.texts import say
+from quelea_gateway.core.agent.token_budget import cut_middle
 from quelea_gateway.core.agent.work import Journal, Ports, Rules, Work
 
 _CLOSE_SECONDS = 5.0
@@ -109,7 +109,7 @@ async def _steps(work: Work) -> Why:
     )
     repeats = revision = 0
     while True:
-        if why := _exhausted(work):
+        if why := _find_exhausted(work):
             return why
         work.step += 1
         if work.step >= budget.steps:
@@ -133,7 +133,7 @@ async def _steps(work: Work) -> Why:
         revision += await _reflect(work, choice, observation, revision)
 
 
-def _exhausted(work: Work) -> Why:
+def _find_exhausted(work: Work) -> Why:
     """What is used up: nothing, the time or the tokens."""
     if work.time_left <= 0:
         return "time"

@@ -14,7 +14,7 @@ from quelea_kit.errors import Conflict, NotFound, Overloaded, QueleaError
 from quelea_kit.fair_queue import FairQueue
 
 from quelea_gateway.core.agent.files import BUNDLE
-from quelea_gateway.core.agent.history import artifacts_of, settled
+from quelea_gateway.core.agent.history import artifacts_of, settle
 from quelea_gateway.core.agent.live import Live, iso
 from quelea_gateway.core.agent.loop import run as run_agent
 from quelea_gateway.core.agent.model import ENDED, Event, Run, RunRequest, State, Usage
@@ -106,12 +106,12 @@ class Manager:
     async def get(self, tenant: str, run_id: str) -> Run:
         """A run of a tenant. Raises NotFound, also for another tenant's."""
         live = self._of(tenant, run_id)
-        return live.run if live else await self._settled(await self._store.get(tenant, run_id))
+        return live.run if live else await self._settle(await self._store.get(tenant, run_id))
 
     async def newest(self, tenant: str, limit: int, *, before: str = "") -> list[Run]:
         """A tenant's runs, the newest first; `before` is the id behind which to begin."""
         found = await self._store.newest(tenant, limit, before=before)
-        return [live.run if (live := self._live.get(one.id)) else await self._settled(one) for one in found]
+        return [live.run if (live := self._live.get(one.id)) else await self._settle(one) for one in found]
 
     async def page(self, tenant: str, page_size: int, page_token: str = "") -> tuple[list[Run], str]:
         """A page of a tenant's runs, the newest first, and the token of the next page; empty on the last."""
@@ -184,8 +184,8 @@ class Manager:
             raise NotFound(f"There is no run {run_id[:64]!r}.")
         return live
 
-    async def _settled(self, run: Run) -> Run:
-        return run if run.id in self._live else await settled(self._store, run, self._limits.beat_seconds)
+    async def _settle(self, run: Run) -> Run:
+        return run if run.id in self._live else await settle(self._store, run, self._limits.beat_seconds)
 
     def _check_queue(self, tenant: str) -> None:
         waiting = [live.run.tenant for live in self._live.values() if live.task is None]
@@ -216,7 +216,7 @@ class Manager:
         except Exception as error:  # noqa: BLE001  # whatever it was, the run ends in order and the log hears of it
             self._report(live.run, error)
         finally:
-            closing = asyncio.ensure_future(self._ended(live, end))
+            closing = asyncio.ensure_future(self._finish(live, end))
             while not closing.done():  # whoever cancels, the end is written down
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.shield(closing)
@@ -234,7 +234,7 @@ class Manager:
             return False
         return True
 
-    async def _ended(self, live: Live, end: dict[str, Any]) -> None:
+    async def _finish(self, live: Live, end: dict[str, Any]) -> None:
         if live.used is None and live.run.started:
             seconds = (self.ports.clock.now() - datetime.fromisoformat(live.run.started)).total_seconds()
             end["usage"] = Usage(seconds=round(seconds, 3))
@@ -260,7 +260,7 @@ class Manager:
         live.asked_to_end = state
         if live.task is None:
             self._waiting.discard(live.run.tenant, live)
-            await self._ended(live, {"state": state, "error": ""})
+            await self._finish(live, {"state": state, "error": ""})
             return True
         live.task.cancel()
         await asyncio.wait([live.task], timeout=30)

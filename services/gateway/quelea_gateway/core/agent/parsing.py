@@ -16,7 +16,9 @@ from typing import Any
 from quelea_gateway.core.agent import loose_json
 
 LONGEST = 200_000
-FENCE = re.compile(r"(?:```|~~~)[ \t]*([A-Za-z0-9_+-]*)[^\n]*\n(.*?)(?:\r?\n[ \t]*(?:```|~~~)|\Z)", re.DOTALL)
+FENCE = re.compile(
+    r"(?:```|~~~)[ \t]{0,8}+([A-Za-z0-9_+-]{0,40}+)[^\n]{0,200}\n(.*?)(?:\r?\n[ \t]{0,40}+(?:```|~~~)|\Z)", re.DOTALL
+)
 _THINKING = re.compile(
     r"<(think(?:ing)?|reasoning)>.*?(?:</\1>|\Z)|\A.*</(?:think(?:ing)?|reasoning)>", re.DOTALL | re.IGNORECASE
 )

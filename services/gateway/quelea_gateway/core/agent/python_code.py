@@ -11,9 +11,11 @@ from quelea_gateway.core.agent.parsing import FENCE, Misfit, clean, json_value, 
 
 _MOST_CODE = 60_000
 _PYTHON = ("", "python", "py", "python3", "ipython", "ipython3", "jupyter", "tool_code", "code")
-_INSTALL = r"\s*[!%]?\s*(?:pip3?|conda|uv)\b.*"
-_MAGIC = re.compile(rf"^(?:\s*%{{1,2}}\w+.*|{_INSTALL})$")
-_SHELL = re.compile(r"^\s*!.*$|^\s*%%(?:bash|sh|script|writefile)\b.*$", re.MULTILINE)
+_INSTALL = r"\s{0,40}+[!%]?\s{0,40}+(?:pip3?|conda|uv)\b.*"
+_MAGIC = re.compile(rf"^(?:\s{{0,40}}+%{{1,2}}\w+.*|{_INSTALL})$")
+_SHELL = re.compile(r"^\s{0,40}+!.*$|^\s{0,40}+%%(?:bash|sh|script|writefile)\b.*$", re.MULTILINE)
+_FENCE_LINE = re.compile(r"(?:```|~~~)[^\n]{0,200}\n")
+_END_FENCE = re.compile(r"\n[ \t]{0,40}+(?:```|~~~)")
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?")
 _WIDE = {"（": "(", "）": ")", "，": ",", "：": ":", "；": ";", "［": "[", "］": "]", "｛": "{", "｝": "}", "＝": "=",
          "“": '"', "”": '"', "‘": "'", "’": "'", "　": " ", "\u00a0": " ", "－": "-", "＋": "+", "＊": "*", "、": ",",
@@ -46,7 +48,7 @@ def code(text: str) -> str:
         if _SHELL.search(found) and not all(re.fullmatch(_INSTALL, line) for line in _SHELL.findall(found)):
             raise Misfit("Lines with ! and cells like %%bash cannot be run here: there is no shell. Write Python only.")
         try:
-            whole = _parsed(found)
+            whole = _parse(found)
         except SyntaxError as error:
             tried = tried or error
             continue
@@ -68,14 +70,16 @@ def _candidates(text: str) -> list[str]:
     if not bodies:
         return [text] if not blocks else [body for _, body in blocks] + [text]
     found = []
-    if len(bodies) > 1 and not _revised(bodies):
+    if len(bodies) > 1 and not _is_revision(bodies):
         found.append("\n\n".join(bodies))
     found.append(max(bodies, key=len))
-    outer = re.search(r"(?:```|~~~)[^\n]*\n(.*)\n[ \t]*(?:```|~~~)", text, re.DOTALL)
-    return [*found, *([textwrap.dedent(outer[1])] if outer else [])]
+    if first := _FENCE_LINE.search(text):
+        ends = [match.start() for match in _END_FENCE.finditer(text, first.end())]
+        found += [textwrap.dedent(text[first.end() : end]) for end in ends[-1:]]
+    return found
 
 
-def _revised(bodies: list[str]) -> bool:
+def _is_revision(bodies: list[str]) -> bool:
     """Whether later blocks are the same code once more, and not its continuation: they import the same again."""
     imports = [
         {line.strip() for line in body.splitlines() if re.match(r"\s*(?:import|from)\s", line)} for body in bodies
@@ -83,24 +87,24 @@ def _revised(bodies: list[str]) -> bool:
     return any(imports[0] & later for later in imports[1:])
 
 
-def _parsed(found: str) -> str:
+def _parse(found: str) -> str:
     """Code that parses. Raises SyntaxError."""
     try:
-        return _checked(found)
+        return _check(found)
     except SyntaxError as error:
         plain = _without_prompts(_without_magics(found))
         if plain != found:
-            return _parsed_wide(plain)
+            return _parse_wide(plain)
         if "invalid" in (error.msg or "") or "f-string" in (error.msg or "") or "unterminated" in (error.msg or ""):
-            return _parsed_wide(plain)
+            return _parse_wide(plain)
         raise
 
 
-def _parsed_wide(found: str) -> str:
+def _parse_wide(found: str) -> str:
     """Full-width punctuation is replaced where Python says that it cannot be; within texts it stays."""
     for _ in range(_MOST_WIDE):
         try:
-            return _checked(found)
+            return _check(found)
         except SyntaxError as error:
             lines = found.split("\n")
             row, column = (error.lineno or 0) - 1, (error.offset or 0) - 1
@@ -108,7 +112,7 @@ def _parsed_wide(found: str) -> str:
                 raise
             fixed = _narrow(lines[row], column)
             if fixed == lines[row]:
-                fixed = _quoted(lines[row])
+                fixed = _requote(lines[row])
             if fixed == lines[row]:
                 raise
             lines[row] = fixed
@@ -116,7 +120,7 @@ def _parsed_wide(found: str) -> str:
     raise SyntaxError("it has too many characters that Python does not know")
 
 
-def _checked(found: str) -> str:
+def _check(found: str) -> str:
     try:
         ast.parse(found)
     except (ValueError, RecursionError, MemoryError) as error:
@@ -130,7 +134,7 @@ def _narrow(line: str, column: int) -> str:
     return line
 
 
-def _quoted(line: str) -> str:
+def _requote(line: str) -> str:
     """Quotes within an f-string's braces turned into the other kind, as Python before 3.12 wants it."""
     if 'f"' in line:
         return re.sub(r"\{[^{}]*\}", lambda match: match[0].replace('"', "'"), line)

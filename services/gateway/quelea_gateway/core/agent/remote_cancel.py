@@ -7,7 +7,7 @@ import contextlib
 
 from quelea_kit.errors import NotFound, Unavailable
 
-from quelea_gateway.core.agent.history import settled
+from quelea_gateway.core.agent.history import settle
 from quelea_gateway.core.agent.model import ENDED
 from quelea_gateway.core.agent.ports import RunStore
 
@@ -23,7 +23,7 @@ async def cancel_remotely(store: RunStore, tenant: str, run_id: str, *, beat_sec
         NotFound: there is no such run, or it was deleted meanwhile.
         Unavailable: its gateway lives and did not end it in time; it will when it can.
     """
-    run = await settled(store, await store.get(tenant, run_id), beat_seconds)
+    run = await settle(store, await store.get(tenant, run_id), beat_seconds)
     if run.state in ENDED:
         return False
     await store.ask_end(tenant, run_id)
@@ -32,7 +32,7 @@ async def cancel_remotely(store: RunStore, tenant: str, run_id: str, *, beat_sec
             while run.state not in ENDED:
                 await asyncio.sleep(_POLL_SECONDS)
                 with contextlib.suppress(NotFound):  # its head is just being replaced
-                    run = await settled(store, await store.get(tenant, run_id), beat_seconds)
+                    run = await settle(store, await store.get(tenant, run_id), beat_seconds)
     if run.state not in ENDED:
         raise Unavailable(
             "The gateway that runs it was asked to cancel it and has not done so yet; check the run again.",

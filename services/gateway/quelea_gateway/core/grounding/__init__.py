@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from quelea_gateway.core.grounding.attributing import attributed
+from quelea_gateway.core.grounding.company_attribution import attribute
 from quelea_gateway.core.grounding.ground import Grounded, Placed, ground
-from quelea_gateway.core.grounding.marking import Mark, marks, tidy
-from quelea_gateway.core.grounding.quoted import Region, behind, quotations, regions, report_of_quotes
+from quelea_gateway.core.grounding.markers import Mark, marks, tidy
+from quelea_gateway.core.grounding.quotes import Region, find_quotations, find_quotes, only_quoted, report_of_quotes
 
 __all__ = [
     "Grounded",
     "Mark",
     "Placed",
     "Region",
-    "attributed",
-    "behind",
+    "attribute",
+    "find_quotations",
+    "find_quotes",
     "ground",
     "marks",
-    "quotations",
-    "regions",
+    "only_quoted",
     "report_of_quotes",
     "tidy",
 ]

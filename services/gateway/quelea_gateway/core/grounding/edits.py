@@ -34,13 +34,13 @@ class Edited:
 
     def at(self, position: int) -> int:
         """Where a place of the old text is now: behind what was inserted there, before what was replaced from there."""
-        return self._moved(position, behind=True)
+        return self._move(position, behind=True)
 
     def until(self, position: int) -> int:
         """Where what ended there ends now: before what was inserted there."""
-        return self._moved(position, behind=False)
+        return self._move(position, behind=False)
 
-    def _moved(self, position: int, *, behind: bool) -> int:
+    def _move(self, position: int, *, behind: bool) -> int:
         moved = position
         for edit in self._edits:
             if edit.start > position or (edit.start == position and (edit.end > position or not behind)):

@@ -9,10 +9,10 @@ from itertools import pairwise
 
 from quelea_checker import UNSUPPORTED, CheckedSentence, Report
 
-from quelea_gateway.core.grounding.deciding import decided, edits_of, is_quoted, missing
 from quelea_gateway.core.grounding.edits import Edit, Edited
-from quelea_gateway.core.grounding.marking import Mark, marks
-from quelea_gateway.core.grounding.quoted import Region
+from quelea_gateway.core.grounding.marker_decisions import decide_markers, edits_of, is_quoted, missing_markers
+from quelea_gateway.core.grounding.markers import Mark, marks
+from quelea_gateway.core.grounding.quotes import Region
 from quelea_gateway.core.numbers import figures
 from quelea_gateway.core.verdicts import FigureVerdict, Grounding, SentenceVerdict
 from quelea_gateway.core.verifier import VerifiedReport
@@ -55,11 +55,11 @@ def ground(
     """
     named = _figures(text, report, quoted, verbatim)
     sentences = _sentences(report, quoted, named)
-    gone = [s for s in sentences if strict and (s.verdict == "contradicted" or _unsupported(s, named))]
-    found = decided(marks(text, sources), report, sentences, quoted, len(sources))
-    added = missing(text, report, [s for s in sentences if not is_quoted(s, quoted)], found)
+    gone = [s for s in sentences if strict and (s.verdict == "contradicted" or _has_unsupported(s, named))]
+    found = decide_markers(marks(text, sources), report, sentences, quoted, len(sources))
+    added = missing_markers(text, report, [s for s in sentences if not is_quoted(s, quoted)], found)
     edits = [Edit(*_line(text, s.start, s.end)) for s in gone]
-    edits += _unlinked(text, sentences, gone)
+    edits += _unlink(text, sentences, gone)
     edits += edits_of(text, found, added)
     edited = Edited(text, _disjoint(edits))
     shift = len(edited.text) - len(edited.text.lstrip()) if gone else 0
@@ -69,7 +69,7 @@ def ground(
         return max(0, edited.at(start) - shift), max(0, edited.at(end) - shift)
 
     left = [s for s in sentences if s not in gone]
-    shown = tuple(_moved_sentence(final, s, *moved(s.start, s.end)) for s in left)
+    shown = tuple(_move_sentence(final, s, *moved(s.start, s.end)) for s in left)
     removed = [f"[{number}]" for marker in found for number in marker.numbers if number not in marker.kept]
     names = [(at, number) for at, number in added if not _within(at - 1, gone)]
     names += [(m.start, n) for m in found for n in m.corrected if not _within(m.start, gone)]
@@ -86,7 +86,7 @@ def ground(
         withheld=tuple(s.text for s in gone),
         verifier=report.verifier if isinstance(report, VerifiedReport) else "",
     )
-    return Grounded(grounding, _placed(final, sources, shown, grounding))
+    return Grounded(grounding, _place_markers(final, sources, shown, grounding))
 
 
 def _sentences(report: Report, quoted: Sequence[Region], figures: Sequence[FigureVerdict]) -> list[SentenceVerdict]:
@@ -100,11 +100,11 @@ def _sentences(report: Report, quoted: Sequence[Region], figures: Sequence[Figur
             verdict = checked.verdict if checked.verdict in UNSUPPORTED else "not_found"
             found.append(_verdict(checked, verdict, ()))
         else:
-            found.append(_verdict(checked, _healed(checked, report, figures), checked.passages))
+            found.append(_verdict(checked, _heal(checked, report, figures), checked.passages))
     return found
 
 
-def _healed(checked: CheckedSentence, report: Report, figures: Sequence[FigureVerdict]) -> str:
+def _heal(checked: CheckedSentence, report: Report, figures: Sequence[FigureVerdict]) -> str:
     """Its verdict; "supported" when all that spoke against it were figures that turned out to be quoted."""
     own = [f for f in figures if checked.start <= f.start < checked.end]
     doubted = any(checked.start <= f.start < checked.end and f.verdict in UNSUPPORTED for f in report.figures)
@@ -142,7 +142,7 @@ def _figures(text: str, report: Report, quoted: Sequence[Region], verbatim: Sequ
     return found
 
 
-def _unsupported(sentence: SentenceVerdict, figures: Sequence[FigureVerdict]) -> bool:
+def _has_unsupported(sentence: SentenceVerdict, figures: Sequence[FigureVerdict]) -> bool:
     return any(sentence.start <= f.start < sentence.end and f.verdict in UNSUPPORTED for f in figures)
 
 
@@ -154,7 +154,7 @@ _LINK = re.compile(
 )
 
 
-def _unlinked(text: str, sentences: Sequence[SentenceVerdict], gone: Sequence[SentenceVerdict]) -> list[Edit]:
+def _unlink(text: str, sentences: Sequence[SentenceVerdict], gone: Sequence[SentenceVerdict]) -> list[Edit]:
     """Of a sentence behind a withheld one of its line, without the "However" that leans on that."""
     found = []
     for before, after in pairwise(sentences):
@@ -186,12 +186,12 @@ def _disjoint(edits: Sequence[Edit]) -> list[Edit]:
     return kept
 
 
-def _moved_sentence(final: str, sentence: SentenceVerdict, start: int, end: int) -> SentenceVerdict:
+def _move_sentence(final: str, sentence: SentenceVerdict, start: int, end: int) -> SentenceVerdict:
     end = min(end, len(final))
     return replace(sentence, text=final[start:end], start=start, end=end)
 
 
-def _placed(
+def _place_markers(
     final: str, sources: Sequence[str], sentences: Sequence[SentenceVerdict], grounding: Grounding
 ) -> tuple[Placed, ...]:
     """The markers of the final text; a derived figure's statement names what it was computed from."""

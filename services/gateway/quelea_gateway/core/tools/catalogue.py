@@ -15,10 +15,10 @@ from quelea_kit.logging import get_logger
 
 from quelea_gateway.core.agent.ports import ApiCandidate, Model
 from quelea_gateway.core.tools import choice, descriptions
-from quelea_gateway.core.tools.index_texts import index_version, indexed
+from quelea_gateway.core.tools.index_texts import index_texts_of, index_version
 from quelea_gateway.core.tools.model import Hit, Tool
 from quelea_gateway.core.tools.ports import Index, Listing, SearchMode, Source
-from quelea_gateway.core.tools.search_text import searched
+from quelea_gateway.core.tools.search_text import strip_dates
 
 log = get_logger(__name__)
 
@@ -103,7 +103,7 @@ class ToolCatalogue:
 
     async def refresh(self) -> None:
         """Read the catalogue if it changed, and index it if the index has another one. Raises QueleaError."""
-        source = self._needed()
+        source = self._require_source()
         async with self._loading:
             if self._listing is None or await source.version() != self._listing.version:
                 self._take(await source.listing())
@@ -135,7 +135,7 @@ class ToolCatalogue:
         there = await self._index.version()
         if there and there in (self._indexed, self._foreign):
             return
-        texts = await asyncio.to_thread(lambda tools: [indexed(tool) for tool in tools], self._listing.tools)
+        texts = await asyncio.to_thread(lambda tools: [index_texts_of(tool) for tool in tools], self._listing.tools)
         version = index_version(texts)
         if there and there != version and version == self._indexed:
             log.warning("tools_index_of_another", version=there)
@@ -147,14 +147,14 @@ class ToolCatalogue:
             log.info("tools_indexed", tools=len(texts), seconds=round(self._clock() - started, 1))
         self._indexed = version
 
-    def _needed(self) -> Source:
+    def _require_source(self) -> Source:
         if self._source is None:
             raise Conflict(NO_CATALOGUE)
         return self._source
 
     async def listing(self) -> Listing:
         """The catalogue, read now when it never was, with health of late. Raises QueleaError."""
-        source = self._needed()
+        source = self._require_source()
         if self._listing is None:
             async with self._loading:
                 if self._listing is None:
@@ -199,7 +199,7 @@ class ToolCatalogue:
 
     async def report(self, name: str, *, ok: bool, error: str = "") -> None:
         """Tell what a call of a tool came to. Raises NotFound, QueleaError."""
-        await self._needed().report(name, ok=ok, error=error)
+        await self._require_source().report(name, ok=ok, error=error)
         self._healthy_at = -1e9
 
     async def in_category(self, category: str) -> list[Tool]:
@@ -211,7 +211,7 @@ class ToolCatalogue:
         """The best tools for a need; those that failed lately come later. Raises NotFound, Unavailable."""
         category = await self._category(category, strict=True)
         version, found = await self._index.search(
-            searched(query), k=min(200, 3 * k), categories=(category,) if category else (), mode=mode
+            strip_dates(query), k=min(200, 3 * k), categories=(category,) if category else (), mode=mode
         )
         if not version:
             raise Unavailable(

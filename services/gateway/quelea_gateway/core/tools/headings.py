@@ -46,7 +46,7 @@ def parse(text: str) -> tuple[Heading, ...]:
 
 
 @cache
-def packaged() -> tuple[Heading, ...]:
+def load_headings() -> tuple[Heading, ...]:
     """The headings that come with the gateway."""
     return parse(resources.files("quelea_gateway.core.tools").joinpath("headings.txt").read_text("utf-8"))
 
@@ -59,7 +59,7 @@ def headings_of(tool: Tool, headings: Sequence[Heading] | None = None) -> list[H
     holds one. What a longer heading says too ("财务报表" in "三大财务报表") is left out.
     """
     title, all_of_it = _title(tool), _all(tool)
-    known = packaged() if headings is None else headings
+    known = load_headings() if headings is None else headings
     found = [one for one in known if _holds(one, title if len(one.parts) == 1 else all_of_it)]
     found = found or [one for one in known if _holds(one, all_of_it)]
     kept = [one for one in found if not any(_is_part(one, other) for other in found)]

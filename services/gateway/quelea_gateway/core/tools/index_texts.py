@@ -33,7 +33,7 @@ def name_parts(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(name.replace("_", " ")))
 
 
-def indexed(tool: Tool) -> IndexedTool:
+def index_texts_of(tool: Tool) -> IndexedTool:
     """The texts of a tool."""
     parts = name_parts(tool.name)
     path = " ".join(tool.path)

@@ -13,7 +13,7 @@ _DATES = re.compile(
 MOST_CHARS = 2000
 
 
-def searched(text: str) -> str:
+def strip_dates(text: str) -> str:
     """Without dates, which say nothing about which tool is needed; the text itself when nothing is left."""
     without = " ".join(_DATES.sub(" ", text).split())
     return (without or " ".join(text.split()))[:MOST_CHARS]

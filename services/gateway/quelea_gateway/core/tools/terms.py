@@ -43,7 +43,7 @@ def parse(text: str) -> tuple[Term, ...]:
 
 
 @cache
-def packaged() -> tuple[Term, ...]:
+def load_terms() -> tuple[Term, ...]:
     """The terms that come with the gateway."""
     return parse(resources.files("quelea_gateway.core.tools").joinpath("terms.txt").read_text("utf-8"))
 
@@ -56,7 +56,7 @@ def terms_of(text: str, parts: Sequence[str], terms: Sequence[Term] | None = Non
         parts: Of the function's name, lower case.
         terms: To look among; the packaged ones when not given.
     """
-    known = packaged() if terms is None else terms
+    known = load_terms() if terms is None else terms
     low, given = text.lower(), frozenset(parts) - _ambiguous(tuple(known))
     return [term for term in known if _is_named(term, low, given)]
 

@@ -22,7 +22,7 @@ _SMALLEST_PIECE = 40
 """Tokens of room below which a passage is left out whole: less would be a crumb."""
 _TAG = re.compile(r"[<＜﹤〈](?=\s*[/／!|<＜﹤〈A-Za-z_])")  # signs that a model reads as "<"
 """What may begin a tag: that of a fence, or one of a chat template such as <|im_end|>."""
-_TURN = re.compile(r"\[(?=\s*/?\s*(?:INST|SYS)\b)", re.IGNORECASE)
+_TURN = re.compile(r"\[(?=\s{0,8}+/?\s{0,8}+(?:INST|SYS)\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

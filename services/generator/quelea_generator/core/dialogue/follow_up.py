@@ -41,8 +41,8 @@ _CONNECTIVE = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:[\s,，]*\b(?:then|instead|as well|too|though|please)|的话|相比|比较|对比|相较|呢|怎么样|如何|又|情况"
-    r"|[\s?？。.!！])+$",
+    r"(?:\b(?:then|instead|as well|too|though|please)|的话|相比|比较|对比|相较|呢|怎么样|如何|又|情况"
+    r"|[\s,，?？。.!！]){1,40}+$",
     re.IGNORECASE,
 )
 _HOW_IS = re.compile(r"(?:怎么样|如何)\W*$")
@@ -82,7 +82,9 @@ _CHANGES = re.compile(
     re.IGNORECASE,
 )
 """What a figure does; paying, selling and buying is what a company does."""
-_HELD_AGAINST = re.compile(r"\b(?P<it>it|that|this|they|those)\b(?=.*\bthan\b)|它们?(?=.*比)", re.IGNORECASE)
+_HELD_AGAINST = re.compile(
+    r"\b(?P<it>it|that|this|they|those)\b(?=.{0,400}\bthan\b)|它们?(?=.{0,400}比)", re.IGNORECASE
+)
 _GROWS = re.compile(r"^(?:同比|环比|增长|增速|增幅|下降|变化)")
 _POINTS = re.compile(
     r"\b(?:that|this|those|these|same|former|latter|previous one)\b|上述|同期|前者|后者|这个|那个|此", re.IGNORECASE
@@ -302,7 +304,7 @@ def _capital(text: str) -> str:
 
 _FULL_YEAR = re.compile(r"(?:(?:in|for)\s+)?(?:the\s+)?(?:full|whole|entire)[\s-]year|全年", re.IGNORECASE)
 _JOIN = re.compile(
-    r"[\s,，、]*(?:and|to|through|versus|vs\.?|compared (?:to|with)|with|or|和|与|至|到|、|-|–|the|of)*[\s,，、]*"
+    r"[\s,，、]*+(?:and|to|through|versus|vs\.?|compared (?:to|with)|with|or|和|与|至|到|、|-|–|the|of)*+[\s,，、]*"
 )
 
 

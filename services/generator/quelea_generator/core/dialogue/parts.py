@@ -163,11 +163,16 @@ def _free(span: tuple[int, int], taken: list[tuple[int, int]]) -> bool:
     return all(span[1] <= start or span[0] >= end for start, end in taken)
 
 
+_WORD_BEFORE = re.compile(r"(?<![\w\-])([A-Za-z][\w\-]*)\s+$")
+_WORD_REACH = 80
+"""Characters before an item in which the word before it stands."""
+
+
 def _widened(text: str, match: re.Match[str], taken: list[tuple[int, int]]) -> Part:
     """The item with up to two words that say more about it: data center revenue."""
     start = match.start()
     for _ in range(2):
-        before = re.search(r"([A-Za-z][\w\-]*)\s+$", text[:start])
+        before = _WORD_BEFORE.search(text, max(0, start - _WORD_REACH), start)
         if not before or before[1].lower() in _MODIFIER_STOP or not before[1][0].islower():
             break
         if not _free((before.start(), start), taken):

@@ -41,9 +41,9 @@ _ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _CHINESE_PERIOD = re.compile(
-    rf"(?:(?P<y>{YEAR})\s*(?P<f>{HAN_YEAR}))?\s*的?(?:(?P<n>前三(?:个)?季度?)|(?<![上前下后每])第?(?P<q>{HAN_NTH})(?:个)?(?:季度|季报|财季)"
-    r"|Q(?P<q2>[1-4])(?!\d)|(?P<h>[上下])半年|(?<!\d)(?P<m>1[0-2]|[1-9])月份?(?!\d|\s*\d+\s*日))"
-    rf"|(?P<y2>{YEAR})\s*(?P<f2>{HAN_YEAR})"
+    rf"(?:(?P<y>{YEAR})\s{{0,8}}+(?P<f>{HAN_YEAR}))?\s{{0,8}}+的?(?:(?P<n>前三(?:个)?季度?)|(?<![上前下后每])第?(?P<q>{HAN_NTH})(?:个)?(?:季度|季报|财季)"
+    r"|Q(?P<q2>[1-4])(?!\d)|(?P<h>[上下])半年|(?<!\d)(?P<m>1[0-2]|[1-9])月份?(?!\d|\s{0,8}+\d+\s{0,8}+日))"
+    rf"|(?P<y2>{YEAR})\s{{0,8}}+(?P<f2>{HAN_YEAR})"
 )
 
 
@@ -227,17 +227,17 @@ def period_of_day(day: date, kind: Kind) -> Period:
 
 
 _SHIFT = re.compile(
-    r"(?:\bthe\s+)?\b(?P<back2>year\s+before\s+last)\b"
-    r"|(?:\b(?:in|for|of|from)\s+)?(?:\bthe\s+)?\bsame\s+(?:quarter|period|time|month)\s+(?:of\s+|in\s+)?(?:the\s+|a\s+)?"
-    r"(?P<same>last|previous|prior|preceding)?\s*year(?:\s+(?:before|earlier|ago))?\b"
-    r"|(?:\bthe\s+)?\b(?P<u1>year|quarter|month)\s+(?P<d1>before|earlier|prior|ago|after|later)\b(?:\s+that\b)?"
-    r"|(?:\bthe\s+)?\b(?P<d2>previous|prior|preceding|last|next|following)\s+(?:fiscal\s+)?(?P<u2>year|quarter|month)\b"
-    r"|\b(?P<n>\d{1,2}|a|one|two|three|four|five)\s+(?P<u3>year|quarter|month)s?\s+(?P<d3>before|earlier|prior|ago|after|later)\b"
+    r"(?:\bthe\s{1,8})?\b(?P<back2>year\s{1,8}before\s{1,8}last)\b"
+    r"|(?:\b(?:in|for|of|from)\s{1,8})?(?:\bthe\s{1,8})?\bsame\s{1,8}(?:quarter|period|time|month)\s{1,8}(?:of\s{1,8}|in\s{1,8})?(?:the\s{1,8}|a\s{1,8})?"
+    r"(?P<same>last|previous|prior|preceding)?\s{0,8}+year(?:\s{1,8}(?:before|earlier|ago))?\b"
+    r"|(?:\bthe\s{1,8})?\b(?P<u1>year|quarter|month)\s{1,8}(?P<d1>before|earlier|prior|ago|after|later)\b(?:\s{1,8}that\b)?"
+    r"|(?:\bthe\s{1,8})?\b(?P<d2>previous|prior|preceding|last|next|following)\s{1,8}(?:fiscal\s{1,8})?(?P<u2>year|quarter|month)\b"
+    r"|\b(?P<n>\d{1,2}|a|one|two|three|four|five)\s{1,8}(?P<u3>year|quarter|month)s?\s{1,8}(?P<d3>before|earlier|prior|ago|after|later)\b"
     r"|(?P<zsame>(?:去年|上年|上一年|前一年)(?:度)?同(?:一)?(?:期|季度))|(?P<zback2>前年)"
     r"|(?P<zn>\d{1,2}|[一两二三四五])(?P<zu3>年|个季度|个月)(?P<zd3>前|后)"
     r"|(?P<zu>上一?个?年度?|上一?个?季度?|上一?个?月|去年|上年度?|前一年度?|前一个?季度|前一个?月)"
     r"|(?P<znext>下一?个?年度?|下一?个?季度?|下一?个?月|次年|明年|后一年|后一个?季度|第二年)"
-    r"|\b(?P<this>this\s+(?P<u4>year|quarter|month))\b|(?P<zthis>今年|本年度?|本季度|这个?季度|本月|这个?月)",
+    r"|\b(?P<this>this\s{1,8}(?P<u4>year|quarter|month))\b|(?P<zthis>今年|本年度?|本季度|这个?季度|本月|这个?月)",
     re.IGNORECASE,
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
@@ -30,7 +31,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"^\s*(?:(?:the\s+)?(?:standalone|rewritten|last|new)?\s*question(?:\s+is)?\s*[:：]|(?:改写后的?|独立|最后一个)?问题(?:是)?\s*[:：])\s*",
+    r"^\s{0,8}+(?:(?:the\s{1,8})?(?:standalone|rewritten|last|new)?\s{0,8}+question(?:\s{1,8}is)?\s{0,8}+[:：]|(?:改写后的?|独立|最后一个)?问题(?:是)?\s{0,8}+[:：])\s{0,8}+",
     re.IGNORECASE,
 )
 _QUOTES = "\"'“”‘’「」`"
@@ -58,10 +59,18 @@ class Rewriter:
     Args:
         completer: Asks the model; None: the rules alone.
         seconds: Longest wait for the model, its queue included.
+        run: Where the rules read the conversation: a server's must be a place where reading can be ended.
     """
 
-    def __init__(self, completer: Completer | None = None, *, seconds: float = 4.0) -> None:
+    def __init__(
+        self,
+        completer: Completer | None = None,
+        *,
+        seconds: float = 4.0,
+        run: Callable[..., Awaitable[FollowUp]] = asyncio.to_thread,
+    ) -> None:
         self._completer = completer
+        self._run = run
         self._seconds = seconds
 
     async def rewrite(
@@ -74,11 +83,11 @@ class Rewriter:
         model: str = "",
         tenant: str = "",
     ) -> Rewrite:
-        """The question, standing alone. Never fails: where the model does, the rules decide.
+        """The question, standing alone. Where the model fails, the rules decide.
 
         `companies` are names by the caller's catalogue, as question and history write them.
         """
-        ruled = await asyncio.to_thread(stand_alone, question, history, as_of, companies)
+        ruled = await self._run(stand_alone, question, history, as_of, companies)
         if self._completer is None or not history or not _may_lean(question, ruled, companies):
             return _by_rules(question, ruled)
         template = prompt_file("rewrite", language_of(question))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from quelea_fintext.instructions import reads_like_instructions
+from quelea_fintext.instructions import instruction_spans, reads_like_instructions
 from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of, normalise
 from quelea_kit.errors import NotFound
@@ -47,8 +47,8 @@ class Answer:
 def answer(task: Task) -> Answer:
     """What the evidence says, quoted.
 
-    Passages that read like instructions are looked at only when the others do not answer, and never quoted where they
-    do so.
+    Passages with a sentence that reads like instructions are looked at only when the others do not answer; that
+    sentence is never quoted, their other sentences are.
     """
     suspects = {item.number for item in task.evidence if item.suspicious or reads_like_instructions(item.text)}
     if not suspects:
@@ -70,10 +70,7 @@ def _answer(task: Task) -> Answer:
     if not opinion and (sure := compute_answer(task, query)) and not any(_instructs(row) for row in sure.rows):
         head = opening(query.language) if sure.is_stated else OPENING[query.language]
         return Answer((head, sure.line), tuple(_quote(row) for row in sure.rows))
-    bad = {item.number for item in task.evidence if reads_like_instructions(item.text)}
-    ranked = [
-        one for one in score_candidates(query, task.evidence) if one.evidence.number not in bad or not _instructs(one)
-    ]
+    ranked = [one for one in score_candidates(query, task.evidence) if not _instructs(one)]
     if not query.when:
         ranked = [one for one in ranked if not is_caption(one.text)]
     if opinion:
@@ -100,20 +97,26 @@ def _quote(one: Candidate) -> Quote:
 
 
 def _instructs(one: Candidate) -> bool:
-    """The candidate reads like instructions together with the lines around it, over which one may be broken."""
-    text = one.evidence.text
-    before, after = text[: one.span.start].split("\n"), text[one.span.end :].split("\n")
-    return reads_like_instructions("\n".join(before[-2:]) + one.text + "\n".join(after[:2]))
+    """The candidate has a sentence that reads like instructions, or a part of one that is broken over lines."""
+    spans = instruction_spans(one.evidence.text)
+    return any(start < one.span.end and one.span.start < end for start, end in spans)
 
 
 class ExtractiveReader:
-    """Reader that answers with the best supported sentences and table rows, or declines."""
+    """Reader that answers with the best supported sentences and table rows, or declines.
+
+    Args:
+        run: Where it computes: a server's must be a place where reading can be ended.
+    """
 
     name = "extractive"
     model = "extractive-1"
     prompt_version = ""
     context_tokens = 0
     adapters: tuple[str, ...] = ()
+
+    def __init__(self, run: Callable[[Callable[[Task], Answer], Task], Awaitable[Answer]] = asyncio.to_thread) -> None:
+        self._run = run
 
     async def read(self, task: Task) -> AsyncGenerator[Event, None]:
         """One delta per line, then the quotes, then Finished.
@@ -126,8 +129,7 @@ class ExtractiveReader:
                 f"Unknown model {task.model[:100]!r}: no language model is configured. Omit it or use {self.model!r}.",
                 details={"field": "model"},
             )
-        # In a thread: some milliseconds of pure computing would hold up health checks and other callers' streams.
-        found = await asyncio.to_thread(answer, task)
+        found = await self._run(answer, task)
         if found.decline:
             yield Delta(REFUSALS[language_of(task.question)])
             yield Finished("declined", self.model, decline=found.decline)

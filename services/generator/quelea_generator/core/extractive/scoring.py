@@ -57,7 +57,7 @@ _CAUSE = re.compile(
 _HEDGE = re.compile(r"\b(?:may|might|could|would|cannot|should|forward-looking)\b")
 _PERCENT = re.compile(r"\d\s*[%％]|百分之|个百分点|\bbasis points\b")
 _MONEY = re.compile(
-    r"[$€£¥￥]\s*\(?\d|\d[\d,]*\.?\d*\s*(?:million|billion|trillion|thousand|亿|万|元)|\d{1,3}(?:,\d{3})+"
+    r"[$€£¥￥]\s{0,8}+\(?\d|(?<![\d,.])\d[\d,]*+(?:\.\d*+)?+\s{0,8}+(?:million|billion|trillion|thousand|亿|万|元)|\d{1,3}(?:,\d{3})+"
 )
 _POINTER = re.compile(
     r"^(?:see|refer to)\b|the following (?:tables?|discussion|is a)|\bas follows\b"

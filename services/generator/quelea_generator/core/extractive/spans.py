@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from quelea_generator.core.extractive.rows import Row, parse_row
 
-_END_EN = re.compile(r"(?<=[.!?])[\"”’)]*\s+(?=[\"“‘(]?[A-Z0-9•▪])|(?<=[;:])\s*\n\s*(?=[A-Z•▪])")
+_END_EN = re.compile(r"(?<=[.!?])[\"”’)]*\s+(?=[\"“‘(]?[A-Z0-9•▪\u4e00-\u9fff])|(?<=[;:])\s*\n\s*(?=[A-Z•▪])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Inc|Corp|Co|Ltd|No|Nos|U\.S|U\.K|E\.U|vs|Mr|Mrs|Ms|Dr|Jr|Sr|St|approx|e\.g|i\.e|etc|al|Fig|Sec"
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|\b[A-Z])\.$"

@@ -273,7 +273,7 @@ _UNIT = re.compile(
     r"|\((?P<sign>[$€£¥] ?[MB]|[$€£¥][BMbm]?(?:illions|n)?|£m|€m|\$m)\)",
     re.IGNORECASE,
 )
-_EXCEPT = re.compile(r",?\s*\b(?:except|other than)\b[^)）\n]*", re.IGNORECASE)
+_EXCEPT = re.compile(r",?\s{0,8}+\b(?:except|other than)\b[^)）\n]*", re.IGNORECASE)
 _SHARES = re.compile(r"\bshares?\b|\bstock units\b|股数|股份数", re.IGNORECASE)
 _PER_SHARE = re.compile(r"\bper\b.{0,20}\b(?:share|unit)s?\b|每股|元/股|\b(?:EPS|par value)\b", re.IGNORECASE)
 _MONEY = re.compile(r"[$€£¥￥]")

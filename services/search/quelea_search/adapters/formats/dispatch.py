@@ -45,7 +45,7 @@ _BINARY_NAMES = (".pdf", ".docx", ".xlsx", ".pptx")
 _Reader = Callable[[bytes, ParseLimits, Progress], ParsedDocument]
 _PACKAGES: tuple[tuple[str, _Reader], ...] = (("word/", docx.read), ("xl/", xlsx.read), ("ppt/", pptx.read))
 _HTML = re.compile(
-    r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|div|table|p|h\d?|article|span)\b",
+    r"\s*(?:<\?xml[^>]*\?>\s*)?(?><!--.*?-->\s*+)*+<(?:!doctype\s+html|html|head|body|div|table|p|h\d?|article|span)\b",
     re.I | re.S,
 )
 

@@ -11,13 +11,13 @@ from quelea_search.core.page_assembly import Block, paginate
 from quelea_search.core.running_headers import body_mask
 from quelea_search.core.text_blocks import paragraph, plain, table
 
-_ATX = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*$")
+_ATX = re.compile(r"(#{1,6})\s++(.+)")
 _RULE = re.compile(r"\s*(?:[-*_]\s*){3,}$")
-_ALIGN = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(\*\*|__|~~|`)(?=\S)(.+?)(?<=\S)\1|(?<![\w*])\*(?=\S)([^*]+?)(?<=\S)\*(?![\w*])")
+_ALIGN = re.compile(r"\s{0,8}+\|?\s{0,8}+:?-{2,}:?\s{0,8}+(?:\|\s{0,8}+:?-{2,}:?\s{0,8}+)*\|?\s{0,8}+$")
+_LINK = re.compile(r"!?\[([^\]\[]{0,500})\]\([^)\s(]{0,2000}(?:\s{1,8}\"[^\"]{0,200}\")?\)")
+_EMPHASIS = re.compile(r"(\*\*|__|~~|`)(?=\S)(.{1,300}?)(?<=\S)\1|(?<![\w*])\*(?=\S)([^*]{1,300}?)(?<=\S)\*(?![\w*])")
 _FRONT = re.compile(r"---\s*\n(.*?)\n---\s*\n", re.S)
-_FIELD = re.compile(r"^(title|date|published|author|company|ticker)\s*:\s*(.+?)\s*$", re.I | re.M)
+_FIELD = re.compile(r"^(title|date|published|author|company|ticker)\s{0,8}+:\s{0,8}+(.+)$", re.I | re.M)
 
 
 def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
@@ -76,7 +76,7 @@ def _markdown(lines: list[str]) -> list[Block]:
             close()
         elif match := _ATX.match(line):
             close()
-            blocks.append(Block(LineKind.HEADING, _plain_inline(match[2]), len(match[1])))
+            blocks.append(Block(LineKind.HEADING, _plain_inline(match[2].rstrip().rstrip("#").rstrip()), len(match[1])))
         elif held and len(held) == 1 and re.fullmatch(r"\s*(=+|-+)\s*", line):
             blocks.append(Block(LineKind.HEADING, _plain_inline(held.pop()), 1 if "=" in line else 2))
         elif _starts_table(lines[at : at + 2]):

@@ -26,7 +26,7 @@ CONNECTIONS = 32
 KEEP_SECONDS = 5.0
 SNIFFED = 1024
 """Unpacked bytes after which the content may be judged."""
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})", re.I)
+_CHARSET = re.compile(r"charset\s{0,8}+=\s{0,8}+[\"']?\s{0,8}+([A-Za-z0-9_.:-]{1,40})", re.I)
 _MEDIA_TYPE = re.compile(r"\s*([\w!#$&^.+-]{1,80}/[\w!#$&^.+-]{1,80})\s*(?:;|,|$)", re.A)
 _BROKEN = (httpcore2.NetworkError, httpcore2.RemoteProtocolError)
 

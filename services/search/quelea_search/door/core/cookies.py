@@ -11,7 +11,7 @@ from quelea_search.core.urls import WebUrl, host_matches
 
 _MOST = 200
 _LONGEST = 4096
-_PAIR = re.compile(r"\s*([A-Za-z0-9!#$%&'*+.^_`|~-]{1,200})=([\x21\x23-\x3a\x3c-\x7e\" ]*)\s*")
+_PAIR = re.compile(r"\s{0,8}+([A-Za-z0-9!#$%&'*+.^_`|~-]{1,200})=([\x21\x23-\x3a\x3c-\x7e\" ]*)\s{0,8}+")
 
 
 class CookieJar:

@@ -10,9 +10,9 @@ from quelea_kit.errors import NotFound
 from quelea_gateway.core.agent.action import Known, text_schema
 from quelea_gateway.core.agent.lookup_actions import LookupAction, within
 from quelea_gateway.core.agent.model import Choice, Observation
-from quelea_gateway.core.agent.packing import defused
 from quelea_gateway.core.agent.parsing import Misfit, known_name, string
 from quelea_gateway.core.agent.texts import say
+from quelea_gateway.core.agent.token_budget import defuse
 from quelea_gateway.core.agent.work import Work
 
 _NAME = 120
@@ -64,4 +64,4 @@ class ApiDetails(LookupAction):
             return Observation(say("no_such_api", work.language, api=name), "wrong")
         work.documents.pop(name, None)
         work.documents[name] = document
-        return Observation(defused(document), "good" if document.strip() else "empty")
+        return Observation(defuse(document), "good" if document.strip() else "empty")

@@ -11,10 +11,10 @@ from quelea_gateway.core.agent import model_call
 from quelea_gateway.core.agent.action import QUERY, Known, text_schema
 from quelea_gateway.core.agent.lookup_actions import LookupAction, within
 from quelea_gateway.core.agent.model import Choice, Observation
-from quelea_gateway.core.agent.packing import Section, defused
 from quelea_gateway.core.agent.parsing import Misfit, json_value, known_name, object_schema, string, strings
 from quelea_gateway.core.agent.ports import ApiCandidate
 from quelea_gateway.core.agent.texts import say
+from quelea_gateway.core.agent.token_budget import Section, defuse
 from quelea_gateway.core.agent.work import Work
 
 _FEW = 3
@@ -69,16 +69,16 @@ class ApiSelect(LookupAction):
             found = await _pick(work, need, found)
         for one in found:
             work.candidates[one.name] = one.description
-        lines = [f"- {one.name}: {defused(one.description)[:300]}" for one in found]
+        lines = [f"- {one.name}: {defuse(one.description)[:300]}" for one in found]
         return Observation("\n".join([say("apis_found", work.language), *lines]))
 
 
 async def _pick(work: Work, need: str, found: list[ApiCandidate]) -> list[ApiCandidate]:
     """Those that the model picks among the candidates; the first ones when it picks none."""
     names = [one.name for one in found]
-    lines = "\n".join(f"- {one.name}: {defused(one.description)[:200]}" for one in found)
+    lines = "\n".join(f"- {one.name}: {defuse(one.description)[:200]}" for one in found)
     fixed = {"current_date": work.request.as_of, "need": need}
-    sections = [Section("question", defused(work.request.question), 1), Section("candidates", lines, 3)]
+    sections = [Section("question", defuse(work.request.question), 1), Section("candidates", lines, 3)]
     pick = model_call.SubTask("pick", fixed, sections, _pick_schema(names))
     answered = await model_call.ask(work, pick, read_pick(names))
     if answered is None:

@@ -17,10 +17,10 @@ from quelea_gateway.core.agent.door_calls import collect_calls
 from quelea_gateway.core.agent.files import keep
 from quelea_gateway.core.agent.model import Artifact, Choice, Observation
 from quelea_gateway.core.agent.model_call import Answered, SubTask
-from quelea_gateway.core.agent.packing import Section, cut_middle, defused, remembered
 from quelea_gateway.core.agent.parsing import known_name, string, strings
 from quelea_gateway.core.agent.ports import Execution
 from quelea_gateway.core.agent.texts import say
+from quelea_gateway.core.agent.token_budget import Section, cut_middle, defuse, recall
 from quelea_gateway.core.agent.work import Work, plan_lines
 
 _TASK, _NAME, _MOST_APIS = 800, 120, 6
@@ -74,7 +74,7 @@ class CodeExec(Action):
 async def _write_and_run(work: Work, choice: Choice) -> Observation:
     before, observation = work.observation, Observation("", "wrong")
     for attempt in range(work.rules.code_repairs + 1):
-        code, answered = (_given(choice), None) if attempt == 0 else ("", None)
+        code, answered = (_given_code(choice), None) if attempt == 0 else ("", None)
         if not code:
             written = await _write(work, choice, before)
             if written is None:
@@ -102,13 +102,13 @@ async def _write(work: Work, choice: Choice, before: str) -> tuple[str, Answered
     task = choice.text("task")
     named = [name for name in choice.texts("apis") if name in work.documents] or list(work.documents)[-3:]
     documents = "\n\n".join(f"## {name}\n{work.documents[name]}" for name in named)
-    memory = remembered(work.insights, f"{work.request.question} {task}", work.prompt_tokens // 4)
+    memory = recall(work.insights, f"{work.request.question} {task}", work.prompt_tokens // 4)
     fixed = {"current_date": work.request.as_of, "profile": work.profile, "task": task}
     sections = [
-        Section("question", defused(work.request.question), 2),
+        Section("question", defuse(work.request.question), 2),
         Section("plan", plan_lines(work.plan), 1),
         Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 2),
-        Section("apis", defused(documents) or "-", 4),
+        Section("apis", defuse(documents) or "-", 4),
         Section("observation", before or "-", 3),
     ]
     return await model_call.ask(work, SubTask("code", fixed, sections), python_code.code, temperature=0.1)
@@ -120,7 +120,7 @@ async def _example(work: Work, answered: Answered | None, outcome: str) -> None:
         await model_call.example(work, answered, outcome)
 
 
-def _given(choice: Choice) -> str:
+def _given_code(choice: Choice) -> str:
     """Code that came with the action, where it can run; else it is asked for."""
     try:
         return python_code.code(choice.code) if choice.code else ""
@@ -204,7 +204,7 @@ async def _observe(work: Work, code: str, done: Execution, attempt: int) -> Obse
     numbers = [*_add_outputs(work, code, stdout, kept), *await collect_calls(work)]
     lines = [] if done.reason == "ok" else [_ENDS.get(done.reason, f"It ended with {done.reason}.")]
     lines.append(error[-_TRACEBACK:] if error.strip() else "")
-    lines.append(defused(stdout) if stdout.strip() else "")
+    lines.append(defuse(stdout) if stdout.strip() else "")
     if done.reason == "ok" and not stdout.strip() and not kept:
         lines.append(say("printed_nothing", work.language))
     if done.reason != "ok" and not error.strip():

@@ -29,8 +29,8 @@ from quelea_generator.core.extractive.table_heads import (
 from quelea_generator.core.model import Evidence, Task
 
 _CELL = re.compile(
-    r"(?P<open>[(（])?\s*(?:US|HK|RMB)?[$€£¥￥]?\s*(?P<open2>[(（])?\s*(?P<minus>[-−–])?\s*(?P<number>\d[\d,]*(?:\.\d+)?)"
-    r"\s*[)）]?\s*(?P<percent>[%％])?\s*[)）]?\*?"
+    r"(?P<open>[(（])?\s{0,8}+(?:US|HK|RMB)?[$€£¥￥]?\s{0,8}+(?P<open2>[(（])?\s{0,8}+(?P<minus>[-−–])?\s{0,8}+(?P<number>\d[\d,]*(?:\.\d+)?)"
+    r"\s{0,8}+[)）]?\s{0,8}+(?P<percent>[%％])?\s{0,8}+[)）]?\*?"
 )
 _OF_COMPANIES = frozenset("segment busi divis unit group categori product line 业务 板块 分部 部门 产品".split())
 """Words that say what kind of thing a name is: the "segment" of "the Services segment"."""

@@ -10,7 +10,7 @@ from quelea_fintext.text import estimate_tokens, terms
 
 LEFT_OUT = "\n... ({count} characters left out) ...\n"
 _TAG = re.compile(r"[<＜﹤〈](?=\s*[/／!|<＜﹤〈A-Za-z_])")
-_TURN = re.compile(r"\[(?=\s*/?\s*(?:INST|SYS)\b)", re.IGNORECASE)
+_TURN = re.compile(r"\[(?=\s{0,8}+/?\s{0,8}+(?:INST|SYS)\b)", re.IGNORECASE)
 _BLANK = re.compile(r"[ \t]{9,}|\n{4,}|[^\S\n]+(?=\n)")
 _LONGEST = 60_000
 
@@ -20,12 +20,12 @@ def tokens(text: str) -> int:
     return estimate_tokens(text) + len(re.findall(r"\s", text)) // 6
 
 
-def defused(text: str) -> str:
+def defuse(text: str) -> str:
     """Text from outside without what could close a fence or open a turn of the conversation."""
     return _TURN.sub("［", _TAG.sub("‹", text))
 
 
-def squeezed(text: str) -> str:
+def squeeze(text: str) -> str:
     """The text with its runs of blanks shortened."""
     return _BLANK.sub(lambda match: "\n\n" if "\n" in match[0] else ("        " if match[0] else ""), text)
 
@@ -36,7 +36,7 @@ def cut_middle(text: str, budget: int) -> str:
         return ""
     if len(text) > _LONGEST:
         text = text[: _LONGEST // 2] + LEFT_OUT.format(count=len(text) - _LONGEST) + text[-_LONGEST // 2 :]
-    text = squeezed(text)
+    text = squeeze(text)
     cost = tokens(text)
     if cost <= budget:
         return text
@@ -85,7 +85,7 @@ def share(sections: Sequence[Section], budget: int) -> dict[str, str]:
     }
 
 
-def remembered(insights: Sequence[str], about: str, budget: int) -> list[str]:
+def recall(insights: Sequence[str], about: str, budget: int) -> list[str]:
     """The insights that fit, in their order; the least relevant and the oldest are dropped whole."""
     wanted = set(terms(about))
     shared = [len(wanted & set(terms(insight))) for insight in insights]

@@ -54,13 +54,13 @@ def marks(text: str, sources: Sequence[str] = ()) -> list[Mark]:
     own = [_SPACE.sub("", source) for source in sources if "[" in source]
     found: list[Mark] = []
     for match in MARKER.finditer(text):
-        if _inside(match.start(), literal) or _copied(text, match, own):
+        if _inside(match.start(), literal) or _is_copied(text, match, own):
             continue
         found.extend(Mark(int(number), *match.span()) for number in re.findall(r"\d+", match[1]))
     return found
 
 
-def _copied(text: str, match: re.Match[str], sources: Sequence[str]) -> bool:
+def _is_copied(text: str, match: re.Match[str], sources: Sequence[str]) -> bool:
     if not sources:
         return False
     before = _SPACE.sub("", text[max(0, match.start() - 3 * _CONTEXT) : match.start()])[-_CONTEXT:]

@@ -14,7 +14,7 @@ from quelea_gateway.core.model import Passage, Quote
 from quelea_gateway.core.numbers import figures
 
 _LEAD = re.compile(r"[:：]\W*$")
-_QUOTATION = re.compile(r"“[^”\n]+”|「[^」\n]+」|『[^』\n]+』|\"[^\"\n]+\"")
+_QUOTATION = re.compile(r"“[^“”\n]+”|「[^「」\n]+」|『[^『』\n]+』|\"[^\"\n]+\"")
 _SPACE = re.compile(r"\s+")
 _LEAST_QUOTATION = 8
 """Characters of a quotation that is taken for one: fewer may be found by luck."""
@@ -31,7 +31,7 @@ class Region:
     end: int
 
 
-def regions(text: str, quotes: Sequence[Quote], evidence: Sequence[Passage]) -> list[Region]:
+def find_quotes(text: str, quotes: Sequence[Quote], evidence: Sequence[Passage]) -> list[Region]:
     """The quoted parts of an answer, in order. A quote of several rows is found row by row."""
     places = [index for index, character in enumerate(text) if not character.isspace()]
     bare = "".join(text[index] for index in places)
@@ -50,7 +50,7 @@ def regions(text: str, quotes: Sequence[Quote], evidence: Sequence[Passage]) -> 
     return [Region(number, start, end) for start, end, number in sorted(found)]
 
 
-def quotations(text: str, evidence: Sequence[Passage]) -> list[Region]:
+def find_quotations(text: str, evidence: Sequence[Passage]) -> list[Region]:
     """What stands between quotation marks and is in the evidence, word for word: of any reader."""
     found: list[Region] = []
     bare: list[str] = []
@@ -121,7 +121,7 @@ def _place(
     return 0
 
 
-def behind(quotes: Sequence[Quote], evidence: Sequence[Passage]) -> tuple[Passage, ...]:
+def only_quoted(quotes: Sequence[Quote], evidence: Sequence[Passage]) -> tuple[Passage, ...]:
     """The evidence, of which only the quoted passages have their words: what is quoted needs no others looked at."""
     numbers = {quote.number for quote in quotes}
     return tuple(p if n in numbers else _BLANK for n, p in enumerate(evidence, start=1))

@@ -13,7 +13,7 @@ from quelea_fintext.text import CJK, normalise
 from quelea_gateway.core.model import Passage
 
 
-def attributed(report: Report, evidence: Sequence[Passage], companies: Sequence[str], *, missing: bool) -> Report:
+def attribute(report: Report, evidence: Sequence[Passage], companies: Sequence[str], *, missing: bool) -> Report:
     """The report without support from passages that are not about whom the sentence names.
 
     Args:
@@ -37,12 +37,12 @@ def attributed(report: Report, evidence: Sequence[Passage], companies: Sequence[
                 sentence = replace(sentence, verdict="not_found", passages=())  # noqa: PLW2901  # the same, put right
             else:
                 sentence = replace(sentence, passages=left)  # noqa: PLW2901  # as above
-            figures = [_supported_by(f, about) if sentence.start <= f.start < sentence.end else f for f in figures]
+            figures = [_keep_support(f, about) if sentence.start <= f.start < sentence.end else f for f in figures]
         sentences.append(sentence)
     return replace(report, sentences=tuple(sentences), figures=tuple(figures))
 
 
-def _supported_by(figure: CheckedFigure, about: set[int]) -> CheckedFigure:
+def _keep_support(figure: CheckedFigure, about: set[int]) -> CheckedFigure:
     if figure.verdict in UNSUPPORTED:
         return figure
     left = tuple(n for n in figure.passages if n in about)

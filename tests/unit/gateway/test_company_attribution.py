@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from quelea_checker import check_answer
-from quelea_gateway.core.answering import to_check
-from quelea_gateway.core.grounding import attributed
+from quelea_gateway.core.answer_review import to_check
+from quelea_gateway.core.grounding import attribute
 from quelea_gateway.core.model import Passage
 
 NVIDIA = Passage(
@@ -19,7 +19,7 @@ NEWS = Passage(
 
 def verdicts(answer: str, evidence: list[Passage], companies: tuple[str, ...], missing: bool = False):
     report = check_answer(answer, [to_check(one) for one in evidence])
-    found = attributed(report, evidence, companies, missing=missing)
+    found = attribute(report, evidence, companies, missing=missing)
     return [one.verdict for one in found.sentences], [one.verdict for one in found.figures]
 
 
@@ -37,13 +37,13 @@ def test_ones_own_figures_stay(answer: str) -> None:
 
 def test_a_name_in_the_other_language_is_the_same_company() -> None:
     report = check_answer("英伟达的营收为135.1亿美元 [1]。", [to_check(NVIDIA)])
-    assert attributed(report, [NVIDIA], ("NVIDIA",), missing=False) == report
+    assert attribute(report, [NVIDIA], ("NVIDIA",), missing=False) == report
 
 
 def test_the_passage_that_is_about_it_is_left() -> None:
     tesla = Passage("t", 1, 0, 10, "Revenue of Tesla was $13.51 billion.", company="Tesla")
     report = check_answer("Tesla's revenue was $13.51 billion.", [to_check(one) for one in (NVIDIA, tesla)])
-    found = attributed(report, [NVIDIA, tesla], ("Tesla",), missing=False)
+    found = attribute(report, [NVIDIA, tesla], ("Tesla",), missing=False)
     assert found.sentences[0].passages == (2,)
     assert (found.figures[0].passage, found.figures[0].passages) == (2, (2,))
 
@@ -56,4 +56,4 @@ def test_news_that_names_nobody_has_the_benefit_of_the_doubt_only_while_nobody_i
 
 def test_without_companies_nothing_changes() -> None:
     report = check_answer("Revenue was $13.51 billion.", [to_check(NVIDIA)])
-    assert attributed(report, [NVIDIA], (), missing=True) is report
+    assert attribute(report, [NVIDIA], (), missing=True) is report

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.core.merge import new_passages, ordered, useful_pages
+from quelea_gateway.core.merge import new_passages, order, useful_pages
 from quelea_gateway.core.model import (
     Kept,
     Passage,
@@ -125,7 +125,7 @@ class WebRoute:
             return Outcome(local, trace, notices=("rank_failed",), waits=waits)
         finally:
             waits["rank"] = (time.perf_counter() - started) * 1000
-        merged = ordered(
+        merged = order(
             candidates, _whole(ranked, candidates), as_of=question.as_of, newer_first=retrieved.reading.asks_latest
         )
         useful = useful_pages(found.pages, merged, self._cosine)

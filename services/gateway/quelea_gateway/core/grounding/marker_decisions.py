@@ -11,8 +11,8 @@ from quelea_checker.reading.markup import literal_spans
 from quelea_fintext.text import language_of
 
 from quelea_gateway.core.grounding.edits import Edit
-from quelea_gateway.core.grounding.marking import Mark
-from quelea_gateway.core.grounding.quoted import Region
+from quelea_gateway.core.grounding.markers import Mark
+from quelea_gateway.core.grounding.quotes import Region
 from quelea_gateway.core.verdicts import SentenceVerdict
 
 _OPEN, _CLOSE = "“「『", "”」』"
@@ -22,7 +22,7 @@ _NO_MARKER = re.compile(r"^\s*#{1,6}\s|[:：]\W*$|^[\s|:+-]+$")
 
 
 @dataclass
-class Decided:
+class MarkerDecision:
     """What becomes of one marker, text[start:end]."""
 
     start: int
@@ -32,18 +32,18 @@ class Decided:
     corrected: list[int] = field(default_factory=list)
 
 
-def decided(
+def decide_markers(
     found: Sequence[Mark],
     report: Report,
     sentences: Sequence[SentenceVerdict],
     quoted: Sequence[Region],
     count: int,
-) -> list[Decided]:
+) -> list[MarkerDecision]:
     """Of each marker, which numbers stay and which become others."""
     faults = {(f.number, f.start): f.suggested for f in (*report.markers.unresolved, *report.markers.corrections)}
-    markers: dict[int, Decided] = {}
+    markers: dict[int, MarkerDecision] = {}
     for mark in found:
-        markers.setdefault(mark.start, Decided(mark.start, mark.end)).numbers.append(mark.number)
+        markers.setdefault(mark.start, MarkerDecision(mark.start, mark.end)).numbers.append(mark.number)
     named: dict[int, set[int]] = {}
     for marker in markers.values():
         index = next((i for i, s in enumerate(sentences) if s.start <= marker.start < s.end), -1)
@@ -70,7 +70,7 @@ def decided(
     return list(markers.values())
 
 
-def _others(marker: Decided, index: int, markers: dict[int, Decided]) -> set[int]:
+def _others(marker: MarkerDecision, index: int, markers: dict[int, MarkerDecision]) -> set[int]:
     """Numbers that the markers right behind this one name: the same sentence's."""
     numbers: set[int] = set()
     end = marker.end
@@ -82,15 +82,15 @@ def _others(marker: Decided, index: int, markers: dict[int, Decided]) -> set[int
 
 
 def _is_right(
-    number: int, marker: Decided, faults: dict[tuple[int, int], int | None], sentence: SentenceVerdict | None
+    number: int, marker: MarkerDecision, faults: dict[tuple[int, int], int | None], sentence: SentenceVerdict | None
 ) -> bool:
     if (number, marker.start) in faults:
         return False
     return sentence is None or sentence.verdict == "no_claim" or bool(sentence.passages)
 
 
-def missing(
-    text: str, report: Report, sentences: Sequence[SentenceVerdict], found: Sequence[Decided]
+def missing_markers(
+    text: str, report: Report, sentences: Sequence[SentenceVerdict], found: Sequence[MarkerDecision]
 ) -> list[tuple[int, int]]:
     """(place, number) of markers that the reader forgot."""
     added: list[tuple[int, int]] = []
@@ -130,10 +130,10 @@ def _outside(text: str, at: int) -> int:
     return end if depth <= 0 else at
 
 
-def edits_of(text: str, found: Sequence[Decided], added: Sequence[tuple[int, int]]) -> list[Edit]:
+def edits_of(text: str, found: Sequence[MarkerDecision], added: Sequence[tuple[int, int]]) -> list[Edit]:
     """What has to be changed in the text."""
-    edits = [Edit(m.start, m.end, _written(m.kept)) for m in found if m.kept and m.kept != m.numbers]
-    edits += [Edit(*_with_space(text, *span)) for span in _removed(text, found)]
+    edits = [Edit(m.start, m.end, _write_markers(m.kept)) for m in found if m.kept and m.kept != m.numbers]
+    edits += [Edit(*_with_space(text, *span)) for span in _removed_spans(text, found)]
     edits += [Edit(at, at, f"{_space(text, at)}[{number}]") for at, number in added]
     return edits
 
@@ -150,11 +150,11 @@ def _space(text: str, at: int) -> str:
     return " " if before.strip() and before.isascii() and before != "]" and language_of(line) == "en" else ""
 
 
-def _written(numbers: Sequence[int]) -> str:
+def _write_markers(numbers: Sequence[int]) -> str:
     return "".join(f"[{number}]" for number in numbers)
 
 
-def _removed(text: str, found: Sequence[Decided]) -> list[tuple[int, int]]:
+def _removed_spans(text: str, found: Sequence[MarkerDecision]) -> list[tuple[int, int]]:
     """Spans of markers of which nothing stays; neighbours are one span."""
     spans: list[tuple[int, int]] = []
     for marker in found:

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from quelea_checker import check_answer
 from quelea_fintext.languages import REFUSALS
-from quelea_gateway.core import answering
-from quelea_gateway.core.answering import Basis, Written, concluded
+from quelea_gateway.core import answer_review
+from quelea_gateway.core.answer_review import Basis, ReaderAnswer, review
 from quelea_gateway.core.decline import DeclineReason, decline, refusal
 from quelea_gateway.core.model import Delta, Finished, Passage, Quote, ReaderInfo
 from quelea_kit.errors import DeadlineExceeded, Overloaded, Unavailable
@@ -43,7 +43,7 @@ class Here:
 
 async def conclude(text, *, reader="openai", reason="stop", quotes=(), checker=None, **more):
     basis = Basis(**{"question": "q", "language": "en", "evidence": EVIDENCE, "enough": True, "strict": False, **more})
-    return await concluded(checker or Here(), Written(text, tuple(quotes), Finished(reason, reader, "m")), basis)
+    return await review(checker or Here(), ReaderAnswer(text, tuple(quotes), Finished(reason, reader, "m")), basis)
 
 
 def names(done):
@@ -187,8 +187,8 @@ REFUSED = {"text": REFUSALS["en"], "reason": "declined"}
 )
 async def test_a_readers_own_reason_is_taken_where_it_has_one(reader, decline_reason, reason):
     basis = Basis("q", "en", EVIDENCE, enough=True, strict=False)
-    written = Written(REFUSALS["en"], (), Finished("declined", reader, "m", decline_reason=decline_reason))
-    assert (await concluded(Here(), written, basis)).declined == decline(DeclineReason(reason), "en")
+    written = ReaderAnswer(REFUSALS["en"], (), Finished("declined", reader, "m", decline_reason=decline_reason))
+    assert (await review(Here(), written, basis)).declined == decline(DeclineReason(reason), "en")
 
 
 async def test_a_readers_own_sentence_is_english_and_so_is_shown_to_english_questions_only():
@@ -196,7 +196,7 @@ async def test_a_readers_own_sentence_is_english_and_so_is_shown_to_english_ques
                         decline_detail="No passage names Acme.")  # fmt: skip
     for language, detail in (("en", "No passage names Acme."), ("zh", decline(finished.decline_reason, "zh").detail)):
         basis = Basis("q", language, EVIDENCE, enough=True, strict=False)
-        done = await concluded(Here(), Written(REFUSALS[language], (), finished), basis)
+        done = await review(Here(), ReaderAnswer(REFUSALS[language], (), finished), basis)
         assert (done.declined.reason, done.declined.detail) == ("not_in_evidence", detail)
 
 
@@ -249,19 +249,19 @@ async def test_a_check_that_cannot_be_made_leaves_the_answer_and_says_so(error):
 async def test_a_checker_that_breaks_costs_its_verdicts_and_not_the_answer():
     done = await conclude("Sales were $81,797 million [1].", checker=Here(ZeroDivisionError("a bug")))
     assert names(done) == ["unchecked"]
-    with pytest.raises(answering.CheckFailed):
+    with pytest.raises(answer_review.CheckFailed):
         await conclude("Sales were $81,797 million [1].", checker=Here(ZeroDivisionError("a bug")), strict=True)
 
 
 async def test_a_check_that_takes_too_long_is_given_up(monkeypatch):
-    monkeypatch.setattr(answering, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(answer_review, "CHECK_SECONDS", 0.01)
     assert names(await conclude("Sales were $81,797 million [1].", checker=Here(wait=30))) == ["unchecked"]
 
 
 def test_a_reader_that_never_stops_is_cut():
-    draft = answering.Draft(ReaderInfo("openai", "m", 100, "v"))
+    draft = answer_review.Draft(ReaderInfo("openai", "m", 100, "v"))
     while not draft.endless:
         draft.take(Delta("more and more "))
     written = draft.written()
-    assert len(written.text) == answering.MOST_CHARACTERS
+    assert len(written.text) == answer_review.MOST_CHARACTERS
     assert (written.finished.reason, written.finished.model) == ("length", "m")

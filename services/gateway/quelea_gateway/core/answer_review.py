@@ -13,19 +13,19 @@ from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_gateway.core import checks
-from quelea_gateway.core.citations import assemble, placed
+from quelea_gateway.core.citations import assemble, place_markers
 from quelea_gateway.core.decline import Decline, DeclineReason, decline, refusal
 from quelea_gateway.core.grounding import (
     Grounded,
-    attributed,
-    behind,
+    attribute,
+    find_quotations,
+    find_quotes,
     ground,
-    quotations,
-    regions,
+    only_quoted,
     report_of_quotes,
     tidy,
 )
-from quelea_gateway.core.grounding.marking import MARKER
+from quelea_gateway.core.grounding.markers import MARKER
 from quelea_gateway.core.model import (
     Check,
     Citation,
@@ -50,7 +50,7 @@ _LEAST_LETTERS = 12
 _SHORT = 12
 """Terms of an answer that makes no claim which could be checked: a name, a yes."""
 _YES_OR_NO = re.compile(r"^\W*(?:(?:yes|no|true|false)\b|不?[是会对]|没?有|否|正确|错误)", re.IGNORECASE)
-_NO_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`|“[^”\n]*”|https?://\S+", re.DOTALL)
+_NO_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,400}`|“[^”\n“]*”|https?://\S+", re.DOTALL)
 
 
 class CheckFailed(QueleaError):
@@ -58,7 +58,7 @@ class CheckFailed(QueleaError):
 
 
 @dataclass(frozen=True)
-class Written:
+class ReaderAnswer:
     """What the reader wrote."""
 
     text: str
@@ -91,14 +91,14 @@ class Draft:
         """It wrote more than an answer may have."""
         return self.length > MOST_CHARACTERS
 
-    def written(self) -> Written:
+    def written(self) -> ReaderAnswer:
         """The whole. Raises Unavailable when the reader ended in the middle of it."""
         if self.endless:
             cut = Finished("length", self.reader.reader, self.reader.model, self.reader.prompt_version)
-            return Written("".join(self.text)[:MOST_CHARACTERS], tuple(self.quotes), cut)
+            return ReaderAnswer("".join(self.text)[:MOST_CHARACTERS], tuple(self.quotes), cut)
         if self.finished is None:
             raise Unavailable("The reader stopped before its answer was complete.", details={"dependency": "generator"})
-        return Written("".join(self.text), tuple(self.quotes), self.finished)
+        return ReaderAnswer("".join(self.text), tuple(self.quotes), self.finished)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Basis:
 
 
 @dataclass(frozen=True)
-class Concluded:
+class ReviewedAnswer:
     """What is shown.
 
     Attributes:
@@ -141,19 +141,21 @@ class Concluded:
     notices: tuple[tuple[str, str], ...] = ()
 
 
-async def concluded(checker: Checker, written: Written, basis: Basis) -> Concluded:
+async def review(checker: Checker, written: ReaderAnswer, basis: Basis) -> ReviewedAnswer:
     """The answer as it may be shown.
 
     Raises:
         QueleaError: strict, and the check could not be made.
     """
     if written.finished.reason == "declined":
-        return _declined(basis, _reason_of(written.finished), text=written.text, detail=written.finished.decline_detail)
+        return _decline_answer(
+            basis, _reason_of(written.finished), text=written.text, detail=written.finished.decline_detail
+        )
     text = tidy(written.text)
     if not text.strip():
-        return _declined(basis, DeclineReason.EMPTY_ANSWER, noticed=True)
+        return _decline_answer(basis, DeclineReason.EMPTY_ANSWER, noticed=True)
     exact = written.finished.reader == QUOTING
-    quoted = regions(text, written.quotes, basis.evidence) if exact else []
+    quoted = find_quotes(text, written.quotes, basis.evidence) if exact else []
     report = report_of_quotes(text, quoted, basis.evidence) if quoted else None
     by = "checker" if report is None else "quotes"
     if report is None:
@@ -162,23 +164,23 @@ async def concluded(checker: Checker, written: Written, basis: Basis) -> Conclud
         except QueleaError as error:
             if basis.strict:
                 raise
-            return _unchecked(text, written, basis, error)
+            return _pass_unchecked(text, written, basis, error)
     if not exact:
-        report = attributed(report, basis.evidence, basis.companies, missing=basis.company_missing)
+        report = attribute(report, basis.evidence, basis.companies, missing=basis.company_missing)
     sources = [passage.text for passage in basis.evidence]
-    verbatim = quotations(text, basis.evidence) if by == "checker" else ()
+    verbatim = find_quotations(text, basis.evidence) if by == "checker" else ()
     found = ground(text, report, sources, quoted=quoted, verbatim=verbatim, strict=basis.strict)
     foreign = not exact and _in_language(text, basis.language) is False
     why = why_declined(found.grounding, sources, enough=basis.enough, foreign=foreign, strict=basis.strict)
     if why:
-        return _declined(basis, why, noticed=True, found=found)
-    return _shown(found, written, basis, by=by)
+        return _decline_answer(basis, why, noticed=True, found=found)
+    return _present(found, written, basis, by=by)
 
 
-async def _report(checker: Checker, text: str, written: Written, basis: Basis) -> Report:
+async def _report(checker: Checker, text: str, written: ReaderAnswer, basis: Basis) -> Report:
     evidence = basis.evidence
     if written.finished.reader == QUOTING and written.quotes:
-        evidence = behind(written.quotes, evidence)
+        evidence = only_quoted(written.quotes, evidence)
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             return await checker.check(text, [to_check(passage) for passage in evidence], question=basis.question)
@@ -198,15 +200,15 @@ def to_check(passage: Passage) -> CheckPassage:
     return CheckPassage(passage.text, passage.table_head, header, passage.published, passage.document_id)
 
 
-def _shown(found: Grounded, written: Written, basis: Basis, *, by: str) -> Concluded:
+def _present(found: Grounded, written: ReaderAnswer, basis: Basis, *, by: str) -> ReviewedAnswer:
     exact = written.finished.reader == QUOTING
     grounding = found.grounding
     citations, faults = assemble(found.placed, written.quotes, basis.evidence, exact=exact)
     holds = None if exact else _in_language(grounding.text, basis.language)
     verdicts = (
-        checks.resolving(grounding.text, citations, [passage.text for passage in basis.evidence]),
-        checks.verbatim(citations, faults),
-        *checks.grounded(found, holds, by=by),
+        checks.check_markers(grounding.text, citations, [passage.text for passage in basis.evidence]),
+        checks.check_quotes(citations, faults),
+        *checks.check_grounding(found, holds, by=by),
     )
     notices: list[tuple[str, str]] = []
     if absent := grounding.unsupported():
@@ -217,7 +219,7 @@ def _shown(found: Grounded, written: Written, basis: Basis, *, by: str) -> Concl
         notices.append(("uncited", ""))
     if holds is False:
         notices.append(("language", ""))
-    return Concluded(grounding.text, None, grounding, citations, verdicts, tuple(notices))
+    return ReviewedAnswer(grounding.text, None, grounding, citations, verdicts, tuple(notices))
 
 
 def _reason_of(finished: Finished) -> DeclineReason:
@@ -270,7 +272,7 @@ def _is_short_answer(text: str, sources: Sequence[str]) -> bool:
     return bool(words) and any(words <= set(terms(source)) for source in sources)
 
 
-def _declined(
+def _decline_answer(
     basis: Basis,
     reason: DeclineReason,
     *,
@@ -278,7 +280,7 @@ def _declined(
     detail: str = "",
     noticed: bool = False,
     found: Grounded | None = None,
-) -> Concluded:
+) -> ReviewedAnswer:
     """A refusal; of an answer that failed the checks, with what they found.
 
     What the evidence was known to lack says more than the reader's own reason, and more than the checks' where there
@@ -294,19 +296,21 @@ def _declined(
         was = found.grounding
         grounding = Grounding(said, removed_markers=was.removed_markers, withheld=was.withheld)
         failed = (Check("sentences_supported", False, "nothing that the reader wrote is supported; it is not shown"),)
-    return Concluded(said, why, grounding, (), failed, ((reason, ""),) if noticed else ())
+    return ReviewedAnswer(said, why, grounding, (), failed, ((reason, ""),) if noticed else ())
 
 
-def _unchecked(text: str, written: Written, basis: Basis, error: QueleaError) -> Concluded:
+def _pass_unchecked(text: str, written: ReaderAnswer, basis: Basis, error: QueleaError) -> ReviewedAnswer:
     """As the reader wrote it: the evidence and its quotes are there, and it is said that nobody checked them."""
     sources = [passage.text for passage in basis.evidence]
-    citations, faults = assemble(placed(text), written.quotes, basis.evidence, exact=written.finished.reader == QUOTING)
-    verdicts = (
-        checks.resolving(text, citations, sources),
-        checks.verbatim(citations, faults),
-        *checks.unchecked(error.reason),
+    citations, faults = assemble(
+        place_markers(text), written.quotes, basis.evidence, exact=written.finished.reader == QUOTING
     )
-    return Concluded(text, None, None, citations, verdicts, (("unchecked", ""),))
+    verdicts = (
+        checks.check_markers(text, citations, sources),
+        checks.check_quotes(citations, faults),
+        *checks.report_unchecked(error.reason),
+    )
+    return ReviewedAnswer(text, None, None, citations, verdicts, (("unchecked", ""),))
 
 
 def _in_language(text: str, language: str) -> bool | None:

@@ -1,0 +1,60 @@
+"""Reading of callers' text in processes that can be ended: a text that is slow to read stops nobody else's answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from quelea_kit.errors import DeadlineExceeded, Unavailable
+from quelea_kit.process_pool import ProcessPool, WorkCrashed, WorkTimeout
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_MEMORY_MB = 2048
+_RETRY_SECONDS = 1.0
+_PRELOAD = ["quelea_generator.core.extractive.reader", "quelea_generator.core.dialogue.follow_up"]
+
+
+class ReadingPool:
+    """Runs functions on callers' text, bounded, with a deadline.
+
+    Args:
+        processes: Texts that are read at once.
+        seconds: Longest wait for a text that is read, and for a process to read it.
+    """
+
+    def __init__(self, *, processes: int, seconds: float) -> None:
+        self._pool = ProcessPool(processes, memory_mb=_MEMORY_MB, preload=_PRELOAD)
+        self._seconds = seconds
+
+    async def run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """call(*args) in a process.
+
+        Raises:
+            DeadlineExceeded: It took longer than it may; its process has ended and another takes its place.
+            Unavailable: Its process was killed, twice.
+        """
+        try:
+            async with asyncio.timeout(2 * self._seconds):
+                try:
+                    return await self._pool.run(self._seconds, call, *args, **kwargs)
+                except WorkCrashed:  # its process may have been killed before it began
+                    return await self._pool.run(self._seconds, call, *args, **kwargs)
+        except (TimeoutError, WorkTimeout):
+            raise DeadlineExceeded(
+                f"Reading the question and its evidence took longer than {self._seconds:g} seconds; "
+                "ask a shorter question or send less evidence."
+            ) from None
+        except WorkCrashed:
+            raise Unavailable(
+                "The process that read the text was killed; try again.", retry_after=_RETRY_SECONDS
+            ) from None
+
+    async def warm(self) -> None:
+        """Start every process."""
+        await self._pool.warm()
+
+    async def close(self) -> None:
+        """End the processes."""
+        await self._pool.close()
