@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import Conflict, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
@@ -59,6 +60,8 @@ class Analyst:
     manager: Manager | None = None
     sandbox: SandboxClient | None = None
     door: DoorClient | None = None
+    disk: Disk | None = None
+    """Of the runs; None: they lie in an object store."""
     _healthy_at: float = -1e9
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -74,8 +77,10 @@ class Analyst:
         return self.manager
 
     async def ready(self) -> Manager:
-        """The runs, for starting one. Raises Conflict, or Unavailable when the sandbox cannot work."""
+        """The runs, for starting one. Raises Conflict, DiskFull, or Unavailable when the sandbox cannot work."""
         manager = self.runs()
+        if self.disk:
+            await asyncio.to_thread(self.disk.check)
         assert self.sandbox is not None  # noqa: S101  # both or none
         try:
             async with self._asking:  # many who start at once ask once
@@ -151,7 +156,8 @@ def build_analyst(
         beat_seconds=settings.agent_beat_seconds,
     )
     manager = Manager(ports, Runs(settings.runs_url), rules=rules, limits=limits, report=_report)
-    return Analyst(budgets, manager, sandbox, door)
+    folder = local_folder(settings.runs_url)
+    return Analyst(budgets, manager, sandbox, door, Disk(folder, settings) if folder else None)
 
 
 def _report(run: Run, error: Exception | None) -> None:

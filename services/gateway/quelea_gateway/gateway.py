@@ -98,7 +98,13 @@ class Gateway:
         """Why nothing new is stored just now: a full disk; empty while it is."""
         stores = (self.retriever.health, self.search.health)
         asked = await asyncio.gather(*(health.takes_writes() for health in stores), return_exceptions=True)
-        return " ".join(error.message for error in asked if isinstance(error, DiskFull))
+        full = [error.message for error in asked if isinstance(error, DiskFull)]
+        if self.analyst.disk:
+            try:
+                await asyncio.to_thread(self.analyst.disk.check)
+            except DiskFull as error:
+                full.append(error.message)
+        return " ".join(full)
 
     async def ready(self) -> None:
         """Raises Unavailable, naming the services that are down."""
