@@ -48,14 +48,20 @@ def _every() -> list[Panel]:
         slowest("quelea_rpc_seconds", "method", "gRPC calls, 95 of 100 within"),
         now("quelea_rpc_in_flight", "method", "gRPC calls under way"),
         rate("quelea_rpc_refused_total", "method", "gRPC calls refused: too many under way"),
-        now("quelea_disk_free_bytes", "pod", "Free space where the service keeps its data", how="min"),
-        now("quelea_disk_short", "pod", "Disk short: 1 while new work is refused", how="max"),
         Panel(
             "Certificate expires in (with TLS)",
             "min by (pod) (quelea_tls_expires_timestamp_seconds{S}) - time()",
             "{{pod}}",
             "s",
         ),
+    ]
+
+
+def _disk() -> list[Panel]:
+    """What a service shows that keeps data on a disk."""
+    return [
+        now("quelea_disk_free_bytes", "pod", "Free space where the service keeps its data", "bytes", how="min"),
+        now("quelea_disk_short", "pod", "Disk short: 1 while new work is refused", how="max"),
     ]
 
 
@@ -112,7 +118,7 @@ DASHBOARDS: dict[str, tuple[str, Rows]] = {
                     rate("quelea_agent_repairs_total", "end", "Answers of the model that did not fit"),
                 ],
             ),
-            "Every service": ("gateway", _every()),
+            "Every service": ("gateway", [*_every(), *_disk()]),
         },
     ),
     "generator": (
@@ -183,7 +189,7 @@ DASHBOARDS: dict[str, tuple[str, Rows]] = {
                     rate("quelea_embedder_entail_truncated_total", "", "Pairs longer than the model reads"),
                 ],
             ),
-            "Every service: retriever": ("retriever", _every()),
+            "Every service: retriever": ("retriever", [*_every(), *_disk()]),
             "Every service: embedder": ("embedder", _every()),
         },
     ),
@@ -237,7 +243,7 @@ DASHBOARDS: dict[str, tuple[str, Rows]] = {
                     now("quelea_search_web_pages", "state", "Pages that are remembered", how="max"),
                 ],
             ),
-            "Every service": ("search", _every()),
+            "Every service": ("search", [*_every(), *_disk()]),
         },
     ),
     "sandbox": (

@@ -11,13 +11,9 @@ import os
 import shutil
 from pathlib import Path
 
-from prometheus_client import Gauge
-
 from quelea_kit.errors import DiskFull
+from quelea_kit.metrics import DISK_FREE, DISK_SHORT
 from quelea_kit.settings import ServiceSettings
-
-DISK_FREE = Gauge("quelea_disk_free_bytes", "Free space of the volume that the service writes to, in bytes.")
-DISK_SHORT = Gauge("quelea_disk_short", "1 while new work is refused for want of disk space, else 0.")
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """What a volume says that takes no more bytes, for now."""

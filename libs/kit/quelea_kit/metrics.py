@@ -14,6 +14,8 @@ RPC_SECONDS = Histogram(
 RPC_IN_FLIGHT = Gauge("quelea_rpc_in_flight", "gRPC calls under way at the server.", ["method"])
 RPC_REFUSED = Counter("quelea_rpc_refused_total", "gRPC calls refused because too many were under way.", ["method"])
 READY = Gauge("quelea_ready", "1 while the service can do its work, else 0.")
+DISK_FREE = Gauge("quelea_disk_free_bytes", "Free space of the volume that the service writes to, in bytes.")
+DISK_SHORT = Gauge("quelea_disk_short", "1 while new work is refused for want of disk space, else 0.")
 
 
 def start_metrics(settings: ServiceSettings) -> None:
