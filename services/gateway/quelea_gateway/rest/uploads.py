@@ -19,7 +19,7 @@ from starlette.datastructures import UploadFile
 from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.body import read_whole
-from quelea_gateway.rest.errors import body_of
+from quelea_gateway.rest.errors import body_of, error_headers
 from quelea_gateway.rest.metadata import MetadataIn, metadata_for
 from quelea_gateway.rest.schemas import ERRORS, ErrorInner
 from quelea_gateway.rest.state import gateway_of, key_of
@@ -224,4 +224,6 @@ async def upload(request: Request) -> Response:
         metadata = metadata_for(names, submitted)
         taken, refused = await while_there(request, _submit_all(gateway, files, names, metadata, key_of(request)))
     body, failed = _answer(taken, refused, request.url.path)
-    return JSONResponse(body, failed.http_status if failed else 202)
+    if failed is None:
+        return JSONResponse(body, 202)
+    return JSONResponse(body, failed.http_status, headers=error_headers(failed))
