@@ -87,7 +87,9 @@ def main(folder: Path) -> None:
         freed = time.monotonic()
         after = stack.ended(until_it_takes(stack, "after.txt"), BACK_SECONDS)
         assert after["state"] == "succeeded", after
-        assert {"upload:before.txt", "upload:after.txt"} <= set(stack.documents())
+        assert len(stack.documents()) == 2
+        assert "Before Corp" in stack.page(before["document_id"], 1)["text"]
+        assert "is back" in stack.page(after["document_id"], 1)["text"]
         assert stack.job(before["id"])["state"] == "succeeded"
         stack.wait_until(
             lambda: {one["state"] for one in stack.record()["services"].values()} == {"ready"}, 60, "the record is true"

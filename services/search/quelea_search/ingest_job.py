@@ -101,6 +101,9 @@ class _Run(Attempt):
             work.result()
         except DiskFull as error:
             log.warning("job_waits_for_space", job=self.job.id, why=error.message)
+            await asyncio.sleep(
+                min(error.retry_after or _SPACE_SECONDS, _SPACE_SECONDS)
+            )  # its message is there at once
             await self.essential(self.end, jobs.give_back)
         except QueleaError as error:
             passing = is_passing(error)

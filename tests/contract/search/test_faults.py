@@ -10,7 +10,7 @@ import os
 import pytest
 from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.client import stream
-from quelea_kit.errors import DeadlineExceeded, InvalidInput, Overloaded, Unavailable
+from quelea_kit.errors import DeadlineExceeded, DiskFull, InvalidInput, Overloaded, Unavailable
 from quelea_kit.testing import wait_until_async
 from quelea_search.core.jobs import JobState
 from quelea_search.ingest_job import run_job
@@ -205,3 +205,11 @@ async def test_a_submission_whose_answer_was_lost_keeps_its_bytes(search_room) -
     assert (await search_room.job(again.id)).state == pb.JOB_STATE_SUCCEEDED
     await search_room.reaper.trim()
     assert not [name for name in search_room.files() if name.startswith("incoming")]
+
+
+async def test_a_retriever_whose_disk_is_full_sends_the_job_back_into_the_queue(search_room) -> None:
+    search_room.index.failures += [DiskFull("The disk has 3 MB free.", retry_after=0.01)] * 5
+    job = await search_room.add(TEXT)
+    assert search_room.index.failures == []
+    assert job.state == pb.JOB_STATE_SUCCEEDED, job
+    assert job.attempts == 1  # waiting for space is none
