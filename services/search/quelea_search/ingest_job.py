@@ -30,7 +30,7 @@ async def run_job(parts: WorkerComponents, job_id: str) -> None:
 
     Cancelling puts the job back into the queue.
     """
-    job = await asyncio.to_thread(parts.store.claim, job_id, owner.me(), owner.gone)
+    job = await asyncio.to_thread(parts.store.claim, job_id, owner.me(), owner.has_ended)
     if job is None:
         log.info("job_not_claimed", job=job_id)
         return

@@ -29,7 +29,7 @@ def check_rows(count: int, limits: ParseLimits) -> None:
         raise TooLarge(f"The file has more than {limits.max_rows:,} rows; split it.")
 
 
-def stated(**fields: str) -> dict[str, str]:
+def stated_fields(**fields: str) -> dict[str, str]:
     """The fields that are not empty."""
     return {name: value for name, value in fields.items() if value}
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quelea_search.adapters.formats.common import Progress, check_rows, day_of, finish, stated
+from quelea_search.adapters.formats.common import Progress, check_rows, day_of, finish, stated_fields
 from quelea_search.adapters.formats.csv import row_pages
 from quelea_search.core.errors import TooManyPages, Unreadable
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
@@ -86,7 +86,7 @@ def _is_article(record: Mapping[str, Any]) -> bool:
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, str]:
-    return stated(
+    return stated_fields(
         title=_pick(record, TITLE)[:300],
         published=day_of(_pick(record, DATE)),
         company=_pick(record, COMPANY),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated
+from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated_fields
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.page_assembly import Block, paginate
 from quelea_search.core.running_headers import body_mask
@@ -41,7 +41,7 @@ def read_markdown(text: str, limits: ParseLimits, on_progress: Progress) -> Pars
     if front:
         found = {match[1].lower(): match[2].strip("\"'") for match in _FIELD.finditer(front[1])}
         published = day_of(found.get("published", "") or found.get("date", ""))
-        facts = stated(
+        facts = stated_fields(
             title=found.get("title", ""),
             published=published,
             author=found.get("author", ""),
