@@ -170,3 +170,10 @@ def test_records_with_keys_of_their_own_stay_small(parse_it: Parse) -> None:
     finally:
         tracemalloc.stop()
     assert "key19999" in parsed.pages[-1].text
+
+
+def test_an_embedded_picture_may_have_a_document_type(parse_it: Parse) -> None:
+    out = io.BytesIO(word_file(lambda d: d.add_paragraph("Hello there.")))
+    with zipfile.ZipFile(out, "a") as package:
+        package.writestr("word/media/image1.svg", "<?xml version='1.0'?><!DOCTYPE svg><svg/>")
+    assert "Hello there." in parse_it(out.getvalue(), "a.docx").pages[0].text

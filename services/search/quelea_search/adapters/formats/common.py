@@ -20,6 +20,8 @@ Progress = Callable[[int, int], None]
 
 
 _PROLOG_STEP = 65_536
+_PICTURES_AND_PAGES = (".svg", ".htm", ".html", ".xhtml", ".mht")
+"""Parts that are embedded whole, may well have a document type, and that no reader here opens."""
 _BEFORE_XML = b"\xef\xbb\xbf\xfe\xff \t\r\n"
 
 
@@ -122,6 +124,8 @@ def open_package(data: bytes, limits: ParseLimits, what: str) -> zipfile.ZipFile
                 f"The {what} file unpacks to more than {limits.max_unpacked_bytes // 1_048_576} MiB; make it smaller."
             )
         for part in parts:
+            if part.filename.lower().endswith(_PICTURES_AND_PAGES):
+                continue
             with package.open(part) as stream:
                 if _declares_type(stream):
                     raise Unreadable(f"The {what} file declares XML entities and is not opened; export it again.")
