@@ -20,6 +20,7 @@ from pathlib import Path
 
 import rootfs
 from docker_cli import LABEL, REPOSITORY, Unbuildable, digest, drop_old_stages, label_of, make_base, run, size_of
+from wheels import project
 
 RUNNER = REPOSITORY / "services" / "agent-sandbox" / "runner"
 CACHE = REPOSITORY / ".cache" / "runner"
@@ -114,6 +115,11 @@ def build(base: str, identity: str) -> None:
     drop_old_stages()
 
 
+def tag_as_released() -> None:
+    """The tag that the chart asks for: the version of the sandbox, as all images of ours have theirs."""
+    run("docker", "tag", f"{IMAGE}:latest", f"{IMAGE}:{project('services/agent-sandbox')['version']}")
+
+
 def main() -> int:
     """Build if due; one line on what there is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -133,6 +139,7 @@ def main() -> int:
         if due:
             CACHE.mkdir(parents=True, exist_ok=True)
             build(options.base or make_base(files, base_identity), identity)
+        tag_as_released()
     except (Unbuildable, rootfs.Machine) as error:
         print(f"runner image: {error}", file=sys.stderr)  # noqa: T201 - a command line prints
         return 1

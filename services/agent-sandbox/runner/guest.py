@@ -31,6 +31,9 @@ from typing import Any
 
 # Before anything is imported that could print: the protocol moves away from 0, 1 and 2.
 _IN, _OUT = os.dup(0), os.dup(1)
+# Never written to, and open for as long as the guest lives: where a container's stderr has ended, containerd closes
+# what is attached to its stdin.
+_ERR = os.dup(2)
 _null = os.open(os.devnull, os.O_RDWR)
 os.dup2(_null, 0)
 os.dup2(2, 1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+from pathlib import Path
 
 import pytest
-from support.sandbox import docker_sandbox, no_engine
+from support.sandbox import docker_sandbox, engine_api, no_engine
 
 pytestmark = pytest.mark.skipif(bool(no_engine()), reason=no_engine() or "an engine is there")
 
@@ -116,3 +119,12 @@ async def test_chinese_labels_and_the_minus_sign_render_whatever_font_is_asked_f
     lines = [json.loads(line) for line in ran.text.splitlines()]
     assert lines == [["default", []], ["SimHei", []], ["Microsoft YaHei", []], ["seaborn", []], ["heard", []]]
     assert ran.files["plot.png"].media_type == "image/png"
+
+
+def test_it_has_the_tag_that_the_chart_asks_for() -> None:
+    chart = (Path(__file__).parents[3] / "deploy/helm/quelea/Chart.yaml").read_text()
+    version = re.search(r"^appVersion: (\S+)$", chart, re.MULTILINE)
+    assert version is not None
+    with contextlib.closing(engine_api()) as engine:
+        asked, ours = (engine.inspect_image(f"quelea-runner:{tag}")["Id"] for tag in (version[1], "latest"))
+    assert asked == ours

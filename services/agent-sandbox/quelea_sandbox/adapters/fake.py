@@ -20,6 +20,7 @@ from quelea_sandbox.adapters.backend import EngineError, Inspection, Stats
 from quelea_sandbox.core.model import Shape
 
 GUEST = Path(__file__).parents[2] / "runner" / "guest.py"
+_KEPT_OF_STDERR = 4096
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -31,6 +32,8 @@ class FakeContainer:
         self.removed = False
         self._process = process
         self._folder = folder
+        self._end = b""
+        self._watch = asyncio.create_task(self._watch_stderr())
         self.out_of_memory = False
 
     async def read(self) -> bytes:
@@ -70,13 +73,21 @@ class FakeContainer:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         await self._process.wait()
+        self._watch.cancel()
         self._process._transport.close()  # type: ignore[attr-defined]  # asyncio closes it only when it is collected
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
         self.removed = True
 
+    async def _watch_stderr(self) -> None:
+        """As containerd does: once a container's stderr has ended, nothing reaches its stdin any more."""
+        assert self._process.stderr is not None and self._process.stdin is not None  # noqa: S101  # pipes
+        while piece := await self._process.stderr.read(1 << 16):
+            self._end = (self._end + piece)[-_KEPT_OF_STDERR:]
+        self._process.stdin.close()
+
     def said(self) -> str:
-        """Its stderr goes to this process's."""
-        return ""
+        """The end of its stderr."""
+        return self._end.decode(errors="replace")
 
 
 class FakeBackend:
@@ -122,6 +133,7 @@ class FakeBackend:
             str(GUEST),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
             cwd=folder,
             env={"PATH": os.environ["PATH"], "QUELEA_WORK": f"{folder}/work", "QUELEA_PRELOAD": self._preload},
             start_new_session=True,
