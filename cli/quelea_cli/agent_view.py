@@ -11,7 +11,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from quelea_cli.gateway import Event, Json
-from quelea_cli.output import minute, say, shortened
+from quelea_cli.output import minute, say, shorten
 
 _LINES = 30
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -28,7 +28,7 @@ def show_event(console: Console, event: Event) -> None:
         about = data.get("query") or data.get("need") or data.get("name") or data.get("task") or ""
         by = "" if data.get("by") == "model" else " (by rule)"
         say(console)
-        say(console, f"Step {data['step']} · {data['action']}{by}  {shortened(plain(about), 200)}", "bold cyan")
+        say(console, f"Step {data['step']} · {data['action']}{by}  {shorten(plain(about), 200)}", "bold cyan")
     elif event.name == "code":
         _block(console, data["code"], "python")
     elif event.name == "output":
@@ -37,7 +37,7 @@ def show_event(console: Console, event: Event) -> None:
         say(console, f"  plot: {data['name']}", "green")
     elif event.name == "reflection":
         for insight in data.get("insights", []):
-            say(console, f"  → {shortened(plain(insight))}", "yellow")
+            say(console, f"  → {shorten(plain(insight))}", "yellow")
         if data.get("plan"):
             _plan(console, f"Plan, revised ({data['result']})", data["plan"])
     elif event.name == "error":
@@ -47,7 +47,7 @@ def show_event(console: Console, event: Event) -> None:
 def _plan(console: Console, title: str, plan: list[Json]) -> None:
     say(console, title, "bold")
     for number, step in enumerate(plan, start=1):
-        say(console, f"  {number}. {step['action']}: {shortened(plain(step['task']), 160)}")
+        say(console, f"  {number}. {step['action']}: {shorten(plain(step['task']), 160)}")
 
 
 def _output(console: Console, data: Json) -> None:
@@ -113,7 +113,7 @@ def show_answer(console: Console, run: Json, url: str) -> None:
 
 def show_run_line(console: Console, run: Json) -> None:
     """A run in one line."""
-    line = f"{run['id']}  {minute(run['created'])}  {run['state']:<11}  {shortened(plain(run['question']), 80)}"
+    line = f"{run['id']}  {minute(run['created'])}  {run['state']:<11}  {shorten(plain(run['question']), 80)}"
     if console.is_terminal:
         console.print(Text(line, style="" if run["state"] == "finished" else "dim"))
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from quelea_cli.commands.ask import streamed
+from quelea_cli.commands.ask import stream_answer
 from quelea_cli.commands.ingest import find_files, run, summary
 from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.gateway import Gateway, Json
@@ -67,23 +67,27 @@ def show(gateway: Gateway, samples: Path, console: Console, *, judged: bool = Tr
     say(console, f"{summary(uploads, 0)}, {time.monotonic() - began:.0f} s")
     faults = [f"{upload.path}: {upload.error}" for upload in uploads if upload.error]
     say(console, f"\n2. {len(local)} questions to the documents", "bold")
-    faults += asked(gateway, local, console, judged=judged)
+    faults += ask_questions(gateway, local, console, judged=judged)
     # Before the question that nothing answers: its search of the web may find the same pages useful.
     for question in (one for one in questions if one.web):
         say(console, "\n3. A question that the documents do not answer, and the web does", "bold")
         faults += through_the_web(gateway, question, console, judged=judged)
     say(console, "\n4. A question that nothing here answers", "bold")
-    faults += asked(gateway, unknown, console, judged=judged)
+    faults += ask_questions(gateway, unknown, console, judged=judged)
     if faults:
         raise CliError("The demo failed: " + "; ".join(faults))
 
 
-def asked(gateway: Gateway, questions: list[DemoQuestion], console: Console, *, judged: bool = True) -> list[str]:
+def ask_questions(
+    gateway: Gateway, questions: list[DemoQuestion], console: Console, *, judged: bool = True
+) -> list[str]:
     """Ask one after the other; what did not go as it should."""
     faults = []
     for question in questions:
         say(console, f"\n{question.about}\n> {question.question}", "bold magenta")
-        faults += check(gateway, question, streamed(console, gateway, {"question": question.question}), judged=judged)
+        faults += check(
+            gateway, question, stream_answer(console, gateway, {"question": question.question}), judged=judged
+        )
     return faults
 
 
@@ -91,12 +95,12 @@ def through_the_web(gateway: Gateway, question: DemoQuestion, console: Console, 
     """Ask, wait until the useful pages are documents, ask again; what did not go as it should."""
     say(console, f"\n{question.about}\n> {question.question}", "bold magenta")
     body = {"question": question.question}
-    first = streamed(console, gateway, body)
+    first = stream_answer(console, gateway, body)
     faults = check(gateway, question, first, judged=judged)
     if first["route"] != "local+web" or (judged and all(one["source"] != "web" for one in first["citations"])):
         return [*faults, f"“{question.question}” was not answered from the web (route {first['route']})"]
     began = time.monotonic()
-    pages = refreshed(gateway, question.question)
+    pages = wait_for_pages(gateway, question.question)
     kept = [page for page in pages if page["state"] == "kept"]
     say(console, f"\nIn the background, {time.monotonic() - began:.1f} s:", "bold")
     for page in pages:
@@ -104,7 +108,7 @@ def through_the_web(gateway: Gateway, question: DemoQuestion, console: Console, 
     if not kept:
         return [*faults, "no page of the web flowed back into the knowledge base"]
     say(console, f"\nThe same question again\n> {question.question}", "bold magenta")
-    second = streamed(console, gateway, body)
+    second = stream_answer(console, gateway, body)
     faults += check(gateway, question, second, judged=judged)
     if second["route"] != "local":
         faults.append(f"“{question.question}” was not answered locally the second time (route {second['route']})")
@@ -113,7 +117,7 @@ def through_the_web(gateway: Gateway, question: DemoQuestion, console: Console, 
     return faults
 
 
-def refreshed(gateway: Gateway, question: str) -> list[Json]:
+def wait_for_pages(gateway: Gateway, question: str) -> list[Json]:
     """The pages that were useful for a question, once those that need no approval are documents."""
     end = time.monotonic() + _REFRESH_SECONDS
     while time.monotonic() < end:

@@ -59,7 +59,7 @@ def minute(moment: str | None) -> str:
     return (moment or "")[:16].replace("T", " ")
 
 
-def shortened(text: str, limit: int = QUOTE_SHOWN) -> str:
+def shorten(text: str, limit: int = QUOTE_SHOWN) -> str:
     """On one line, cut with an ellipsis."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
@@ -125,16 +125,16 @@ def show_grounding(console: Console, grounding: Json) -> None:
         say(console, f"computed: {line}", "dim")
     for sentence in grounding.get("sentences", []):
         if sentence["verdict"] in _DOUBTS:
-            say(console, f"{_DOUBTS[sentence['verdict']]}: {shortened(sentence['text'])}", "yellow")
+            say(console, f"{_DOUBTS[sentence['verdict']]}: {shorten(sentence['text'])}", "yellow")
     for text in grounding.get("withheld", []):
-        say(console, f"withheld: {shortened(text)}", "yellow")
+        say(console, f"withheld: {shorten(text)}", "yellow")
 
 
 def show_sources(console: Console, answer: Json, page_url: Callable[[Json], str]) -> None:
     """Citations, further reading, the web, verdicts, notices, failed checks and timings of an answer."""
     for citation in answer.get("citations", []):
         say(console, f"[{citation['number']}] {source_line(citation)}", "bold cyan")
-        say(console, f"    “{shortened(citation['quote'])}”")
+        say(console, f"    “{shorten(citation['quote'])}”")
         say(console, f"    {page_url(citation)}", "dim")
         if citation.get("source") == "web" and citation.get("uri"):
             say(console, f"    {citation['uri']}", "dim")

@@ -63,14 +63,14 @@ def table(text: str) -> str:
             elif any(other.startswith(f"{path}.") and not FREE.match(other) for other in comments(text)):
                 shown = ""
             else:
-                shown = _shown(default)
+                shown = _format_default(default)
         else:
-            shown = _shown(default)
+            shown = _format_default(default)
         rows.append(f"| `{path}` | {shown} | {comment.replace('|', '&#124;')} |")
     return "\n".join(rows)
 
 
-def _shown(default: Any) -> str:
+def _format_default(default: Any) -> str:
     text = json.dumps(default, ensure_ascii=False)
     return f"`{text}`" if len(text) <= _LONGEST_DEFAULT else "see `values.yaml`"
 

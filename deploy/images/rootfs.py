@@ -49,7 +49,7 @@ class Machine(Exception):
     """This machine lacks what a base image is made of."""
 
 
-def _linked(paths: list[Path]) -> list[Path]:
+def _find_linked(paths: list[Path]) -> list[Path]:
     # What the dynamic linker would load, by absolute path; one ldd for all, since each call costs a process a file.
     done = subprocess.run(["ldd", *map(str, paths)], capture_output=True, text=True, check=False)  # noqa: S603, S607 - the machine's own files
     missing = set(re.findall(r"^\s*(\S+) => not found", done.stdout, re.MULTILINE))
@@ -69,7 +69,7 @@ def _libraries(roots: list[Path]) -> dict[str, Path]:
     # An interpreter built by hand has its libpython beside it: in the image it lies where the linker looks.
     usual = Path(known["libc.so.6"]).parent
     files: dict[str, Path] = {}
-    for found in sorted({*_linked([*roots, *wheels]), *wheels}):
+    for found in sorted({*_find_linked([*roots, *wheels]), *wheels}):
         folder = found.parent if str(found).startswith(("/lib", "/usr/lib")) else usual
         files[f"{folder}/{found.name}".lstrip("/")] = found.resolve()
     return files

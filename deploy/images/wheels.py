@@ -64,7 +64,7 @@ def _folder(name: str, needs: list[str]) -> Path:
     return CACHE / "wheels" / f"{name}-{key}"
 
 
-def _collected(name: str, needs: list[str], *options: str) -> Path:
+def _collect(name: str, needs: list[str], *options: str) -> Path:
     folder = _folder(name, needs)
     if not folder.is_dir():
         unfinished = folder.with_suffix(".part")
@@ -101,9 +101,9 @@ def fetch(folders: list[str], *, torch: bool = False) -> None:
     missing = {name: needs for name, needs in wanted.items() if not _folder(name, needs).is_dir()}
     if len(missing) < 2:
         return
-    everything = _collected("fetched", sorted({need for needs in missing.values() for need in needs}))
+    everything = _collect("fetched", sorted({need for needs in missing.values() for need in needs}))
     for name, needs in missing.items():
-        _collected(name, needs, "--no-index", "--find-links", str(everything))
+        _collect(name, needs, "--no-index", "--find-links", str(everything))
     shutil.rmtree(everything)
 
 
@@ -115,19 +115,19 @@ def _name_needs(folder: str, *, torch: bool) -> tuple[str, list[str]]:
 
 def pip_wheel() -> Path:
     """A folder with pip's own wheel."""
-    return _collected("pip", [PIP], "--no-deps")
+    return _collect("pip", [PIP], "--no-deps")
 
 
 def shared() -> Path:
     """A folder with what every service has: the dependencies of the two shared packages."""
-    return _collected("shared", sorted([*_requirements(SHARED), *FOR_BASE]))
+    return _collect("shared", sorted([*_requirements(SHARED), *FOR_BASE]))
 
 
 def libraries(folder: str, *, torch: bool = False, cuda: bool = False) -> list[Path]:
     """Wheels of what one service has beside the shared ones; `torch`: with the extra of that name, where it has one;
     `cuda` allows those that are gigabytes large."""
     service = Path(folder).name
-    everything = _collected(*_name_needs(folder, torch=torch or cuda))
+    everything = _collect(*_name_needs(folder, torch=torch or cuda))
     common = {wheel.name for wheel in shared().iterdir()}
     chosen = sorted(wheel for wheel in everything.iterdir() if wheel.name not in common)
     if not cuda and any(wheel.name.startswith(("nvidia_", "triton-")) for wheel in chosen):

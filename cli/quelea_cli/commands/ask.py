@@ -29,7 +29,7 @@ from quelea_cli.output import (
     consoles,
     print_json,
     say,
-    shortened,
+    shorten,
     show_reading,
     show_route,
     show_sources,
@@ -95,7 +95,7 @@ def ask(
         elif as_json:
             print_json(gateway.request("POST", "/v1/ask", json=body))
         elif stream:
-            streamed(out, gateway, body)
+            stream_answer(out, gateway, body)
         else:
             whole(out, gateway, body)
 
@@ -123,7 +123,7 @@ def whole(out: Console, gateway: Gateway, body: Json) -> Json:
     return answer
 
 
-def streamed(out: Console, gateway: Gateway, body: Json) -> Json:
+def stream_answer(out: Console, gateway: Gateway, body: Json) -> Json:
     """Ask and print as it comes; returns the answer."""
     answer: Json | None = None
     wrote = ""
@@ -175,7 +175,7 @@ def search(
         for number, passage in enumerate(found["passages"], start=1):
             scores = f"score {passage['score']:.3f}, cosine {passage['cosine']:.3f}"
             say(out, f"{number}. {source_line(passage)} ({scores})", "bold cyan")
-            say(out, f"   {shortened(passage['text'])}")
+            say(out, f"   {shorten(passage['text'])}")
             say(out, f"   {gateway.page_url(passage)}", "dim")
         if not found["passages"]:
             say(out, "Nothing found; `quelea docs` lists what is in the knowledge base.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quelea_cli.commands.ask import AsOf, Route, streamed
+from quelea_cli.commands.ask import AsOf, Route, stream_answer
 from quelea_cli.errors import CliError
 from quelea_cli.gateway import Json
 from quelea_cli.options import DEFAULT_URL, ApiKey, Companies, Languages, Url, connect, filters
@@ -43,7 +43,7 @@ def chat(
                 say(out, "A new conversation.", "dim")
                 continue
             try:
-                answer = streamed(out, gateway, {**settings, "question": question, "history": trimmed(history)})
+                answer = stream_answer(out, gateway, {**settings, "question": question, "history": trim(history)})
             except CliError as error:
                 say(problems, error.message, "red")
                 continue
@@ -58,7 +58,7 @@ def _read() -> str:
         return ""
 
 
-def trimmed(history: list[Json]) -> list[Json]:
+def trim(history: list[Json]) -> list[Json]:
     """The newest turns that a gateway takes, whole ones; the first is the user's."""
     kept = history[-_MOST_TURNS:]
     while sum(len(turn["content"]) for turn in kept) > _MOST_CHARS:

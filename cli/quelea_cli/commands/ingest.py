@@ -188,14 +188,14 @@ def run(
             return
         ended += 1
         if not short or upload.error:
-            say(console, ended_line(upload))
+            say(console, outcome_line(upload))
         elif ended % 10 == 0:
             say(console, f"{ended} of {len(uploads)} documents")
 
     _follow(gateway, uploads, metadata, note)
 
 
-def ended_line(upload: Upload) -> str:
+def outcome_line(upload: Upload) -> str:
     """What became of a file, in one line."""
     if upload.error:
         return f"failed  {upload.name}: {upload.error}"
@@ -233,7 +233,7 @@ def _with_bars(gateway: Gateway, uploads: list[Upload], metadata: Json, console:
                 progress.advance(whole)
                 progress.update(whole, count=f"{progress.tasks[0].completed:.0f}/{len(uploads)}")
                 if upload.error:
-                    progress.console.print(ended_line(upload), style="red", markup=False)
+                    progress.console.print(outcome_line(upload), style="red", markup=False)
             elif state == "running":
                 if name not in bars:
                     bars[name] = progress.add_task(upload.url or upload.path.name, total=None, count="")

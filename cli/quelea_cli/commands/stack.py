@@ -97,7 +97,7 @@ def up(
 ) -> None:
     """Run everything: redis, embedder, retriever, search, worker, generator, gateway. Ctrl-C ends it."""
     if detach:
-        _detached(home, start_seconds)
+        _detach(home, start_seconds)
         return
     options = Options(
         host=host,
@@ -158,7 +158,7 @@ def serve(
         stale = home.end_stale()
         if stale:
             say(err, f"Ended what an earlier run had left: {', '.join(stale)}.", "yellow")
-        options = _completed(options)
+        options = _complete(options)
         logs = Logs(home.logs, sys.stderr if terminal_level else None, terminal_level or "info")
         try:
             services = plan(home, options, os.environ)
@@ -219,7 +219,7 @@ async def first_of(*works: Coroutine[Any, Any, object]) -> None:
         task.result()
 
 
-def _completed(options: Options) -> Options:
+def _complete(options: Options) -> Options:
     """With the port and the encoder settled."""
     port = options.port
     if not port:
@@ -246,7 +246,7 @@ def encoder() -> Path | str:
     return folder
 
 
-def _detached(home_dir: Path, start_seconds: float) -> None:
+def _detach(home_dir: Path, start_seconds: float) -> None:
     """Run the same command again, cut off from this terminal, and wait until it is ready."""
     home = Home(home_dir)
     with home.locked():

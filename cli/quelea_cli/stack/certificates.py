@@ -28,7 +28,7 @@ class Authority:
 
     def __init__(self, name: str = "Quelea on this machine") -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _named(name)
+        self._name = _name_of(name)
         now = datetime.datetime.now(datetime.UTC)
         self._certificate = (
             x509.CertificateBuilder(self._name, self._name, self._key.public_key(), x509.random_serial_number())
@@ -53,7 +53,7 @@ class Authority:
         hosts: list[x509.GeneralName] = [x509.DNSName(name) for name in (*names, "localhost")]
         hosts.append(x509.IPAddress(ipaddress.ip_address("127.0.0.1")))
         certificate = (
-            x509.CertificateBuilder(self._name, _named(names[0]), key.public_key(), x509.random_serial_number())
+            x509.CertificateBuilder(self._name, _name_of(names[0]), key.public_key(), x509.random_serial_number())
             .not_valid_before(min(end, datetime.datetime.now(datetime.UTC)) - _LATE_CLOCK)
             .not_valid_after(end)
             .add_extension(x509.SubjectAlternativeName(hosts), critical=False)
@@ -81,5 +81,5 @@ class Authority:
         return folder
 
 
-def _named(name: str) -> x509.Name:
+def _name_of(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])

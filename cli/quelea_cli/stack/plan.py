@@ -149,9 +149,9 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
     ]
     if not options.tls:
         return services
-    from quelea_cli.stack.secure import secured  # noqa: PLC0415  # cryptography loads slowly, and few need it
+    from quelea_cli.stack.secure import secure_services  # noqa: PLC0415  # cryptography loads slowly, and few need it
 
-    return secured(home.run / "tls", services)
+    return secure_services(home.run / "tls", services)
 
 
 def _stack_secret(home: Home) -> str:

@@ -30,7 +30,7 @@ _SERVERS = {"door": "MARKET", **{prefix.lower(): prefix for prefix in CALLERS if
 _CLIENTS = ("gateway", "worker", "beat")
 
 
-def secured(folder: Path, services: Sequence[Service]) -> list[Service]:
+def secure_services(folder: Path, services: Sequence[Service]) -> list[Service]:
     """The same services, each of ours with a certificate, a list of its callers, and a plain port for its probe.
 
     Args:

@@ -11,7 +11,7 @@ _WORD = r"(?:[A-Z][\w&-]*|and|of|the|for|in|to|&)"
 _LONGEST = 7
 
 
-def asked_for(question: str) -> tuple[str, ...]:
+def find_abbreviations(question: str) -> tuple[str, ...]:
     """Words of a question that are written like abbreviations, three to six capitals; each once."""
     return tuple(dict.fromkeys(_ASKED.findall(question)))
 

@@ -47,7 +47,7 @@ def _companies(*, everyday: bool) -> list[tuple[tuple[str, ...], tuple[str, ...]
     return found
 
 
-def glossed(text: str) -> list[str]:
+def gloss_phrases(text: str) -> list[str]:
     """What the text speaks of, in the other language, in its order, each phrase once; longest matches win."""
     return list(dict.fromkeys(phrase for phrases in known_phrases(text)[0] for phrase in phrases))
 

@@ -76,9 +76,9 @@ class Languages:
             if words_apart in (None, self._file(code, "language")["words_apart"])
             for one in ([value] if isinstance(value, str) else value)
         ]
-        return "|".join(self._filled(one) for one in patterns) or r"(?!)"
+        return "|".join(self._fill(one) for one in patterns) or r"(?!)"
 
-    def _filled(self, pattern: str) -> str:
+    def _fill(self, pattern: str) -> str:
         return _SLOT.sub(lambda match: f"(?:{self.alternatives(f'periods.{match[1]}')})", pattern)
 
     def months(self) -> dict[str, int]:

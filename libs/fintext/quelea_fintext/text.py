@@ -69,7 +69,7 @@ def words(text: str) -> list[str]:
     return found
 
 
-def tagged(text: str) -> list[tuple[str, str]]:
+def tag_words(text: str) -> list[tuple[str, str]]:
     """Words of a Chinese text in order, each with jieba's part of speech: n… a noun, ns a place, nt an organisation."""
     return [(word, kind) for word, kind in rjieba.tag(text) if word.strip()]
 

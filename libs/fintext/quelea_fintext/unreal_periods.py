@@ -82,7 +82,7 @@ class Unreal:
     """Centuries before or after any report."""
 
 
-def spoken_of(period: str, texts: Iterable[str]) -> bool:
+def is_spoken_of(period: str, texts: Iterable[str]) -> bool:
     """Whether a text names the year of a period: a forecast may be asked for."""
     years = set(_ANY_YEAR.findall(period))
     said = [re.compile(rf"(?<![\d.,]){year}(?!\d|[.,]\d)") for year in years]

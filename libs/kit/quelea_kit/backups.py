@@ -72,7 +72,7 @@ class Backup:
     @contextlib.contextmanager
     def file(self, name: str) -> Iterator[_Hashing]:
         """A file of it, to be written; it counts when the block ends without an error."""
-        _checked(name)
+        _check_name(name)
         with self._storage.writer(f"{self.name}/{name}", direct=True) as opened:
             hashing = _Hashing(opened)
             yield hashing
@@ -118,7 +118,7 @@ class Kept:
         try:
             self.manifest: dict[str, Any] = json.loads(self._storage.read(f"{self._folder}{_MANIFEST}"))
             files = {
-                _checked(name): (int(of["bytes"]), str(of["sha256"])) for name, of in self.manifest["files"].items()
+                _check_name(name): (int(of["bytes"]), str(of["sha256"])) for name, of in self.manifest["files"].items()
             }
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(f"The manifest of {self.name} cannot be read: {error}") from error
@@ -126,16 +126,16 @@ class Kept:
             raise InvalidInput(f"{self.name} is no backup of kind {kind} that this release can read.")
         self.files = files
         for name, (size, digest) in files.items():
-            if self._measured(name) != (size, digest):
+            if self._measure(name) != (size, digest):
                 raise InvalidInput(f"{self.name} is damaged: {name} is not as its manifest says. Nothing was changed.")
 
     @contextlib.contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
         """A file of it, to be read."""
-        with self._storage.opened(f"{self._folder}{_checked(name)}") as file:
+        with self._storage.opened(f"{self._folder}{_check_name(name)}") as file:
             yield file
 
-    def _measured(self, name: str) -> tuple[int, str] | None:
+    def _measure(self, name: str) -> tuple[int, str] | None:
         size, digest = 0, hashlib.sha256()
         try:
             with self.open(name) as file:
@@ -168,7 +168,7 @@ def _complete(storage: Storage, kind: str) -> list[str]:
     return [name for name in _of_kind(storage, kind) if storage.exists(f"{name}/{_MANIFEST}")]
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     if not _FILE.fullmatch(name) or name == _MANIFEST:
         raise InvalidInput(f"{name!r} is no name of a file in a backup.")
     return name

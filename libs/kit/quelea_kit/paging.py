@@ -18,7 +18,7 @@ DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
 
 
-def checked_page_size(page_size: int) -> int:
+def check_page_size(page_size: int) -> int:
     """The page size that a request asks for; 0 means 100. Raises InvalidInput outside 1 to 1000."""
     if page_size > MAX_PAGE_SIZE or page_size < 0:
         raise InvalidInput(

@@ -38,7 +38,7 @@ def server_span(method: str, context: grpc.aio.ServicerContext[Any, Any]) -> Ite
         yield span
 
 
-def ended(span: Span, code: str, error: BaseException | None = None) -> None:
+def record_end(span: Span, code: str, error: BaseException | None = None) -> None:
     """Say of a server's span how its call ended: a code's name, and what it was that failed."""
     if not span.is_recording():
         return

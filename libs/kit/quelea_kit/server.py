@@ -26,7 +26,7 @@ from quelea_kit.disk import Disk
 from quelea_kit.errors import DeadlineExceeded, DiskFull, InvalidInput, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
-from quelea_kit.rpc_tracing import ended, server_span
+from quelea_kit.rpc_tracing import record_end, server_span
 from quelea_kit.settings import ServiceSettings
 from quelea_kit.tls import Callers, Folder, from_environment
 from quelea_kit.wire_errors import abort
@@ -107,11 +107,11 @@ class _Guard(grpc.aio.ServerInterceptor):
     @contextlib.asynccontextmanager
     async def _call(self, method: str, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[None]:
         with server_span(method, context) as span:
-            async with self._counted(method, context, span):
+            async with self._count_call(method, context, span):
                 yield
 
     @contextlib.asynccontextmanager
-    async def _counted(
+    async def _count_call(
         self, method: str, context: grpc.aio.ServicerContext[Any, Any], span: Span
     ) -> AsyncIterator[None]:
         started, code = time.perf_counter(), "OK"
@@ -150,7 +150,7 @@ class _Guard(grpc.aio.ServerInterceptor):
             log.exception("rpc_failed", method=method)
             await abort(context, QueleaError("Internal error; the service's log has it under this trace."))
         finally:
-            ended(span, code, failed)
+            record_end(span, code, failed)
             self._calls -= 1
             RPC_IN_FLIGHT.labels(method).dec()
             RPC_SECONDS.labels(method, code).observe(time.perf_counter() - started)

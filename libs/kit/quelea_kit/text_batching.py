@@ -30,7 +30,7 @@ async def batch_text(
     loop, due = asyncio.get_running_loop(), 0.0
     try:
         while events := await reading.take(due):
-            for event in _joined(events, text, made):
+            for event in _join(events, text, made):
                 yield event
             due = loop.time() + seconds
     finally:
@@ -99,7 +99,7 @@ class _Reading(Generic[T]):
             await close()
 
 
-def _joined(events: Iterable[T], text: Callable[[T], str | None], made: Callable[[str], T]) -> Iterator[T]:
+def _join(events: Iterable[T], text: Callable[[T], str | None], made: Callable[[str], T]) -> Iterator[T]:
     pieces: list[str] = []
     for event in events:
         piece = text(event)

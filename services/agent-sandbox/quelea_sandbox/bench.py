@@ -107,7 +107,7 @@ async def _ours(settings: SandboxSettings, rounds: int, callers: int) -> None:
         await service.stop()
 
 
-def _timed(work: Callable[[], object], rounds: int) -> list[float]:
+def _time(work: Callable[[], object], rounds: int) -> list[float]:
     seconds = []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -149,7 +149,7 @@ def main() -> None:
     sys.stdout.write("| what | n | p50 ms | p95 ms |\n|---|---|---|---|\n")
     asyncio.run(_ours(settings, chosen.rounds, chosen.callers))
     for name, code in (("print(1)", PRINT), ("pandas + plot", PLOT)):
-        cold = _timed(lambda code=code: _docker_run(settings.image, code), chosen.cold_rounds)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+        cold = _time(lambda code=code: _docker_run(settings.image, code), chosen.cold_rounds)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
         _line(f"{name}, `docker run` of the same image", cold)
         if chosen.llm_sandbox:
             image = chosen.llm_image or settings.image

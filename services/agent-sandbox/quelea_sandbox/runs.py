@@ -95,7 +95,7 @@ class Runs:
         Raises:
             QueleaError: It did not begin: no container, no session, limits out of bounds, an id in use.
         """
-        with self._registered(request.id) as cancelled:
+        with self._register(request.id) as cancelled:
             if request.session_id:
                 with self._sessions.step(request.session_id, request.tenant) as session:
                     events = self._step(request, session, cancelled)
@@ -118,7 +118,7 @@ class Runs:
         return limits, shape_of(limits, market=market)
 
     @contextlib.contextmanager
-    def _registered(self, run_id: str) -> Iterator[asyncio.Event]:
+    def _register(self, run_id: str) -> Iterator[asyncio.Event]:
         if run_id in self._cancels:
             raise Conflict(f"A run with the id {run_id} is already running.")
         cancelled = self._cancels[run_id] = asyncio.Event()
@@ -134,7 +134,7 @@ class Runs:
         try:
             keeper, warm = await self._pool.take(shape, request.tenant, cancelled)
         except Cancelled as error:
-            yield self._counted(Outcome(Reason.CANCELLED, error.message))
+            yield self._count(Outcome(Reason.CANCELLED, error.message))
             return
         waited = time.monotonic() - asked_at
         metrics.QUEUE_SECONDS.observe(waited)
@@ -214,9 +214,9 @@ class Runs:
         finally:
             running.cancel()
         dropped = outcome.dropped_output_bytes + buffer.dropped
-        yield self._counted(replace(outcome, dropped_output_bytes=dropped))
+        yield self._count(replace(outcome, dropped_output_bytes=dropped))
 
-    def _counted(self, outcome: Outcome) -> Outcome:
+    def _count(self, outcome: Outcome) -> Outcome:
         metrics.RUNS.labels(outcome.reason.value).inc()
         metrics.RUN_SECONDS.observe(outcome.usage.wall_seconds)
         log.info(

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from quelea_sandbox.core.bpf import compiled
+from quelea_sandbox.core.bpf import compile_profile
 
 _HERE = Path(__file__).parent
 _TYPES = 0xF
@@ -41,7 +41,7 @@ def filter_for_pods(*, tcp: bool) -> bytes:
     """The filter that a pod gives to itself when its limits are set, for x86-64. TCP: for the market-data door."""
     profile = _profile()
     profile["syscalls"] += _tcp() if tcp else []
-    return compiled(profile, json.loads((_HERE / "syscalls_x86_64.json").read_text(encoding="utf-8")))
+    return compile_profile(profile, json.loads((_HERE / "syscalls_x86_64.json").read_text(encoding="utf-8")))
 
 
 def _profile() -> dict[str, Any]:

@@ -85,7 +85,7 @@ class SandboxService(pb_grpc.SandboxServiceServicer):
         """Take a container and keep it."""
         tenant, token = _tenant(request.tenant), _token(request.market_token)
         market = bool(self._market(request.network, token, required=True))
-        limits, shape = self._runs.container_of(_asked(request.limits), market=market)
+        limits, shape = self._runs.container_of(_requested_limits(request.limits), market=market)
         idle = request.idle_seconds or self._settings.session_idle_seconds
         if not 0 < idle <= self._settings.max_session_idle_seconds:
             raise InvalidInput(
@@ -162,7 +162,7 @@ class SandboxService(pb_grpc.SandboxServiceServicer):
             tenant=_tenant(request.tenant),
             session_id=request.session_id,
             files=files,
-            asked=_asked(request.limits),
+            asked=_requested_limits(request.limits),
             market=self._market(request.network, token, required=not request.session_id),
             market_token=token,
         )
@@ -215,7 +215,7 @@ class SandboxService(pb_grpc.SandboxServiceServicer):
         )
 
 
-def _asked(limits: pb.Limits) -> tuple[tuple[str, float], ...]:
+def _requested_limits(limits: pb.Limits) -> tuple[tuple[str, float], ...]:
     named = ((field.name, getattr(limits, field.name)) for field in pb.Limits.DESCRIPTOR.fields)
     return tuple((name, value) for name, value in named if value)
 

@@ -10,7 +10,7 @@ from typing import Any
 import grpc
 from quelea.gateway.v1 import agent_pb2, agent_pb2_grpc
 from quelea_kit.errors import NotFound
-from quelea_kit.paging import checked_page_size
+from quelea_kit.paging import check_page_size
 
 from quelea_gateway.core.agent import run_requests
 from quelea_gateway.core.agent.files import stored_name_of
@@ -144,7 +144,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     ) -> agent_pb2.ListRunsResponse:
         """The caller's, newest first; without answers."""
         with self._gateway.admitted(context) as name:
-            page_size = checked_page_size(request.page_size)
+            page_size = check_page_size(request.page_size)
             found, next_page_token = await self._gateway.analyst.runs().page(name, page_size, request.page_token)
             shown = [run_to_wire(one.changed(answer=None)) for one in found]
             return agent_pb2.ListRunsResponse(runs=shown, next_page_token=next_page_token)

@@ -145,8 +145,8 @@ async def _upload(
         for part in told["parts"]:
             name = str(part["collection"])
             if name not in names:
-                there = await client.collection_exists(_renamed(name, told, settings))
-                names[name] = "" if there else _renamed(name, told, settings)
+                there = await client.collection_exists(_rename(name, told, settings))
+                names[name] = "" if there else _rename(name, told, settings)
     for part in told["parts"]:
         into, file = names[str(part["collection"])], str(part["file"])
         if into:
@@ -156,7 +156,7 @@ async def _upload(
     return live
 
 
-def _renamed(name: str, told: dict[str, Any], settings: Settings) -> str:
+def _rename(name: str, told: dict[str, Any], settings: Settings) -> str:
     return settings.qdrant_collection + name.removeprefix(str(told["base"]))
 
 

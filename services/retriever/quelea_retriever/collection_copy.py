@@ -68,7 +68,7 @@ class Copier:
         """Take over what the target has of a time when it was live itself: it may be overwritten and removed."""
         for record in await self._target.records():
             if not record.copied:
-                await self._target.put_record(_copied(record))
+                await self._target.put_record(_as_copied(record))
 
     async def round(self) -> int:
         """Make the target as the source is now; how many documents were another there.
@@ -103,7 +103,7 @@ class Copier:
             made = await vectorise(record.facts, part, self._embed, header=self._header, version=record.version)
             await self._target.put_passages(made, written=time.time())
             self.passages += len(part)
-        await self._target.put_record(_copied(record))
+        await self._target.put_record(_as_copied(record))
         if before is not None and before.version != record.version:
             await self._target.delete_passages(before.version)
 
@@ -137,5 +137,5 @@ class Copier:
             self._say(f"{done} of {total} passages, {rate:.0f} a second")
 
 
-def _copied(record: DocumentRecord) -> DocumentRecord:
+def _as_copied(record: DocumentRecord) -> DocumentRecord:
     return DocumentRecord(record.version, record.facts, record.committed, copied=True)

@@ -10,7 +10,7 @@ from datetime import date
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.text import normalise
 
-from quelea_retriever.core.filings import known_by
+from quelea_retriever.core.filings import is_known_by
 from quelea_retriever.core.model import DocumentFacts
 
 _NOT_A_LETTER = re.compile(r"[\W_]+")
@@ -46,7 +46,7 @@ class DocumentFilter:
             and _any(self.languages, (facts.language,))
             and _any(self.periods, period_names(facts))
             and self._published(facts)
-            and (self.known_by is None or known_by(facts, self.known_by))
+            and (self.known_by is None or is_known_by(facts, self.known_by))
         )
 
     def _published(self, facts: DocumentFacts) -> bool:
@@ -66,7 +66,7 @@ def fold(value: str) -> str:
     return _NOT_A_LETTER.sub("", normalise(value))
 
 
-def folded(values: Iterable[str]) -> frozenset[str]:
+def fold_all(values: Iterable[str]) -> frozenset[str]:
     """fold() of each, without those that nothing is left of."""
     return frozenset(filter(None, map(fold, values)))
 
@@ -78,4 +78,4 @@ def period_names(facts: DocumentFacts) -> tuple[str, ...]:
 
 
 def _any(wanted: frozenset[str], values: Iterable[str]) -> bool:
-    return not wanted or not wanted.isdisjoint(folded(values))
+    return not wanted or not wanted.isdisjoint(fold_all(values))

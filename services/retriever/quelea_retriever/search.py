@@ -12,7 +12,7 @@ from datetime import date
 
 import numpy as np
 import numpy.typing as npt
-from quelea_fintext.glossary import glossed
+from quelea_fintext.glossary import gloss_phrases
 from quelea_fintext.nouns import in_nouns
 from quelea_fintext.text import language_of
 from quelea_kit.errors import Conflict
@@ -23,7 +23,7 @@ from quelea_retriever.adapters.store import Found, Profile, SparseVector, Store,
 from quelea_retriever.core import language_scales, ranking, search_terms, sparse_vectors
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import Candidate, Hit, Mode, RankText, Reading
-from quelea_retriever.core.question_view import joined
+from quelea_retriever.core.question_view import join_gloss
 from quelea_retriever.core.reading import confirm_missing, read_query
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
@@ -83,7 +83,7 @@ class _Plan:
 
     def with_words(self, query: str, long: Sequence[str]) -> _Plan:
         """The plan that looks for these words too, which are of the language of English filings."""
-        wider = joined(in_nouns(query), long)
+        wider = join_gloss(in_nouns(query), long)
         return replace(
             self,
             asked=wider if self.language == "en" else self.asked,
@@ -126,12 +126,12 @@ class Searcher:
             plan = await asyncio.to_thread(self._prepare, question, snapshot)
             prepared = time.perf_counter()
             found = await self._find(snapshot, vector, plan)
-            if plan.abbreviations and (long := search_terms.spelled_out(plan.abbreviations, found)):
+            if plan.abbreviations and (long := search_terms.spell_out(plan.abbreviations, found)):
                 plan = plan.with_words(question.query, long)
                 known = {one.passage.id for one in found}
                 found += [one for one in await self._find(snapshot, vector, plan) if one.passage.id not in known]
         searched = time.perf_counter()
-        hits, reading = await asyncio.to_thread(_ranked, question, found, plan)
+        hits, reading = await asyncio.to_thread(_rank, question, found, plan)
         ranked = time.perf_counter()
         return Answer(
             hits=hits,
@@ -165,7 +165,7 @@ class Searcher:
             groups = [group for group in reading.groups if group]
         language = language_of(question.query)
         others = snapshot.other_languages(language)
-        gloss = tuple(glossed(in_nouns(question.query))) if others else ()
+        gloss = tuple(gloss_phrases(in_nouns(question.query))) if others else ()
         asked = in_nouns(question.query)
         sparse = search_terms.search_vector(asked, reading)
 
@@ -244,7 +244,7 @@ def _live(hits: list[Found], snapshot: Snapshot) -> list[Candidate]:
     ]
 
 
-def _ranked(question: Question, found: list[Candidate], plan: _Plan) -> tuple[list[Hit], Reading]:
+def _rank(question: Question, found: list[Candidate], plan: _Plan) -> tuple[list[Hit], Reading]:
     confirmed = confirm_missing(plan.reading, found)
     hits = ranking.rank(plan.asked, found, confirmed, question.k, question.mode, question.plain, gloss=plan.gloss)
     return hits, confirmed
@@ -253,10 +253,10 @@ def _ranked(question: Question, found: list[Candidate], plan: _Plan) -> tuple[li
 def _rank_texts(query: str, texts: Sequence[RankText], cosines: npt.NDArray[np.float64]) -> list[Ranked]:
     documents = [sparse_vectors.sparse_document(t.header, t.section, t.table_head, t.text) for t in texts]
     others = language_scales.foreign([language_of(f"{t.header} {t.text}") for t in texts], language_of(query))
-    asked = search_terms.search_vector(query, Reading(), glossed(query) if others.any() else ())
+    asked = search_terms.search_vector(query, Reading(), gloss_phrases(query) if others.any() else ())
     overlaps = _overlaps(asked, documents)
     # Not ranking.rank itself, which leaves out near-duplicates: here every text gets its place.
-    scores = ranking.fused_scores(cosines, overlaps, others)
+    scores = ranking.fuse_scores(cosines, overlaps, others)
     return [(int(i), float(scores[i]), float(cosines[i])) for i in np.argsort(-scores, kind="stable")]
 
 

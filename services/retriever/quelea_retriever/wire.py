@@ -20,7 +20,7 @@ from quelea_kit.text_fields import check_length
 
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import DocumentFacts, Hit, Mode, PassageRecord, Provenance, RankText, Reading
-from quelea_retriever.filters import DocumentFilter, folded
+from quelea_retriever.filters import DocumentFilter, fold_all
 
 MAX_K = 200
 MAX_TEXTS = 50
@@ -82,7 +82,7 @@ def filters_in(filters: retriever_pb2.Filters) -> DocumentFilter:
     fields: dict[str, Any] = {}
     for field in ("companies", "tickers", "document_types", "periods", "languages"):
         values = getattr(filters, field)
-        fields[field] = folded(values)
+        fields[field] = fold_all(values)
         if values and not fields[field]:
             raise InvalidInput(f"filters.{field} has only blank values.", details={"field": f"filters.{field}"})
     since = day_in(filters.published_from, "filters.published_from")

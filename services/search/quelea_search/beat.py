@@ -21,7 +21,7 @@ from quelea_search.settings import SearchSettings
 log = get_logger(__name__)
 
 
-def scheduled(settings: SearchSettings) -> Celery:
+def make_beat(settings: SearchSettings) -> Celery:
     """The application with the beat's schedule."""
     app = make_app(settings)
     app.conf.beat_schedule = {
@@ -47,7 +47,7 @@ def main() -> None:
         log.warning("beat_has_nothing_to_do", why="this deployment has no web (QUELEA_SEARCH_WEB)")
     log.info("beat_starts", every_seconds=settings.reread_seconds)
     signals.setup_logging.connect(lambda **_: None, weak=False)  # ours stays
-    Beat(app=scheduled(settings), scheduler="celery.beat:Scheduler", redirect_stdouts=False, quiet=True).run()
+    Beat(app=make_beat(settings), scheduler="celery.beat:Scheduler", redirect_stdouts=False, quiet=True).run()
 
 
 if __name__ == "__main__":

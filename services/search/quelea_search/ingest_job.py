@@ -35,7 +35,7 @@ async def run_job(parts: WorkerComponents, job_id: str) -> None:
     """
     if not await _has_space(parts):
         return  # the reaper sends another message
-    job = await asyncio.to_thread(parts.store.claim, job_id, owner.me(), owner.gone)
+    job = await asyncio.to_thread(parts.store.claim, job_id, owner.me(), owner.has_ended)
     if job is None:
         log.info("job_not_claimed", job=job_id)
         return

@@ -64,7 +64,7 @@ class Reaper:
     def _recover(self) -> None:
         """Jobs whose worker has vanished go back into the queue, or fail."""
         for job in self._shared.store.in_state(JobState.RUNNING):
-            changed = self._shared.store.recover(job.id, owner.gone)
+            changed = self._shared.store.recover(job.id, owner.has_ended)
             if changed is None:
                 continue
             log.warning("job_recovered", job=job.id, state=changed.state, attempts=changed.attempts, was_at=job.stage)

@@ -13,7 +13,7 @@ import stamina
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.errors import InvalidInput, NotFound, QueleaError, Unavailable
-from quelea_kit.paging import checked_page_size, decode_place, encode_place
+from quelea_kit.paging import check_page_size, decode_place, encode_place
 
 from quelea_search import wire
 from quelea_search.adapters.formats import FORMATS
@@ -134,7 +134,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
 
     async def ListJobs(self, request: pb.ListJobsRequest, context: Context) -> pb.ListJobsResponse:  # noqa: N802  # gRPC name
         """Newest first."""
-        page_size, after = checked_page_size(request.page_size), decode_place(request.page_token)
+        page_size, after = check_page_size(request.page_size), decode_place(request.page_token)
         jobs, last = await asyncio.to_thread(self._shared.store.newest, page_size, after, replayable=request.replayable)
         workers = len(await asyncio.to_thread(self._shared.ledger.workers))
         shown = [wire.job_to_wire(job, workers=workers) for job in jobs]

@@ -94,7 +94,7 @@ class WebPageJob:
         document = await asyncio.to_thread(parts.parse_page, source.with_bytes(data), source.title, source.published)
         await self._attempt.report(stage=Stage.CHUNK, total=len(document.parsed.pages))
         given = wire.facts_of(wire.given_from_text(job.given))
-        facts = _merged(given, document.facts)
+        facts = _merge(given, document.facts)
         self._web = {
             "kind": document.kind,
             "published_source": "user" if given.published else document.published_source,
@@ -240,7 +240,7 @@ class WebPageJob:
             log.warning("page_not_noted", job=job.id, why=str(error))
 
 
-def _merged(given: DocumentFacts, found: DocumentFacts) -> DocumentFacts:
+def _merge(given: DocumentFacts, found: DocumentFacts) -> DocumentFacts:
     """What the user says wins over what the page says."""
     said = {
         item.name: value

@@ -15,7 +15,7 @@ from quelea_search.adapters.web.page_facts import page_facts
 from quelea_search.adapters.web.page_text import decode_page
 from quelea_search.core.chunk import chunk
 from quelea_search.core.errors import EmptyDocument
-from quelea_search.core.media_types import SUFFIXES, sniffed
+from quelea_search.core.media_types import SUFFIXES, sniff
 from quelea_search.core.metadata import read_metadata
 from quelea_search.core.model import DocumentFacts, LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.urls import host_of
@@ -60,7 +60,7 @@ def parse_web_page(
     """
     if fetched.not_modified:
         raise ValueError("a page that has not changed comes without bytes; read the version that is stored")
-    media_type = sniffed("" if fetched.data[:1024].find(b"%PDF-") >= 0 else fetched.media_type, fetched.data[:1024])
+    media_type = sniff("" if fetched.data[:1024].find(b"%PDF-") >= 0 else fetched.media_type, fetched.data[:1024])
     filename = _filename(fetched.final_url, media_type)
     host = host_of(fetched.final_url)
     data, markup = fetched.data, PageFacts()
@@ -88,7 +88,7 @@ def parse_web_page(
         and is_told(fetched.final_url, host, is_article=markup.is_article, dated_path=dated_path)
     ):  # news that only mentions a form: "see our Form 10-K"
         facts = read_metadata(replace(parsed, stated={**said, "document_type": "news"}), filename, None)
-    dated = _dated(parsed, facts, day, fetched, published, today)
+    dated = _find_date(parsed, facts, day, fetched, published, today)
     kind = "filing"
     if not is_form:
         kind = page_kind(
@@ -116,7 +116,7 @@ def parse_web_page(
     )
 
 
-def _dated(
+def _find_date(
     parsed: ParsedDocument, facts: DocumentFacts, day: str, fetched: Fetched, provider: str, today: str
 ) -> _Dated:
     """The page's own statement, then its address, then its text, then the provider's list.

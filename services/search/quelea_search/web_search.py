@@ -210,7 +210,7 @@ class WebSearch:
         )
 
     async def _find(self, asked: WebQuery, seconds: float) -> tuple[Results, list[Problem]]:
-        held = await self._cached(asked)
+        held = await self._find_cached(asked)
         web_metrics.CACHE.labels("results", "hit" if held else "miss").inc()
         if held:
             return held, []
@@ -227,7 +227,7 @@ class WebSearch:
             await self._remember(asked, results)
         return results, problems
 
-    async def _cached(self, asked: WebQuery) -> Results | None:
+    async def _find_cached(self, asked: WebQuery) -> Results | None:
         try:
             async with asyncio.timeout(_REDIS_SECONDS):
                 return await asyncio.to_thread(self._results.get, asked, self._failover.names)

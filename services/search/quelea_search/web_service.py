@@ -31,7 +31,7 @@ class WebSearchRpcs:
         self, request: pb.SearchWebRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.SearchWebResponse:
         """Search, read, choose passages."""
-        query, as_of = _checked(request)
+        query, as_of = _check_request(request)
         if self.web is None:
             raise Conflict("Web search is off; set QUELEA_SEARCH_WEB=true.")
         remaining = context.time_remaining()
@@ -45,7 +45,7 @@ class WebSearchRpcs:
         return answer_to_wire(answer)
 
 
-def _checked(request: pb.SearchWebRequest) -> tuple[str, date | None]:
+def _check_request(request: pb.SearchWebRequest) -> tuple[str, date | None]:
     query = request.query.strip()
     if not query:
         raise InvalidInput("query must not be empty.")

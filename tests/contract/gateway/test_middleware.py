@@ -185,6 +185,11 @@ async def test_foreign_pages_and_foreign_names_are_kept_out(stand, web):
     assert (foreign.status_code, rebound.status_code, own.status_code) == (403, 403, 200)
 
 
+@pytest.mark.parametrize("origin", ["http://[", "http://]", "http://[::1", "//[x]", "null", "http://a:b:c"])
+async def test_an_origin_that_is_no_address_is_a_foreign_one(web, origin):
+    assert (await web.post("/v1/ask", json=ASK, headers={"Origin": origin})).status_code == 403
+
+
 async def test_cross_origin_calls_when_allowed(tmp_path):
     file = tmp_path / "keys.json"
     key = keys.create(file, "desk")

@@ -61,9 +61,9 @@ def test_owners() -> None:
     assert owner.pid_of(owner.me()) == os.getpid()
     assert owner.pid_of("elsewhere|1|2") == 0
     assert owner.pid_of("") == 0
-    assert not owner.gone(owner.me())
-    assert not owner.gone("elsewhere|1|2")
-    assert not owner.gone("")
+    assert not owner.has_ended(owner.me())
+    assert not owner.has_ended("elsewhere|1|2")
+    assert not owner.has_ended("")
     space, pid, started = owner.me().split("|")
-    assert owner.gone(f"{space}|{pid}|{int(started) - 1}")  # the number was used again
-    assert owner.gone(f"{space}|4194305|1")  # above any process id
+    assert owner.has_ended(f"{space}|{pid}|{int(started) - 1}")  # the number was used again
+    assert owner.has_ended(f"{space}|4194305|1")  # above any process id

@@ -17,13 +17,13 @@ def near(*cosines: tuple[int, str, float]) -> tuple[Near, ...]:
 def test_sentences_with_figures_and_of_the_evidences_language_are_not_asked_about() -> None:
     answer = "汽车制造商的需求走强[2]。收入增长了12%。董事会建议拒绝要约！"
 
-    asked = cross_language.wanted(answer, [OTHER, FILING])
+    asked = cross_language.find_comparisons(answer, [OTHER, FILING])
 
     assert [one.sentence for one in asked] == ["汽车制造商的需求走强 。", "董事会建议拒绝要约！"]
     assert [number for number, _ in asked[0].candidates] == [2, 2, 1, 1]  # what is cited first
     assert [number for number, _ in asked[1].candidates] == [1, 2, 1, 2]
-    assert cross_language.wanted("Demand strengthened.", [FILING]) == []
-    assert cross_language.wanted("需求走强。", [FILING, CheckPassage("需求走强。")]) == []
+    assert cross_language.find_comparisons("Demand strengthened.", [FILING]) == []
+    assert cross_language.find_comparisons("需求走强。", [FILING, CheckPassage("需求走强。")]) == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from quelea_cli.commands.chat import trimmed
+from quelea_cli.commands.chat import trim
 
 Run = Callable[..., tuple[int, str, str]]
 PROMPTS = [
@@ -58,12 +58,12 @@ def test_a_question_that_fails_does_not_end_the_chat(gateway: Any, run: Run, mon
 
 def test_a_long_history_keeps_its_newest_turns_whole() -> None:
     history = [{"role": role, "content": f"{n} " * 800} for n in range(20) for role in ("user", "assistant")]
-    kept = trimmed(history)
+    kept = trim(history)
     assert kept == history[-len(kept) :]
     assert kept[0]["role"] == "user"
     assert 10 < len(kept) <= 30
     assert sum(len(turn["content"]) for turn in kept) <= 30_000
-    assert trimmed([{"role": "user", "content": "x" * 40_000}, {"role": "assistant", "content": "y"}]) == []
+    assert trim([{"role": "user", "content": "x" * 40_000}, {"role": "assistant", "content": "y"}]) == []
 
 
 def test_ask_shows_how_a_follow_up_was_understood(gateway: Any, run: Run) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from quelea_cli import demo
-from quelea_cli.demo import DemoQuestion, read_questions, refreshed, through_the_web
+from quelea_cli.demo import DemoQuestion, read_questions, through_the_web, wait_for_pages
 from quelea_cli.errors import CliError
 from quelea_cli.gateway import Gateway
 from rich.console import Console
@@ -81,21 +81,21 @@ def test_what_does_not_go_as_it_should_is_a_fault(
 def test_a_page_that_cannot_be_taken_in_ends_the_demo(gateway: FakeGateway) -> None:
     asked = ready(gateway, jobs=[{**JOB, "state": "failed", "error": "The retriever is away."}])
     with pytest.raises(CliError, match="The retriever is away"):
-        refreshed(asked, QUESTION.question)
+        wait_for_pages(asked, QUESTION.question)
 
 
 def test_a_job_of_an_earlier_run_is_none_of_ours(gateway: FakeGateway) -> None:
     asked = ready(gateway)
     earlier = [{**JOB, "state": "failed", "error": "rolled back"}, {**JOB, "url": "http://other/", "state": "failed"}]
     gateway.answer("/v1/jobs", (200, {"jobs": [JOB, *earlier]}))
-    assert refreshed(asked, QUESTION.question) == [PAGE]
+    assert wait_for_pages(asked, QUESTION.question) == [PAGE]
 
 
 def test_a_refresh_that_never_comes_ends_the_demo(gateway: FakeGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "_REFRESH_SECONDS", 0.2)
     asked = ready(gateway, jobs=[{**JOB, "state": "running"}])
     with pytest.raises(CliError, match="No web page was added within"):
-        refreshed(asked, QUESTION.question)
+        wait_for_pages(asked, QUESTION.question)
 
 
 def test_the_samples_have_one_question_for_the_web() -> None:

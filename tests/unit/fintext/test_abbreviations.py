@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_fintext.abbreviations import asked_for, is_made_of, meanings
+from quelea_fintext.abbreviations import find_abbreviations, is_made_of, meanings
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_a_letter_may_be_left_over_and_no_word_may() -> None:
 
 
 def test_only_capitals_are_asked_for() -> None:
-    assert asked_for("What was BSAI revenue, and CRG's? And A/B of R&D, iPad, Q2 FY2023") == ("BSAI", "CRG")
+    assert find_abbreviations("What was BSAI revenue, and CRG's? And A/B of R&D, iPad, Q2 FY2023") == ("BSAI", "CRG")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quelea_fintext.glossary import entries, glossed
+from quelea_fintext.glossary import entries, gloss_phrases
 from quelea_fintext.text import CJK
 
 
@@ -31,15 +31,15 @@ def test_no_chinese_word_is_given_twice() -> None:
     ],
 )
 def test_what_is_known_is_found(text: str, phrase: str) -> None:
-    assert phrase in glossed(text) or any(phrase in one for one in glossed(text))
+    assert phrase in gloss_phrases(text) or any(phrase in one for one in gloss_phrases(text))
 
 
 def test_the_longest_match_wins() -> None:
-    found = glossed("净利息收入")
+    found = gloss_phrases("净利息收入")
     assert "net interest income" in found
     assert "net income" not in found
 
 
 @pytest.mark.parametrize("text", ["", "???", "xyzzy plugh", "甲乙丙丁"])
 def test_what_is_not_known_is_left_out(text: str) -> None:
-    assert glossed(text) == []
+    assert gloss_phrases(text) == []

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_fintext.unreal_periods import spoken_of, unreal_periods
+from quelea_fintext.unreal_periods import is_spoken_of, unreal_periods
 
 DAY = "2024-11-22"
 
@@ -85,8 +85,8 @@ def test_any_text_can_be_read(text: str) -> None:
 
 def test_a_document_may_speak_of_a_year_to_come() -> None:
     (period,) = unreal_periods("What net sales does it expect for fiscal 2031?", DAY).not_begun
-    assert spoken_of(period, ["Net sales of fiscal 2031 are expected to reach 12 billion."])
-    assert not spoken_of(period, ["Net sales of fiscal 2023 were 8 billion."])
+    assert is_spoken_of(period, ["Net sales of fiscal 2031 are expected to reach 12 billion."])
+    assert not is_spoken_of(period, ["Net sales of fiscal 2023 were 8 billion."])
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_more_that_exists_or_may_be_asked_for(question: str) -> None:
 )
 def test_a_year_that_no_calendar_has_is_out_of_reach_and_spoken_of_by_nothing(question: str) -> None:
     (period,) = unreal_periods(question, DAY).out_of_reach
-    assert not spoken_of(period, ["Revenue of fiscal 2023 was 8 billion."])
+    assert not is_spoken_of(period, ["Revenue of fiscal 2023 was 8 billion."])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 from quelea_retriever.core.catalogue import Catalogue
-from quelea_retriever.core.filings import known_by
+from quelea_retriever.core.filings import is_known_by
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.core.reading import read_query
 from quelea_retriever.core.relative_periods import relative_spans
@@ -164,4 +164,4 @@ def test_january_looks_back_over_the_new_year() -> None:
     ],
 )
 def test_what_had_come_out_by_a_day(known: bool, facts: DocumentFacts) -> None:
-    assert known_by(facts, date(2023, 8, 4)) is known
+    assert is_known_by(facts, date(2023, 8, 4)) is known

@@ -8,7 +8,7 @@ import pytest
 from quelea_fintext.periods import ReportingPeriod
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
 from quelea_retriever.core.passage_view import ViewCache, alike, view_of
-from quelea_retriever.core.question_view import cleaned, question_view
+from quelea_retriever.core.question_view import clean, question_view
 from quelea_retriever.core.ranking import DEFAULT, rank
 
 
@@ -194,7 +194,7 @@ def test_question_view() -> None:
 
 
 def test_cleaned_keeps_the_thing_asked_for() -> None:
-    text = cleaned("In Apple's Q3 2023 10-Q, how does the gross margin compare to the previous quarter?", ("Apple",))
+    text = clean("In Apple's Q3 2023 10-Q, how does the gross margin compare to the previous quarter?", ("Apple",))
     assert "gross margin" in text
     assert "Apple" not in text
     assert "2023" not in text

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_retriever.core.catalogue import Catalogue
-from quelea_retriever.core.filings import known_by
+from quelea_retriever.core.filings import is_known_by
 from quelea_retriever.core.model import DocumentFacts, Reading
 from quelea_retriever.core.periods import find_asks
 from quelea_retriever.core.reading import read_query
@@ -209,7 +209,7 @@ def dated(document: DocumentFacts) -> DocumentFacts:
 )
 def test_nothing_published_later_is_read(day: date, words: str) -> None:
     reading = read(
-        f"Zebra {words} revenue", day, Catalogue.build([dated(d) for d in FILINGS if known_by(dated(d), day)])
+        f"Zebra {words} revenue", day, Catalogue.build([dated(d) for d in FILINGS if is_known_by(dated(d), day)])
     )
     out = {d.id for d in FILINGS if dated(d).published <= day.isoformat()}
     assert set(reading.document_ids) <= out
@@ -218,7 +218,7 @@ def test_nothing_published_later_is_read(day: date, words: str) -> None:
 def test_between_two_filings_the_older_is_the_latest_and_the_younger_unknown() -> None:
     everything = [dated(d) for d in ZEBRA]
     day = date(2023, 10, 15)  # the third quarter is over; its filing is of October 30
-    known = Catalogue.build([d for d in everything if known_by(d, day)])
+    known = Catalogue.build([d for d in everything if is_known_by(d, day)])
     assert read("Zebra's latest revenue", day, known).document_ids == ("ZBRA 2023-07-01",)
     assert read("Zebra's latest revenue", day, Catalogue.build(everything)).document_ids == ("ZBRA 2023-07-01",)
     assert read("Zebra's Q3 2023 revenue", day, known).period_newer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import quelea_sandbox
-from quelea_sandbox.core.bpf import compiled
+from quelea_sandbox.core.bpf import compile_profile
 from quelea_sandbox.seccomp import filter_for_pods
 
 NUMBERS = json.loads((Path(quelea_sandbox.__file__).parent / "syscalls_x86_64.json").read_text())
@@ -92,6 +92,8 @@ def test_every_number_is_decided_and_only_named_calls_are_allowed() -> None:
 )
 def test_what_it_does_not_know_is_an_error(rule: dict) -> None:
     with pytest.raises(ValueError, match="unknown seccomp"):
-        compiled({"defaultErrnoRet": 1, "syscalls": [rule]}, NUMBERS)
+        compile_profile({"defaultErrnoRet": 1, "syscalls": [rule]}, NUMBERS)
     with pytest.raises(KeyError):
-        compiled({"defaultErrnoRet": 1, "syscalls": [{"names": ["nothing"], "action": "SCMP_ACT_ALLOW"}]}, NUMBERS)
+        compile_profile(
+            {"defaultErrnoRet": 1, "syscalls": [{"names": ["nothing"], "action": "SCMP_ACT_ALLOW"}]}, NUMBERS
+        )

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_kit.errors import InvalidInput, TooLarge
-from quelea_sandbox.core.files import check_inputs, path_fault, shown
+from quelea_sandbox.core.files import check_inputs, path_fault, printable
 from quelea_sandbox.core.limits import LimitRules, shape_of
 from quelea_sandbox.core.media import media_type
 from quelea_sandbox.core.model import InputFile, Limits
@@ -26,7 +26,7 @@ def test_ordinary_paths_are_taken(path: str) -> None:
 )  # fmt: skip
 def test_other_paths_are_not(path: str) -> None:
     assert path_fault(path)
-    assert shown(path).isascii() and shown(path).isprintable() and len(shown(path)) <= 80
+    assert printable(path).isascii() and printable(path).isprintable() and len(printable(path)) <= 80
 
 
 @settings(deadline=None)

@@ -115,7 +115,7 @@ def test_paths_out_of_a_package_are_refused(tmp_path: Path) -> None:
 
 
 def test_packaged_gaps_are_about_the_ten_categories() -> None:
-    found = gaps.packaged()
+    found = gaps.load_gaps()
     assert len(found) == 943
     assert sum(1 for gap in found.values() if gap.sample) == 943
     assert sum(1 for gap in found.values() if gap.hosts) > 930

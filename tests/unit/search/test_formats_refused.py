@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 
@@ -127,3 +128,52 @@ def test_entities_are_not_expanded(parse_it: Parse) -> None:
             new.writestr(part, b'<!DOCTYPE x [<!ENTITY a "b">]>' + data if part == "word/document.xml" else data)
     with pytest.raises(Unreadable, match="entities"):
         parse_it(out.getvalue(), "a.docx")
+
+
+_TYPE = '<!DOCTYPE w [<!ENTITY a "aaaaaaaaaa">]>'
+_BODY = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body/></w:document>'
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        f"{_TYPE}{_BODY}".encode(),
+        f"<!-- a comment -->{_TYPE}{_BODY}".encode(),
+        f"<!--{'x' * 100_000}-->{_TYPE}{_BODY}".encode(),
+        f"{' ' * 5000}{_TYPE}{_BODY}".encode(),
+        f"<?xml version='1.0'?>\n<?other thing?>{_TYPE}{_BODY}".encode(),
+        f"\ufeff{_TYPE}{_BODY}".encode(),
+        f"{_TYPE}{_BODY}".encode("utf-16"),
+        f"\ufeff{_TYPE}{_BODY}".encode("utf-16-be"),
+        f"<?xml version='1.0' encoding='utf-32'?>{_TYPE}{_BODY}".encode("utf-32"),
+        f"<?xml version='1.0' encoding='utf-32be'?>{_TYPE}{_BODY}".encode("utf-32-be"),
+    ],
+)
+@pytest.mark.parametrize("name", ["word/document.xml", "word/anything.bin"])
+def test_a_document_type_is_refused_whatever_stands_before_it(parse_it: Parse, part: bytes, name: str) -> None:
+    whole = word_file(lambda d: d.add_paragraph("Hello there."))
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(out, "w") as new:
+        for kept in set(old.namelist()) - {name}:
+            new.writestr(kept, old.read(kept))
+        new.writestr(name, part)
+    with pytest.raises(Unreadable, match="declares XML entities"):
+        parse_it(out.getvalue(), "a.docx")
+
+
+def test_records_with_keys_of_their_own_stay_small(parse_it: Parse) -> None:
+    records = "\n".join(f'{{"key{number}": {number}}}' for number in range(20_000))
+    tracemalloc.start()
+    try:
+        parsed = parse_it(records.encode(), "a.jsonl")
+        assert tracemalloc.get_traced_memory()[1] < 200 * len(records) + 50_000_000
+    finally:
+        tracemalloc.stop()
+    assert "key19999" in parsed.pages[-1].text
+
+
+def test_an_embedded_picture_may_have_a_document_type(parse_it: Parse) -> None:
+    out = io.BytesIO(word_file(lambda d: d.add_paragraph("Hello there.")))
+    with zipfile.ZipFile(out, "a") as package:
+        package.writestr("word/media/image1.svg", "<?xml version='1.0'?><!DOCTYPE svg><svg/>")
+    assert "Hello there." in parse_it(out.getvalue(), "a.docx").pages[0].text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 
-from quelea_fintext.glossary import glossed
+from quelea_fintext.glossary import gloss_phrases
 
 from quelea_checker.binding.exchanges import strip_direction, words_before, words_behind
 from quelea_checker.matching.claims import Claim
@@ -97,7 +97,7 @@ def _translate_words(text: str) -> list[Terms]:
     """What each word is called in the other language, times left out."""
     for period in reversed(find_periods(text)):
         text = f"{text[: period.start]} {text[period.end :]}"
-    return [content_terms(" ; ".join(glossed(word))) - _TIMES for word in content_terms(text)]
+    return [content_terms(" ; ".join(gloss_phrases(word))) - _TIMES for word in content_terms(text)]
 
 
 def _find_rows_elsewhere(fact: Fact, own: Group, subject: Terms, evidence: Evidence) -> Iterator[Group]:

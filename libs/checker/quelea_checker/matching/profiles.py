@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from quelea_fintext.glossary import glossed, known_phrases
+from quelea_fintext.glossary import gloss_phrases, known_phrases
 
 from quelea_checker.model import Figure
 from quelea_checker.reading import wording
@@ -85,7 +85,7 @@ def distinctive_terms(text: str) -> Terms:
 @lru_cache(maxsize=4096)
 def distinctive_terms_across(text: str) -> Terms:
     """The same with what they are called in the other language."""
-    return distinctive_terms(text) | distinctive_terms(" ; ".join(glossed(text)))
+    return distinctive_terms(text) | distinctive_terms(" ; ".join(gloss_phrases(text)))
 
 
 @lru_cache(maxsize=4096)

@@ -141,13 +141,15 @@ class Evidence:
                     group.facts[at] = fact = replace(fact, unit=replace(fact.unit, currency=min(only)))  # noqa: PLW2901  # the same fact, its currency known
                 header = self._headers[fact.passage]
                 if fact.table < 0 and header in self._otherwise and _is_bare(fact.figure):
-                    group.facts[at] = _scaled(fact, tuple(dict.fromkeys((*fact.unit.scales, *self._otherwise[header]))))
+                    group.facts[at] = _rescale(
+                        fact, tuple(dict.fromkeys((*fact.unit.scales, *self._otherwise[header])))
+                    )
                 if fact.unit.scales or fact.table < 0:
                     continue
                 stated_near = {s for said, other in self._loose if other == header for s in said}
                 voted = votes.get(fact.table, set())
                 if stated_near or len(voted) == 1:
-                    group.facts[at] = _scaled(fact, tuple(sorted(stated_near or voted)))
+                    group.facts[at] = _rescale(fact, tuple(sorted(stated_near or voted)))
         by_place = {(f.group, f.column, f.figure.start): f for g in self.groups for f in g.facts}
         self.facts = [by_place.get((f.group, f.column, f.figure.start), f) for f in self.facts]
 
@@ -157,5 +159,5 @@ def _is_bare(figure: Figure) -> bool:
     return figure.kind == "number" and bool(figure.currency) and figure.scale is None and figure.digits >= _TELLING
 
 
-def _scaled(fact: Fact, scales: tuple[Decimal, ...]) -> Fact:
+def _rescale(fact: Fact, scales: tuple[Decimal, ...]) -> Fact:
     return replace(fact, unit=Unit(scales, fact.unit.currency, fact.unit.percent))

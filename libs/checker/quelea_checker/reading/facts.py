@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
 
-from quelea_fintext.glossary import glossed
+from quelea_fintext.glossary import gloss_phrases
 from quelea_fintext.text import CJK, STOP_WORDS, stem, words
 
 from quelea_checker.model import ONE, CheckPassage, Figure, Period
@@ -283,7 +283,7 @@ def content_terms(text: str) -> frozenset[str]:
 @lru_cache(maxsize=2048)
 def glossed_terms(text: str) -> frozenset[str]:
     """The terms of a text, and those of what it speaks of in the other language."""
-    return content_terms(text) | content_terms(" ; ".join(glossed(text)))
+    return content_terms(text) | content_terms(" ; ".join(gloss_phrases(text)))
 
 
 def _find_terms(text: str) -> frozenset[str]:

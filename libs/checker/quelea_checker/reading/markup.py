@@ -29,7 +29,7 @@ _LATEX = re.compile(r"(?<=\d)(?:\{,\}|\\,)(?=\d{3})|\\(?P<sign>[%$])|\\(?:text|m
 _HINT = re.compile(r"[［【〔^\\{]|\[\s{0,8}+(?:\^|[A-Za-z来段资])|\[\d\s?[-–]|\[[^\]\n]{0,200}[;；†]|\]\(")
 
 
-def unrolled(match: re.Match[str]) -> str:
+def unroll(match: re.Match[str]) -> str:
     """A range of markers, [1-3], as [1, 2, 3]."""
     return _marker(match)
 
@@ -81,10 +81,10 @@ class NormalizedAnswer:
             tuple(replace(one, at=self._end(one.at)) for one in marks.missing),
         )
         return Report(
-            tuple(self._moved(one) for one in report.sentences), tuple(self._figure(f) for f in report.figures), markers
+            tuple(self._move(one) for one in report.sentences), tuple(self._figure(f) for f in report.figures), markers
         )
 
-    def _moved(self, one: CheckedSentence) -> CheckedSentence:
+    def _move(self, one: CheckedSentence) -> CheckedSentence:
         start, end = self._start(one.start), self._end(one.end)
         return replace(one, text=self._answer[start:end], start=start, end=end)
 

@@ -36,7 +36,7 @@ class Wanted:
     """(number of the passage from 1, text)."""
 
 
-def wanted(answer: str, passages: Sequence[CheckPassage]) -> list[Wanted]:
+def find_comparisons(answer: str, passages: Sequence[CheckPassage]) -> list[Wanted]:
     """What has to be compared for an answer; empty where its language is one of the passages'."""
     languages = {language_of(passage.text) for passage in passages}
     if not languages or language_of(answer) in languages:

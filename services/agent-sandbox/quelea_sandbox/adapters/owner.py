@@ -11,7 +11,7 @@ _PROC = Path("/proc")
 
 def this_process() -> str:
     """machine/boot/process namespace/process number/start time."""
-    return f"{_place()}/{os.getpid()}/{_started(os.getpid())}"
+    return f"{_place()}/{os.getpid()}/{_start_time(os.getpid())}"
 
 
 def is_gone(owner: str) -> bool:
@@ -25,7 +25,7 @@ def is_gone(owner: str) -> bool:
         return False
     if boot != here[1]:
         return True  # nothing of the boot before can live
-    return namespace == here[2] and number.isdigit() and _started(int(number)) != started
+    return namespace == here[2] and number.isdigit() and _start_time(int(number)) != started
 
 
 def _place() -> str:
@@ -34,7 +34,7 @@ def _place() -> str:
     return f"{socket.gethostname()}/{boot}/{namespace}"
 
 
-def _started(number: int) -> str:
+def _start_time(number: int) -> str:
     """The process's start time in clock ticks; empty when there is none."""
     try:
         return (_PROC / str(number) / "stat").read_text().rpartition(")")[2].split()[19]

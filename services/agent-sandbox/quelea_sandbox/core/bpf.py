@@ -23,7 +23,7 @@ _MOST = 4096
 Instruction = tuple[int, int, int, int]
 
 
-def compiled(profile: Mapping[str, Any], numbers: Mapping[str, int]) -> bytes:
+def compile_profile(profile: Mapping[str, Any], numbers: Mapping[str, int]) -> bytes:
     """The program, for x86-64: other ABIs are killed, the first rule that fits decides, the default is an error.
 
     Args:

@@ -15,7 +15,7 @@ import enum
 import json
 from collections.abc import Iterator
 
-from quelea_sandbox.core.files import path_fault, place_fault, shown
+from quelea_sandbox.core.files import path_fault, place_fault, printable
 from quelea_sandbox.core.frames import MAX_FRAME, FrameParser, ProtocolError, encode, read_object
 from quelea_sandbox.core.media import media_type
 from quelea_sandbox.core.model import Ended, Event, Output, ReturnedFile, Task
@@ -186,7 +186,7 @@ class Conversation:
 
     def _refuse(self, path: str, why: str) -> None:
         if len(self._refused) < _MOST_REFUSED:
-            self._refused.append(f"{shown(path)}: {why}")
+            self._refused.append(f"{printable(path)}: {why}")
         elif self._refused_more < _MOST_REFUSED_UNNAMED:
             self._refused_more += 1
         else:

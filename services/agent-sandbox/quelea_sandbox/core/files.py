@@ -57,7 +57,7 @@ def place_fault(path: str, others: Collection[str]) -> str:
     return ""
 
 
-def shown(path: str) -> str:
+def printable(path: str) -> str:
     """A refused path, safe to print: ASCII, at most 80 characters."""
     text = path.encode("ascii", "backslashreplace").decode("ascii")
     text = "".join(char if " " <= char <= "~" else "?" for char in text)
@@ -79,5 +79,5 @@ def check_inputs(files: tuple[InputFile, ...], *, max_files: int, max_bytes: int
     paths: set[str] = set()
     for file in files:
         if fault := path_fault(file.path) or place_fault(file.path, paths):
-            raise InvalidInput(f"The file {shown(file.path)!r} is not accepted: {fault}.")
+            raise InvalidInput(f"The file {printable(file.path)!r} is not accepted: {fault}.")
         paths.add(file.path)

@@ -11,7 +11,7 @@ from typing import Any
 from quelea_kit.errors import InvalidInput
 from quelea_kit.logging import get_logger
 
-from quelea_sandbox.registry.gaps import Gap, packaged
+from quelea_sandbox.registry.gaps import Gap, load_gaps
 from quelea_sandbox.registry.model import DESCRIPTION_CHARS, ApiSpec, Column, Parameter
 from quelea_sandbox.registry.package import Package
 from quelea_sandbox.registry.signatures import Signatures
@@ -45,7 +45,7 @@ class AkshareProvider:
 
     def __init__(self, places: tuple[Path, ...] = (), gaps: Mapping[str, Gap] | None = None) -> None:
         self._places = places
-        self._gaps = packaged() if gaps is None else gaps
+        self._gaps = load_gaps() if gaps is None else gaps
 
     def list(self) -> list[ApiSpec]:
         """Its tools, by name."""

@@ -40,7 +40,7 @@ class Gap:
 
 
 @cache
-def packaged() -> Mapping[str, Gap]:
+def load_gaps() -> Mapping[str, Gap]:
     """The packaged gaps, by function."""
     data = resources.files("quelea_sandbox.registry").joinpath(FILE).read_bytes()
     found = {}

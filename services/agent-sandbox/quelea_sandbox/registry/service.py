@@ -70,7 +70,7 @@ class ToolServicer(tools_pb2_grpc.ToolServiceServicer):
         self, request: tools_pb2.GetToolRequest, context: Context
     ) -> tools_pb2.GetToolResponse:
         """One tool."""
-        return tools_pb2.GetToolResponse(tool=self._tool(self._known(request.name)))
+        return tools_pb2.GetToolResponse(tool=self._tool(self._require_spec(request.name)))
 
     async def ReportOutcome(  # noqa: N802  # the name in the .proto
         self, request: tools_pb2.ReportOutcomeRequest, context: Context
@@ -78,7 +78,7 @@ class ToolServicer(tools_pb2_grpc.ToolServiceServicer):
         """Remember whether a tool worked."""
         if len(request.error) > _ERROR_CHARS:
             raise InvalidInput(f"error is longer than {_ERROR_CHARS} characters; the last line of a traceback will do.")
-        spec = self._known(request.name)
+        spec = self._require_spec(request.name)
         OUTCOMES.labels("ok" if request.ok else "error").inc()
         health = self.health.report(spec.name, ok=request.ok, error=request.error)
         return tools_pb2.ReportOutcomeResponse(health=self._health(health))
@@ -89,7 +89,7 @@ class ToolServicer(tools_pb2_grpc.ToolServiceServicer):
         """Health of every tool that was reported on."""
         return tools_pb2.ListToolHealthResponse(health=[self._health(one) for one in self.health.all()])
 
-    def _known(self, name: str) -> ApiSpec:
+    def _require_spec(self, name: str) -> ApiSpec:
         spec = self._by_name.get(name)
         if spec is None:
             near = difflib.get_close_matches(name[:_NAME_CHARS], self._by_name, n=_NEAREST)

@@ -44,7 +44,7 @@ class Signatures:
         found: tuple[str, ...] = ()
         for node in ast.walk(self._functions(path)[name]) if self.has(path, name) else ():
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
-                names = _selected(node.value) or _renamed(node)
+                names = _selected_names(node.value) or _renamed_columns(node)
                 found = tuple(one for one in names if one not in _FILLERS) or found
         return found if len(found) > 1 else ()
 
@@ -64,11 +64,11 @@ class Signatures:
         return self._modules[path]
 
 
-def _selected(value: ast.expr) -> list[str]:
+def _selected_names(value: ast.expr) -> list[str]:
     return _strings(value.slice) if isinstance(value, ast.Subscript) else []
 
 
-def _renamed(node: ast.Assign) -> list[str]:
+def _renamed_columns(node: ast.Assign) -> list[str]:
     target = node.targets[0]
     return _strings(node.value) if isinstance(target, ast.Attribute) and target.attr == "columns" else []
 

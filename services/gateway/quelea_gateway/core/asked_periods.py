@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from quelea_fintext.dates import MONTHS, find_dates, parse_iso
 from quelea_fintext.short_periods import ShortPeriod, asks_whole_year, short_periods
 from quelea_fintext.text import normalise
-from quelea_fintext.unreal_periods import Unreal, spoken_of, unreal_periods
+from quelea_fintext.unreal_periods import Unreal, is_spoken_of, unreal_periods
 
 from quelea_gateway.core.model import Citation, Passage
 
@@ -51,7 +51,7 @@ class AskedPeriods:
     @staticmethod
     def _unspoken(periods: Sequence[str], evidence: Sequence[Passage]) -> bool:
         texts = [f"{passage.header} {passage.text}" for passage in evidence]
-        return any(not spoken_of(period, texts) for period in periods)
+        return any(not is_spoken_of(period, texts) for period in periods)
 
     def notices(self, evidence: Sequence[Passage], citations: Sequence[Citation]) -> list[tuple[str, str]]:
         """Names of notices, each with the periods that it is about.

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from quelea_checker import CheckPassage, Near, Report
-from quelea_checker.verdicts.cross_language import Wanted, wanted
+from quelea_checker.verdicts.cross_language import Wanted, find_comparisons
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger
 
@@ -58,7 +58,7 @@ class MeaningChecker:
         near: Mapping[str, Sequence[Near]] = MappingProxyType({}),
     ) -> Report:
         """See checking.check_answer; `near` is added to. Raises QueleaError."""
-        asked = wanted(answer, passages)
+        asked = find_comparisons(answer, passages)
         if asked and self._under_way + len(asked) <= MOST_WAITING:
             near = {**near, **await self._compare(asked)}
         if not near:

@@ -11,7 +11,7 @@ from datetime import date
 from functools import lru_cache
 
 from quelea_fintext.dates import parse_iso
-from quelea_fintext.glossary import glossed
+from quelea_fintext.glossary import gloss_phrases
 from quelea_fintext.text import CJK, STOP_WORDS, language_of, normalise, stem, terms, words
 
 from quelea_gateway.core.model import Passage, Reading, Retrieved
@@ -217,7 +217,7 @@ def _read(beside: str, text: str, foreign: bool) -> _Text:
     One in another language than the question counts as saying what it speaks of in the question's words, too.
     """
     if foreign:
-        beside = "\n".join((beside, *glossed(f"{beside}\n{text}")))
+        beside = "\n".join((beside, *gloss_phrases(f"{beside}\n{text}")))
     sequence = tuple(terms(text))
     return _Text(sequence, _terms_beside(beside).union(sequence), normalise(f"{beside}\n{text}"))
 

@@ -43,6 +43,13 @@ _UPLOAD = ("POST", "/v1/documents")
 _CLOSED = ("/v1/", "/metrics", "/mcp")
 
 
+def _host_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:  # http://[ and the like: nobody's page
+        return ""
+
+
 def _is_this_machine(host: str) -> bool:
     try:
         return is_loopback_name(urlsplit(f"//{host}").hostname or "")
@@ -150,7 +157,7 @@ class AccessMiddleware:
                 f"API keys are off, so only requests to this machine (localhost) are answered, not to {host[:100]!r}."
             )
         origin = headers.get("origin")
-        if origin and origin not in self._origins and urlsplit(origin).netloc.lower() != host.lower():
+        if origin and origin not in self._origins and _host_of(origin) != host.lower():
             raise PermissionDenied(
                 f"Web pages from {origin[:100]!r} may not call this gateway; allow them with "
                 "QUELEA_GATEWAY_CORS_ORIGINS."

@@ -60,18 +60,18 @@ def map_errors(*, own_model: bool = True) -> Iterator[None]:
     except openai.APIStatusError as error:
         raise _from_status(error, own_model=own_model) from error
     except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError) as error:
-        if _unreached(error):
-            raise _failed("does not answer: connecting timed out.") from error
+        if _is_unreachable(error):
+            raise _failure("does not answer: connecting timed out.") from error
         raise DeadlineExceeded("The language model's endpoint sent nothing for too long.", details=BEHIND) from error
     except (openai.APIConnectionError, httpx2.HTTPError) as error:
-        raise _failed("does not answer, or broke off its answer.") from error
+        raise _failure("does not answer, or broke off its answer.") from error
     except InvalidReplyError as error:
-        raise _failed("sent an invalid or incomplete reply.", cause=str(error)) from error
+        raise _failure("sent an invalid or incomplete reply.", cause=str(error)) from error
     except openai.APIError as error:  # an error event inside the stream
-        raise _failed("reported an error while answering.") from error
+        raise _failure("reported an error while answering.") from error
 
 
-def _unreached(error: Exception) -> bool:
+def _is_unreachable(error: Exception) -> bool:
     """No connection came about in its time: nothing was asked, as of a machine that is off."""
     return isinstance(error, httpx2.ConnectTimeout) or isinstance(error.__cause__, httpx2.ConnectTimeout)
 
@@ -80,10 +80,10 @@ def not_listed(model: str, names: Sequence[str]) -> Unavailable:
     """The error for an endpoint that serves other models than the one it is there for."""
     shown = ", ".join(plain(name)[:_NAME_CHARS] for name in names[:_NAMES]) or "none"
     more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-    return _failed(f"does not list the model {model!r}; it lists {shown}{more}.")
+    return _failure(f"does not list the model {model!r}; it lists {shown}{more}.")
 
 
-def _failed(how: str, **details: str) -> Unavailable:
+def _failure(how: str, **details: str) -> Unavailable:
     return Unavailable(
         f"The language model's endpoint {how}", details=BEHIND | details, retry_after=_DEFAULT_RETRY_AFTER
     )
@@ -98,16 +98,16 @@ def _from_status(error: openai.APIStatusError, *, own_model: bool) -> QueleaErro
             retry_after=_retry_after(error.response.headers.get("retry-after")),
         )
     if code in {401, 403}:  # our key, not the caller's
-        return _failed("refuses our key. Check QUELEA_GENERATOR_API_KEY.", **details)
+        return _failure("refuses our key. Check QUELEA_GENERATOR_API_KEY.", **details)
     if code == 404 and own_model:
-        return _failed(
+        return _failure(
             "does not know the configured model. Check QUELEA_GENERATOR_MODEL and the address (with /v1).",
             **details,
         )
     if code == 404:
         return NotFound("The language model's endpoint does not know this model.", details=details)
     if 300 <= code < 400:
-        return _failed(
+        return _failure(
             "redirects elsewhere. Set QUELEA_GENERATOR_ENDPOINT to the final address.",
             **details,
         )
@@ -119,7 +119,7 @@ def _from_status(error: openai.APIStatusError, *, own_model: bool) -> QueleaErro
         return InvalidInput(
             f"The language model's endpoint refuses the request: {_reason(error)[:200]}", details=details
         )
-    return _failed("failed.", **details)
+    return _failure("failed.", **details)
 
 
 def is_too_long(error: openai.APIStatusError) -> bool:

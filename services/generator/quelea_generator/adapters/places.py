@@ -89,10 +89,10 @@ class Places:
             self.dispatch()
             refused = self._queue.push(tenant, ticket.cost, ticket)
             if refused is ticket:
-                raise self._overloaded(tenant, "full")
+                raise self._overload_error(tenant, "full")
             if refused is not None:
                 self._measure(refused.tenant)
-                refused.granted.set_exception(self._overloaded(refused.tenant, "full"))
+                refused.granted.set_exception(self._overload_error(refused.tenant, "full"))
         self.dispatch()
         self._measure(tenant)
         try:
@@ -102,7 +102,7 @@ class Places:
             self._leave(ticket)
             if not self.some_up():
                 raise self.gone() from late
-            raise self._overloaded(tenant, "late") from late
+            raise self._overload_error(tenant, "late") from late
         except BaseException:
             self._leave(ticket)
             raise
@@ -161,7 +161,7 @@ class Places:
         """Whether any engine may be asked now."""
         return any(engine.takes for engine in self._engines.values())
 
-    def _overloaded(self, tenant: str, why: str) -> Overloaded:
+    def _overload_error(self, tenant: str, why: str) -> Overloaded:
         metrics.QUEUE_REFUSED.labels(self._lanes.label(tenant), why).inc()
         places = max(1, sum(engine.places for engine in self._engines.values() if engine.up))
         seconds = self._work_seconds * (len(self._queue) + 1) / places
@@ -174,7 +174,7 @@ class Places:
     def refuse_when_full(self, tenant: str) -> None:
         """Overloaded when the tenant's next request would be refused now."""
         if not self.some_take() and self._queue.full(tenant):
-            raise self._overloaded(tenant, "full")
+            raise self._overload_error(tenant, "full")
 
     def gone(self) -> Unavailable:
         """The error for callers while no engine works."""

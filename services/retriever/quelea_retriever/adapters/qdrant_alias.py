@@ -80,17 +80,17 @@ class Aliases:
                 return True
             if time.monotonic() > end:
                 log.warning("switch_revoked", aliases=switching)
-                await self._change(*map(_gone, switching))
+                await self._change(*map(_deletion, switching))
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def name_live(self, collection: str) -> None:
         """Have the alias name this collection, whatever it named before."""
-        await self._change(_made(self.live_alias, collection))
+        await self._change(_creation(self.live_alias, collection))
 
     async def begin_switch(self, target: str) -> str:
         """From now on no write is acknowledged; the alias to end the switch with."""
         alias = f"{self._switching}{uuid.uuid4().hex}"
-        await self._change(_made(alias, target))
+        await self._change(_creation(alias, target))
         return alias
 
     async def end_switch(self, alias: str) -> None:
@@ -108,16 +108,16 @@ class Aliases:
 
     async def give_up_switch(self, alias: str) -> None:
         """Writes go on where they went."""
-        await self._change(_gone(alias))
+        await self._change(_deletion(alias))
 
     async def _change(self, *operations: models.AliasOperations) -> None:
         with failures():
             await self._client.update_collection_aliases(list(operations))
 
 
-def _made(alias: str, collection: str) -> models.CreateAliasOperation:
+def _creation(alias: str, collection: str) -> models.CreateAliasOperation:
     return models.CreateAliasOperation(create_alias=models.CreateAlias(collection_name=collection, alias_name=alias))
 
 
-def _gone(alias: str) -> models.DeleteAliasOperation:
+def _deletion(alias: str) -> models.DeleteAliasOperation:
     return models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))

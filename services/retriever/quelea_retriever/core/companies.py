@@ -136,7 +136,7 @@ class NameBook:
 
     def _read(self, query: str, tokens: list[re.Match[str]], written: list[str], at: int, length: int) -> str | None:
         words = tuple(word.lower() for word in written[at : at + length])
-        if length > 1 and not _joined(query, tokens, at, length):
+        if length > 1 and not _is_joined(query, tokens, at, length):
             return None
         key = self._latin.get(words) or self._latin.get((tokens[at].group().lower(),) if length == 1 else words)
         if length > 1 or key is None:
@@ -184,7 +184,7 @@ def _word_edges(query: str) -> frozenset[int]:
     return frozenset(edges)
 
 
-def _joined(query: str, tokens: list[re.Match[str]], at: int, length: int) -> bool:
+def _is_joined(query: str, tokens: list[re.Match[str]], at: int, length: int) -> bool:
     """Only spaces, full stops, ampersands and hyphens between the words of a name."""
     for left, right in zip(tokens[at : at + length - 1], tokens[at + 1 : at + length], strict=True):
         if query[left.end() : right.start()].strip(" .&-"):

@@ -25,13 +25,13 @@ def newest_first(documents: Iterable[DocumentFacts]) -> tuple[DocumentFacts, ...
     return tuple(sorted(documents, key=_when, reverse=True))
 
 
-def released(document: DocumentFacts, as_of: date) -> bool:
+def is_released(document: DocumentFacts, as_of: date) -> bool:
     """False for a filing whose period ended, or that was published, after `as_of`."""
     end, published = parse_iso(document.period.end_date), parse_iso(document.published)
     return not ((end and end > as_of) or (published and published > as_of))
 
 
-def known_by(document: DocumentFacts, day: date) -> bool:
+def is_known_by(document: DocumentFacts, day: date) -> bool:
     """Whether a document may be used for a question of that day: nothing that came out later is.
 
     Its date of publication decides; where that is unknown the last day of its period, before which it cannot have come
@@ -58,7 +58,7 @@ def overdue(own: Sequence[DocumentFacts], others: Iterable[DocumentFacts], as_of
         if not kind or len(same) < 2 or last is None or newest is None:
             continue
         limit = max(last + _patience(same), newest + _QUARTER_LATE).isoformat()
-        if any(d.document_type == kind and d.period.end_date > limit and released(d, as_of) for d in others):
+        if any(d.document_type == kind and d.period.end_date > limit and is_released(d, as_of) for d in others):
             name, when = same[0].company, long_date(same[0].period.end_date)
             span = "quarter" if same[0].period.fiscal_quarter else "year"
             return (

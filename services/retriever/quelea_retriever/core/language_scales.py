@@ -27,7 +27,7 @@ def foreign(languages: Sequence[str], language: str) -> Mask:
     return np.array([one not in ("", language) for one in languages], dtype=np.bool_)
 
 
-def scaled_cosines(cosines: npt.ArrayLike, others: Mask) -> Scores:
+def scale_cosines(cosines: npt.ArrayLike, others: Mask) -> Scores:
     """0 to 1 over all, each language from its own least cosine; the spread is the wider one. All 0 where there is none.
 
     Where a language has too few candidates for its least to mean anything, the question's own is measured from the
@@ -40,14 +40,14 @@ def scaled_cosines(cosines: npt.ArrayLike, others: Mask) -> Scores:
     array = np.asarray(cosines, dtype=np.float64)
     own, other = array[~others], array[others]
     if not own.size or not other.size:
-        return scaled(array)
+        return scale_to_unit(array)
     own_low = own.min() if own.size >= FEW else array.min()
     other_low = other.min() if other.size >= FEW else own_low - GAP
     moved = np.maximum(0.0, array - np.where(others, other_low, own_low))
     return _spread(moved)
 
 
-def scaled(values: npt.ArrayLike) -> Scores:
+def scale_to_unit(values: npt.ArrayLike) -> Scores:
     """Min-max."""
     array = np.asarray(values, dtype=np.float64)
     return _spread(array - array.min(initial=np.inf)) if array.size else array

@@ -115,7 +115,7 @@ def question_view(query: str, names: tuple[str, ...] = ()) -> QuestionView:
     )
 
 
-def joined(query: str, gloss: Sequence[str]) -> str:
+def join_gloss(query: str, gloss: Sequence[str]) -> str:
     """The question with its gloss behind it, as text whose phrases do not run together."""
     return " , ".join((query, *gloss))
 
@@ -135,7 +135,7 @@ def content_of(query: str, names: tuple[str, ...] = ()) -> str:
     return query
 
 
-def cleaned(query: str, names: tuple[str, ...] = ()) -> str:
+def clean(query: str, names: tuple[str, ...] = ()) -> str:
     """What is left to look for once the filing is chosen: without company, period and framing words."""
     left = _FRAME.sub(" ", period_reader().mention.sub(" ", content_of(query, names)))
     return left if tokens_of(left) else content_of(query, names)

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from quelea_fintext.text import language_of
 
-from .language_scales import Mask, Scores, foreign, scaled, scaled_cosines
+from .language_scales import Mask, Scores, foreign, scale_cosines, scale_to_unit
 from .model import Candidate, Hit, Mode, PassageRecord, Reading
 from .passage_view import ViewCache, alike
-from .question_view import QuestionView, joined, question_view
+from .question_view import QuestionView, join_gloss, question_view
 from .ranking_signals import Signals, signals_of
 
 
@@ -83,21 +83,21 @@ def rank(
     others = foreign([c.facts.language for c in candidates], language_of(query))
     # Scaled over all candidates, of every group: a filing that says little of the thing keeps its low scores, so that
     # there the signals decide and not the best of bad matches.
-    fused = fused_scores([c.cosine for c in candidates], [c.sparse for c in candidates], others, mode, weights)
+    fused = fuse_scores([c.cosine for c in candidates], [c.sparse for c in candidates], others, mode, weights)
     asked: tuple[QuestionView, QuestionView] | None = None
     if mode == "fused" and not plain:
         names = reading.mentions
-        asked = question_view(query, names), question_view(joined(query, gloss), names)
+        asked = question_view(query, names), question_view(join_gloss(query, gloss), names)
     lists = []
-    for members in _grouped(candidates, reading):
+    for members in _group(candidates, reading):
         group, score = [candidates[i] for i in members], fused[members]
         if asked is not None:
-            score = _staged(score, group, others[members], asked, reading.filing_chosen, weights)
+            score = _score_stages(score, group, others[members], asked, reading.filing_chosen, weights)
         order = np.lexsort((-np.array([_age_key(c) for c in group]), -score))
         lists.append([Hit(group[i], float(score[i])) for i in order])
     hits: list[Hit] = []
     ceiling = math.inf
-    for hit in _unrepeated(_interleaved(lists)):
+    for hit in _drop_repeats(_interleave(lists)):
         ceiling = min(ceiling, hit.score)
         hits.append(Hit(hit.candidate, ceiling))
         if len(hits) == k:
@@ -111,15 +111,15 @@ def prepare(passages: Iterable[PassageRecord]) -> None:
         _VIEWS.get(passage)
 
 
-def fused_scores(
+def fuse_scores(
     cosines: npt.ArrayLike, sparses: npt.ArrayLike, others: Mask, mode: Mode = "fused", weights: Weights = DEFAULT
 ) -> Scores:
     """Both scores on one scale and added, or one of them alone; `others` are in another language than the query."""
-    cosine, sparse = scaled_cosines(cosines, others), scaled(sparses)
+    cosine, sparse = scale_cosines(cosines, others), scale_to_unit(sparses)
     return {"dense": cosine, "sparse": sparse, "fused": weights.dense * cosine + weights.sparse * sparse}[mode]
 
 
-def _grouped(candidates: Sequence[Candidate], reading: Reading) -> list[list[int]]:
+def _group(candidates: Sequence[Candidate], reading: Reading) -> list[list[int]]:
     """The candidates of each group of the reading, by position; what belongs to none comes in a last list."""
     if len(reading.groups) < 2:
         return [list(range(len(candidates)))]
@@ -133,7 +133,7 @@ def _grouped(candidates: Sequence[Candidate], reading: Reading) -> list[list[int
     return [lists[number] for number in sorted(lists)]
 
 
-def _staged(
+def _score_stages(
     fused: Scores,
     group: Sequence[Candidate],
     others: Mask,
@@ -184,14 +184,14 @@ def _age_key(candidate: Candidate) -> int:
     return int(digits) if digits.isdigit() else 0
 
 
-def _interleaved(lists: Sequence[list[Hit]]) -> Iterator[Hit]:
+def _interleave(lists: Sequence[list[Hit]]) -> Iterator[Hit]:
     for turn in range(max(len(hits) for hits in lists)):
         for hits in lists:
             if turn < len(hits):
                 yield hits[turn]
 
 
-def _unrepeated(hits: Iterator[Hit]) -> Iterator[Hit]:
+def _drop_repeats(hits: Iterator[Hit]) -> Iterator[Hit]:
     """Leave out near-duplicates of what came before; equals come newest first, so the newest copy is kept."""
     kept: dict[int, list[Candidate]] = defaultdict(list)
     for hit in hits:

@@ -53,7 +53,7 @@ def signals_of(question: QuestionView, candidates: Sequence[Candidate], views: S
     tables = [c.passage.is_table for c in candidates]
     return Signals(
         row=_column(_best_row(view, weights, total, rarity) for view in views),
-        quoted=_column(_quoted(view, question.text) for view in views),
+        quoted=_column(_score_quotation(view, question.text) for view in views),
         years=_column(_share(question.years, view.years) for view in views),
         table=_column(amount * table for table in tables),
         routes=_column(min(2, sum(1 for route in question.routes if route.search(view.heading))) for view in views),
@@ -91,7 +91,7 @@ def _best_row(view: PassageView, weights: dict[str, float], total: float, rarity
     return best
 
 
-def _quoted(view: PassageView, question: str) -> float:
+def _score_quotation(view: PassageView, question: str) -> float:
     return float(
         min(3, max((len(label.split()) for label in view.labels if len(label) > 3 and label in question), default=0))
     )

@@ -15,7 +15,7 @@ from quelea_fintext.text import CJK, language_of
 
 from .catalogue import Catalogue, speaks_of
 from .comparatives import filings_with_comparatives
-from .filings import covering, newest_first, overdue, period_text, released
+from .filings import covering, is_released, newest_first, overdue, period_text
 from .horizon import Horizon, first_day, names_newer_period
 from .model import Candidate, DocumentFacts, Reading
 from .periods import Ask
@@ -167,7 +167,7 @@ def _of_company(catalogue: Catalogue, key: str, periods: Periods, intent: TimeIn
     )
     if not filings:
         return everything
-    known = [document for document in filings if released(document, as_of)] or filings
+    known = [document for document in filings if is_released(document, as_of)] or filings
     asks = periods.of(known)
     chosen, unmatched = _by_period(asks, known, intent)
     if chosen:
@@ -182,7 +182,7 @@ def _of_company(catalogue: Catalogue, key: str, periods: Periods, intent: TimeIn
         return replace(read, text=f"{name} · {said}") if said else read
     if _labels(asks):
         labels = ", ".join(_labels(asks))
-        out = [document for document in filings if released(document, as_of)]
+        out = [document for document in filings if is_released(document, as_of)]
         if periods.counted and (
             later := filings_with_comparatives([ask for ask in asks if not ask.weak], out, intent.annual)
         ):

@@ -124,7 +124,7 @@ class Periods:
 
     def of(self, filings: Sequence[DocumentFacts] = ()) -> tuple[Ask, ...]:
         """By the calendar of the company whose filings these are; without any by the calendar's."""
-        return resolved(self.named, self.relative, self.as_of, filings)
+        return resolve(self.named, self.relative, self.as_of, filings)
 
     def without(self, text: str) -> str:
         """The text without the words of relative periods."""
@@ -184,7 +184,7 @@ def _relative(match: re.Match[str], words: str) -> Relative:
     return Relative(words, unit_, back)
 
 
-def resolved(
+def resolve(
     asks: Sequence[Ask], relatives: Sequence[Relative], as_of: date, filings: Sequence[DocumentFacts] = ()
 ) -> tuple[Ask, ...]:
     """What the question asks for, with its relative periods as what they are on its day.
@@ -216,10 +216,10 @@ def _ask(one: Relative, as_of: date, filings: Sequence[DocumentFacts]) -> Ask | 
     if one.unit == "to date":
         return Ask("year", as_of.year, calendar=True, newest=True)
     if one.unit == "day":
-        return _ended_on(one.day, as_of, filings)
+        return _period_ending_on(one.day, as_of, filings)
     if one.unit == "fiscal year":
         return _fiscal_year(as_of, filings) or Ask("year", as_of.year - one.back, calendar=True)
-    if one.unit == "month" and (not _ends(filings) or _published_in(filings, months_later(as_of, -one.back))):
+    if one.unit == "month" and (not _ends(filings) or _is_published_in(filings, months_later(as_of, -one.back))):
         return None  # news have days, no quarters; and what came out in the month is what is known of it
     months = one.back if one.unit in ("months", "month") else 0
     day = months_later(as_of, -months)
@@ -232,7 +232,7 @@ def _ask(one: Relative, as_of: date, filings: Sequence[DocumentFacts]) -> Ask | 
     return _quarter_ended(past[-one.back] if 0 < one.back <= len(past) else None, filings)
 
 
-def _ended_on(day: tuple[int, int], as_of: date, filings: Sequence[DocumentFacts]) -> Ask | None:
+def _period_ending_on(day: tuple[int, int], as_of: date, filings: Sequence[DocumentFacts]) -> Ask | None:
     """The newest period that was over by then and ended on that day of its year."""
     known = _ends(filings) or [as_of.replace(year=as_of.year - back, day=1) for back in (0, 1)]
     found = []
@@ -253,7 +253,7 @@ def _quarter_ended(end: date | None, filings: Sequence[DocumentFacts]) -> Ask | 
     return Ask("quarter", end.year, (end.month + 2) // 3, calendar=True)
 
 
-def _published_in(filings: Sequence[DocumentFacts], day: date | None) -> bool:
+def _is_published_in(filings: Sequence[DocumentFacts], day: date | None) -> bool:
     """Whether one of them came out in the month of a day."""
     return day is not None and any(filing.published.startswith(f"{day:%Y-%m}") for filing in filings)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from quelea_fintext.abbreviations import asked_for, meanings
+from quelea_fintext.abbreviations import find_abbreviations, meanings
 from quelea_fintext.company_names import NOT_TICKERS
 from quelea_fintext.line_items import filing_phrases
 
 from .model import Candidate, Reading
-from .question_view import cleaned, joined
+from .question_view import clean, join_gloss
 from .sparse_vectors import SparseVector, sparse_query
 
 _LEFT = NOT_TICKERS | frozenset("MD&A GAAP FIFO SEC USD RMB".split())
@@ -21,10 +21,10 @@ _MOST_SPELLED = 3
 
 def abbreviations_in(query: str) -> tuple[str, ...]:
     """Those that only a document can spell out: names of segments, not the terms of finance."""
-    return tuple(one for one in asked_for(query) if one not in _LEFT)
+    return tuple(one for one in find_abbreviations(query) if one not in _LEFT)
 
 
-def spelled_out(abbreviations: Sequence[str], found: Sequence[Candidate]) -> tuple[str, ...]:
+def spell_out(abbreviations: Sequence[str], found: Sequence[Candidate]) -> tuple[str, ...]:
     """What abbreviations stand for by the passages that were found."""
     longs = meanings(abbreviations, (one.passage.text for one in found))
     return tuple(long for these in longs.values() for long in these[:_MOST_SPELLED])
@@ -37,12 +37,12 @@ def search_vector(query: str, reading: Reading, gloss: Sequence[str] = ()) -> Sp
     are left out, and what filings call the thing is added at a lower weight. Elsewhere the question is taken as it is:
     over many companies' texts both cost more than they bring (docs/experiments/2026-11-22-ranking.md).
     """
-    content = cleaned(query, reading.mentions) if reading.filing_chosen else query
+    content = clean(query, reading.mentions) if reading.filing_chosen else query
     asked = dict(zip(*(part.tolist() for part in sparse_query(content)), strict=True))
     for phrase in gloss:
         asked.update(dict.fromkeys(sparse_query(phrase)[0].tolist(), 1.0))
     if reading.filing_chosen:
-        for phrase in filing_phrases(joined(content, gloss)):
+        for phrase in filing_phrases(join_gloss(content, gloss)):
             for index in sparse_query(phrase)[0].tolist():
                 asked.setdefault(index, WEIGHT)
     order = sorted(asked)

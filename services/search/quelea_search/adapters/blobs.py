@@ -194,13 +194,13 @@ class Blobs:
             return None
 
     def _incoming(self, job_id: str) -> str:
-        return f"incoming/{_checked(job_id)}"
+        return f"incoming/{_check_name(job_id)}"
 
     def _folder(self, document_id: str, kind: str = "documents") -> str:
-        return f"{kind}/{_checked(document_id)}"
+        return f"{kind}/{_check_name(document_id)}"
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     if not _ID.fullmatch(name):
         raise NotFound("There is no file with this id.")
     return name

@@ -9,17 +9,17 @@ from pathlib import Path
 
 def me() -> str:
     """This process: machine and process space, process id, start time."""
-    return f"{_space()}|{os.getpid()}|{_started(os.getpid())}"
+    return f"{_space()}|{os.getpid()}|{_start_time(os.getpid())}"
 
 
-def gone(owner: str) -> bool:
+def has_ended(owner: str) -> bool:
     """True when the process has surely ended; False when it lives, or is on another machine and cannot be known."""
     try:
         space, pid, started = owner.split("|")
         number = int(pid)
     except ValueError:
         return False
-    return space == _space() and _started(number) != started
+    return space == _space() and _start_time(number) != started
 
 
 def pid_of(owner: str) -> int:
@@ -35,7 +35,7 @@ def _space() -> str:
     return f"{socket.gethostname()}:{namespace.readlink() if namespace.exists() else ''}"
 
 
-def _started(pid: int) -> str:
+def _start_time(pid: int) -> str:
     """Start time of a living process ("" when there is none), so that a reused process id is not taken for it."""
     stat = Path(f"/proc/{pid}/stat")
     if not Path("/proc/self/stat").exists():  # no /proc (macOS): alive or not is all that can be known

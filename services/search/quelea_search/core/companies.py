@@ -62,7 +62,7 @@ def english_company(lines: Sequence[str], body: str) -> Company:
     if not legal:
         return Company(ticker=ticker)
     name = display_name(legal, body)
-    aliases = [_spelled(legal, body)]
+    aliases = [_spell(legal, body)]
     if legal not in aliases and not legal.isupper():
         aliases.append(legal)
     for match in _QUOTED.finditer(body[:60_000]):
@@ -96,21 +96,21 @@ def display_name(legal: str, body: str) -> str:
     name = re.sub(r"^the\s+(?=\S+\s)", "", legal.strip().rstrip(","), flags=re.I)
     while True:
         shorter = _SUFFIX.sub("", name).rstrip(", &")
-        if shorter == name or not shorter or (_LIGHT_SUFFIX.search(name) and not _said(shorter, body)):
+        if shorter == name or not shorter or (_LIGHT_SUFFIX.search(name) and not _is_called(shorter, body)):
             break
         name = shorter
     bare = re.sub(r"\.(?:com|net|org)$", "", name, flags=re.I)
     if bare != name and len(re.findall(rf"\b{re.escape(bare)}\b(?!\.(?:com|net))", body, re.I)) > 5:
         name = bare
-    return _spelled(name, body)
+    return _spell(name, body)
 
 
-def _said(name: str, body: str) -> bool:
+def _is_called(name: str, body: str) -> bool:
     """Whether the text calls the company so, more than in passing."""
     return len(re.findall(rf"\b{re.escape(name)}\b", body[:200_000], re.I)) >= 3
 
 
-def _spelled(name: str, body: str) -> str:
+def _spell(name: str, body: str) -> str:
     """A name in capitals as the text writes it in sentences, else with capital initials; others unchanged."""
     if not name.isupper():
         return name
@@ -122,11 +122,11 @@ def _spelled(name: str, body: str) -> str:
         return max(mixed, key=lambda text: mixed[text])
     if counts.get(name, 0) >= 10 and " " not in name:
         return name  # NVIDIA, IBM: it writes itself so
-    words = [_spelled_word(word, body) for word in name.split(" ")]
+    words = [_spell_word(word, body) for word in name.split(" ")]
     return " ".join(words)
 
 
-def _spelled_word(word: str, body: str) -> str:
+def _spell_word(word: str, body: str) -> str:
     capital = word.capitalize()
     if (
         len(word) <= 3

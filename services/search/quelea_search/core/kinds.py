@@ -38,13 +38,13 @@ def kinds_of(lines: Sequence[RawLine], page: RawPage, style: Style, margins: Mar
         if (
             kinds[i][0] is LineKind.TEXT
             and len(line.cells) >= 2
-            and (_aligned(lines, i, i - 1) or _aligned(lines, i, i + 1))
+            and (_are_aligned(lines, i, i - 1) or _are_aligned(lines, i, i + 1))
         ):
             kinds[i] = (LineKind.ROW, 0)
     return kinds
 
 
-def _aligned(lines: Sequence[RawLine], i: int, other: int) -> bool:
+def _are_aligned(lines: Sequence[RawLine], i: int, other: int) -> bool:
     """Whether two neighbouring lines are rows of one table of words: they have the same columns."""
     if not 0 <= other < len(lines) or len(lines[other].cells) < 2:
         return False

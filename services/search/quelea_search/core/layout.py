@@ -43,7 +43,7 @@ def blocks_of(page: RawPage, style: Style) -> list[Block]:
                 and _continues_heading(lines[stop - 1], lines[stop], margins.of(lines[at]), style)
             ):
                 stop += 1
-            blocks.append(Block(kind, _joined(lines[at:stop]), level))
+            blocks.append(Block(kind, _join(lines[at:stop]), level))
         else:
             while (
                 stop < len(lines)
@@ -51,7 +51,7 @@ def blocks_of(page: RawPage, style: Style) -> list[Block]:
                 and _continues(lines[stop - 1], lines[stop], margins.of(lines[stop - 1]))
             ):
                 stop += 1
-            blocks.append(Block(kind, _joined(lines[at:stop])))
+            blocks.append(Block(kind, _join(lines[at:stop])))
         at = stop
     return blocks
 
@@ -100,7 +100,7 @@ def _continues(upper: RawLine, lower: RawLine, right: float) -> bool:
     if BULLET.match(lower.text) and not lower.text[0].islower():
         return False
     height = max(upper.height, 4)
-    if upper.x0 > lower.x0 + 6 * height or any(_spread(line) > 3 * height for line in (upper, lower)):
+    if upper.x0 > lower.x0 + 6 * height or any(_widest_gap(line) > 3 * height for line in (upper, lower)):
         return False  # centred lines, and lines of a form, end by themselves
     drop = upper.y - upper.sinks - lower.y
     if drop > 2.1 * max(upper.height, lower.height, 4):
@@ -119,7 +119,7 @@ def _continues(upper: RawLine, lower: RawLine, right: float) -> bool:
     return not (upper.text.endswith(_ENDS) and drop > 1.75 * max(upper.height, 4))
 
 
-def _spread(line: RawLine) -> float:
+def _widest_gap(line: RawLine) -> float:
     """The widest gap between two cells of a line, but for the one after a paragraph's number or mark."""
     marked = len(line.cells[0].text) <= 7 and not line.cells[0].text.isalpha()
     return max((right.x0 - left.x1 for left, right in pairwise(line.cells[marked:])), default=0.0)
@@ -140,7 +140,7 @@ def _continues_heading(upper: RawLine, lower: RawLine, right: float, style: Styl
     return (stands_out and (upper.x1 > right - 8 * upper.height or lower.text[0].islower())) or capitals
 
 
-def _joined(lines: Sequence[RawLine]) -> str:
+def _join(lines: Sequence[RawLine]) -> str:
     text = lines[0].text
     for line in lines[1:]:
         text = glue(text, line.text)

@@ -25,7 +25,7 @@ _HTML = re.compile(
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0c\x1b")
 
 
-def sniffed(media_type: str, start: bytes) -> str:
+def sniff(media_type: str, start: bytes) -> str:
     """The type of a page: what the server says, or, when it does not know, what the first bytes are; "" for binary."""
     if media_type not in UNKNOWN:
         return media_type

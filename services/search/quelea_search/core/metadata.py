@@ -105,7 +105,7 @@ def _read(parsed: ParsedDocument, filename: str) -> DocumentFacts:
         ticker=company.ticker,
         document_type=kind,
         period=period,
-        published=_published(parsed, name, kind, period),
+        published=_find_published(parsed, name, kind, period),
     )
 
 
@@ -153,11 +153,11 @@ def _first_lines(parsed: ParsedDocument, count: int) -> str:
     return "\n".join(parsed.pages[0].text.splitlines()[:count])
 
 
-def _published(parsed: ParsedDocument, filename: str, kind: str, period: ReportingPeriod) -> str:
+def _find_published(parsed: ParsedDocument, filename: str, kind: str, period: ReportingPeriod) -> str:
     stated = parsed.stated.get("published", "")
     if parse_iso(stated):
         return stated
-    signed = _signed(parsed, period)
+    signed = _signature_day(parsed, period)
     if signed and _FORM.fullmatch(f"form {kind}"):
         return signed.isoformat()
     match = _FILE_DATE.search(filename)
@@ -176,7 +176,7 @@ def _published(parsed: ParsedDocument, filename: str, kind: str, period: Reporti
     return ""
 
 
-def _signed(parsed: ParsedDocument, period: ReportingPeriod) -> date | None:
+def _signature_day(parsed: ParsedDocument, period: ReportingPeriod) -> date | None:
     """The day of the signature: after the period's end, under the heading "Signatures", else after "Date:"."""
     end = parse_iso(period.end_date)
     if end is None:

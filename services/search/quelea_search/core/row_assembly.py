@@ -120,7 +120,7 @@ def _joins(rows: list[_Row], line: RawLine, edge: dict[int, float]) -> bool:
     if len(row.cells) == 1:
         while pulled + 1 < min(len(rows), MOST_LINES):
             above = rows[-2 - pulled]
-            if not _stacked(above, row.cells[0], top, size):
+            if not _is_stacked(above, row.cells[0], top, size):
                 break
             reached = top > line.y - 0.3 * size
             if reached and above.cells[0].x1 < edge.get(round(above.cells[0].x0 / 4), 0.0) - 1.2 * size:
@@ -153,7 +153,7 @@ def _joins(rows: list[_Row], line: RawLine, edge: dict[int, float]) -> bool:
     return True
 
 
-def _stacked(above: _Row, cell: Cell, top: float, size: float) -> bool:
+def _is_stacked(above: _Row, cell: Cell, top: float, size: float) -> bool:
     only = above.cells[0]
     return (
         len(above.cells) == 1

@@ -83,7 +83,7 @@ def body_mask(pages: Sequence[Sequence[str]]) -> list[list[bool]]:
     Taken off, near the edges: running lines, bare page numbers, and a first or last line that carries the page number.
     """
     running = running_keys(pages)
-    numbered = [_numbered(pages, edge) for edge in (0, -1)] if len(pages) >= MINIMUM_PAGES else []
+    numbered = [_numbered_pages(pages, edge) for edge in (0, -1)] if len(pages) >= MINIMUM_PAGES else []
     openings = _openings(pages) if len(pages) >= MINIMUM_PAGES else set()
     offset = _page_offset(pages)
     masks: list[list[bool]] = []
@@ -132,7 +132,7 @@ def _page_offset(pages: Sequence[Sequence[str]]) -> int | None:
     return common[0][0] if common and common[0][1] >= max(MINIMUM_PAGES, len(pages) // 3) else None
 
 
-def _numbered(pages: Sequence[Sequence[str]], edge: int) -> set[int]:
+def _numbered_pages(pages: Sequence[Sequence[str]], edge: int) -> set[int]:
     """Pages whose first or last line is short and carries a number that grows with the page."""
     offsets: dict[int, int] = {}
     for number, lines in enumerate(pages):

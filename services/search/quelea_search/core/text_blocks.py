@@ -43,7 +43,7 @@ def table(rows: Iterable[Sequence[str]], header_rows: int = 0, *, keep_empty: bo
             closing brackets that have cells of their own join their figure.
     """
     cleaned = [[clean_cell(cell) for cell in cells] for cells in rows]
-    held = [cells if keep_empty else _joined_cells(cells) for cells in cleaned]
+    held = [cells if keep_empty else _join_cells(cells) for cells in cleaned]
     held = [cells for cells in held if any(cells)]
     if not held:
         return []
@@ -73,7 +73,7 @@ def _goes_on_above(words: Sequence[str], position: int, rows: Sequence[Sequence[
     return len(before) == 1 or all(is_period(word) or is_units(word) for word in words)
 
 
-def _joined_cells(cells: Sequence[str]) -> list[str]:
+def _join_cells(cells: Sequence[str]) -> list[str]:
     out: list[str] = []
     for cell in cells:
         if not cell:

@@ -25,7 +25,7 @@ from quelea_search.door.core.bundle import LONGEST_URL
 from quelea_search.door.core.cookies import CookieJar
 from quelea_search.door.core.headers import COOKIE_NAMES, FINAL_URL, cookie_names, cookie_stand_ins, outward
 from quelea_search.door.core.hosts import HostRule
-from quelea_search.door.core.matching import Match, is_private, match_of, redacted, with_callback
+from quelea_search.door.core.matching import Match, is_private, match_of, redact, with_callback
 from quelea_search.door.core.model import Answer, Call, Question, Recorded, Refused, Source
 from quelea_search.door.core.nearest import nearest
 from quelea_search.door.core.sessions import Session, Sessions
@@ -112,12 +112,12 @@ class Door:
             session.tasks.add(task)
         call = Call(
             secrets.token_hex(8), session.id, session.run_id, session.tenant, asked.method[:16],
-            redacted(f"{asked.upstream}{asked.target}")[:1000], now, 0.0, 0, "", "", 0, Source.REFUSED, "", 0.0,
+            redact(f"{asked.upstream}{asked.target}")[:1000], now, 0.0, 0, "", "", 0, Source.REFUSED, "", 0.0,
         )  # fmt: skip
         try:
             self._sessions.admit(session)
             question = self._question(asked)
-            call = replace(call, url=redacted(question.url), method=question.method)
+            call = replace(call, url=redact(question.url), method=question.method)
             seconds = max(0.001, min(self._sessions.seconds_left(session), self._settings.call_seconds + 5.0))
             try:
                 async with asyncio.timeout(seconds), session.places.place(), self._turn(session, question):
@@ -200,11 +200,11 @@ class Door:
             return _Found(kept.at(now), body, Source.UPSTREAM, answer.cookies, scope)
         headers = dict(answer.headers)
         if answer.url != str(question.url):
-            headers[FINAL_URL] = redacted(parse_url(answer.url, LONGEST_URL))
+            headers[FINAL_URL] = redact(parse_url(answer.url, LONGEST_URL))
         if names := cookie_names(answer.cookies):
             headers[COOKIE_NAMES] = names
         recorded = Recorded(
-            match.key, question.method, redacted(question.url), match.facts(), now, answer.status, headers,
+            match.key, question.method, redact(question.url), match.facts(), now, answer.status, headers,
             hashlib.sha256(answer.body).hexdigest(), len(answer.body),
         )  # fmt: skip
         keep = scope if answer.status in _KEPT_STATUS else None

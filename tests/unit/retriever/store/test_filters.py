@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 from quelea_fintext.periods import ReportingPeriod
 from quelea_retriever.core.model import DocumentFacts
-from quelea_retriever.filters import DocumentFilter, fold, folded
+from quelea_retriever.filters import DocumentFilter, fold, fold_all
 
 APPLE = DocumentFacts(
     id="a1",
@@ -42,12 +42,12 @@ NEWS = DocumentFacts(id="n1", title="some news", language="zh")
     ],
 )
 def test_a_field_is_compared_without_regard_to_case_and_punctuation(field, value, fits):
-    assert DocumentFilter(**{field: folded([value])}).matches(APPLE) is fits
-    assert DocumentFilter(**{field: folded(["nothing like it", value])}).matches(APPLE) is fits
+    assert DocumentFilter(**{field: fold_all([value])}).matches(APPLE) is fits
+    assert DocumentFilter(**{field: fold_all(["nothing like it", value])}).matches(APPLE) is fits
 
 
 def test_every_field_must_hold():
-    both = DocumentFilter(companies=folded(["Apple"]), periods=folded(["FY2023 Q2"]))
+    both = DocumentFilter(companies=fold_all(["Apple"]), periods=fold_all(["FY2023 Q2"]))
     assert not both.matches(APPLE)
 
 
@@ -83,5 +83,5 @@ def test_a_document_without_a_date_is_in_no_range_of_dates():
 
 
 def test_an_empty_value_matches_no_document_that_lacks_the_field():
-    assert folded(["", " - "]) == frozenset()
+    assert fold_all(["", " - "]) == frozenset()
     assert not DocumentFilter(companies=frozenset([fold("x")])).matches(NEWS)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from quelea_checker import UNSUPPORTED, CheckedFigure, CheckedSentence, Report
-from quelea_fintext.glossary import glossed
+from quelea_fintext.glossary import gloss_phrases
 from quelea_fintext.text import CJK, normalise
 
 from quelea_gateway.core.model import Passage
@@ -67,7 +67,7 @@ def _says(text: str, patterns: Sequence[re.Pattern[str]]) -> bool:
 
 def _forms(company: str) -> tuple[re.Pattern[str], ...]:
     """The name, and what it is called in the other language."""
-    names = dict.fromkeys(normalise(name).strip() for name in (company, *glossed(company)))
+    names = dict.fromkeys(normalise(name).strip() for name in (company, *gloss_phrases(company)))
     return tuple(_pattern(name) for name in names if name)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from quelea_checker.reading.markup import LOOSE, RANGE, canonical, literal_spans, unrolled
+from quelea_checker.reading.markup import LOOSE, RANGE, canonical, literal_spans, unroll
 
 MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\]")
 """[2], and [1, 3] as language models write it."""
@@ -32,7 +32,7 @@ def _inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 def tidy(text: str) -> str:
     """【1】, ［1］, [Source 1], [^1], 【1†source】 and [1](https://…) as [1], [1-3] as [1, 2, 3]; not in code."""
-    for pattern, written in ((LOOSE, canonical), (RANGE, unrolled)):
+    for pattern, written in ((LOOSE, canonical), (RANGE, unroll)):
         text = _outside(text, pattern, written)
     return text
 

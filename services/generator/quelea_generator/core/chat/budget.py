@@ -89,12 +89,12 @@ class Budget:
         for _ in range(_COUNTS):
             answer = min(max_tokens, context // 2) if context else max_tokens
             room = context - answer
-            prompt, smallest = self._built(task, int(room / ratio) if context else None)
+            prompt, smallest = self._build(task, int(room / ratio) if context else None)
             estimate = _estimated(prompt.messages)
             sure = not task.evidence or not context or _bytes(prompt.messages) <= room
             if sure or (model in self._ratios and not exactly and estimate * max(ratio, 1.0) * self._safety <= room):
                 return FittedPrompt(prompt, round(estimate * ratio), answer)
-            counted = await self._counted(prompt.messages, model)
+            counted = await self._count(prompt.messages, model)
             if counted is None:
                 return self._estimated(task, room, answer)
             context = min(context, counted.context or context)
@@ -122,7 +122,7 @@ class Budget:
         tokens = _estimated(messages) + said
         if not context or _bytes(messages) + 4 * said + max_tokens <= context:
             return tokens, max_tokens
-        counted = await self._counted(messages, model)
+        counted = await self._count(messages, model)
         if counted is None:
             tokens = round(tokens * self._safety)
         else:
@@ -142,13 +142,13 @@ class Budget:
             TooLarge: It does not get smaller.
         """
         before = _estimated(fitted.prompt.messages)
-        prompt, _ = self._built(task, before // 2)
+        prompt, _ = self._build(task, before // 2)
         after = _estimated(prompt.messages)
         if after >= before or not prompt.numbers:
             raise _too_long(fitted.tokens, fitted.tokens + fitted.max_tokens - 1, fitted.max_tokens)
         return FittedPrompt(prompt, round(fitted.tokens * after / before), fitted.max_tokens)
 
-    async def _counted(self, messages: tuple[Message, ...], model: str) -> TokenCount | None:
+    async def _count(self, messages: tuple[Message, ...], model: str) -> TokenCount | None:
         """The endpoint's count, where it can be true: a token a message at least, and a token per byte at most."""
         counted = await self._chat.count(messages, model=model)
         if counted and len(messages) <= counted.tokens <= _bytes(messages) + _TEMPLATE:
@@ -156,13 +156,13 @@ class Budget:
         return None
 
     def _estimated(self, task: Task, room: int, answer: int) -> FittedPrompt:
-        prompt, _ = self._built(task, int(room / self._safety))
+        prompt, _ = self._build(task, int(room / self._safety))
         tokens = round(_estimated(prompt.messages) * self._safety)
         if tokens > room or (task.evidence and not prompt.numbers):
             raise _too_long(tokens, room + answer, answer)
         return FittedPrompt(prompt, tokens, answer)
 
-    def _built(self, task: Task, room: int | None) -> tuple[Prompt, bool]:
+    def _build(self, task: Task, room: int | None) -> tuple[Prompt, bool]:
         """The prompt for so many estimated tokens, and whether it cannot be made smaller."""
         history = self._history_tokens
         prompt = build_prompt(task, evidence_tokens=self._evidence_tokens, history_tokens=history)

@@ -82,7 +82,7 @@ class ModelReader:
             return
         shown: list[str] = []
         finish, prompt_tokens, completion_tokens = "", 0, 0
-        pieces, prompt = await self._started(task, fitted, model)
+        pieces, prompt = await self._start(task, fitted, model)
         thoughts, markers = ThoughtFilter(), MarkerFilter(prompt.numbers)
         async with contextlib.aclosing(pieces) as stream:
             async for piece in stream:
@@ -118,7 +118,7 @@ class ModelReader:
             decline,
         )
 
-    async def _started(
+    async def _start(
         self, task: Task, fitted: FittedPrompt, model: str
     ) -> tuple[AsyncGenerator[ChatPiece, None], Prompt]:
         """The stream with its first piece, and the prompt that the endpoint took.
@@ -147,7 +147,7 @@ class ModelReader:
                 else:  # it takes less than it says
                     fitted = self._budget.smaller(task, fitted)
                 continue
-            return _resumed(first, pieces), fitted.prompt
+            return _resume(first, pieces), fitted.prompt
         raise AssertionError("the last round returns or raises")
 
     async def ready(self) -> None:
@@ -159,7 +159,7 @@ class ModelReader:
         await self._chat.close()
 
 
-async def _resumed(first: ChatPiece, pieces: AsyncGenerator[ChatPiece, None]) -> AsyncGenerator[ChatPiece, None]:
+async def _resume(first: ChatPiece, pieces: AsyncGenerator[ChatPiece, None]) -> AsyncGenerator[ChatPiece, None]:
     """The stream with the piece that was read ahead; closing it closes the stream."""
     async with contextlib.aclosing(pieces):
         yield first

@@ -116,7 +116,7 @@ class ByAffinity:
         free = {load.name: load for load in loads if load.in_flight < load.places}
         if not free:
             return None
-        cached = {name: self._cached(name, prompt) for name in rank_replicas(prompt.home, list(free))}
+        cached = {name: self._cached_tokens(name, prompt) for name in rank_replicas(prompt.home, list(free))}
         name = min(cached, key=lambda one: free[one].outstanding - self._factor * cached[one])
         self._remember(name, prompt)
         # Who gives nothing for what is cached has engines that cache nothing: all of the prompt is work then.
@@ -126,7 +126,7 @@ class ByAffinity:
         """See Policy."""
         self._sent.pop(name, None)
 
-    def _cached(self, name: str, prompt: PromptKey) -> int:
+    def _cached_tokens(self, name: str, prompt: PromptKey) -> int:
         """Tokens of the prompt that the replica should have cached."""
         sent = self._sent.get(name)
         if not sent:

@@ -126,12 +126,12 @@ def stand_alone(question: str, history: tuple[Turn, ...], as_of: date, companies
             found, part = FollowUp(turn, leans=False), ""
             continue
         base, other = found.text, read_parts(turn, companies)
-        found = _merged(part if part and other.topics and not other.sure else base, turn, as_of, companies)
+        found = _merge(part if part and other.topics and not other.sure else base, turn, as_of, companies)
         part = base if _is_total(turn) else ""
     return found if found.leans else FollowUp(question.strip(), leans=False)
 
 
-def _merged(base_text: str, question: str, as_of: date, known: tuple[str, ...]) -> FollowUp:
+def _merge(base_text: str, question: str, as_of: date, known: tuple[str, ...]) -> FollowUp:
     if len(base_text) > 2 * _LONGEST:
         return FollowUp(question, leans=False)
     said, base = read_parts(question, known), read_parts(base_text, known)
@@ -312,7 +312,7 @@ def resolve_period(said: Parts, base: Parts, as_of: date) -> Period | None:
     """The period that the follow-up names, counted from the former question's."""
     before = [found.period for found in base.periods]
     if not before and base.shift and not base.shift.same:
-        counted = _counted(period_of_day(as_of, base.shift.kind), base)
+        counted = _shift_period(period_of_day(as_of, base.shift.kind), base)
         before = [counted] if counted else []
     if before and not said.periods and _FULL_YEAR.fullmatch(said.text.strip()):
         year = before[0].year or (before[0].day.year if before[0].day else as_of.year)
@@ -329,10 +329,10 @@ def resolve_period(said: Parts, base: Parts, as_of: date) -> Period | None:
             as_of, said.shift.kind if "quarter" not in said.text and "季" not in said.text else "quarter"
         )
     if not before:
-        return _counted(period_of_day(as_of, said.shift.kind), said)
+        return _shift_period(period_of_day(as_of, said.shift.kind), said)
     backwards = said.shift.years + said.shift.quarters + said.shift.months < 0
-    counted = _counted((min if backwards else max)(before, key=lambda one: one.order), said)
-    return counted or _counted(period_of_day(as_of, said.shift.kind), said)
+    counted = _shift_period((min if backwards else max)(before, key=lambda one: one.order), said)
+    return counted or _shift_period(period_of_day(as_of, said.shift.kind), said)
 
 
 def phrase_periods(said: Parts, base: Parts, period: Period) -> str:
@@ -347,7 +347,7 @@ def phrase_periods(said: Parts, base: Parts, period: Period) -> str:
     return ("和" if base.language == "zh" else " and ").join(dict.fromkeys(named))
 
 
-def _counted(start: Period, parts: Parts) -> Period | None:
+def _shift_period(start: Period, parts: Parts) -> Period | None:
     shift = parts.shift
     return start.moved(shift.years, shift.quarters, shift.months) if shift else None
 

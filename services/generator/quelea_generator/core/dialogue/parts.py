@@ -129,7 +129,7 @@ def read_parts(text: str, known: Sequence[str] = ()) -> Parts:
     named = _known_names(text, known)
     taken += [(one.start, one.end) for one in named]
     camels = _camel_names(text, taken) if known else []
-    items = tuple(_widened(text, match, taken) for match in _items().finditer(text) if _free(match.span(), taken))
+    items = tuple(_widen(text, match, taken) for match in _items().finditer(text) if _free(match.span(), taken))
     taken += [(one.start, one.end) for one in items]
     language = language_of(text)
     companies = _latin_names(text, taken)
@@ -168,7 +168,7 @@ _WORD_REACH = 80
 """Characters before an item in which the word before it stands."""
 
 
-def _widened(text: str, match: re.Match[str], taken: list[tuple[int, int]]) -> Part:
+def _widen(text: str, match: re.Match[str], taken: list[tuple[int, int]]) -> Part:
     """The item with up to two words that say more about it: data center revenue."""
     start = match.start()
     for _ in range(2):

@@ -107,7 +107,7 @@ class Rewriter:
         said = ""
         with contextlib.suppress(QueleaError, TimeoutError):
             async with asyncio.timeout(self._seconds):
-                said = await self._said(wanted)
+                said = await self._read_reply(wanted)
         text = read_reply(said, question, history, as_of)
         if not text or (ruled.leans and _same(text, question)):
             return _by_rules(question, ruled)
@@ -115,7 +115,7 @@ class Rewriter:
             return Rewrite(question)
         return Rewrite(text, "model", template.version)
 
-    async def _said(self, wanted: CompletionRequest) -> str:
+    async def _read_reply(self, wanted: CompletionRequest) -> str:
         """The whole reply; empty when it was cut off."""
         assert self._completer is not None  # noqa: S101  # the caller looked
         said = ""

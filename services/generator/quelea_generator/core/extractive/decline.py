@@ -207,7 +207,7 @@ def keep_named(query: Query, ranked: Sequence[Candidate]) -> list[Candidate]:
     for one in ranked:
         if one.evidence.number not in had:
             item = one.evidence
-            said = set(words(f"{item.header} {item.company} {item.text}")) | _called([item], query)
+            said = set(words(f"{item.header} {item.company} {item.text}")) | _glossed_words([item], query)
             had[item.number] = sum(name in said or stem(name) in said or _alias_in(name, said) for name in names)
     if max(had.values(), default=0) < len(names):
         return list(ranked)
@@ -215,7 +215,7 @@ def keep_named(query: Query, ranked: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _has_name(query: Query, item: Evidence) -> bool:
-    said = set(words(f"{item.header} {item.company} {item.text}")) | _called([item], query)
+    said = set(words(f"{item.header} {item.company} {item.text}")) | _glossed_words([item], query)
     return any(name in said or stem(name) in said or _alias_in(name, said) for name in query.names)
 
 
@@ -235,7 +235,7 @@ def _names_known(task: Task, query: Query) -> bool:
     items = {word for facet in query.facets if facet.others for word in facet.own}
     if all(name in said or stem(name) in items or _alias_in(name, said) for name in query.names):
         return True
-    called = _called(task.evidence, query)
+    called = _glossed_words(task.evidence, query)
     return all(
         name in said or stem(name) in items or stem(name) in called or _alias_in(name, said) for name in query.names
     )
@@ -249,10 +249,10 @@ def _names_quoted(query: Query, quoted: Sequence[Evidence]) -> bool:
         word for facet in query.facets if facet.gloss and query.names.intersection(facet.own) for word in facet.own
     }
     said = set(words(" ".join(f"{item.header} {item.text}" for item in quoted)))
-    return all(word in said for word in named - _called(quoted, query))
+    return all(word in said for word in named - _glossed_words(quoted, query))
 
 
-def _called(evidence: Sequence[Evidence], query: Query) -> set[str]:
+def _glossed_words(evidence: Sequence[Evidence], query: Query) -> set[str]:
     """Words of the question that evidence in the other language has by their gloss."""
     lines = []
     for item in evidence:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from quelea_fintext.glossary import entries, glossed
+from quelea_fintext.glossary import entries, gloss_phrases
 from quelea_fintext.line_items import Expression
 from quelea_fintext.text import CJK, language_of, normalise, terms
 
@@ -79,7 +79,7 @@ def _parts(word: str) -> tuple[Expression, ...]:
     """A Chinese word of which the glossary has the parts: 铜价."""
     if not CJK.search(word) or len(word) == 1:
         return ()
-    return tuple(expression for phrase in glossed(word) if (expression := tuple(terms(phrase))))
+    return tuple(expression for phrase in gloss_phrases(word) if (expression := tuple(terms(phrase))))
 
 
 @cache

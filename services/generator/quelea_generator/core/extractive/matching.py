@@ -72,7 +72,7 @@ def label_precision(query: Query, line: str, words: Sequence[str], abroad: bool)
 
 def is_exact(facets: Sequence[Facet], words: tuple[str, ...], abroad: bool) -> bool:
     """The row's label is a thing asked for, and nothing more; or it is made of several of them."""
-    if len(facets) > 1 and _made_of(facets, words, abroad):
+    if len(facets) > 1 and _is_made_of(facets, words, abroad):
         return True
     bare = tuple(word for word in words if word not in generic_terms())
     for facet in facets:
@@ -84,7 +84,7 @@ def is_exact(facets: Sequence[Facet], words: tuple[str, ...], abroad: bool) -> b
     return False
 
 
-def _made_of(facets: Sequence[Facet], words: tuple[str, ...], abroad: bool) -> bool:
+def _is_made_of(facets: Sequence[Facet], words: tuple[str, ...], abroad: bool) -> bool:
     """Every word of the label is one of plain words of the question, and they are more than one: "Online stores"."""
     said = {
         word

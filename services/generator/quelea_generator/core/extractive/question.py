@@ -9,7 +9,7 @@ from datetime import date
 from functools import cache
 from itertools import pairwise
 
-from quelea_fintext.abbreviations import asked_for, is_made_of, meanings
+from quelea_fintext.abbreviations import find_abbreviations, is_made_of, meanings
 from quelea_fintext.dates import MONTHS, find_dates
 from quelea_fintext.line_items import Expression, LineItem, line_items
 from quelea_fintext.nouns import in_nouns
@@ -336,7 +336,7 @@ def expand_abbreviations(question: str, evidence: Sequence[Evidence]) -> dict[st
     What is an item of finance anyway (EPS, R&D) is left to the line items.
     """
     known = {word for expression in _known_expressions() for word in expression}
-    unknown = [one for one in asked_for(question) if stem(one.lower()) not in known]
+    unknown = [one for one in find_abbreviations(question) if stem(one.lower()) not in known]
     if not unknown:
         return {}
     found = {short: set(longs) for short, longs in meanings(unknown, (item.text for item in evidence)).items()}

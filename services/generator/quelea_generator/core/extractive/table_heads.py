@@ -100,7 +100,7 @@ def _known(column: Column) -> int:
 
 
 def _columns(head: str, cells: int) -> list[Column]:
-    tokens = [(match.lastgroup, " ".join(match.group().split())) for match in _TOKEN.finditer(_ordered(head))]
+    tokens = [(match.lastgroup, " ".join(match.group().split())) for match in _TOKEN.finditer(_without_change(head))]
     heads = [(kind, text) for kind, text in tokens if kind in {"year", "quarter", "change"}]
     days = [text for kind, text in tokens if kind == "day"]
     spans = [text for kind, text in tokens if kind == "span"]
@@ -131,7 +131,7 @@ def _columns(head: str, cells: int) -> list[Column]:
     return found
 
 
-def _ordered(head: str) -> str:
+def _without_change(head: str) -> str:
     """The head without "Change" where it stands on a line above the years: its place among them is not known."""
     lines = head.splitlines()
     dated = [at for at, line in enumerate(lines) if _years_of(line)]

@@ -6,6 +6,8 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from typing import IO
+from xml.parsers import expat
 
 from quelea_fintext.dates import find_dates
 
@@ -15,6 +17,12 @@ from quelea_search.core.page_assembly import Block, build_page, paginate
 
 Progress = Callable[[int, int], None]
 """Called with (pages done, pages); the last call has done == total. Sheets, slides and records count as pages."""
+
+
+_PROLOG_STEP = 65_536
+_PICTURES_AND_PAGES = (".svg", ".htm", ".html", ".xhtml", ".mht")
+"""Parts that are embedded whole, may well have a document type, and that no reader here opens."""
+_BEFORE_XML = b"\xef\xbb\xbf\xfe\xff \t\r\n"
 
 
 def check_characters(count: int, limits: ParseLimits) -> None:
@@ -29,7 +37,7 @@ def check_rows(count: int, limits: ParseLimits) -> None:
         raise TooLarge(f"The file has more than {limits.max_rows:,} rows; split it.")
 
 
-def stated(**fields: str) -> dict[str, str]:
+def stated_fields(**fields: str) -> dict[str, str]:
     """The fields that are not empty."""
     return {name: value for name, value in fields.items() if value}
 
@@ -69,6 +77,38 @@ def finish_flow(
     return finish(paginate(blocks), kind, facts, limits, on_progress)
 
 
+class _PrologRead(Exception):
+    """The first element has begun; `declared` tells whether a document type stood before it."""
+
+    def __init__(self, declared: bool) -> None:
+        self.declared = declared
+
+
+def _declares_type(stream: IO[bytes]) -> bool:
+    """Whether a part is XML with a document type, whatever stands before it and whatever its encoding.
+
+    A part may have any name, so every one is looked at; one that is no XML ends with its first bytes.
+    """
+
+    def stop(declared: bool) -> None:
+        raise _PrologRead(declared)
+
+    reader = expat.ParserCreate()
+    reader.StartDoctypeDeclHandler = lambda *_: stop(True)
+    reader.StartElementHandler = lambda *_: stop(False)
+    start = b""
+    try:
+        while data := stream.read(_PROLOG_STEP):
+            start = start or data[:64]
+            reader.Parse(data)
+    except _PrologRead as prolog:
+        return prolog.declared
+    except (expat.ExpatError, LookupError, ValueError):
+        # expat reads neither UTF-32 nor some old code pages, which lxml does: no office program writes them.
+        return start.replace(b"\0", b"").lstrip(_BEFORE_XML).startswith(b"<")
+    return False
+
+
 def open_package(data: bytes, limits: ParseLimits, what: str) -> zipfile.ZipFile:
     """A DOCX, XLSX or PPTX container that is safe to unpack.
 
@@ -84,10 +124,11 @@ def open_package(data: bytes, limits: ParseLimits, what: str) -> zipfile.ZipFile
                 f"The {what} file unpacks to more than {limits.max_unpacked_bytes // 1_048_576} MiB; make it smaller."
             )
         for part in parts:
-            if part.filename.endswith((".xml", ".rels")):
-                with package.open(part) as stream:
-                    if b"<!" in stream.read(2048).split(b"<!--")[0].replace(b"<![CDATA[", b""):
-                        raise Unreadable(f"The {what} file declares XML entities and is not opened; export it again.")
+            if part.filename.lower().endswith(_PICTURES_AND_PAGES):
+                continue
+            with package.open(part) as stream:
+                if _declares_type(stream):
+                    raise Unreadable(f"The {what} file declares XML entities and is not opened; export it again.")
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
         raise Unreadable(f"The {what} file is broken and cannot be opened; save it again.") from error
     return package

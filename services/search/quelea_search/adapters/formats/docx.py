@@ -14,7 +14,7 @@ from docx.table import Table
 from docx.text.paragraph import Paragraph
 from lxml.etree import LxmlError
 
-from quelea_search.adapters.formats.common import Progress, check_rows, finish_flow, open_package, stated
+from quelea_search.adapters.formats.common import Progress, check_rows, finish_flow, open_package, stated_fields
 from quelea_search.core.errors import Unreadable
 from quelea_search.core.headings import may_head
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
@@ -36,7 +36,7 @@ def read(data: bytes, limits: ParseLimits, on_progress: Progress) -> ParsedDocum
         author = clean(document.core_properties.author or "")
     except (LxmlError, KeyError, ValueError, AttributeError, BadZipFile, IndexError) as error:
         raise Unreadable("The DOCX file is broken and cannot be read; save it again.") from error
-    return finish_flow(blocks, "docx", stated(title=title, author=author), limits, on_progress)
+    return finish_flow(blocks, "docx", stated_fields(title=title, author=author), limits, on_progress)
 
 
 def _blocks(document: Any, limits: ParseLimits) -> Iterator[Block]:

@@ -11,7 +11,7 @@ import lxml.html
 import trafilatura
 from lxml import etree
 
-from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated
+from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated_fields
 from quelea_search.core.errors import EmptyDocument, Unreadable
 from quelea_search.core.headings import may_head
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
@@ -108,7 +108,7 @@ def _facts(root: Any) -> dict[str, str]:
             published = day_of(meta.get("content"))
     for stamp in root.xpath("//article//time/@datetime | //time[@pubdate]/@datetime"):
         published = published or day_of(stamp)
-    return stated(title=clean(titles[0])[:300] if titles else "", published=published)
+    return stated_fields(title=clean(titles[0])[:300] if titles else "", published=published)
 
 
 def _article(text: str, root: Any) -> list[Block]:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quelea_search.adapters.formats.common import Progress, check_rows, day_of, finish, stated
+from quelea_search.adapters.formats.common import Progress, check_rows, day_of, finish, stated_fields
 from quelea_search.adapters.formats.csv import row_pages
 from quelea_search.core.errors import TooManyPages, Unreadable
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
@@ -24,6 +24,8 @@ COMPANY = tuple("company company_name 公司 公司名称 公司简称 股票名
 TICKER = tuple("ticker symbol stock_code ts_code 股票代码 证券代码".split())
 TYPE = tuple("document_type doc_type 文档类型 文件类型".split())
 MAXIMUM_DEPTH = 40
+SPARSE = 20
+"""Cells of a table for each value in it, at most."""
 _RUNNING = ("header", "footer", "页眉", "页脚")
 
 
@@ -41,8 +43,10 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
             return finish(pages, "json", facts, limits, on_progress)
         if all(not isinstance(field, dict | list) for item in value for field in item.values()):
             keys = list(dict.fromkeys(key for item in value for key in item))
-            rows = [keys, *([_scalar(item.get(key)) for key in keys] for item in value)]
-            return finish(row_pages(rows), "json", {}, limits, on_progress)
+            # Records that share few keys are no table: its cells, nearly all of them empty, would grow with the square.
+            if len(keys) * len(value) <= SPARSE * sum(map(len, value)):
+                rows = [keys, *([_scalar(item.get(key)) for key in keys] for item in value)]
+                return finish(row_pages(rows), "json", {}, limits, on_progress)
     if isinstance(value, dict) and _is_article(value):
         return finish(paginate(_record(value)), "json", _facts(value), limits, on_progress)
     return finish(paginate(list(_tree(value, "", 0))), "json", {}, limits, on_progress)
@@ -86,7 +90,7 @@ def _is_article(record: Mapping[str, Any]) -> bool:
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, str]:
-    return stated(
+    return stated_fields(
         title=_pick(record, TITLE)[:300],
         published=day_of(_pick(record, DATE)),
         company=_pick(record, COMPANY),

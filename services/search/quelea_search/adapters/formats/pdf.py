@@ -10,7 +10,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as c
 
-from quelea_search.adapters.formats.common import Progress, check_characters, stated
+from quelea_search.adapters.formats.common import Progress, check_characters, stated_fields
 from quelea_search.core.errors import Encrypted, TooManyPages, Unreadable
 from quelea_search.core.layout import blocks_of, settle_levels
 from quelea_search.core.layout_lines import Cell, RawLine, RawPage
@@ -63,7 +63,7 @@ def _read(document: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDo
         raise Unreadable("No page of the PDF can be read; export it again.")
     if characters < 8 or (total > 3 and characters < 4 * total):
         raise Unreadable("The PDF has no text layer (a scan?); run OCR first.")
-    return _assemble(raw, _stated(document))
+    return _assemble(raw, _stated_fields(document))
 
 
 def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
@@ -249,9 +249,9 @@ def _utf16_offsets(text: str) -> list[int]:
     return offsets
 
 
-def _stated(document: Any) -> dict[str, str]:
+def _stated_fields(document: Any) -> dict[str, str]:
     try:
         info = document.get_metadata_dict(skip_empty=True)
     except pdfium.PdfiumError:
         return {}
-    return stated(title=clean(str(info.get("Title", ""))), author=clean(str(info.get("Author", ""))))
+    return stated_fields(title=clean(str(info.get("Title", ""))), author=clean(str(info.get("Author", ""))))

@@ -11,7 +11,7 @@ import pptx
 from lxml.etree import LxmlError
 from pptx.exc import PythonPptxError
 
-from quelea_search.adapters.formats.common import Progress, finish, open_package, stated
+from quelea_search.adapters.formats.common import Progress, finish, open_package, stated_fields
 from quelea_search.core.errors import TooManyPages, Unreadable
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.page_assembly import Block
@@ -35,7 +35,9 @@ def read(data: bytes, limits: ParseLimits, on_progress: Progress) -> ParsedDocum
         for number, slide in enumerate(deck.slides):
             pages.append(list(_slide(slide)))
             on_progress(number + 1, total)
-        facts = stated(title=clean(deck.core_properties.title or ""), author=clean(deck.core_properties.author or ""))
+        facts = stated_fields(
+            title=clean(deck.core_properties.title or ""), author=clean(deck.core_properties.author or "")
+        )
     except (LxmlError, PythonPptxError, KeyError, ValueError, AttributeError, BadZipFile, IndexError) as error:
         raise Unreadable("The PPTX file is broken and cannot be read; save it again.") from error
     return finish(pages, "pptx", facts, limits, on_progress, numbered=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated
+from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated_fields
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.page_assembly import Block, paginate
 from quelea_search.core.running_headers import body_mask
@@ -41,7 +41,7 @@ def read_markdown(text: str, limits: ParseLimits, on_progress: Progress) -> Pars
     if front:
         found = {match[1].lower(): match[2].strip("\"'") for match in _FIELD.finditer(front[1])}
         published = day_of(found.get("published", "") or found.get("date", ""))
-        facts = stated(
+        facts = stated_fields(
             title=found.get("title", ""),
             published=published,
             author=found.get("author", ""),
@@ -81,7 +81,7 @@ def _markdown(lines: list[str]) -> list[Block]:
             blocks.append(Block(LineKind.HEADING, _plain_inline(held.pop()), 1 if "=" in line else 2))
         elif _starts_table(lines[at : at + 2]):
             close()
-            rows = _table_rows(lines[at:])
+            rows = _table_rows(lines, at)
             blocks.extend(table([_cells(row) for row in rows], 1, keep_empty=True))
             at += len(rows)  # and the line of dashes below the header
         elif re.match(r"\s*(?:[-*+]|\d{1,3}[.)])\s+", line):
@@ -98,9 +98,10 @@ def _starts_table(lines: list[str]) -> bool:
     return len(lines) > 1 and all("|" in line for line in lines) and _ALIGN.match(lines[1]) is not None
 
 
-def _table_rows(lines: list[str]) -> list[str]:
-    """The header and the rows of the table that begins here, without the line of dashes."""
-    return [lines[0], *itertools.takewhile(lambda line: "|" in line, lines[2:])]
+def _table_rows(lines: list[str], at: int) -> list[str]:
+    """The header and the rows of the table that begins at a line, without the line of dashes."""
+    below = (lines[number] for number in range(at + 2, len(lines)))
+    return [lines[at], *itertools.takewhile(lambda line: "|" in line, below)]
 
 
 def _cells(line: str) -> list[str]:

@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 
 import openpyxl
 
-from quelea_search.adapters.formats.common import Progress, check_rows, finish, open_package, stated
+from quelea_search.adapters.formats.common import Progress, check_rows, finish, open_package, stated_fields
 from quelea_search.core.errors import TooManyPages, Unreadable
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.page_assembly import Block
@@ -52,14 +52,14 @@ def _read(book: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDocume
         pages.append([Block(LineKind.HEADING, sheet.title, 1), *blocks] if blocks else [])
         on_progress(number + 1, len(sheets))
     properties = book.properties
-    facts = stated(title=clean(properties.title or ""), author=clean(properties.creator or ""))
+    facts = stated_fields(title=clean(properties.title or ""), author=clean(properties.creator or ""))
     return finish(pages, "xlsx", facts, limits, on_progress, numbered=True)
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:
     empty = 0
     for cells in sheet.iter_rows(max_col=MAXIMUM_COLUMNS):
-        values = [_shown(cell) for cell in cells]
+        values = [_as_shown(cell) for cell in cells]
         if any(values):
             empty = 0
             yield values
@@ -69,7 +69,7 @@ def _rows(sheet: Any) -> Iterator[list[str]]:
                 return
 
 
-def _shown(cell: Any) -> str:
+def _as_shown(cell: Any) -> str:
     """A value about as the sheet shows it."""
     value = cell.value
     if value is None:

@@ -145,7 +145,7 @@ class HttpProvider(abc.ABC):
                     if len(packed) > MAX_REPLY:
                         raise _too_large()
                 media_type = response.headers.get("content-type", "").split(";")[0].strip().lower()
-                return media_type, _unpacked(bytes(packed), response.headers.get("content-encoding", ""))
+                return media_type, _unpack(bytes(packed), response.headers.get("content-encoding", ""))
         # Nothing of httpx2's errors goes on: their requests hold addresses and headers with keys.
         except httpx2.ConnectError:
             raise ProviderError("CONNECTION", "no connection to it could be made") from None
@@ -207,7 +207,7 @@ def _too_large() -> ProviderError:
     return ProviderError("TOO_LARGE", f"its reply is longer than {MAX_REPLY} bytes")
 
 
-def _unpacked(data: bytes, encoding: str) -> bytes:
+def _unpack(data: bytes, encoding: str) -> bytes:
     if encoding.strip().lower() in ("", "identity"):
         return data
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)

@@ -153,18 +153,18 @@ class Exchange:
             extensions={"timeout": self._timeout},
         )
         async with AsyncExitStack() as stack:
-            response = await self._sent(request, url, again)
+            response = await self._send_request(request, url, again)
             stack.push_async_callback(response.aclose)
             head = Head(response.status, _headers(response.headers), _cookies(response.headers))
             if not reading.wants_body(head):
                 return Answer(head)
             if not cut:
                 _check_length(head, limit)
-            pieces = _unpacked(response.aiter_stream(), head, limit, cut)
+            pieces = _unpack(response.aiter_stream(), head, limit, cut)
             data = await _collect(pieces, lambda start: reading.check_start(head, start), limit, cut, whole)
             return Answer(head, data)
 
-    async def _sent(self, request: httpcore2.Request, url: WebUrl, again: bool) -> httpcore2.Response:
+    async def _send_request(self, request: httpcore2.Request, url: WebUrl, again: bool) -> httpcore2.Response:
         try:
             try:
                 return await self._pool.handle_async_request(request)
@@ -229,7 +229,7 @@ async def _collect(
     return bytes(data[:limit])
 
 
-async def _unpacked(stream: AsyncIterable[bytes], head: Head, limit: int, cut: bool) -> AsyncIterator[bytes]:
+async def _unpack(stream: AsyncIterable[bytes], head: Head, limit: int, cut: bool) -> AsyncIterator[bytes]:
     """The body in pieces of bounded size, whatever it unpacks to."""
     encoding = head.headers.get("content-encoding", "").strip().lower()
     if encoding in ("", "identity"):

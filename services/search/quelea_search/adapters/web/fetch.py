@@ -13,7 +13,7 @@ import httpcore2
 from quelea_search.adapters.web.exchange import Answer, Exchange, Head
 from quelea_search.adapters.web.guard import Guard, PinnedBackend, Resolver
 from quelea_search.adapters.web.robots import ROBOTS_BYTES, Robots
-from quelea_search.core.media_types import ACCEPT, SUFFIXES, UNKNOWN, sniffed
+from quelea_search.core.media_types import ACCEPT, SUFFIXES, UNKNOWN, sniff
 from quelea_search.core.urls import WebUrl, canonical, join_url
 from quelea_search.core.web import Fetched, Validators
 from quelea_search.core.web_errors import (
@@ -178,7 +178,7 @@ class _Page:
         return True
 
     def check_start(self, head: Head, start: bytes) -> None:
-        self.media_type = sniffed(head.media_type, start)
+        self.media_type = sniff(head.media_type, start)
         if not self.media_type:
             raise WrongType("The page has no media type and is neither HTML, PDF nor text.")
 

@@ -48,7 +48,7 @@ def page_facts(text: str) -> PageFacts:
         heading=headings[0][:300] if headings else "",
         title=clean(titles[0])[:300] if titles else "",
         site=(metas.get("og:site_name") or metas.get("application-name", ""))[:100],
-        published=_published(root, metas, linked),
+        published=_find_published(root, metas, linked),
         is_article=metas.get("og:type", "").lower() == "article" or any(_is_article(item) for item in linked),
     )
 
@@ -57,7 +57,7 @@ def _parser() -> Any:
     return lxml.html.HTMLParser(encoding="utf-8", huge_tree=False)
 
 
-def _published(root: Any, metas: dict[str, str], linked: list[dict[str, Any]]) -> str:
+def _find_published(root: Any, metas: dict[str, str], linked: list[dict[str, Any]]) -> str:
     """Linked data of an article, then meta elements, then time elements, then other linked data."""
     said = [item.get("datePublished") for item in linked if _is_article(item)]
     said += [value for name, value in metas.items() if name in _DATE_META]

@@ -36,7 +36,7 @@ def decode_page(data: bytes, charset: str) -> str | None:
             return text
         declared = _DECLARED.search(data[:_HEAD])
         for name in (charset, declared[1].decode("ascii") if declared else ""):
-            text = _declared(data, name)
+            text = _declared_encoding(data, name)
             if text is not None:
                 return text
     return decode(data)
@@ -50,7 +50,7 @@ def _utf8(data: bytes) -> str | None:
         return None
 
 
-def _declared(data: bytes, name: str) -> str | None:
+def _declared_encoding(data: bytes, name: str) -> str | None:
     name = _WIDER.get(name.lower(), name.lower())
     if not name or name in _REFUSED:
         return None

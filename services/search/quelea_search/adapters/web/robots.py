@@ -133,21 +133,21 @@ class Robots:
             async with asyncio.timeout(self._patience):
                 answer = await self._get(parse_url(f"{url.origin}/robots.txt"))
         except (TimeoutError, httpcore2.TimeoutException):
-            return self._refused("does not come")
+            return self._refuse("does not come")
         except (RefusedAddress, FetchFailed):
             raise  # the page itself is not to be had either, for the same reason
         except (PageError, BadUrl) as error:
-            return self._refused(f"cannot be read: {error.message.rstrip('.')}")
+            return self._refuse(f"cannot be read: {error.message.rstrip('.')}")
         status = answer.head.status
         if 400 <= status < 500 and status != 429:
             return _Known(self._clock() + self._seconds, None)
         if not 200 <= status < 300:
-            return self._refused(f"cannot be had (status {status})")
+            return self._refuse(f"cannot be had (status {status})")
         rules = await asyncio.to_thread(_parse, answer.data)
         pause = rules.crawl_delay(self._agent) or 0.0
         return _Known(self._clock() + self._seconds, rules, size=len(answer.data), pause=pause)
 
-    def _refused(self, problem: str) -> _Known:
+    def _refuse(self, problem: str) -> _Known:
         return _Known(self._clock() + min(REFUSED_SECONDS, self._seconds), None, problem)
 
     def _remember(self, origin: str, known: _Known) -> None:

@@ -62,7 +62,7 @@ async def read_request(
             if len(body) > limit:
                 raise Refused(413, "TOO_LARGE", f"The body of a request has at most {limit:,} bytes.")
         elif isinstance(event, h11.EndOfMessage) and request is not None:
-            return _asked(request, bytes(body))
+            return _call_of(request, bytes(body))
         else:
             return None
 
@@ -77,7 +77,7 @@ def _check(request: h11.Request) -> None:
             raise Refused(400, PROTOCOL, f"The header {name.decode()} stands there more than once.")
 
 
-def _asked(request: h11.Request, body: bytes) -> Asked:
+def _call_of(request: h11.Request, body: bytes) -> Asked:
     headers = [(bytes(name).decode("latin-1"), bytes(value).decode("latin-1")) for name, value in request.headers]
     own = dict(headers)
     return Asked(

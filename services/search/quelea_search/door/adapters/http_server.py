@@ -59,13 +59,13 @@ class HttpServer:
     async def listen_unix(self, path: Path, mode: int) -> None:
         """Listen on a socket; one that a dead process left is replaced. Raises OSError."""
         await asyncio.to_thread(_make_room, path)
-        self._servers.append(await asyncio.start_unix_server(self._connected, str(path), backlog=_BACKLOG))
+        self._servers.append(await asyncio.start_unix_server(self._serve_connection, str(path), backlog=_BACKLOG))
         await asyncio.to_thread(path.chmod, mode)
 
     async def listen_tcp(self, address: str) -> None:
         """Listen on host:port. Raises OSError."""
         host, _, port = address.rpartition(":")
-        server = await asyncio.start_server(self._connected, host.strip("[]"), int(port))
+        server = await asyncio.start_server(self._serve_connection, host.strip("[]"), int(port))
         self.port = server.sockets[0].getsockname()[1]
         self._servers.append(server)
 
@@ -88,7 +88,7 @@ class HttpServer:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  # asyncio runs this callback in a task
         connection = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_BYTES)
@@ -139,7 +139,7 @@ class HttpServer:
             return False
         self._open[task] = True
         try:
-            reply = await self._answered(connection, reader, request)
+            reply = await self._reply_to(connection, reader, request)
         finally:
             self._open.pop(task, None)  # behind those that wait already
             self._open[task] = False
@@ -152,7 +152,7 @@ class HttpServer:
         connection.start_next_cycle()
         return True
 
-    async def _answered(self, connection: h11.Connection, reader: asyncio.StreamReader, asked: Asked) -> Reply | None:
+    async def _reply_to(self, connection: h11.Connection, reader: asyncio.StreamReader, asked: Asked) -> Reply | None:
         """The reply, or None when the peer leaves before there is one."""
         call = asyncio.ensure_future(self._reply(asked))
         peer: asyncio.Task[bytes] = asyncio.create_task(reader.read(PIECE))

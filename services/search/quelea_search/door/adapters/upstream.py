@@ -214,7 +214,7 @@ class Upstream:
     async def _follow(self, question: Question, jar: CookieJar, validators: Mapping[str, str]) -> Answer:
         asked = question
         for _ in range(self._settings.redirects + 1):
-            raw, cookies = await self._exchanged(asked, jar, validators)
+            raw, cookies = await self._run_exchange(asked, jar, validators)
             if not _leads_on(raw.head):
                 headers = inward(raw.head.headers)
                 unchanged = raw.head.status == 304 and bool(validators)
@@ -222,7 +222,7 @@ class Upstream:
             asked = await self._next(asked, raw.head)
         raise Refused(502, "REDIRECTS", f"{question.url.host} leads on more than {self._settings.redirects} times.")
 
-    async def _exchanged(
+    async def _run_exchange(
         self, asked: Question, jar: CookieJar, validators: Mapping[str, str]
     ) -> tuple[Raw, tuple[str, ...]]:
         url, settings = asked.url, self._settings

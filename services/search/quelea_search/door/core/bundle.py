@@ -24,7 +24,7 @@ from quelea_kit.errors import InvalidInput, TooLarge
 
 from quelea_search.core.urls import parse_url
 from quelea_search.core.web_errors import BadUrl
-from quelea_search.door.core.headers import recorded
+from quelea_search.door.core.headers import keep_recorded
 from quelea_search.door.core.matching import Match, normal_url
 from quelea_search.door.core.model import Recorded
 
@@ -158,7 +158,7 @@ def _read(archive: zipfile.ZipFile, limits: BundleLimits, keep: Callable[[bytes]
     for entry in entries:
         name = _BODY.fullmatch(entry.orig_filename)
         if entry.orig_filename == MANIFEST and manifest is None:
-            manifest = _bounded(archive, entry, limits.manifest_bytes)
+            manifest = _read_bounded(archive, entry, limits.manifest_bytes)
         elif name is not None and name[1] not in bodies:
             bodies[name[1]] = entry
         else:
@@ -177,7 +177,7 @@ def _read(archive: zipfile.ZipFile, limits: BundleLimits, keep: Callable[[bytes]
         raise InvalidInput(f"The bundle has the body {min(extra)} that its manifest does not list.")
     _check(archive, bodies, opened, limits)
     for entry in bodies.values():
-        keep(_bounded(archive, entry, limits.body_bytes))
+        keep(_read_bounded(archive, entry, limits.body_bytes))
     return opened
 
 
@@ -185,7 +185,7 @@ def _check(archive: zipfile.ZipFile, bodies: dict[str, zipfile.ZipInfo], opened:
     total = 0
     sizes = {}
     for sha256, entry in bodies.items():
-        data = _bounded(archive, entry, min(limits.body_bytes, limits.total_bytes - total))
+        data = _read_bounded(archive, entry, min(limits.body_bytes, limits.total_bytes - total))
         total += len(data)
         sizes[sha256] = len(data)
         if hashlib.sha256(data).hexdigest() != sha256:
@@ -197,7 +197,7 @@ def _check(archive: zipfile.ZipFile, bodies: dict[str, zipfile.ZipInfo], opened:
             )
 
 
-def _bounded(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:
+def _read_bounded(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:
     """An entry's bytes; what it says of its own size is not believed."""
     data = bytearray()
     with archive.open(entry) as stream:
@@ -251,7 +251,7 @@ def _call(entry: Any, number: int) -> Recorded:
     facts = Match(
         method, normal_url(address), *(str(match.get(name, ""))[:200] for name in ("body", "accept", "content_type"))
     )
-    kept = recorded({name.lower(): value for name, value in headers.items()})
+    kept = keep_recorded({name.lower(): value for name, value in headers.items()})
     return Recorded(facts.key, method, str(address), facts.facts(), float(fetched), status, kept, sha256, size)
 
 

@@ -52,7 +52,7 @@ def inward(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def recorded(headers: Mapping[str, str]) -> dict[str, str]:
+def keep_recorded(headers: Mapping[str, str]) -> dict[str, str]:
     """What is believed of the headers in a bundle: what an upstream could have sent, and the door's own two notes."""
     kept = inward(headers)
     for name, form in ((FINAL_URL, _VALUE), (COOKIE_NAMES, _COOKIES)):

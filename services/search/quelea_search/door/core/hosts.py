@@ -91,7 +91,7 @@ def table(
         # A number for a part of an allowed host splits it off; one for a host that is not on the list opens nothing.
         if pattern not in rules and any(host_matches(pattern, (each,)) for each in rules):
             rules[pattern] = replace(_nearest(pattern, rules), pattern=pattern)
-    calls, fresh, agents = (_normalised(values) for values in (per_minute, fresh_seconds, user_agents))
+    calls, fresh, agents = (_normalise(values) for values in (per_minute, fresh_seconds, user_agents))
     return HostTable(
         replace(
             rule,
@@ -103,7 +103,7 @@ def table(
     )
 
 
-def _normalised(values: Mapping[str, Any]) -> dict[str, Any]:
+def _normalise(values: Mapping[str, Any]) -> dict[str, Any]:
     return {_normal(pattern): value for pattern, value in values.items()}
 
 

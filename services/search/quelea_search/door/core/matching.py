@@ -112,7 +112,7 @@ def _body(body: bytes, kind: str) -> bytes:
     return body
 
 
-def redacted(url: WebUrl | str) -> str:
+def redact(url: WebUrl | str) -> str:
     """An address as the log may show it, also one that is none: keys, passwords and users are hidden."""
     address, mark, query = str(url).partition("?")
     scheme, slashes, rest = address.partition("://")

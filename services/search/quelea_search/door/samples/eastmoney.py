@@ -153,7 +153,7 @@ def tables(until: date) -> Iterator[Sample]:
         for kind in ("SAME", "BASE", "SEQUENTIAL", "ACCUMULATE")
     )
     yield _get(web, {"columns": cpi, **order, "reportName": "RPT_ECONOMY_CPI", **one}, _result(_cpi(cpi, until)))
-    yield from _paged(
+    yield from _split_pages(
         web,
         lambda page: {
             "reportName": "RPT_IMP_INTRESTRATEN",
@@ -166,7 +166,7 @@ def tables(until: date) -> Iterator[Sample]:
         },
         _interbank(until),
     )  # fmt: skip
-    yield from _paged(
+    yield from _split_pages(
         web,
         lambda page: {
             "reportName": "RPTA_WEB_RATE", "columns": "ALL", "sortColumns": "TRADE_DATE", "sortTypes": -1,
@@ -174,7 +174,7 @@ def tables(until: date) -> Iterator[Sample]:
         },
         _lending(until),
     )  # fmt: skip
-    yield from _paged(
+    yield from _split_pages(
         "https://datacenter.eastmoney.com/api/data/get",
         lambda page: {
             "type": "RPTA_WEB_TREASURYYIELD", "sty": "ALL", "st": "SOLAR_DATE", "sr": -1,
@@ -189,7 +189,7 @@ def _result(rows: Sequence[Mapping[str, Any]], pages: int = 1, count: int = 0) -
     return {"version": "made-up", "result": result, "success": True, "message": "ok", "code": 0}
 
 
-def _paged(url: str, parameters: Any, rows: Sequence[Mapping[str, Any]]) -> Iterator[Sample]:
+def _split_pages(url: str, parameters: Any, rows: Sequence[Mapping[str, Any]]) -> Iterator[Sample]:
     pages = math.ceil(len(rows) / 500)
     for page in range(1, pages + 1):
         yield _get(url, parameters(page), _result(rows[(page - 1) * 500 : page * 500], pages, len(rows)))

@@ -43,7 +43,7 @@ class _Bits:
         return "".join(_LETTERS[sum(bit << place for place, bit in enumerate(six))] for six in sixes)
 
 
-def packed(bars: Sequence[Bar]) -> str:
+def pack(bars: Sequence[Bar]) -> str:
     """The bars as the string of a klc file: date, open, high, low, close, volume (and an amount computed from them)."""
     bits = _Bits()
     bits.number(_FORMAT, 12)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from quelea_search.door.core.headers import COOKIE_NAMES
 from quelea_search.door.samples.eastmoney import Sample, nvidia
-from quelea_search.door.samples.klc import packed
+from quelea_search.door.samples.klc import pack
 from quelea_search.door.samples.series import Bar, drift, walk
 
 _JSON = "application/json; charset=utf-8"
@@ -26,7 +26,7 @@ def sina(until: date) -> Iterator[Sample]:
         yield (
             "GET",
             f"https://finance.sina.com.cn/staticdata/us/{symbol}",
-            f'var {symbol}="{packed(bars)}";'.encode(),
+            f'var {symbol}="{pack(bars)}";'.encode(),
             _SCRIPT,
         )
         factors = f'var {symbol}qfq={{"total":1,"data":[{{"d":"1900-01-01","f":"1.0","c":"0.0"}}]}}\n/* made up */'

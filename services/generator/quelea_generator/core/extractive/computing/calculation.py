@@ -73,7 +73,7 @@ def _change(task: Task, query: Query, one: Computation, said: Statement) -> Comp
         for other in (operand, *found):
             before = earlier_cell(other.row, other.cell, months)
             if other.cell.value == new and before and before.value == old:
-                stated = _stated(other, (new - old) / old * HUNDRED)
+                stated = _printed_growth(other, (new - old) / old * HUNDRED)
                 if stated:
                     operand, earlier = other, before
                     break
@@ -82,7 +82,7 @@ def _change(task: Task, query: Query, one: Computation, said: Statement) -> Comp
     return ComputedAnswer(line, (operand.row,), is_stated=bool(stated) and query.percent)
 
 
-def _stated(operand: Operand, growth: Decimal) -> str:
+def _printed_growth(operand: Operand, growth: Decimal) -> str:
     """The percentage of the row that is this growth, rounded as it is printed; empty when the row has none."""
     if operand.cell.percent:
         return ""

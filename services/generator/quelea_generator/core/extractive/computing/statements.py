@@ -78,7 +78,7 @@ class Statement:
         elif growth:
             formula = f"({format_operand(new.value)} − {format_operand(old.value)}) / {format_operand(old.value)}"
             result, places = format_percentage((new.value - old.value) / old.value)
-            rounded = self._rounded(places)
+            rounded = self._round(places)
             said = f"{formula} = {result}"
             parts.append(f"增长率 {said}（{rounded}）" if self._zh else f"growth {said} ({rounded})")
         if stated and only_stated:
@@ -99,9 +99,9 @@ class Statement:
         said = f"{format_operand(part.cell.value)} / {format_operand(whole.cell.value)} = {result}"
         a, b = row_label(part.row), row_label(whole.row)
         if self._zh:
-            said = f"{said}（{self._rounded(places)}；{self._when(part, whole)}）"
+            said = f"{said}（{self._round(places)}；{self._when(part, whole)}）"
             return f"{a} 占 {b} 的比例：{said}，{self._from([part.row, whole.row])}"
-        lead = f"{a} as a percentage of {b}: {said} ({self._rounded(places)}; {self._when(part, whole)})"
+        lead = f"{a} as a percentage of {b}: {said} ({self._round(places)}; {self._when(part, whole)})"
         return f"{lead}, {self._from([part.row, whole.row])}"
 
     def ratio(self, part: Operand, whole: Operand) -> str:
@@ -110,9 +110,9 @@ class Statement:
         said = f"{format_operand(one)} / {format_operand(other)} = {format_quotient(one / other)}"
         a, b = row_label(part.row), row_label(whole.row)
         if self._zh:
-            said = f"{said}（{self._rounded(2)}；{self._when(part, whole)}）"
+            said = f"{said}（{self._round(2)}；{self._when(part, whole)}）"
             return f"{a} 与 {b} 的比率：{said}，{self._from([part.row, whole.row])}"
-        lead = f"Ratio of {a} to {b}: {said} ({self._rounded(2)}; {self._when(part, whole)})"
+        lead = f"Ratio of {a} to {b}: {said} ({self._round(2)}; {self._when(part, whole)})"
         return f"{lead}, {self._from([part.row, whole.row])}"
 
     def total(self, operands: Sequence[Operand]) -> str:
@@ -140,7 +140,7 @@ class Statement:
         units = self._units(operands)
         return ("；" if self._zh else "; ").join(part for part in (period, units) if part)
 
-    def _rounded(self, places: int) -> str:
+    def _round(self, places: int) -> str:
         if self._zh:
             return f"四舍五入到{'一' if places == 1 else '两'}位小数"
         return "rounded to one decimal" if places == 1 else "rounded to two decimals"
