@@ -60,7 +60,7 @@ class ServiceSettings(BaseSettings):
     min_free_bytes: int = 500_000_000
     """Nothing new is stored while the volume of the service's data has fewer bytes free."""
 
-    min_free_share: float = 0.05
+    min_free_share: float = 0.01
     """Nor while it has less than this share of its size free; 0 leaves it to min_free_bytes alone."""
 
     max_connection_age_seconds: int = 300
