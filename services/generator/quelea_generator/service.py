@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, Iterator
@@ -78,7 +79,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         reading: ReadingPool | None = None,
     ) -> None:
         self._reading = reading
-        self._is_warm = reading is None
+        self._warming: asyncio.Task[None] | None = None
         self._rewriter = rewriter or Rewriter()
         self.reader = reader
         self._completer = completer
@@ -86,14 +87,20 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         self._in_flight = 0
 
     async def ready(self) -> None:
-        """Raises while the reader cannot answer."""
-        if self._reading and not self._is_warm:
-            await self._reading.warm()
-            self._is_warm = True
+        """Raises while the reader cannot answer.
+
+        Whoever asks may have less time than the processes need to start, so starting them outlives the question.
+        """
+        if self._reading and (self._warming is None or _has_failed(self._warming)):
+            self._warming = asyncio.create_task(self._reading.warm())
         await self.reader.ready()
+        if self._warming:
+            await asyncio.shield(self._warming)
 
     async def close(self) -> None:
         """Give back what reader and processes hold."""
+        if self._warming:
+            self._warming.cancel()
         await self.reader.close()
         if self._reading:
             await self._reading.close()
@@ -258,6 +265,10 @@ class _Clock:
     def milliseconds(self) -> dict[str, Any]:
         """The fields of the last message; first_token_ms is 0 where no text came."""
         return {"first_token_ms": 1000 * self._first, "total_ms": 1000 * (time.perf_counter() - self._started)}
+
+
+def _has_failed(task: asyncio.Task[None]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 def _text(event: Event) -> str | None:

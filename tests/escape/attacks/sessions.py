@@ -56,10 +56,12 @@ report("its library in a child", bool(run), told.stderr[:80])
 import threading
 def speak():
     while True:
-        forge(frame(b"O", b"between the steps"))
         time.sleep(0.001)
-threading.Thread(target=speak, daemon=True).start()
+        forge(frame(b"O", b"between the steps"))
 report("thread", False)
+sys.stdout.flush()
+time.sleep(0.1)
+threading.Thread(target=speak, daemon=True).start()
 """,
         then="print('second')\n",
         ends=ANY,

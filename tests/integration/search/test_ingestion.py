@@ -72,14 +72,14 @@ async def test_a_real_filing_comes_in_with_steady_progress(search_whole) -> None
 
 
 async def test_the_same_bytes_twice_and_then_a_new_version(search_whole) -> None:
-    data = text()
-    one, two = await asyncio.gather(search_whole.submit(data, "v.md"), search_whole.submit(data, "v.md"))
+    data, uri = text(), "https://example.com/v.md"
+    one, two = await asyncio.gather(search_whole.submit(data, "v.md", uri=uri), search_whole.submit(data, "v.md", uri=uri))
     assert one.id == two.id
     first = await search_whole.ended(one.id)
-    again = await search_whole.submit(data, "v.md")
+    again = await search_whole.submit(data, "v.md", uri=uri)
     assert (again.state, again.unchanged, again.document_id) == (pb.JOB_STATE_SUCCEEDED, True, first.document_id)
-    newer = await search_whole.add(text(), "v.md")
-    assert newer.state == pb.JOB_STATE_SUCCEEDED
+    newer = await search_whole.add(text(), "v.md", uri=uri)
+    assert (newer.state, newer.replaced) == (pb.JOB_STATE_SUCCEEDED, first.document_id)
     assert first.document_id not in search_whole.index.documents
     assert newer.document_id in search_whole.index.documents
     assert search_whole.files_of(first.document_id) == []

@@ -118,7 +118,7 @@ def test_any_bytes_leave_it_well(data: bytes, cut: int) -> None:
         reader.feed_data(request("t", more="Content-Length: 9\r\n")[:cut] + b"\x00" + data)
         reader.feed_eof()
         sink = Sink()
-        await asyncio.create_task(server._connected(reader, sink))  # type: ignore[arg-type]  # as much of a writer as is used
+        await asyncio.create_task(server._serve_connection(reader, sink))  # type: ignore[arg-type]  # as much of a writer as is used
         assert sink.closed
         assert not server._open
 
