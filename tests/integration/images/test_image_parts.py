@@ -54,14 +54,14 @@ def test_the_content_tells_images_apart(recipe: Any, tmp_path: Path) -> None:
 def test_a_torch_for_cuda_is_refused_unless_asked_for(
     recipe: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def collected(name: str, *_: object) -> Path:
+    def collect(name: str, *_: object) -> Path:
         _wheel(tmp_path / name, "grpcio")
         if name != "shared":
             _wheel(tmp_path / name, "torch")
             _wheel(tmp_path / name, "nvidia_cublas")
         return tmp_path / name
 
-    monkeypatch.setattr(recipe.wheels, "_collected", collected)
+    monkeypatch.setattr(recipe.wheels, "_collect", collect)
     with pytest.raises(recipe.Unbuildable, match="PIP_EXTRA_INDEX_URL"):
         recipe.wheels.libraries("services/embedder")
     chosen = recipe.wheels.libraries("services/embedder", cuda=True)
