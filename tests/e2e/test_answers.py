@@ -58,6 +58,21 @@ def test_a_company_that_is_not_there_is_declined(library: Any) -> None:
     assert library.ask("特斯拉2023年第二季度的汽车收入是多少？")["declined"]
 
 
+NOTE = "Market note\n\nThe revenue of {} rose in the last quarter, its management said, without giving figures.\n"
+
+
+@pytest.mark.parametrize(("name", "metadata"), [("Fenwirt", {}), ("Castrumb", {"company": "Castrumb<b>"})])
+@pytest.mark.parametrize("question", ["What were {}'s net sales?", "What were the total net sales of {}?"])
+def test_another_companys_figures_are_no_answer(
+    library: Any, name: str, metadata: dict[str, str], question: str
+) -> None:
+    """A name that no list has, and a document that speaks of it without its figures; Apple's stand beside it."""
+    library.ingest((f"{name}.txt", NOTE.format(name).encode()), metadata=metadata)
+    answer = library.ask(question.format(name), route="local")
+    assert "81,797" not in answer["answer"]
+    assert all("Apple" not in one["title"] for one in answer["citations"])
+
+
 def test_a_stream_says_the_same(library: Any) -> None:
     whole = library.ask(CHINESE)
     names, text, last = [], "", {}

@@ -24,7 +24,7 @@ from quelea_retriever.core import language_scales, ranking, search_terms, sparse
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import Candidate, Hit, Mode, RankText, Reading
 from quelea_retriever.core.question_view import join_gloss
-from quelea_retriever.core.reading import confirm_missing, read_query
+from quelea_retriever.core.reading import read_query, settle_subject
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
 from quelea_retriever.passage_vectors import indexed_text
@@ -131,12 +131,12 @@ class Searcher:
                 known = {one.passage.id for one in found}
                 found += [one for one in await self._find(snapshot, vector, plan) if one.passage.id not in known]
         searched = time.perf_counter()
-        hits, reading = await asyncio.to_thread(_rank, question, found, plan)
+        hits, reading, best = await asyncio.to_thread(_rank, question, found, plan)
         ranked = time.perf_counter()
         return Answer(
             hits=hits,
             reading=reading,
-            best_cosine=max((c.cosine for c in found), default=0.0),
+            best_cosine=best,
             embed_ms=(embedded - started) * 1000,
             store_ms=(searched - prepared) * 1000,
             rank_ms=(prepared - embedded + ranked - searched) * 1000,
@@ -244,10 +244,13 @@ def _live(hits: list[Found], snapshot: Snapshot) -> list[Candidate]:
     ]
 
 
-def _rank(question: Question, found: list[Candidate], plan: _Plan) -> tuple[list[Hit], Reading]:
-    confirmed = confirm_missing(plan.reading, found)
-    hits = ranking.rank(plan.asked, found, confirmed, question.k, question.mode, question.plain, gloss=plan.gloss)
-    return hits, confirmed
+def _rank(question: Question, found: list[Candidate], plan: _Plan) -> tuple[list[Hit], Reading, float]:
+    """The best of those that may answer, the reading, and the best cosine of any of them."""
+    reading, kept = plan.reading, found
+    if not question.ignore_reading:
+        reading, kept = settle_subject(question.query, reading, found)
+    hits = ranking.rank(plan.asked, kept, reading, question.k, question.mode, question.plain, gloss=plan.gloss)
+    return hits, reading, max((one.cosine for one in kept), default=0.0)
 
 
 def _rank_texts(query: str, texts: Sequence[RankText], cosines: npt.NDArray[np.float64]) -> list[Ranked]:

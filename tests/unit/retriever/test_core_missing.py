@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from random import Random
 
 import pytest
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import Candidate, DocumentFacts, PassageRecord, Reading
-from quelea_retriever.core.reading import confirm_missing, read_query
+from quelea_retriever.core.reading import read_query, settle_subject
 from support.filings import CATALOGUE, FILINGS, NEWS, TODAY, filing
 
 
@@ -168,23 +169,67 @@ def test_flags_of_time() -> None:
     assert not read_query("Zebra Q3 2023", CATALOGUE, TODAY).asks_latest
 
 
-def candidate(text: str, company: str = "") -> Candidate:
-    return Candidate(PassageRecord("p", "d", 0, 1, 0, len(text), text), DocumentFacts("d", company=company), 0.8, 1.0)
+def candidate(text: str, company: str = "", document: str = "d", **facts: str) -> Candidate:
+    passage = PassageRecord(f"{document} {text}", document, 0, 1, 0, len(text), text)
+    return Candidate(passage, DocumentFacts(document, company=company, **facts), 0.8, 1.0)
+
+
+def settle(question: str, *candidates: Candidate, catalogue: Catalogue = CATALOGUE) -> tuple[bool, list[str]]:
+    """(whether the company is missing, the texts that are left)."""
+    reading, kept = settle_subject(question, read_query(question, catalogue, TODAY), candidates)
+    return reading.company_missing, [one.passage.text for one in kept]
 
 
 def test_found_news_takes_missing_back() -> None:
-    reading = read_query("英伟达近期股价为何上涨", Catalogue.build(NEWS), TODAY)
-    assert reading.company_missing
-    assert confirm_missing(reading, [candidate("存款准备金率")]).company_missing
-    assert not confirm_missing(reading, [candidate("英伟达股价上涨3%")]).company_missing
+    question, news = "英伟达近期股价为何上涨", Catalogue.build(NEWS)
+    assert settle(question, candidate("存款准备金率"), catalogue=news) == (True, ["存款准备金率"])
+    assert settle(question, candidate("英伟达股价上涨3%"), catalogue=news) == (False, ["英伟达股价上涨3%"])
     # Another company's filing that mentions it is not about it.
-    assert confirm_missing(reading, [candidate("Competitors: NVIDIA", "Intel")]).company_missing
+    assert settle(question, candidate("Competitors: NVIDIA", "Intel"), catalogue=news)[0]
 
 
 def test_a_product_taken_for_a_company() -> None:
-    reading = read_query("What was Nimbus's revenue growth?", CATALOGUE, TODAY)
-    assert reading.company_missing
-    assert not confirm_missing(reading, [candidate("Nimbus revenue grew 27%", "Zebra")]).company_missing
+    question = "What was Nimbus's revenue growth?"
+    assert settle(question, candidate("revenue grew 3%", "Zebra")) == (True, ["revenue grew 3%"])
+    told = candidate("Nimbus revenue grew 27%", "Zebra")
+    assert settle(question, told, candidate("revenue grew 3%", "Zebra")) == (False, ["Nimbus revenue grew 27%"])
+
+
+TABLE = "Total net sales\t81,797\t82,959"
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What were {}'s net sales?",
+        "What were the net sales of {}?",
+        "How much did {} report as net sales?",
+        "Which net sales did {} have in the third quarter?",
+        "net sales, {}",
+    ],
+)
+def test_figures_of_another_company_are_no_evidence(question: str, seed: int) -> None:
+    """The name is in nobody's list, and one document speaks of it without its figures."""
+    rnd = Random(seed)
+    name = "".join(rnd.choice("BDFGKLMNPRSTVZ") + rnd.choice("aeiou") for _ in range(3)).capitalize() + "x"
+    prose = candidate(f"The revenue of {name} rose in the last quarter.", document="note")
+    other = candidate(TABLE, "Zebra", document="filing")
+    missing, left = settle(question.format(name), other, prose)
+    assert (missing, left) == (False, [prose.passage.text])
+
+
+def test_what_a_stored_companys_documents_name_is_theirs() -> None:
+    question = "What was the operating income of the Americas?"
+    rows = [candidate("Americas\t11,000", "Zebra"), candidate("Operating income\t20,000", "Zebra")]
+    news = candidate("Elections in the Americas", document="news")
+    assert settle(question, *rows, news)[1] == [one.passage.text for one in (*rows, news)]
+
+
+def test_a_document_that_names_its_company_oddly_is_still_its_own() -> None:
+    table = candidate(TABLE, "Castrix<b>", document="odd")
+    other = candidate("Total net sales\t5\t6", "Zebra", document="filing")
+    assert settle("What were Castrix's net sales?", other, table) == (False, [TABLE])
 
 
 @pytest.mark.parametrize(

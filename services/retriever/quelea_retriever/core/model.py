@@ -120,7 +120,7 @@ class Reading:
     mentions: tuple[str, ...] = ()
     """The words of the question that name companies."""
     missing_names: tuple[str, ...] = ()
-    """How a missing company may be written; `reading.confirm_missing` looks for these in what was found."""
+    """How a missing company may be written; `reading.settle_subject` looks for these in what was found."""
 
     @property
     def document_ids(self) -> tuple[str, ...]:

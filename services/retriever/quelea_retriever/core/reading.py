@@ -21,7 +21,7 @@ from .model import Candidate, DocumentFacts, Reading
 from .periods import Ask
 from .relative_periods import Periods
 from .time_intent import NEWEST_OF_EACH, TimeIntent, read_time_intent
-from .unknown_companies import unknown_names
+from .unknown_companies import strange_names, unknown_names
 
 MAX_GROUPS = 12
 """At most so many filings are retrieved one by one; a longer history is searched from its newest part."""
@@ -68,25 +68,56 @@ def _period_newer(text: str, periods: Periods, catalogue: Catalogue, key: str, i
     return names_newer_period(text, asks, own, Horizon.of(own), periods.as_of, annual=intent.annual)
 
 
-def confirm_missing(reading: Reading, candidates: Sequence[Candidate]) -> Reading:
-    """Take `company_missing` back when what was found speaks of the company.
+def settle_subject(
+    query: str, reading: Reading, candidates: Sequence[Candidate]
+) -> tuple[Reading, Sequence[Candidate]]:
+    """Whom a question is about that names somebody without documents of his own; and the candidates that are, too.
 
-    A document of no company (news) that names it is about it as far as anyone can tell. A name that only looks like a
-    company's (its missing_names are written as in the question) may also be a product or segment of a stored one.
+    Another company's figures answer nothing that is asked of this one. So `company_missing` is taken back when what was
+    found speaks of the company, and with it go the passages that do not: a document of no company (news) that names it
+    is about it as far as anyone can tell, and a name that only looks like a company's (its missing_names are written as
+    in the question) may be a product or segment of a stored one. A word that is merely written as a name is somebody's
+    when documents of no company name it and no company's do.
+
     To be called with the candidates of the search, before the reading is answered.
     """
+    if not reading.companies:
+        return reading, _without_others(strange_names(query), candidates)
     if not reading.company_missing:
-        return reading
-    guessed = any(name != name.lower() or CJK.search(name) for name in reading.missing_names) and set(
-        reading.missing_names
-    ) == set(reading.companies)
-    for candidate in candidates:
-        if candidate.facts.company and not guessed:
-            continue
-        told = f"{candidate.facts.title}\n{candidate.passage.section}\n{candidate.passage.text}"
-        if any(speaks_of(told, name) for name in reading.missing_names):
-            return replace(reading, company_missing=False, fallback="")
-    return reading
+        return reading, candidates
+    names = reading.missing_names
+    guessed = any(name != name.lower() or CJK.search(name) for name in names) and set(names) == set(reading.companies)
+    naming = [one for one in candidates if _names_one_of(names, one) and (guessed or not one.facts.company)]
+    if not naming:
+        return reading, candidates
+    own, loose = {one.passage.id for one in naming}, {one.facts.id for one in naming if not one.facts.company}
+    language = language_of(query)
+    kept = [
+        one
+        for one in candidates
+        if one.passage.id in own
+        or one.facts.id in loose
+        or (not one.facts.company and one.facts.language not in ("", language))  # which writes the name otherwise
+    ]
+    return replace(reading, company_missing=False, fallback=""), kept
+
+
+def _without_others(names: Sequence[str], candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    naming = [one for one in candidates if _names_one_of(names, one)]
+    if not naming or any(one.facts.company for one in naming):
+        return candidates
+    return [one for one in candidates if not one.facts.company]
+
+
+def _names_one_of(names: Sequence[str], candidate: Candidate) -> bool:
+    said = _said_of(candidate) if names else ""
+    return any(speaks_of(said, name) for name in names)
+
+
+def _said_of(candidate: Candidate) -> str:
+    facts, passage = candidate.facts, candidate.passage
+    about = (facts.title, facts.company, *facts.company_aliases, passage.section, passage.table_head)
+    return "\n".join((*about, passage.text))
 
 
 def _labels(asks: Sequence[Ask]) -> tuple[str, ...]:

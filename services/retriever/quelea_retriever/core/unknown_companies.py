@@ -57,6 +57,20 @@ def unknown_names(query: str) -> list[str]:
     return [name for name in dict.fromkeys(found) if len(name) > 2]
 
 
+def strange_names(query: str) -> list[str]:
+    """Words of a question that are written as names, wherever they stand: "the revenue of Zyxel", "did Zyxel grow".
+
+    Most are no company's (a month, a segment, the title of a table), so what was found has to say what they are.
+    """
+    found = (_trim(match.group()) for match in re.finditer(_NAME, query))
+    return [
+        name
+        for name in dict.fromkeys(found)
+        if any(letter.islower() for letter in name)
+        and not any(word.lower() in _NO_COMPANY or word.isdigit() for word in name.split())
+    ]
+
+
 def _trim(name: str) -> str:
     words = name.split()
     while words and words[0] in _OPENERS:
