@@ -226,10 +226,11 @@ def test_what_a_stored_companys_documents_name_is_theirs() -> None:
     assert settle(question, *rows, news)[1] == [one.passage.text for one in (*rows, news)]
 
 
-def test_a_document_that_names_its_company_oddly_is_still_its_own() -> None:
+@pytest.mark.parametrize("question", ["What were Castrix's net sales?", "What were the net sales of Castrix?"])
+def test_a_document_that_names_its_company_oddly_is_still_its_own(question: str) -> None:
     table = candidate(TABLE, "Castrix<b>", document="odd")
     other = candidate("Total net sales\t5\t6", "Zebra", document="filing")
-    assert settle("What were Castrix's net sales?", other, table) == (False, [TABLE])
+    assert settle(question, other, table) == (False, [TABLE])
 
 
 @pytest.mark.parametrize(

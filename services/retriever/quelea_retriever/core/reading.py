@@ -77,7 +77,7 @@ def settle_subject(
     found speaks of the company, and with it go the passages that do not: a document of no company (news) that names it
     is about it as far as anyone can tell, and a name that only looks like a company's (its missing_names are written as
     in the question) may be a product or segment of a stored one. A word that is merely written as a name is somebody's
-    when documents of no company name it and no company's do.
+    when documents of no company name it and no company's do, or when a stored company's name begins with it.
 
     To be called with the candidates of the search, before the reading is answered.
     """
@@ -104,6 +104,9 @@ def settle_subject(
 
 def _without_others(names: Sequence[str], candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     naming = [one for one in candidates if _names_one_of(names, one)]
+    called = {one.facts.company for one in naming if _is_called(names, one.facts)}
+    if called:
+        return [one for one in candidates if one.facts.company in called]
     if not naming or any(one.facts.company for one in naming):
         return candidates
     return [one for one in candidates if not one.facts.company]
@@ -112,6 +115,11 @@ def _without_others(names: Sequence[str], candidates: Sequence[Candidate]) -> Se
 def _names_one_of(names: Sequence[str], candidate: Candidate) -> bool:
     said = _said_of(candidate) if names else ""
     return any(speaks_of(said, name) for name in names)
+
+
+def _is_called(names: Sequence[str], facts: DocumentFacts) -> bool:
+    own = (facts.company, *facts.company_aliases)
+    return any(one[: len(name)] == name and not one[len(name) :][:1].isalnum() for name in names for one in own)
 
 
 def _said_of(candidate: Candidate) -> str:
