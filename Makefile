@@ -6,10 +6,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 ENCODER := .cache/models/multilingual-e5-small
-ENGINE_ROOM := .engine-cpu
+VLLM_ROOM := .engine-vllm
+VLLM_MODEL := .cache/models/smollm2-135m-instruct
+MODEL ?= 1.5b
+GGUF := .cache/models/qwen2.5-coder-$(MODEL)-instruct-q4_k_m.gguf
 ENGINE_OF_DEMO := $(filter cpu,$(ENGINE))
 TOOLS := .cache/tools
-SMALL_MODEL := .cache/models/smollm2-135m-instruct
 PORT ?= 8080
 PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
@@ -68,20 +70,28 @@ $(TOOLS)/catalogue.jsonl: $(TOOLS)/.fetched $(wildcard services/agent-sandbox/qu
 	$(BIN)/python -m quelea_sandbox.registry --from $(TOOLS) --out $@
 
 .PHONY: engine-cpu
-engine-cpu: $(SMALL_MODEL)/config.json ## Make .engine-cpu, an environment of its own with vLLM for CPUs, and its small model (1 GB to download).
+engine-cpu: setup $(GGUF) ## Add llama.cpp to it and fetch the language model that writes on this machine (1.1 GB). MODEL=0.5b fetches a smaller one.
+	$(PIP) $(LOCKED) -r requirements/llama.txt
 
-$(ENGINE_ROOM)/.installed: services/generator/engine/requirements-cpu.txt
-	$(PYTHON) -m venv $(ENGINE_ROOM)
-	$(ENGINE_ROOM)/bin/pip install -q --disable-pip-version-check --no-deps -r $<
+$(GGUF): services/generator/engine/fetch_gguf.py | $(STAMP)
+	$(BIN)/python $< $(MODEL) $(dir $@)
 	@touch $@
 
-$(SMALL_MODEL)/config.json: $(ENGINE_ROOM)/.installed services/generator/engine/prepare_cpu.py
-	$(ENGINE_ROOM)/bin/python services/generator/engine/prepare_cpu.py $(dir $(SMALL_MODEL))
+.PHONY: engine-vllm
+engine-vllm: $(VLLM_MODEL)/config.json ## Make .engine-vllm, an environment of its own with vLLM for CPUs, and a tiny model to test it with (1 GB to download).
+
+$(VLLM_ROOM)/.installed: services/generator/engine/requirements-cpu.txt
+	$(PYTHON) -m venv $(VLLM_ROOM)
+	$(VLLM_ROOM)/bin/pip install -q --disable-pip-version-check --no-deps -r $<
+	@touch $@
+
+$(VLLM_MODEL)/config.json: $(VLLM_ROOM)/.installed services/generator/engine/prepare_cpu.py
+	$(VLLM_ROOM)/bin/python services/generator/engine/prepare_cpu.py $(dir $(VLLM_MODEL))
 	@touch $@
 
 .PHONY: demo
-demo: setup $(if $(ENGINE_OF_DEMO),engine-cpu) ## Samples in, questions asked, answers cited; serves until Ctrl-C. PORT=8080, ONCE=1 ends after the questions, ENGINE=cpu has a real vLLM write.
-	$(BIN)/quelea demo --port $(PORT) $(if $(ONCE),--once) $(if $(ENGINE_OF_DEMO),--engine cpu --home .quelea/demo-engine)
+demo: setup $(if $(ENGINE_OF_DEMO),engine-cpu) ## Samples in, questions asked, answers cited; serves until Ctrl-C. PORT=8080, ONCE=1 ends after the questions, ENGINE=cpu has a language model write, on this machine (1.1 GB to download).
+	$(BIN)/quelea demo --port $(PORT) $(if $(ONCE),--once) $(if $(ENGINE_OF_DEMO),--reader llama --home .quelea/demo-engine)
 
 .PHONY: up
 up: setup $(if $(AGENT),tools runner-image) ## Run every service on this machine until Ctrl-C, data in .quelea/home. PORT=8080, AGENT=1 with sandbox and door.
@@ -100,7 +110,7 @@ load: dev ## The gateway alone under load, its services mocks with set delays. A
 	$(BIN)/python tests/load/run.py $(ARGS)
 
 .PHONY: bench-vllm
-bench-vllm: dev engine-cpu ## What gateway and generator add to a vLLM on the CPU: first token and throughput at 1, 4, 16 streams.
+bench-vllm: dev engine-vllm ## What gateway and generator add to a vLLM on the CPU: first token and throughput at 1, 4, 16 streams.
 	$(BIN)/python tests/load/engine.py $(ARGS)
 
 .PHONY: lint
@@ -157,7 +167,7 @@ chaos: dev ## 400 jobs while workers, Redis and the retriever are killed at rand
 	$(BIN)/pytest tests/chaos
 
 .PHONY: test-vllm
-test-vllm: dev engine-cpu ## A real vLLM on the CPU: the engine, and the generator and the gateway in front of it.
+test-vllm: dev engine-vllm ## A real vLLM on the CPU: the engine, and the generator and the gateway in front of it.
 	$(BIN)/pytest tests/vllm
 
 .PHONY: runner-image

@@ -172,8 +172,10 @@ def everything(*, install: bool) -> list[Stage]:
         Stage("runner-image", make("runner-image"), ("engine", "setup")),
         Stage("images", make("images"), ("runner-image", "tools")),  # on the same base
         *[tests(name, "setup") for name in ALONE_ON_THE_ENGINE],
+        Stage("engine-vllm", make("engine-vllm"), ("setup",)),
+        tests("vllm", "setup", "engine-vllm"),
         Stage("engine-cpu", make("engine-cpu"), ("setup",)),
-        tests("vllm", "setup", "engine-cpu"),
+        tests("llama", "setup", "engine-cpu"),
         tests("e2e", "setup", *debian),
         *[one for one in before_a_commit.values() if one.name != "product"],  # which is a part of e2e
         *[

@@ -4,6 +4,7 @@
     torch.txt  what the embedder's extra "torch" adds, but for torch
     cpu.txt    torch for processors
     cuda.txt   torch for NVIDIA's GPUs and what it needs there: gigabytes, which the set-up leaves out
+    llama.txt  what the generator's extra "llama" adds
     dev.txt    what tests and tools add (dev.in)
 
 Versions that are locked stay, unless an argument says otherwise: `--upgrade`, `--upgrade-package NAME[==VERSION]`; they
@@ -23,6 +24,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 HEADER = "# Written by `make lock`.\n"
 CUDA = re.compile(r"torch$|nvidia-|cuda-|triton")
+EXTRAS = ("torch", "llama")
+"""Extras that nobody gets unasked."""
 TORCH_FOR_CPUS = ("2.13.0", "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b")
 """Version and hash of torch+cpu for Linux, x86-64 and CPython 3.11: it is in an index of its own, which is not asked
 here. The ordinary index has torch for GPUs under this version, and pip would take that."""
@@ -37,7 +40,7 @@ def read_declared(extra: str = "") -> list[str]:
             extras = table.get("optional-dependencies", {})
             needs |= set(extras.get(extra, [])) if extra else set(table["dependencies"])
             if not extra:
-                needs |= {need for name, group in extras.items() if name != "torch" for need in group}
+                needs |= {need for name, group in extras.items() if name not in EXTRAS for need in group}
     return sorted(need for need in needs if not need.startswith("quelea-"))
 
 
@@ -77,8 +80,9 @@ def main() -> None:
     arguments = sys.argv[1:]
     run = [*read_declared(), *read_names("build.in")]
     torch = [*run, *read_declared("torch")]
+    llama = [*run, *read_declared("llama")]
     written: set[str] = set()
-    for name, needs in (("run", run), ("torch", torch), ("dev", [*torch, *read_names("dev.in")])):
+    for name, needs in (("run", run), ("torch", torch), ("llama", llama), ("dev", [*torch, *read_names("dev.in")])):
         packages = resolve(needs, *arguments)
         new = {one: lines for one, lines in packages.items() if one not in written}
         if cuda := {one: new.pop(one) for one in list(new) if CUDA.match(one)}:

@@ -26,6 +26,10 @@ class AnswerReport:
     figure_in_quotes: int = 0
     rounded_in_first_quote: int = 0
     rounded_in_quotes: int = 0
+    figure_in_words: int = 0
+    """In the answer's own text, rounding allowed."""
+    flagged: int = 0
+    """Answers with a figure that the checker does not find borne out."""
     declined_though_answerable: int = 0
     quotes: int = 0
     quotes_verbatim: int = 0
@@ -46,6 +50,8 @@ class AnswerReport:
             "figure in quotes": share(self.figure_in_quotes, self.figure_questions),
             "the same, rounding allowed: first quote": share(self.rounded_in_first_quote, self.figure_questions),
             "the same, rounding allowed: quotes": share(self.rounded_in_quotes, self.figure_questions),
+            "figure in the answer's words, rounding allowed": share(self.figure_in_words, self.figure_questions),
+            "answers with a flagged figure": share(self.flagged, self.figure_questions),
             "declined though answerable": share(self.declined_though_answerable, self.figure_questions),
             "quotes": self.quotes,
             "quotes found verbatim in the cited page": share(self.quotes_verbatim, self.quotes),
@@ -56,19 +62,37 @@ class AnswerReport:
 
 
 def evaluate_answers(
-    one: EvaluationSet, home: Path, removed: int, say: Callable[[str], None], kind: str = "single-chunk"
+    one: EvaluationSet,
+    home: Path,
+    removed: int,
+    say: Callable[[str], None],
+    kind: str = "single-chunk",
+    *,
+    options: Sequence[str] = (),
+    most: int | None = None,
 ) -> AnswerReport:
-    """Ask through the gateway: first with every document there, then with the documents of some questions removed."""
+    """Ask through the gateway: first with every document there, then with the documents of some questions removed.
+
+    Args:
+        one: Documents and questions.
+        home: Where the stack keeps its data.
+        removed: Questions that are asked with their document removed.
+        say: Told of the progress.
+        kind: Of the figure questions.
+        options: More arguments of `quelea up`.
+        most: Figure questions that are asked, spread over all; None: all.
+    """
     report = AnswerReport()
     chosen = [q for q in one.questions if q.kind == kind and q.figures]
+    chosen = chosen[:: max(1, len(chosen) // most)][:most] if most else chosen
     folder = home / one.name
-    with running_stack(folder) as stack:
+    with running_stack(folder, arguments=options) as stack:
         ids = stack.ingest(one.documents, say)
         say(f"{one.name}: asking {len(chosen)} figure questions")
         for question, answer in _ask_all(stack, chosen):
             _judge(stack, question, answer, report)
     if removed:
-        _ask_without(one, folder, ids, removed, report, say)
+        _ask_without(one, folder, ids, removed, report, say, options)
     return report
 
 
@@ -94,6 +118,8 @@ def _judge(stack: Stack, question: Question, answer: dict[str, Any], report: Ans
     rounded = [holds_rounded(quote, question.figures, question.amounts) for quote in quotes]
     report.rounded_in_first_quote += bool(rounded and rounded[0])
     report.rounded_in_quotes += any(rounded)
+    report.figure_in_words += holds_rounded(answer["answer"], question.figures, question.amounts)
+    report.flagged += any(check["name"] == "figures_supported" and not check["passed"] for check in answer["checks"])
     if not any_of:
         report.misses.append(
             {"question": question.text, "figures": sorted(question.figures), "answer": answer["answer"]}
@@ -111,6 +137,7 @@ def _ask_without(
     count: int,
     report: AnswerReport,
     say: Callable[[str], None],
+    options: Sequence[str],
 ) -> None:
     """On a copy of the home: every second document is removed, the others of the same companies stay."""
     copy = folder.with_name(folder.name + "-removed")
@@ -119,7 +146,7 @@ def _ask_without(
     gone = set(sorted(ids)[::2])
     chosen = [q for q in one.questions if len(q.documents) == 1 and q.documents <= gone]
     step = max(1, len(chosen) // count)
-    with running_stack(copy) as stack:
+    with running_stack(copy, arguments=options) as stack:
         say(f"{one.name}: removing {len(gone)} of {len(ids)} documents")
         for key in sorted(gone):
             stack.http.delete(f"/v1/documents/{ids[key]}").raise_for_status()

@@ -74,9 +74,14 @@ def answers(
     home: HomeOption = Path(".quelea/eval"),
     as_json: AsJson = False,
     misses: Annotated[bool, typer.Option(help="Show what was missed.")] = False,
+    reader: Annotated[str, typer.Option(help="Who writes: extractive, or llama, the model of this machine.")] = (
+        "extractive"
+    ),
+    most: Annotated[int, typer.Option(help="Ask at most so many figure questions; 0 asks all.")] = 0,
 ) -> None:
-    """Figures in the quotes, quotes in the pages, and refusals, on the docugami 10-Q questions."""
-    report = evaluate_answers(SETS["docugami"](data), home, removed, _say)
+    """Figures in answers and quotes, quotes in the pages, and refusals, on the docugami 10-Q questions."""
+    options = ("--reader", reader)
+    report = evaluate_answers(SETS["docugami"](data), home, removed, _say, options=options, most=most or None)
     if as_json:
         print(json.dumps({**report.summary(), "misses": report.misses}, ensure_ascii=False, indent=1))
         return

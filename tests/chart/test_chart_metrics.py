@@ -46,9 +46,9 @@ def test_every_metric_of_a_query_is_one_that_the_service_shows() -> None:
 
 
 def test_vllms_metrics_are_those_of_vllm() -> None:
-    sources = list((REPOSITORY / ".engine-cpu").glob("lib/python3*/site-packages/vllm/v1/metrics/loggers.py"))
+    sources = list((REPOSITORY / ".engine-vllm").glob("lib/python3*/site-packages/vllm/v1/metrics/loggers.py"))
     if not sources:
-        pytest.skip("vLLM is not here; `make engine-cpu` brings it")
+        pytest.skip("vLLM is not here; `make engine-vllm` brings it")
     text = sources[0].read_text(encoding="utf-8")
     scaling = VALUES["services"]["engine"]["autoscaling"]
     names = set(re.findall(r"vllm:\w+", scaling["query"] + scaling["podMetric"]["name"]))

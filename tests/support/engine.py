@@ -1,4 +1,4 @@
-"""A real vLLM on the CPU, as services/generator/engine/README.md starts it. `make engine-cpu` makes what it needs."""
+"""A real vLLM on the CPU, as services/generator/engine/README.md starts it. `make engine-vllm` makes what it needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quelea_kit.testing import free_port
 from support.stack import REPOSITORY
 
 MODEL, ADAPTER = "smollm2-135m-instruct", "random-lora"
-PYTHON = REPOSITORY / ".engine-cpu/bin/python"
+PYTHON = REPOSITORY / ".engine-vllm/bin/python"
 MODELS = REPOSITORY / ".cache/models"
 START_SECONDS = 300
 

@@ -1,4 +1,4 @@
-"""A real vLLM on the CPU (make engine-cpu), and the whole product in front of it."""
+"""A real vLLM on the CPU (make engine-vllm), and the whole product in front of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.stack import SAMPLES, Stack
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A running engine."""
     if not PYTHON.exists():
-        pytest.fail("There is no engine to test: run `make engine-cpu` first, or `make test-vllm`, which does.")
+        pytest.fail("There is no engine to test: run `make engine-vllm` first, or `make test-vllm`, which does.")
     one = Engine(tmp_path_factory.mktemp("engine") / "engine.log")
     one.start()
     try:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from quelea_cli.commands.stack import CHECKOUT, sample_folder, serve
+from quelea_cli.commands.stack import CHECKOUT, Reader, model_file, sample_folder, serve
 from quelea_cli.demo import QUESTIONS, show
 from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.gateway import Gateway
@@ -20,33 +19,26 @@ from quelea_cli.stack.model import Policy
 from quelea_cli.stack.plan import Options
 
 
-class Engine(StrEnum):
-    """Which language model writes the demo's answers."""
-
-    none = "none"
-    cpu = "cpu"
-
-
 def demo(
     home: HomeDir = Path(".quelea/demo"),
     port: Annotated[int, typer.Option(help="Port of the gateway; 0 takes a free one.", min=0, max=65535)] = 8080,
     samples: Annotated[Path, typer.Option(help="Folder of the samples.")] = CHECKOUT / "samples",
-    engine: Annotated[
-        Engine,
-        typer.Option(
-            help="none: quote the sources; cpu: write with a tiny model on vLLM, whose answers are not graded."
-        ),
-    ] = Engine.none,
+    reader: Annotated[
+        Reader,
+        typer.Option(help="extractive: quote the sources; llama: a language model here, whose answers are not graded."),
+    ] = Reader.extractive,
     once: Annotated[bool, typer.Option(help="Stop after the questions; exit code 0 on success.")] = False,
 ) -> None:
     """Start a stack with the sample web, ingest the samples, ask questions, and keep serving until Ctrl-C."""
     if not (samples / QUESTIONS).is_file():
         raise CliError(f"No samples in {samples}; set their folder with --samples.", EXIT_USAGE)
+    if reader is Reader.openai:
+        raise CliError("The demo starts its own model or none: --reader extractive or llama.", EXIT_USAGE)
     out, _ = consoles()
 
     def ask_all(url: str) -> None:
         with Gateway(url) as gateway:
-            show(gateway, samples, out, judged=engine is Engine.none)
+            show(gateway, samples, out, judged=reader is Reader.extractive)
 
     async def work(url: str) -> None:
         await asyncio.to_thread(ask_all, url)
@@ -61,7 +53,7 @@ def demo(
         model="",
         reader={},
         sample_web=sample_folder(samples),
-        engine=CHECKOUT if engine is Engine.cpu else None,
+        gguf=model_file(reader, None),
     )
     finished = serve(Home(home), options, Policy(), terminal_level=None, work=work)
     if once and not finished:

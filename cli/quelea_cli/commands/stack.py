@@ -20,6 +20,7 @@ from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.options import DEFAULT_HOME, HomeDir
 from quelea_cli.output import consoles, say
 from quelea_cli.stack.agent import check_engine
+from quelea_cli.stack.engine import MODEL_FILE, check_model
 from quelea_cli.stack.home import Home
 from quelea_cli.stack.logs import Logs
 from quelea_cli.stack.model import Policy
@@ -40,7 +41,7 @@ class Reader(StrEnum):
 
     extractive = "extractive"
     openai = "openai"
-    cpu = "cpu"
+    llama = "llama"
 
 
 class Level(StrEnum):
@@ -67,9 +68,13 @@ def up(
     reader: Annotated[
         Reader,
         typer.Option(
-            help="extractive: quote the sources; openai: ask a language model; cpu: run a tiny model on vLLM here."
+            help="extractive: quote the sources; llama: run a language model here; openai: ask one at an endpoint."
         ),
     ] = (Reader.extractive),
+    gguf: Annotated[
+        Path | None,
+        typer.Option(help="Model for --reader llama, a GGUF file; default: the one of `make engine-cpu`."),
+    ] = None,
     openai_base_url: Annotated[str, typer.Option(help="OpenAI-compatible endpoint, including /v1.")] = "",
     openai_model: Annotated[str, typer.Option(help="Name of the model at the endpoint.")] = "",
     openai_api_key: Annotated[
@@ -108,7 +113,7 @@ def up(
         log_level="debug" if log_level is Level.debug else "info",
         web=web,
         sample_web=sample_folder() if sample_web else None,
-        engine=CHECKOUT if reader is Reader.cpu else None,
+        gguf=model_file(reader, gguf),
         agent=CHECKOUT if agent else None,
         tls=tls,
     )
@@ -124,6 +129,15 @@ def sample_folder(samples: Path = CHECKOUT / "samples") -> Path:
     if not (samples / "web" / "site.json").is_file():
         raise CliError(f"No sample web in {samples / 'web'}; it is part of the repository.", EXIT_USAGE)
     return samples / "web"
+
+
+def model_file(reader: Reader, named: Path | None) -> Path | None:
+    """The model that is run here; None where none is. CliError where it cannot be."""
+    if reader is Reader.llama:
+        return check_model(named or CHECKOUT / MODEL_FILE)
+    if named:
+        raise CliError("--gguf needs --reader llama.", EXIT_USAGE)
+    return None
 
 
 def reader_settings(reader: Reader, base_url: str, model: str, api_key: str) -> dict[str, str]:

@@ -1,7 +1,9 @@
-"""A vLLM of this machine's own, on the CPU, with a small model: shows the production path, answers half right."""
+"""A language model of this machine's own: llama.cpp on its processors, supervised like the other services."""
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,33 +11,37 @@ from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.stack.model import Service
 from quelea_cli.stack.probes import http_probe
 
+MODEL_FILE = Path(".cache/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
+"""What `make engine-cpu` fetches, in the checkout."""
 _LOOPBACK = "127.0.0.1"
-_NAME = "smollm2-135m-instruct"
-_AT_ONCE = 16
+_CONTEXT = 8192
 _START_SECONDS = 300.0
 
 
-def python_of(checkout: Path) -> Path:
-    """The interpreter of vLLM's own environment. Raises CliError when `make engine-cpu` has not been run."""
-    python = checkout / ".engine-cpu/bin/python"
-    if not python.is_file() or not (_model(checkout) / "config.json").is_file():
-        raise CliError("vLLM is not installed; `make engine-cpu` installs it (1 GB download).", EXIT_USAGE)
-    return python
+def check_model(model: Path) -> Path:
+    """The file of the model. Raises CliError where it or llama.cpp is missing."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise CliError("llama.cpp is not installed; `make engine-cpu` installs it.", EXIT_USAGE)
+    if not model.is_file():
+        raise CliError(
+            f"No model at {model}; `make engine-cpu` fetches one (1.1 GB), --gguf names another.", EXIT_USAGE
+        )
+    return model
 
 
-def engine_service(checkout: Path, port: int, environment: Mapping[str, str]) -> Service:
-    """The process that serves the small model. Raises CliError as `python_of` does."""
+def engine_service(model: Path, port: int, key: str, environment: Mapping[str, str]) -> Service:
+    """The process that serves the model to whoever knows the key: on loopback every user reaches its port."""
     return Service(
         name="engine",
-        command=(str(python_of(checkout)), str(checkout / "services/generator/engine/launch.py")),
+        command=(sys.executable, "-m", "quelea_generator.llama_engine"),
         env={
+            "QUELEA_ENGINE_MAX_MODEL_LEN": str(_CONTEXT),
             **environment,
-            "QUELEA_ENGINE_DEVICE": "cpu",
-            "QUELEA_ENGINE_MODEL": str(_model(checkout)),
-            "QUELEA_ENGINE_NAME": _NAME,
+            "QUELEA_ENGINE_MODEL": str(model),
+            "QUELEA_ENGINE_NAME": model.stem,
             "QUELEA_ENGINE_HOST": _LOOPBACK,
             "QUELEA_ENGINE_PORT": str(port),
-            "QUELEA_ENGINE_MAX_NUM_SEQS": str(_AT_ONCE),
+            "QUELEA_ENGINE_API_KEY": key,
             "PYTHONUNBUFFERED": "1",
         },
         probe=http_probe(f"http://{_LOOPBACK}:{port}/health"),
@@ -46,16 +52,17 @@ def engine_service(checkout: Path, port: int, environment: Mapping[str, str]) ->
     )
 
 
-def generator_settings(port: int) -> dict[str, str]:
-    """The generator's variables for that engine; short evidence, for two cores read some 200 tokens a second."""
-    return {
-        "QUELEA_GENERATOR_ENDPOINT": f"http://{_LOOPBACK}:{port}/v1",
-        "QUELEA_GENERATOR_MODEL": _NAME,
-        "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": str(_AT_ONCE),
+def generator_settings(model: Path, port: int, key: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """The generator's variables for that engine; short evidence, for two cores read some 70 tokens a second."""
+    usual = {
+        "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": environment.get("QUELEA_ENGINE_MAX_NUM_SEQS", "1"),
+        "QUELEA_GENERATOR_EXCERPT_TOKENS": "360",
         "QUELEA_GENERATOR_EVIDENCE_TOKENS": "900",
-        "QUELEA_GENERATOR_MAX_TOKENS": "160",
+        "QUELEA_GENERATOR_MAX_TOKENS": "200",
     }
-
-
-def _model(checkout: Path) -> Path:
-    return checkout / ".cache/models" / _NAME
+    return {
+        **{name: environment.get(name) or value for name, value in usual.items()},
+        "QUELEA_GENERATOR_ENDPOINT": f"http://{_LOOPBACK}:{port}/v1",
+        "QUELEA_GENERATOR_MODEL": model.stem,
+        "QUELEA_GENERATOR_API_KEY": key,
+    }

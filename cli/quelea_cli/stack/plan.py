@@ -37,8 +37,8 @@ class Options:
     """Whether questions may leave this machine when the documents do not answer them."""
     sample_web: Path | None = None
     """Folder of the sample web, which then stands in for the internet."""
-    engine: Path | None = None
-    """Checkout whose vLLM for CPUs writes the answers; None: none is started."""
+    gguf: Path | None = None
+    """File of the language model that writes the answers on this machine; None: none is started."""
     tls: bool = False
     """Mutual TLS between the services."""
     agent: Path | None = None
@@ -75,10 +75,10 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
         search["QUELEA_SEARCH_WEB"] = "true"
     engine: list[Service] = []
     reader = dict(options.reader)
-    if options.engine:
-        engine_port = free_ports(1)[0]
-        engine = [engine_service(options.engine, engine_port, environment)]
-        reader |= generator_settings(engine_port)
+    if options.gguf:
+        engine_port, key = free_ports(1)[0], secrets.token_urlsafe(24)
+        engine = [engine_service(options.gguf, engine_port, key, environment)]
+        reader |= generator_settings(options.gguf, engine_port, key, environment)
     agent: list[Service] = []
     with_agent: dict[str, str] = {}
     if options.agent:

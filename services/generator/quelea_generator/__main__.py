@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from quelea.generator.v1 import generator_pb2_grpc as pb_grpc
+from quelea_kit.errors import DeadlineExceeded, Unavailable
 from quelea_kit.json_schema import misfit
 from quelea_kit.logging import setup_logging
 from quelea_kit.metrics import start_metrics
@@ -14,10 +17,12 @@ from quelea_generator.adapters.openai_endpoint import OpenAIEndpoint
 from quelea_generator.adapters.places import PoolLimits
 from quelea_generator.adapters.reading_pool import ReadingPool
 from quelea_generator.core.chat.completion import Completer
+from quelea_generator.core.chat.excerpts import excerpt
 from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.chat.routing import ByAffinity
 from quelea_generator.core.dialogue.rewriter import Rewriter
 from quelea_generator.core.extractive.reader import ExtractiveReader
+from quelea_generator.core.model import Task
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
 
@@ -46,6 +51,7 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         temperature=settings.temperature,
         token_safety=settings.token_safety,
         context_tokens=settings.context_tokens,
+        excerpt=partial(_excerpt, reading, settings.excerpt_tokens) if settings.excerpt_tokens else None,
     )
     return GeneratorService(
         reader,
@@ -54,6 +60,13 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         Rewriter(completer, seconds=settings.rewrite_seconds, run=reading.run),
         reading=reading,
     )
+
+
+async def _excerpt(reading: ReadingPool, tokens: int, task: Task) -> Task:
+    try:
+        return await reading.run(excerpt, task, tokens)
+    except (DeadlineExceeded, Unavailable):  # the model can read it whole
+        return task
 
 
 def pool(settings: GeneratorSettings) -> EnginePool:

@@ -34,6 +34,9 @@ class GeneratorSettings(ServiceSettings):
     evidence_tokens: int = Field(default=3000, ge=100)
     """Most evidence in a prompt, in estimated tokens; less where the model's context asks for it."""
 
+    excerpt_tokens: int = Field(default=0, ge=0)
+    """Show the model only the rows and sentences that matter, in so many estimated tokens; 0: whole passages."""
+
     history_tokens: int = Field(default=800, ge=0)
     """Estimated tokens of earlier turns that fit the prompt; the oldest are left out."""
 

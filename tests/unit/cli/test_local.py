@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 import socket
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 from quelea_cli import __main__ as command_line
-from quelea_cli.commands.stack import Reader, reader_settings, sample_folder
+from quelea_cli.commands.stack import Reader, model_file, reader_settings, sample_folder
 from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.stack import logs as logging
 from quelea_cli.stack.home import Home
@@ -175,6 +176,31 @@ def planned(home: Home, environment: dict[str, str] | None = None, **options: An
     home.create()
     wanted = Options("127.0.0.1", 8080, False, "/m", {}, **options)
     return {one.name: one for one in plan(home, wanted, environment or {})}
+
+
+def test_a_model_of_this_machine_is_a_service_with_a_key_of_its_own(tmp_path: Path) -> None:
+    model = tmp_path / "some-model.gguf"
+    services = planned(Home(tmp_path), {"QUELEA_GENERATOR_MAX_TOKENS": "99"}, gguf=model)
+    engine, generator = services["engine"], services["generator"].env
+    assert engine.start_group < services["generator"].start_group
+    assert engine.env["QUELEA_ENGINE_MODEL"] == str(model)
+    assert generator["QUELEA_GENERATOR_ENDPOINT"] == f"http://127.0.0.1:{engine.port}/v1"
+    assert generator["QUELEA_GENERATOR_MODEL"] == engine.env["QUELEA_ENGINE_NAME"] == "some-model"
+    assert generator["QUELEA_GENERATOR_API_KEY"] == engine.env["QUELEA_ENGINE_API_KEY"] != ""
+    assert generator["QUELEA_GENERATOR_MAX_TOKENS"] == "99"
+    assert "engine" not in planned(Home(tmp_path))
+
+
+def test_a_model_that_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: object())
+    with pytest.raises(CliError, match="make engine-cpu"):
+        model_file(Reader.llama, tmp_path / "none.gguf")
+    with pytest.raises(CliError, match="--gguf needs --reader llama"):
+        model_file(Reader.extractive, tmp_path / "some.gguf")
+    assert model_file(Reader.extractive, None) is None
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(CliError, match=r"llama.cpp is not installed; `make engine-cpu`"):
+        model_file(Reader.llama, None)
 
 
 def test_no_question_leaves_the_machine_unasked(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from quelea_generator.core.chat.chat_model import ChatPiece
@@ -50,21 +51,23 @@ def read_piece(chunk: Any) -> ChatPiece:
 def read_models(reply: Any, model: str) -> tuple[dict[str, int], tuple[str, ...]]:
     """What a list of models says: the context of each name (0 where unknown), and the adapters of a model.
 
-    vLLM tells whose adapter a name is; of another endpoint's many models nobody knows which can answer.
+    vLLM tells whose adapter a name is; of another endpoint's many models nobody knows which can answer. vLLM's
+    `max_model_len` is llama.cpp's `meta.n_ctx`.
 
     Raises:
         AttributeError, LookupError, TypeError: It has another shape.
     """
     listed = {str(one["id"]): one for one in reply["data"]}
     own = listed.get(model, {})
-    contexts = {
-        name: read_token_count(one.get("max_model_len")) or read_token_count(own.get("max_model_len"))
-        for name, one in listed.items()
-    }
+    contexts = {name: _read_context(one) or _read_context(own) for name, one in listed.items()}
     base = own.get("parent") or model
     others = [name for name in listed if name != model and 0 < len(name) <= _NAME_CHARS and name.isprintable()]
     adapters = [name for name in others if name == base or listed[name].get("parent") == base]
     return contexts, tuple(adapters[:_MOST_ADAPTERS])
+
+
+def _read_context(listed: Mapping[str, Any]) -> int:
+    return read_token_count(listed.get("max_model_len")) or read_token_count((listed.get("meta") or {}).get("n_ctx"))
 
 
 def _encodable(text: str) -> str:

@@ -13,7 +13,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _MEMORY_MB = 2048
 _RETRY_SECONDS = 1.0
-_PRELOAD = ["quelea_generator.core.extractive.reader", "quelea_generator.core.dialogue.follow_up"]
+_PRELOAD = [
+    "quelea_generator.core.chat.excerpts",
+    "quelea_generator.core.extractive.reader",
+    "quelea_generator.core.dialogue.follow_up",
+]
 
 
 class ReadingPool:

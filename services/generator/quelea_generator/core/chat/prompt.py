@@ -1,6 +1,7 @@
-"""The prompt: dated evidence, the date of the question, rules, the question (after WeaverBird, Listing 1).
+"""The prompt: rules, dated evidence, the date of the question, the question (after WeaverBird, Listing 1).
 
-The wording is in `templates/answer.*.txt`; its version is reported with every answer.
+The rules come first, so that an engine that remembers beginnings reads them once and not with every question. The
+wording is in `templates/answer.*.txt`; its version is reported with every answer.
 """
 
 from __future__ import annotations
@@ -123,11 +124,10 @@ def build_prompt(task: Task, *, evidence_tokens: int, history_tokens: int) -> Pr
         "user",
         context="\n".join(context_line(item, text, warning) for item, text in chosen),
         current_date=task.as_of.isoformat(),
-        refusal=REFUSALS[language],
         question=escape_passage(task.question.strip()),
     )
     messages = (
-        Message("system", template.fill("system")),
+        Message("system", template.fill("system", refusal=REFUSALS[language])),
         *_remember(task.history, history_tokens),
         Message("user", content),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from quelea_fintext.languages import REFUSALS
 from quelea_fintext.text import language_of
@@ -28,6 +28,7 @@ class ModelReader:
         temperature: For requests that name none.
         token_safety: What an estimate of tokens is multiplied by where nobody counts them.
         context_tokens: The model's context where its endpoint does not tell it; 0: unknown.
+        excerpt: Cuts a task's evidence to the lines that matter, for a model that reads slowly; None: whole passages.
     """
 
     name = "openai"
@@ -42,8 +43,10 @@ class ModelReader:
         temperature: float,
         token_safety: float = 1.5,
         context_tokens: int = 0,
+        excerpt: Callable[[Task], Awaitable[Task]] | None = None,
     ) -> None:
         self._chat = chat
+        self._excerpt = excerpt
         self._budget = Budget(
             chat,
             evidence_tokens=evidence_tokens,
@@ -73,11 +76,16 @@ class ModelReader:
         if task.evidence:
             await self._chat.refuse_when_full(task.tenant)
         wanted = min(task.max_tokens or self._max_tokens, self._max_tokens)
+        whole = task
+        if self._excerpt and task.evidence:
+            task = await self._excerpt(task)
         fitted = await self._budget.fit(task, model=model, max_tokens=wanted)
         prompt = fitted.prompt
         if not prompt.numbers:  # nothing to read: the model could only invent or decline
             yield Delta(REFUSALS[language_of(task.question)])
             why = "No passage fits the prompt." if task.evidence else "No passages were given."
+            if whole.evidence and not task.evidence:
+                why = "No passage speaks of the company that the question names."
             yield Finished("declined", model, prompt.version, decline=Decline("no_evidence", why))
             return
         shown: list[str] = []
@@ -103,7 +111,7 @@ class ModelReader:
         elif any(refusal in answer for refusal in REFUSALS.values()):
             decline = Decline("model_refused", "The language model wrote that it cannot answer from the passages.")
         else:
-            by_number = {item.number: item for item in task.evidence}
+            by_number = {item.number: item for item in whole.evidence}
             for number in markers.cited:
                 quote = best_support(task.question, answer, by_number[number])
                 if quote:

@@ -1,0 +1,73 @@
+"""The lines of the evidence that matter to a question, for a model that reads slowly or errs in long tables.
+
+Small models take the figure of the wrong column, so a row comes with the head of each column beside its figure. Which
+lines matter is what the extractive reader would weigh first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+from quelea_fintext.text import estimate_tokens
+
+from quelea_generator.core.extractive.answer_text import one_line, period_phrase, row_label, scale_phrase
+from quelea_generator.core.extractive.question import Query, read_question
+from quelea_generator.core.extractive.scoring import Candidate, score_candidates
+from quelea_generator.core.extractive.selection import rank_by_period
+from quelea_generator.core.extractive.subjects import names_unmentioned_company
+from quelea_generator.core.extractive.table_heads import head_of, match_columns
+from quelea_generator.core.model import Task
+
+_PER_PASSAGE = 40
+"""Estimated tokens of what stands before a passage: number, date, header."""
+
+_LEAST = 0.4
+"""A further line must score at least this part of the best."""
+
+
+def excerpt(task: Task, tokens: int) -> Task:
+    """The task with its evidence cut to the best rows and sentences, in so many estimated tokens; order is kept.
+
+    A passage without such a line is left out. Where there is none in any, the task comes back as it was; where no
+    passage speaks of the company that the question names, without evidence.
+    """
+    if names_unmentioned_company(task.question, task.evidence):
+        return replace(task, evidence=())
+    query = read_question(task)
+    ranked = rank_by_period(query, score_candidates(query, task.evidence))
+    least = _LEAST * ranked[0].score if ranked else 0.0
+    kept: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    room = tokens
+    for one in ranked:
+        if one.score < least:
+            break
+        line = write_excerpt(query, one)
+        cost = estimate_tokens(line) + (0 if one.evidence.number in kept else _PER_PASSAGE)
+        if cost <= room:
+            room -= cost
+            kept[one.evidence.number].append((one.span.start, line))
+    evidence = tuple(
+        replace(item, text="\n".join(line for _, line in sorted(kept[item.number])), table_head="")
+        for item in task.evidence
+        if item.number in kept
+    )
+    return replace(task, evidence=evidence) if evidence else task
+
+
+def write_excerpt(query: Query, one: Candidate) -> str:
+    """A sentence as it stands; a row with the head of each of its columns."""
+    row = one.span.row
+    if row is None:
+        return one_line(one.text)
+    heads = match_columns(head_of(one.evidence, one.span), row.cells)
+    if not any(heads):
+        head = one_line(head_of(one.evidence, one.span))
+        return f"{one_line(one.text)} ({head})" if head else one_line(one.text)
+    cells = [
+        f"{cell} ({period_phrase(query.language, head.text)})" if head else cell
+        for head, cell in zip(heads, row.cells, strict=True)
+    ]
+    unit = scale_phrase(query.language, one.evidence, one.span)
+    label = row_label(one, name_heading=True)
+    return f"{label}{f' ({unit})' if unit else ''}: {'; '.join(cells)}"

@@ -1,0 +1,105 @@
+"""A language model on this machine's own processors: llama.cpp's server, which speaks OpenAI's protocol, from a wheel.
+
+`python -m quelea_generator.llama_engine` serves until it is ended. Environment variables, named as vLLM's launcher
+(services/generator/engine) names them:
+
+    QUELEA_ENGINE_MODEL          file of the model, GGUF (required)
+    QUELEA_ENGINE_NAME           name under which it is served (default: that of the file)
+    QUELEA_ENGINE_HOST, _PORT    where it listens (127.0.0.1, 8000)
+    QUELEA_ENGINE_MAX_MODEL_LEN  context of one answer in tokens (8192)
+    QUELEA_ENGINE_MAX_NUM_SEQS   answers written at once (1)
+    QUELEA_ENGINE_THREADS        processor cores that it computes on (those this process may use)
+    QUELEA_ENGINE_API_KEY        bearer token that callers must send; empty asks for none
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PREFIX = "QUELEA_ENGINE_"
+
+
+@dataclass(frozen=True)
+class LlamaSettings:
+    """What the server is started with; the module's docstring says what each is."""
+
+    model: Path
+    name: str
+    host: str
+    port: int
+    context: int
+    at_once: int
+    threads: int
+    api_key: str
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> LlamaSettings:
+        """Read them. Raises ValueError, which names the variable that is missing or wrong."""
+        model = environment.get(f"{PREFIX}MODEL", "")
+        if not model:
+            raise ValueError(f"{PREFIX}MODEL must be the model's file (GGUF)")
+        file = Path(model)
+        try:
+            with file.open("rb") as opened:
+                first = opened.read(4)
+        except OSError as error:
+            raise ValueError(f"{PREFIX}MODEL: {model} cannot be read: {error.strerror}") from error
+        if first != b"GGUF":
+            raise ValueError(f"{PREFIX}MODEL: {model} is no GGUF file; llama.cpp reads no other")
+        return cls(
+            model=file,
+            name=environment.get(f"{PREFIX}NAME", "") or file.stem,
+            host=environment.get(f"{PREFIX}HOST", "") or "127.0.0.1",
+            port=_number(environment, "PORT", 8000),
+            context=_number(environment, "MAX_MODEL_LEN", 8192),
+            at_once=_number(environment, "MAX_NUM_SEQS", 1),
+            threads=_number(environment, "THREADS", len(os.sched_getaffinity(0))),
+            api_key=environment.get(f"{PREFIX}API_KEY", ""),
+        )
+
+
+def start(settings: LlamaSettings) -> Any:
+    """The server, once the model is loaded; it ends with the object. Until then /health answers 503."""
+    import xllamacpp  # noqa: PLC0415  # an extra: whoever only reads the settings needs none
+
+    wanted = xllamacpp.CommonParams()
+    wanted.model.path = str(settings.model)
+    wanted.model_alias = {settings.name}
+    wanted.hostnames = [settings.host]
+    wanted.port = settings.port
+    wanted.n_ctx = settings.context * settings.at_once
+    wanted.n_parallel = settings.at_once
+    wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = settings.threads
+    wanted.api_keys = [settings.api_key] if settings.api_key else []
+    wanted.offline = True
+    wanted.ui = wanted.endpoint_slots = wanted.endpoint_props = False
+    wanted.endpoint_metrics = True
+    return xllamacpp.Server(wanted)
+
+
+def _number(environment: Mapping[str, str], name: str, otherwise: int) -> int:
+    text = environment.get(PREFIX + name, "") or str(otherwise)
+    if not text.isdigit() or not int(text):
+        raise ValueError(f"{PREFIX}{name} must be a whole number above 0, got {text!r}")
+    return int(text)
+
+
+def main() -> None:
+    """Serve until a signal."""
+    try:
+        settings = LlamaSettings.of(os.environ)
+    except ValueError as error:
+        sys.exit(str(error))
+    server = start(settings)
+    sys.stdout.write(f"{settings.name} at {server.listening_address}\n")
+    signal.pause()
+
+
+if __name__ == "__main__":
+    main()

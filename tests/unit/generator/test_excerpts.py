@@ -1,0 +1,64 @@
+"""Evidence cut to the lines that matter: the right rows, each figure with its column, in the room there is."""
+
+from datetime import date
+
+import pytest
+from quelea_fintext.text import estimate_tokens
+from quelea_generator.core.chat.excerpts import excerpt
+from quelea_generator.core.model import Evidence, Task
+
+HEAD = "(In thousands)\nSix Months Ended\nJune 30, 2031\tJune 30, 2030\n"
+TABLE = Evidence(
+    1,
+    f"{HEAD}Freight income\t512\t498\nOperating income\t77\t81\nInterest paid\t9\t8",
+    header="Harrow Lines · 10-Q · FY2031 Q2 · quarter ended June 30, 2031 · Statements of Operations",
+    is_table=True,
+    company="Harrow Lines",
+    period_end="2031-06-30",
+    period_label="FY2031 Q2",
+)
+PROSE = Evidence(
+    2,
+    "The harbour was dredged in spring. Operating income fell because diesel became dearer. Staff were trained.",
+    header="Harrow Lines · 10-Q · FY2031 Q2 · quarter ended June 30, 2031 · MD&A",
+    company="Harrow Lines",
+    period_end="2031-06-30",
+    period_label="FY2031 Q2",
+)
+
+
+def ask(question: str, *evidence: Evidence, tokens: int = 400) -> tuple[Evidence, ...]:
+    return excerpt(Task(question, evidence, date(2031, 9, 1)), tokens).evidence
+
+
+def test_a_row_comes_with_the_head_of_each_column() -> None:
+    (found,) = ask("What was Harrow Lines' operating income in the six months ended June 30, 2031?", TABLE)
+    assert found.text.splitlines()[0] == (
+        "Operating income (in thousands): 77 (six months ended June 30, 2031); 81 (six months ended June 30, 2030)"
+    )
+    assert "Freight" not in found.text
+
+
+def test_a_sentence_stays_as_it_is_and_passages_keep_their_numbers_and_order() -> None:
+    found = ask("Why did Harrow Lines' operating income fall?", TABLE, PROSE)
+    assert [one.number for one in found] == sorted(one.number for one in found)
+    (prose,) = (one for one in found if one.number == 2)
+    assert "Operating income fell because diesel became dearer." in prose.text
+    assert "harbour" not in prose.text
+    assert prose.header == PROSE.header
+
+
+@pytest.mark.parametrize("tokens", [80, 150, 400])
+def test_no_more_is_shown_than_there_is_room_for(tokens: int) -> None:
+    rows = "\n".join(f"Operating income of depot {n}\t{n}7\t{n}8" for n in range(60))
+    found = ask("What was the operating income?", Evidence(1, HEAD + rows, is_table=True), tokens=tokens)
+    assert 0 < sum(estimate_tokens(one.text) for one in found) <= tokens
+
+
+def test_what_has_no_line_that_matters_comes_back_whole() -> None:
+    odd = Evidence(1, "?!")
+    assert ask("What was the operating income?", odd) == (odd,)
+
+
+def test_passages_of_others_are_no_evidence_for_a_company_that_they_do_not_name() -> None:
+    assert ask("What was Tesla's operating income?", TABLE, PROSE) == ()
