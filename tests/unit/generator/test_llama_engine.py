@@ -87,6 +87,7 @@ def test_a_model_comes_from_the_hub_once(fetcher: Any, hub: str, tmp_path: Path)
     model = wanted(fetcher, b"weights")
     file = fetcher.fetch(model, tmp_path / "models", hub)
     assert file.read_bytes() == b"weights"
+    assert "Apache License" in file.with_suffix(".LICENSE").read_text()
     assert fetcher.fetch(model, tmp_path / "models", "http://127.0.0.1:1") == file  # nobody is asked again
 
 
