@@ -56,6 +56,7 @@ def generator_settings(model: Path, port: int, key: str, environment: Mapping[st
     """The generator's variables for that engine; short evidence, for two cores read some 70 tokens a second."""
     usual = {
         "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": environment.get("QUELEA_ENGINE_MAX_NUM_SEQS", "1"),
+        "QUELEA_GENERATOR_QUEUE_WAIT_SECONDS": "120",
         "QUELEA_GENERATOR_EXCERPT_TOKENS": "360",
         "QUELEA_GENERATOR_EVIDENCE_TOKENS": "900",
         "QUELEA_GENERATOR_MAX_TOKENS": "200",

@@ -174,11 +174,13 @@ class OpenAIEndpoint:
             return await self._first(body)
 
     async def _first(self, body: dict[str, Any]) -> _Opened:
-        # chat.completions.create would make objects of each token, which is half of what reading it costs.
         with reading_untrusted():
-            response = await self._client.post(
-                "/chat/completions", cast_to=object, body=body, stream=True, stream_cls=openai.AsyncStream[object]
-            )
+            try:
+                response = await self._post(body)
+            except openai.APIConnectionError as error:
+                if not isinstance(error.__cause__, httpx2.RemoteProtocolError):
+                    raise
+                response = await self._post(body)  # it had just closed a connection that was kept
         chunks = aiter(response)
         try:
             with reading_untrusted():
@@ -189,6 +191,12 @@ class OpenAIEndpoint:
         except BaseException:
             await response.close()
             raise
+
+    async def _post(self, body: dict[str, Any]) -> openai.AsyncStream[object]:
+        # chat.completions.create would make objects of each token, which is half of what reading it costs.
+        return await self._client.post(
+            "/chat/completions", cast_to=object, body=body, stream=True, stream_cls=openai.AsyncStream[object]
+        )
 
     async def check(self) -> None:
         """The endpoint answers and lists the model; learns the models' contexts."""

@@ -15,9 +15,9 @@ BLOCK_CHARS = 256
 _MOST_BLOCKS = 512
 """Of one prompt that are looked at."""
 _HOME_BLOCKS = 6
-"""Blocks that say where a prompt nobody remembers goes: past the template's words, into the first passage."""
+"""Blocks that say where a prompt nobody remembers goes: past a template's words, into the first passage."""
 _TEMPLATE_BLOCKS = 4
-"""Blocks that the template's words may fill: to share no more than those is to share nothing, or one replica that
+"""Blocks that a template's words may fill: to share no more than those is to share nothing, or one replica that
 was the first would be preferred for everything."""
 _REMEMBERED = 16_384
 """Blocks of a replica: about a million tokens, which is what a large GPU caches."""
@@ -46,6 +46,7 @@ class PromptKey:
 
     Attributes:
         blocks: One key per whole block, of all the text up to its end: two prompts share as many as they begin alike.
+            The rules (the system's message) are in each key and have none of their own: every replica knows them soon.
         home: The same for prompts that begin alike, whichever process asks.
         prompt_tokens: Of the prompt.
     """
@@ -57,16 +58,17 @@ class PromptKey:
 
 def prompt_key(model: str, messages: Sequence[Message], prompt_tokens: int) -> PromptKey:
     """What routing needs to know of a prompt to this model."""
-    text = "".join(f"\0{message.role}\0{message.content}" for message in messages)
+    rules = "".join(message.content for message in messages if message.role == "system")
+    text = "".join(f"\0{message.role}\0{message.content}" for message in messages if message.role != "system")
     blocks: list[bytes] = []
-    key = blake2b(model.encode("utf-8", "replace"), digest_size=8).digest()
+    key = blake2b(f"{model}\0{rules}".encode("utf-8", "replace"), digest_size=8).digest()
     for at in range(0, min(len(text) - BLOCK_CHARS + 1, _MOST_BLOCKS * BLOCK_CHARS), BLOCK_CHARS):
         key = blake2b(key + text[at : at + BLOCK_CHARS].encode("utf-8", "replace"), digest_size=8).digest()
         blocks.append(key)
     if len(blocks) >= _HOME_BLOCKS:
         home = blocks[_HOME_BLOCKS - 1]
     else:
-        home = blake2b(f"{model}{text}".encode("utf-8", "replace"), digest_size=8).digest()
+        home = blake2b(f"{model}\0{rules}{text}".encode("utf-8", "replace"), digest_size=8).digest()
     return PromptKey(tuple(blocks), home, prompt_tokens)
 
 
