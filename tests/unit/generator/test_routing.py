@@ -25,8 +25,10 @@ def loads(**outstanding: int) -> list[Load]:
     return [Load(f"http://{name}/v1", tokens, 1, 8) for name, tokens in {"a": 0, "b": 0, "c": 0, **outstanding}.items()]
 
 
-def prompt(evidence: str, question: str = "?", model: str = "m", tokens: int = 1000) -> PromptKey:
-    messages = [Message("system", "You are an analyst."), Message("user", f"{evidence}\n{question}")]
+def prompt(
+    evidence: str, question: str = "?", model: str = "m", tokens: int = 1000, rules: str = "You are an analyst."
+) -> PromptKey:
+    messages = [Message("system", rules), Message("user", f"{evidence}\n{question}")]
     return prompt_key(model, messages, tokens)
 
 
@@ -49,6 +51,7 @@ def test_prompts_share_as_many_blocks_as_they_begin_alike() -> None:
     assert shared(first, prompt(text("A", 10) + text("B"), "First?")) == 10
     assert shared(first, prompt(text("B"), "First?")) == 0
     assert shared(first, prompt(text("A"), "First?", model="adapter")) == 0
+    assert shared(first, prompt(text("A"), "First?", rules="You are a poet.")) == 0
     assert first.home == prompt(text("A"), "Second?").home != prompt(text("B")).home
     assert prompt("short", "First?").blocks == ()
     assert prompt("short", "First?").home != prompt("short", "Second?").home
@@ -123,11 +126,11 @@ def test_what_was_sent_long_ago_is_forgotten_and_beginnings_last() -> None:
     assert len(kept) < 400
 
 
-def test_the_templates_words_are_no_reason_to_prefer_the_replica_that_was_first() -> None:
-    policy, template = ByAffinity(), "Context information, one numbered passage after another. " * 14
-    homes = set()
+@pytest.mark.parametrize(("rules", "head"), [("The rules of an answer. " * 80, ""), ("", "Context information: " * 12)])
+def test_the_templates_words_are_no_reason_to_prefer_the_replica_that_was_first(rules: str, head: str) -> None:
+    policy, homes = ByAffinity(), set()
     for n in range(20):
-        asked = prompt(template + text(str(n)))
+        asked = prompt(head + text(str(n)), rules=rules)
         homes.add(chosen(policy, loads(), asked))
         assert chosen(policy, loads(), asked) == rank_replicas(asked.home, NAMES)[0]
     assert homes == set(NAMES)

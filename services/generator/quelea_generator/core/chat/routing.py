@@ -14,9 +14,9 @@ BLOCK_CHARS = 256
 """Characters that are remembered together: some four of vLLM's blocks of 16 tokens."""
 _MOST_BLOCKS = 512
 """Of one prompt that are looked at."""
-_HOME_BLOCKS = 6
+_HOME_BLOCKS = 3
 """Blocks that say where a prompt nobody remembers goes: past a template's words, into the first passage."""
-_TEMPLATE_BLOCKS = 4
+_TEMPLATE_BLOCKS = 1
 """Blocks that a template's words may fill: to share no more than those is to share nothing, or one replica that
 was the first would be preferred for everything."""
 _REMEMBERED = 16_384
