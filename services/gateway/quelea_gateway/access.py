@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from quelea_kit.errors import InvalidInput, Overloaded, Unauthenticated
 
@@ -16,8 +18,18 @@ from quelea_gateway.keys import KeyRing
 from quelea_gateway.settings import Settings
 
 _MOST_KEYS = 10_000
+RENEW_SECONDS = 1.0
+"""How long a stream may go on after its key was revoked."""
+T = TypeVar("T")
 LOCAL = "local"
 """The name that calls go by when no key is asked for."""
+
+
+class _End:
+    """Nothing more comes."""
+
+
+_END = _End()
 
 
 def host_of(address: str) -> str:
@@ -72,6 +84,53 @@ class Access:
         if name is None:
             raise Unauthenticated("Unknown API key.")
         return name
+
+
+class Caller:
+    """A caller who was let in, and whether his key still opens.
+
+    Args:
+        access: Who may call.
+        authorization: What the caller sent.
+        now: Seconds, monotonic.
+
+    Raises:
+        Unauthenticated: No key, or one that is not known.
+    """
+
+    def __init__(self, access: Access, authorization: str | None, now: Callable[[], float] = time.monotonic) -> None:
+        self.name = access.admit(authorization)
+        self._access = access
+        self._authorization = authorization
+        self._now = now
+        self._checked = now()
+
+    def renew(self) -> None:
+        """To be called while something is streamed: looks once a second. Raises Unauthenticated."""
+        if self._now() - self._checked < RENEW_SECONDS:
+            return
+        try:
+            self._access.admit(self._authorization)
+        except Unauthenticated:
+            raise Unauthenticated("This key has been revoked.") from None
+        self._checked = self._now()
+
+    async def watch(self, items: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+        """The items as they come; they end, and are closed, when the key is revoked. Raises Unauthenticated."""
+        async with contextlib.aclosing(items):
+            while True:
+                coming = asyncio.ensure_future(anext(items, _END))
+                try:
+                    while not coming.done():
+                        await asyncio.wait({coming}, timeout=RENEW_SECONDS)
+                        self.renew()
+                finally:
+                    coming.cancel()
+                    await asyncio.gather(coming, return_exceptions=True)
+                item = coming.result()
+                if isinstance(item, _End):
+                    return
+                yield item
 
 
 @dataclass

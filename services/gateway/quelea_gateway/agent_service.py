@@ -95,13 +95,13 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.StartRunRequest, agent_pb2.StartRunResponse],
     ) -> agent_pb2.StartRunResponse:
         """Queue a run."""
-        with self._gateway.admitted(context) as name:
+        with self._gateway.admitted(context) as caller:
             asked = request.budget
             wanted = run_requests.build(
                 request.question,
                 self._gateway.limits,
                 self._gateway.analyst.budgets,
-                tenant=name,
+                tenant=caller.name,
                 as_of=request.as_of,
                 model=request.model,
                 budget=Budget(asked.steps, asked.tokens, asked.seconds, asked.calls),
@@ -116,9 +116,10 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.WatchRunRequest, agent_pb2.WatchRunResponse],
     ) -> AsyncGenerator[agent_pb2.WatchRunResponse, None]:
         """Its events until it has ended."""
-        with self._gateway.admitted(context) as name:
+        with self._gateway.admitted(context) as caller:
             manager = self._gateway.analyst.runs()
-            async with contextlib.aclosing(manager.watch(name, request.id, request.after)) as events:
+            watched = caller.watch(manager.watch(caller.name, request.id, request.after))
+            async with contextlib.aclosing(watched) as events:
                 async for one in events:
                     yield agent_pb2.WatchRunResponse(
                         number=one.number,
@@ -133,8 +134,8 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.GetRunRequest, agent_pb2.GetRunResponse],
     ) -> agent_pb2.GetRunResponse:
         """One run."""
-        with self._gateway.admitted(context) as name:
-            run = await self._gateway.analyst.runs().get(name, request.id)
+        with self._gateway.admitted(context) as caller:
+            run = await self._gateway.analyst.runs().get(caller.name, request.id)
             return agent_pb2.GetRunResponse(run=run_to_wire(run))
 
     async def ListRuns(  # noqa: N802  # the wire's name
@@ -143,9 +144,9 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.ListRunsRequest, agent_pb2.ListRunsResponse],
     ) -> agent_pb2.ListRunsResponse:
         """The caller's, newest first; without answers."""
-        with self._gateway.admitted(context) as name:
+        with self._gateway.admitted(context) as caller:
             page_size = check_page_size(request.page_size)
-            found, next_page_token = await self._gateway.analyst.runs().page(name, page_size, request.page_token)
+            found, next_page_token = await self._gateway.analyst.runs().page(caller.name, page_size, request.page_token)
             shown = [run_to_wire(one.changed(answer=None)) for one in found]
             return agent_pb2.ListRunsResponse(runs=shown, next_page_token=next_page_token)
 
@@ -155,8 +156,8 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.CancelRunRequest, agent_pb2.CancelRunResponse],
     ) -> agent_pb2.CancelRunResponse:
         """End a run."""
-        with self._gateway.admitted(context) as name:
-            found = await self._gateway.analyst.runs().cancel(name, request.id)
+        with self._gateway.admitted(context) as caller:
+            found = await self._gateway.analyst.runs().cancel(caller.name, request.id)
             return agent_pb2.CancelRunResponse(found=found)
 
     async def GetArtifact(  # noqa: N802  # the wire's name
@@ -165,13 +166,13 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         context: grpc.aio.ServicerContext[agent_pb2.GetArtifactRequest, agent_pb2.GetArtifactResponse],
     ) -> AsyncGenerator[agent_pb2.GetArtifactResponse, None]:
         """A file of a run, in pieces."""
-        with self._gateway.admitted(context) as name:
+        with self._gateway.admitted(context) as caller:
             manager = self._gateway.analyst.runs()
-            run = await manager.get(name, request.id)
+            run = await manager.get(caller.name, request.id)
             if request.name in ("notebook.ipynb", "report.pdf"):
                 data = await export_run(manager, run, request.name)
             elif stored_name_of(run, request.name):
-                data = await manager.artifact(name, run.id, stored_name_of(run, request.name))
+                data = await manager.artifact(caller.name, run.id, stored_name_of(run, request.name))
             else:
                 raise NotFound(f"The run has no file {request.name[:80]!r}.")
             for start in range(0, len(data), _PIECE):

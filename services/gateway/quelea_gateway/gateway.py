@@ -14,7 +14,7 @@ from typing import Any
 import grpc
 from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
 
-from quelea_gateway.access import Access, CallLimiter
+from quelea_gateway.access import Access, Caller, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
 from quelea_gateway.adapters.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.downstream import Health
@@ -64,8 +64,8 @@ class Gateway:
     _ready: tuple[float, dict[str, str]] | None = field(default=None, repr=False)
 
     @contextlib.contextmanager
-    def admitted(self, context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[str]:
-        """The name of the key that a gRPC call came with, counted as under way until the block ends.
+    def admitted(self, context: grpc.aio.ServicerContext[Any, Any]) -> Iterator[Caller]:
+        """Who makes a gRPC call, counted as under way until the block ends.
 
         Raises:
             Unauthenticated: no key, or one that is not known.
@@ -73,9 +73,9 @@ class Gateway:
         """
         metadata: Any = context.invocation_metadata() or ()  # the stubs do not know that it is iterable
         given = next((value for key, value in metadata if key == "authorization"), None)
-        name = self.access.admit(given if isinstance(given, str) else None)
-        with self.limiter.call(name):
-            yield name
+        caller = Caller(self.access, given if isinstance(given, str) else None)
+        with self.limiter.call(caller.name):
+            yield caller
 
     async def dependencies(self) -> dict[str, str]:
         """What is wrong with each service, empty where nothing is; at most a second old."""

@@ -142,10 +142,10 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.AskRequest, gateway_pb2.AskResponse],
     ) -> AsyncGenerator[gateway_pb2.AskResponse, None]:
         """Started, deltas, the verdicts, the answer."""
-        with self._gateway.admitted(context) as name:
-            question = self._question(request, name)
+        with self._gateway.admitted(context) as caller:
+            question = self._question(request, caller.name)
             try:
-                async with contextlib.aclosing(self._gateway.pipeline.ask(question)) as items:
+                async with contextlib.aclosing(caller.watch(self._gateway.pipeline.ask(question))) as items:
                     async for item in items:
                         yield _event(item)
             except ReaderFailed as failed:
@@ -173,13 +173,13 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         context: grpc.aio.ServicerContext[gateway_pb2.IngestRequest, gateway_pb2.IngestResponse],
     ) -> gateway_pb2.IngestResponse:
         """Hand one document over; its job."""
-        with self._gateway.admitted(context) as key:
+        with self._gateway.admitted(context) as caller:
             first = await anext(aiter(requests), None)
             if first is None or first.WhichOneof("part") != "info":
                 raise InvalidInput("The first message of an ingestion must be its info.")
             info = first.info
             info.metadata.provenance = common_pb2.PROVENANCE_UPLOAD
-            info.metadata.uploader = key
+            info.metadata.uploader = caller.name
             limit = (await self._gateway.search.info()).max_document_bytes
             return gateway_pb2.IngestResponse(job=await self._gateway.search.submit(info, _pieces(requests, limit)))
 

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.rest.schemas import CitationOut, ReadingOut
 
-_OPENAI_PATHS = ("/v1/chat/completions", "/v1/models")
+OPENAI_PATHS = ("/v1/chat/completions", "/v1/models")
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _MOST_FIELDS = 20
 _DATE = r"\d{4}-\d{2}-\d{2}"
@@ -38,7 +38,7 @@ def error_body(
 ) -> dict[str, Any]:
     """The body of an error."""
     error: dict[str, Any] = {"code": code, "message": message, "details": details}
-    if path.startswith(_OPENAI_PATHS):
+    if path.startswith(OPENAI_PATHS):
         error["type"] = _OPENAI_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
         error["param"] = param or details.get("field")
     return {"error": error}

@@ -15,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse
 
-from quelea_gateway.access import is_loopback_name
+from quelea_gateway.access import Caller, is_loopback_name
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import HTTP_IN_FLIGHT, HTTP_SECONDS, REFUSED
 from quelea_gateway.rest.body import drain, read_whole, replay, within
@@ -124,9 +124,9 @@ class AccessMiddleware:
         limit = self._gateway.settings.max_body_bytes
         try:
             self._check_origin(headers)
-            name = ""
+            caller = None
             if path.startswith(_CLOSED) and scope["method"] != "OPTIONS":
-                name = self._gateway.access.admit(headers.get("authorization"))
+                caller = Caller(self._gateway.access, headers.get("authorization"))
         except QueleaError as error:
             if isinstance(error, Unauthenticated) and self._is_citation(scope, headers):
                 # A browser follows a citation's link without a key; the page at / can ask for one.
@@ -134,11 +134,11 @@ class AccessMiddleware:
                 return
             await drain(headers, receive)
             raise
-        if not name:
+        if caller is None:
             await self._app(scope, replay(await read_whole(headers, receive, limit), receive), send)
             return
-        scope.setdefault("state", {})["key"] = name
-        with self._gateway.limiter.call(name):
+        scope.setdefault("state", {}).update(key=caller.name, caller=caller)
+        with self._gateway.limiter.call(caller.name):
             if (scope["method"], path) == _UPLOAD:
                 bounded = await within(headers, receive, self._gateway.settings.max_upload_bytes)
                 await self._app(scope, bounded, send)

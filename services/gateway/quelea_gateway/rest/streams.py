@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, TypeVar
 
 from fastapi import Request, Response
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
-from quelea_kit.errors import Cancelled
+from quelea_kit.errors import Cancelled, QueleaError, Unauthenticated
 from starlette.types import Receive, Scope, Send
+
+from quelea_gateway.access import RENEW_SECONDS, Caller
+from quelea_gateway.rest.errors import OPENAI_PATHS, body_of
 
 T = TypeVar("T")
 
@@ -58,11 +62,27 @@ async def _wait_until_left(receive: Receive) -> None:
         pass
 
 
+async def _wait_until_revoked(caller: Caller | None) -> Unauthenticated:
+    while True:
+        await asyncio.sleep(RENEW_SECONDS)
+        try:
+            if caller:
+                caller.renew()
+        except Unauthenticated as error:
+            return error
+
+
+def _error_event(error: QueleaError, path: str) -> bytes:
+    """The last event of a stream, in the form of its route."""
+    data = json.dumps(body_of(error, path), ensure_ascii=False)
+    return event(None if path.startswith(OPENAI_PATHS) else "error", data)
+
+
 class EventStream(Response):
     """A response of server-sent events, with a comment whenever nothing went out for a while.
 
-    Closes the events when the caller leaves or takes nothing any more, and at the end. Each item is one write to the
-    socket.
+    Closes the events when the caller leaves or takes nothing any more, when his key is revoked, and at the end. Each
+    item is one write to the socket.
 
     Args:
         events: Bytes of one or more events each.
@@ -80,24 +100,31 @@ class EventStream(Response):
         self._sending = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until the end, or until the caller leaves."""
+        """Send until the end, until the caller leaves, or until his key is revoked."""
         writing = asyncio.ensure_future(self._write(send))
         gone = asyncio.ensure_future(_wait_until_left(receive))
+        revoked = asyncio.ensure_future(_wait_until_revoked(scope.get("state", {}).get("caller")))
+        tasks = {writing, gone, revoked}
         try:
             stuck = 0
-            while not (writing.done() or gone.done()) and stuck < _STUCK:
+            while not any(task.done() for task in tasks) and stuck < _STUCK:
                 before = self._sent
-                await asyncio.wait({writing, gone}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(tasks, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
                 # One who takes more slowly than there is to send is busy enough; one who takes nothing is gone.
                 stuck = stuck + 1 if self._sending and self._sent == before else 0
-                if self._sent == before and not (writing.done() or gone.done() or self._sending):
+                if self._sent == before and not (any(task.done() for task in tasks) or self._sending):
                     await send({"type": "http.response.body", "body": KEEPALIVE_COMMENT, "more_body": True})
             if writing.done():
                 writing.result()
+            elif revoked.done():
+                writing.cancel()
+                await asyncio.wait({writing})
+                last = _error_event(revoked.result(), scope["path"])
+                await send({"type": "http.response.body", "body": last, "more_body": False})
         finally:
-            for task in (writing, gone):
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(writing, gone, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             await self._events.aclose()
 
     async def _write(self, send: Send) -> None:
