@@ -22,7 +22,7 @@ from quelea_generator.core.chat.reader import ModelReader
 from quelea_generator.core.chat.routing import ByAffinity
 from quelea_generator.core.dialogue.rewriter import Rewriter
 from quelea_generator.core.extractive.reader import ExtractiveReader
-from quelea_generator.core.model import Task
+from quelea_generator.core.model import Decline, Task
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
 
@@ -62,7 +62,7 @@ def build(settings: GeneratorSettings) -> GeneratorService:
     )
 
 
-async def _excerpt(reading: ReadingPool, tokens: int, task: Task) -> Task:
+async def _excerpt(reading: ReadingPool, tokens: int, task: Task) -> Task | Decline:
     try:
         return await reading.run(excerpt, task, tokens)
     except (DeadlineExceeded, Unavailable):  # the model can read it whole

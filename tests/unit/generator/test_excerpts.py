@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 from quelea_fintext.text import estimate_tokens
 from quelea_generator.core.chat.excerpts import excerpt
-from quelea_generator.core.model import Evidence, Task
+from quelea_generator.core.model import Decline, Evidence, Task
 
 HEAD = "(In thousands)\nSix Months Ended\nJune 30, 2031\tJune 30, 2030\n"
 TABLE = Evidence(
@@ -28,7 +28,9 @@ PROSE = Evidence(
 
 
 def ask(question: str, *evidence: Evidence, tokens: int = 400) -> tuple[Evidence, ...]:
-    return excerpt(Task(question, evidence, date(2031, 9, 1)), tokens).evidence
+    cut = excerpt(Task(question, evidence, date(2031, 9, 1)), tokens)
+    assert isinstance(cut, Task)
+    return cut.evidence
 
 
 def test_a_row_comes_with_the_head_of_each_column() -> None:
@@ -60,5 +62,14 @@ def test_what_has_no_line_that_matters_comes_back_whole() -> None:
     assert ask("What was the operating income?", odd) == (odd,)
 
 
-def test_passages_of_others_are_no_evidence_for_a_company_that_they_do_not_name() -> None:
-    assert ask("What was Tesla's operating income?", TABLE, PROSE) == ()
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was Tesla's operating income?",
+        "What was Harrow Lines' operating income in the third quarter of fiscal 2029?",
+    ],
+)
+def test_a_model_is_not_asked_for_what_is_known_to_be_missing(question: str) -> None:
+    declined = excerpt(Task(question, (TABLE, PROSE), date(2031, 9, 1), evidence_incomplete=True), 400)
+    assert isinstance(declined, Decline)
+    assert declined.detail

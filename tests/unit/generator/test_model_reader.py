@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import pytest
 from quelea_fintext.languages import REFUSALS
@@ -20,9 +22,9 @@ EVIDENCE = (
 TASK = Task("Why did sales change?", EVIDENCE, date(2024, 6, 1))
 
 
-def reader(chat: FakeEndpoint, max_tokens: int = 100, evidence_tokens: int = 1000) -> ModelReader:
+def reader(chat: FakeEndpoint, max_tokens: int = 100, evidence_tokens: int = 1000, **more: Any) -> ModelReader:
     return ModelReader(
-        chat, evidence_tokens=evidence_tokens, history_tokens=100, max_tokens=max_tokens, temperature=0.0
+        chat, evidence_tokens=evidence_tokens, history_tokens=100, max_tokens=max_tokens, temperature=0.0, **more
     )
 
 
@@ -71,6 +73,29 @@ async def test_without_evidence_the_model_is_not_asked() -> None:
     assert text_of(events) == REFUSALS["zh"]
     assert isinstance(events[-1], Finished)
     assert events[-1].decline == Decline("no_evidence", "No passages were given.")
+    assert chat.seen == []
+
+
+async def test_the_model_sees_an_excerpt_and_the_whole_passage_is_quoted() -> None:
+    async def cut(task: Task) -> Task:
+        return replace(task, evidence=(replace(task.evidence[1], text="Net sales declined 1%."),))
+
+    chat = FakeEndpoint(["They declined 1% [2]."])
+    events = [event async for event in reader(chat, excerpt=cut).read(TASK)]
+    assert "Weather" not in chat.seen[0].messages[-1].content
+    (quote,) = (event for event in events if isinstance(event, Quote))
+    assert quote.text == "Net sales declined 1% because the dollar was strong."
+
+
+async def test_what_the_excerpt_declines_the_model_is_not_asked() -> None:
+    async def decline(_task: Task) -> Decline:
+        return Decline("no_such_period", "No passage is of 2029.")
+
+    chat = FakeEndpoint(["invented"])
+    events = [event async for event in reader(chat, excerpt=decline).read(TASK)]
+    assert text_of(events) == REFUSALS["en"]
+    assert isinstance(events[-1], Finished)
+    assert events[-1].decline == Decline("no_such_period", "No passage is of 2029.")
     assert chat.seen == []
 
 

@@ -13,11 +13,11 @@ from quelea_fintext.text import estimate_tokens
 
 from quelea_generator.core.extractive.answer_text import one_line, period_phrase, row_label, scale_phrase
 from quelea_generator.core.extractive.question import Query, read_question
+from quelea_generator.core.extractive.reader import answer
 from quelea_generator.core.extractive.scoring import Candidate, score_candidates
 from quelea_generator.core.extractive.selection import rank_by_period
-from quelea_generator.core.extractive.subjects import names_unmentioned_company
 from quelea_generator.core.extractive.table_heads import head_of, match_columns
-from quelea_generator.core.model import Task
+from quelea_generator.core.model import Decline, Task
 
 _PER_PASSAGE = 40
 """Estimated tokens of what stands before a passage: number, date, header."""
@@ -26,14 +26,15 @@ _LEAST = 0.4
 """A further line must score at least this part of the best."""
 
 
-def excerpt(task: Task, tokens: int) -> Task:
+def excerpt(task: Task, tokens: int) -> Task | Decline:
     """The task with its evidence cut to the best rows and sentences, in so many estimated tokens; order is kept.
 
-    A passage without such a line is left out. Where there is none in any, the task comes back as it was; where no
-    passage speaks of the company that the question names, without evidence.
+    A passage without such a line is left out. Where there is none in any, the task comes back as it was. Where the
+    caller knows that a company or period is missing, and no line states what is asked of it, this says why not: small
+    models answer from what is nearest.
     """
-    if names_unmentioned_company(task.question, task.evidence):
-        return replace(task, evidence=())
+    if task.evidence_incomplete and (decline := answer(task).decline):
+        return decline
     query = read_question(task)
     ranked = rank_by_period(query, score_candidates(query, task.evidence))
     least = _LEAST * ranked[0].score if ranked else 0.0

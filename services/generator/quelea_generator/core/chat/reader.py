@@ -28,7 +28,8 @@ class ModelReader:
         temperature: For requests that name none.
         token_safety: What an estimate of tokens is multiplied by where nobody counts them.
         context_tokens: The model's context where its endpoint does not tell it; 0: unknown.
-        excerpt: Cuts a task's evidence to the lines that matter, for a model that reads slowly; None: whole passages.
+        excerpt: Cuts a task's evidence to the lines that matter, for a model that reads slowly, or says why it need
+            not be asked; None: whole passages.
     """
 
     name = "openai"
@@ -43,7 +44,7 @@ class ModelReader:
         temperature: float,
         token_safety: float = 1.5,
         context_tokens: int = 0,
-        excerpt: Callable[[Task], Awaitable[Task]] | None = None,
+        excerpt: Callable[[Task], Awaitable[Task | Decline]] | None = None,
     ) -> None:
         self._chat = chat
         self._excerpt = excerpt
@@ -78,14 +79,17 @@ class ModelReader:
         wanted = min(task.max_tokens or self._max_tokens, self._max_tokens)
         whole = task
         if self._excerpt and task.evidence:
-            task = await self._excerpt(task)
+            excerpt = await self._excerpt(task)
+            if isinstance(excerpt, Decline):
+                yield Delta(REFUSALS[language_of(task.question)])
+                yield Finished("declined", model, self.prompt_version, decline=excerpt)
+                return
+            task = excerpt
         fitted = await self._budget.fit(task, model=model, max_tokens=wanted)
         prompt = fitted.prompt
         if not prompt.numbers:  # nothing to read: the model could only invent or decline
             yield Delta(REFUSALS[language_of(task.question)])
             why = "No passage fits the prompt." if task.evidence else "No passages were given."
-            if whole.evidence and not task.evidence:
-                why = "No passage speaks of the company that the question names."
             yield Finished("declined", model, prompt.version, decline=Decline("no_evidence", why))
             return
         shown: list[str] = []
