@@ -82,7 +82,7 @@ async def test_the_model_sees_an_excerpt_and_the_whole_passage_is_quoted() -> No
 
     chat = FakeEndpoint(["They declined 1% [2]."])
     events = [event async for event in reader(chat, excerpt=cut).read(TASK)]
-    assert "Weather" not in chat.seen[0].messages[-1].content
+    assert "Weather" not in chat.seen[0][-1].content
     (quote,) = (event for event in events if isinstance(event, Quote))
     assert quote.text == "Net sales declined 1% because the dollar was strong."
 
