@@ -22,7 +22,8 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     if not MODEL.is_file():
         pytest.fail("There is no model to test with: run `make engine-cpu` first.")
     options = ("--reader", "llama", "--gguf", str(MODEL))
-    stack = Stack(tmp_path_factory.mktemp("product") / "home", *options)
+    # One thread: two would wait for one another where other tests run beside it.
+    stack = Stack(tmp_path_factory.mktemp("product") / "home", *options, environment={"QUELEA_ENGINE_THREADS": "1"})
     try:
         page = (
             "Harrow Lines\nForm 10-Q for the quarter ended June 30, 2021\n"
