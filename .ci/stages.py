@@ -4,7 +4,7 @@ commit: what a contributor runs before a commit (`make test`). all: that and eve
 --install (`.ci/run`): missing Debian packages are installed first, and a Docker engine is started.
 
 One stage runs on each core, or two of those that mostly wait. A stage starts as soon as what it needs is done, a place
-is free, and no stage of the same `room` runs. When one fails, its log is shown at once and again named at the end,
+is free, and no stage of one of its `rooms` runs. When one fails, its log is shown at once and again named at the end,
 stages that need it are not run, all others are, and the exit code is 1. Logs stay in .cache/ci. Needs nothing but
 Python: it runs before there is an environment.
 """
@@ -46,8 +46,8 @@ class Stage:
     name: str
     command: list[str]
     needs: tuple[str, ...] = ()
-    room: str = ""
-    """Stages of one room are never run at the same time: they share an engine, or measure something."""
+    rooms: tuple[str, ...] = ()
+    """Stages of one room are never run at the same time: they share an engine, or what one does breaks the other."""
     load: float = 1.0
     """How many of the places it takes; LIGHT for what mostly waits, so that its waiting holds up nothing."""
     skip_on: int | None = None
@@ -128,6 +128,9 @@ ALONE_ON_THE_ENGINE = (
 """Those that fill the engine with containers, or kill one: never two of them at the same time."""
 
 
+NETWORKS: dict[str, tuple[str, ...]] = {"integration/images": ("networks",), "e2e": ("networks",)}
+"""Networks of containers come and go in the first, and Chromium breaks off what it loads when one does."""
+
 MOSTLY_WAIT = (
     "escape",
     "contract/sandbox",
@@ -143,12 +146,12 @@ def tests(name: str, *needs: str) -> Stage:
     """The stage of tests/NAME."""
     load = LIGHT if name in MOSTLY_WAIT else 1.0
     if name not in IMAGES:
-        return Stage(name, pytest(f"tests/{name}"), needs, load=load)
+        return Stage(name, pytest(f"tests/{name}"), needs, rooms=NETWORKS.get(name, ()), load=load)
     return Stage(
         name,
         pytest(f"tests/{name}"),
         (*needs, IMAGES[name]),
-        room="engine" if name in ALONE_ON_THE_ENGINE else "",
+        rooms=(*(["engine"] if name in ALONE_ON_THE_ENGINE else []), *NETWORKS.get(name, ())),
         anyway=True,
         load=load,
         environment={"QUELEA_ENGINE": "yes"},  # a test that finds no engine fails then, and is not skipped
@@ -262,7 +265,7 @@ class Run:
             if (
                 min(one.load, self.places) <= free
                 and all(self.stages[need].state in ("passed", "skipped") for need in one.needs)
-                and not (one.room and any(other.room == one.room for other in running))
+                and not any(set(one.rooms) & set(other.rooms) for other in running)
             ):
                 yield one
 

@@ -19,6 +19,9 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
+_LOADS = 5
+"""Chromium breaks off what it loads when a network of this machine comes or goes, as containers' do."""
+
 
 @contextlib.asynccontextmanager
 async def opened(chromium: Any, url: str) -> AsyncIterator[Any]:
@@ -27,10 +30,16 @@ async def opened(chromium: Any, url: str) -> AsyncIterator[Any]:
     page = await context.new_page()
     page.set_default_timeout(60_000)
     faults: list[str] = []
+    failures: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda line: faults.append(line.text) if "Content Security Policy" in line.text else None)
+    page.on("requestfailed", lambda asked: failures.append(asked.failure))
     page.on("request", lambda asked: faults.append(asked.url) if not asked.url.startswith((url, "data:")) else None)
-    await page.goto(url)
+    for _ in range(_LOADS):
+        failures.clear()
+        await page.goto(url)
+        if "net::ERR_NETWORK_CHANGED" not in failures:
+            break
     yield page
     await context.close()
     assert faults == []

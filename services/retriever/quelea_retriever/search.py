@@ -246,7 +246,8 @@ def _live(hits: list[Found], snapshot: Snapshot) -> list[Candidate]:
 
 def _rank(question: Question, found: list[Candidate], plan: _Plan) -> tuple[list[Hit], Reading, float]:
     """The best of those that may answer, the reading, and the best cosine of any of them."""
-    reading, kept = plan.reading, found
+    reading: Reading = plan.reading
+    kept: Sequence[Candidate] = found
     if not question.ignore_reading:
         reading, kept = settle_subject(question.query, reading, found)
     hits = ranking.rank(plan.asked, kept, reading, question.k, question.mode, question.plain, gloss=plan.gloss)
