@@ -13,6 +13,7 @@ from quelea_cli.commands.chat import chat
 from quelea_cli.commands.demo import demo
 from quelea_cli.commands.docs import docs_app
 from quelea_cli.commands.evaluation import register as add_evaluation
+from quelea_cli.commands.facts import facts
 from quelea_cli.commands.ingest import ingest
 from quelea_cli.commands.jobs import jobs
 from quelea_cli.commands.local import backup, keys_app, restore
@@ -42,6 +43,7 @@ app.command()(search)
 app.command()(agent)
 app.command()(ingest)
 app.add_typer(docs_app, name="docs")
+app.command()(facts)
 app.command()(jobs)
 app.command()(prompts)
 app.add_typer(tools_app, name="tools")

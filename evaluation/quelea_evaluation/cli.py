@@ -22,6 +22,7 @@ from quelea_evaluation.figure_regressions import regressions
 from quelea_evaluation.pair_making import pairs
 from quelea_evaluation.retrieval import VARIANTS, Row, evaluate
 from quelea_evaluation.sets import SETS
+from quelea_evaluation.statements import statements
 from quelea_evaluation.tools import tools
 
 app = typer.Typer(no_args_is_help=True, help="Measure retrieval and answers against real data.")
@@ -35,6 +36,7 @@ app.command()(binding)
 app.command()(calibrate)
 app.command()(gate)
 app.command()(pairs)
+app.command()(statements)
 app.command()(web)
 app.command()(tools)
 

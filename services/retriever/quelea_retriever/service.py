@@ -16,6 +16,7 @@ from quelea.retriever.v1 import retriever_pb2
 from quelea_kit.disk import Disk
 from quelea_kit.errors import InvalidInput, NotFound, TooLarge
 from quelea_kit.metrics import LATENCY_BUCKETS
+from quelea_kit.paging import check_page_size, page_of
 
 from quelea_retriever import dual_write, wire
 from quelea_retriever.adapters.embedder import Embedding
@@ -23,6 +24,7 @@ from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.store import Profile
 from quelea_retriever.entry_collections import Collections
 from quelea_retriever.entry_rpcs import EntryRpcs
+from quelea_retriever.fact_library import FactLibrary
 from quelea_retriever.library import Library
 from quelea_retriever.passage_vectors import vectorise
 from quelea_retriever.search import Question, Searcher
@@ -65,6 +67,7 @@ class RetrieverServicer(EntryRpcs):
         self._embedder = embedder
         self._settings = settings
         self._searcher = Searcher(library, embedder, settings.candidates)
+        self._facts = FactLibrary(library)
         self._met: Profile | None = None
         """The profile that the store and an embedder last agreed on."""
         self.collections = collections
@@ -211,6 +214,18 @@ class RetrieverServicer(EntryRpcs):
             documents=[wire.document_out(facts) for facts in page],
             next_page_token=wire.page_token_out(page[-1]) if len(rest) > size else "",
             total=len(wanted),
+        )
+
+    async def ListFacts(  # noqa: N802  # the name in the .proto
+        self, request: retriever_pb2.ListFactsRequest, context: Context
+    ) -> retriever_pb2.ListFactsResponse:
+        """Figures of the stored statements."""
+        size = check_page_size(request.page_size)
+        query = wire.fact_query_in(request, self._settings.max_query_chars)
+        found = await self._facts.find(wire.filters_in(request.filters), query)
+        page, token = page_of(found, lambda one: one.name, size, request.page_token)
+        return retriever_pb2.ListFactsResponse(
+            facts=[wire.stated_fact_out(one) for one in page], next_page_token=token, total=len(found)
         )
 
     async def GetStats(  # noqa: N802  # the name in the .proto

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import dataclasses
 import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from quelea.common.v1 import common_pb2
@@ -20,6 +22,7 @@ from quelea_kit.text_fields import check_length
 
 from quelea_retriever.core.header import contextual_header
 from quelea_retriever.core.model import DocumentFacts, Hit, Mode, PassageRecord, Provenance, RankText, Reading
+from quelea_retriever.core.statement_facts import STATEMENTS, Fact, FactQuery, StatedFact, pack
 from quelea_retriever.filters import DocumentFilter, fold_all
 
 MAX_K = 200
@@ -30,6 +33,7 @@ _PROVENANCE: dict[int, Provenance] = {
     common_pb2.PROVENANCE_WEB: "web",
     common_pb2.PROVENANCE_SAMPLE: "sample",
 }
+_FACT_FIELDS = tuple(field.name for field in dataclasses.fields(Fact))
 _LARGEST_COSINE = 1.001  # of unit vectors of 32 bit
 _PROVENANCE_BACK = {name: number for number, name in _PROVENANCE.items()}
 _MODES: dict[int, Mode] = {
@@ -185,6 +189,54 @@ def passage_in(passage: common_pb2.Passage, document_id: str, longest: int) -> P
         is_table=passage.is_table,
         section=passage.section,
         table_head=passage.table_head,
+        facts=pack([fact_in(fact, where) for fact in passage.facts]),
+    )
+
+
+def fact_in(fact: common_pb2.Fact, where: str) -> Fact:
+    """A fact whose value is a number, of a known statement and period."""
+    day_in(fact.period_start, f"{where}.facts.period_start")
+    try:
+        number = Decimal(fact.value)
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite() or fact.statement not in STATEMENTS or day_in(fact.period_end, f"{where}.facts") is None:
+        raise InvalidInput(f"{where} has a fact without a value, a statement or a period.")
+    said: dict[str, Any] = {name: getattr(fact, name) for name in _FACT_FIELDS}
+    return Fact(**said | {"passed": tuple(fact.passed), "failed": tuple(fact.failed)})
+
+
+def fact_query_in(request: retriever_pb2.ListFactsRequest, longest: int) -> FactQuery:
+    """Which facts are wanted."""
+    unknown = sorted(set(request.statements) - {*STATEMENTS})
+    if unknown:
+        raise InvalidInput(f'statement is "{unknown[0][:40]}"; it must be one of {", ".join(STATEMENTS)}.')
+    if request.basis not in ("", "consolidated", "parent"):
+        raise InvalidInput(f'basis is "{request.basis[:40]}"; it must be consolidated or parent.')
+    if len(request.concepts) > MAX_TEXTS:
+        raise TooLarge(f"{len(request.concepts)} concepts; at most {MAX_TEXTS} at once.")
+    for field in ("period_from", "period_to"):
+        day_in(getattr(request, field), field)
+    return FactQuery(
+        names=tuple(texts_in(request.concepts, longest)),
+        statements=frozenset(request.statements),
+        period_from=request.period_from,
+        period_to=request.period_to,
+        months=frozenset(request.months),
+        basis=request.basis or "consolidated",
+        include_doubtful=request.include_doubtful,
+    )
+
+
+def stated_fact_out(one: StatedFact) -> retriever_pb2.StatedFact:
+    """A fact and where it stands."""
+    return retriever_pb2.StatedFact(
+        fact=common_pb2.Fact(**{name: getattr(one.fact, name) for name in _FACT_FIELDS}),
+        document_id=one.document.id,
+        metadata=metadata_out(one.document),
+        passage_id=one.passage_id,
+        page=one.page,
+        restated=one.restated,
     )
 
 

@@ -12,6 +12,8 @@ from quelea_search.core.chunk import chunk
 from quelea_search.core.errors import EmptyDocument
 from quelea_search.core.metadata import read_metadata
 from quelea_search.core.model import Chunk, DocumentFacts, ParsedDocument, ParseLimits
+from quelea_search.core.statements.model import Fact
+from quelea_search.core.statements.read import read_statements
 
 _STDERR = 2
 
@@ -22,6 +24,7 @@ class ChunkedDocument:
 
     facts: DocumentFacts
     chunks: list[Chunk]
+    statement_facts: list[Fact]
 
 
 class FileParser:
@@ -46,9 +49,10 @@ class FileParser:
         with clock(self._seconds):
             facts = read_metadata(parsed, filename, given)
             chunks = chunk(parsed)
+            found = read_statements(parsed, facts)
         if not chunks:
             raise EmptyDocument("The file contains no text that can be searched.")
-        return ChunkedDocument(facts, chunks)
+        return ChunkedDocument(facts, chunks, found)
 
 
 @contextlib.contextmanager

@@ -152,6 +152,7 @@ class _Run(Attempt):
             pages=[page.text for page in parsed.pages],
             chunks=cut.chunks,
             facts=cut.facts,
+            statement_facts=cut.statement_facts,
             provenance=given.provenance,
             fetched=job.created,
         )
@@ -176,7 +177,7 @@ class _Run(Attempt):
         self._staged = True
         # What a failed submission of the same bytes may have left behind.
         await self.patiently(lambda: retriever.delete(document.id))
-        passages = wire.passages_of(document.id, content.chunks)
+        passages = wire.passages_of(document.id, content.chunks, content.statement_facts)
         batches = [passages[first : first + size] for first in range(0, len(passages), size)]
         await self._send(document, batches[:-1], [batch[-1].page for batch in batches], pages)
         await self._prepare_commit(document, content)

@@ -22,6 +22,7 @@ from quelea_search.build import time_to_live
 from quelea_search.core import page_source, web_pages
 from quelea_search.core.jobs import JobState, Lane, Stage
 from quelea_search.core.model import Chunk, DocumentFacts
+from quelea_search.core.statements.model import Fact
 from quelea_search.core.urls import host_of
 from quelea_search.core.web import Fetched, Validators
 from quelea_search.core.web_errors import BadStatus, FetchFailed, PageTimeout
@@ -53,6 +54,7 @@ class Content:
     provenance: common_pb2.Provenance.ValueType
     fetched: float
     """Seconds since 1970."""
+    statement_facts: Sequence[Fact] = ()
     web: dict[str, Any] = field(default_factory=dict)
     """Of a page of the web: what its record needs, kept with the document's pages."""
 

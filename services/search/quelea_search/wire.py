@@ -15,6 +15,7 @@ from quelea_fintext.periods import ReportingPeriod
 from quelea_search.core.jobs import Job, JobState, Lane
 from quelea_search.core.model import Chunk, DocumentFacts
 from quelea_search.core.page_source import provisional_id
+from quelea_search.core.statements.model import Fact
 from quelea_search.core.web_pages import PageState, WebPage
 
 _STATES = {
@@ -156,9 +157,15 @@ def metadata_of(
     )
 
 
-def passages_of(document_id: str, chunks: Sequence[Chunk]) -> list[common_pb2.Passage]:
-    """Chunks as passages; an id is made of document and ordinal, so that sending one again changes nothing."""
+def passages_of(document_id: str, chunks: Sequence[Chunk], facts: Sequence[Fact] = ()) -> list[common_pb2.Passage]:
+    """Chunks as passages, each with the facts that it prints.
+
+    An id is made of document and ordinal, so that sending one again changes nothing.
+    """
     namespace = uuid.UUID(hex=document_id)
+    of_page: dict[int, list[Fact]] = {}
+    for fact in sorted(facts, key=lambda fact: fact.start):
+        of_page.setdefault(fact.page, []).append(fact)
     return [
         common_pb2.Passage(
             id=str(uuid.uuid5(namespace, str(chunk.ordinal))),
@@ -171,6 +178,29 @@ def passages_of(document_id: str, chunks: Sequence[Chunk]) -> list[common_pb2.Pa
             is_table=chunk.is_table,
             section=chunk.section,
             table_head=chunk.table_head,
+            facts=[fact_to_wire(fact) for fact in of_page.get(chunk.page, ()) if chunk.start <= fact.start < chunk.end],
         )
         for chunk in chunks
     ]
+
+
+def fact_to_wire(fact: Fact) -> common_pb2.Fact:
+    """A fact; its page is its passage's."""
+    return common_pb2.Fact(
+        statement=fact.statement,
+        label=fact.label,
+        concept=fact.concept,
+        value=format(fact.value.normalize(), "f"),
+        unit=fact.unit,
+        period_start=fact.period.start.isoformat() if fact.period.start else "",
+        period_end=fact.period.end.isoformat(),
+        printed=fact.printed,
+        start=fact.start,
+        end=fact.end,
+        group=fact.group,
+        basis=fact.basis,
+        source=fact.source,
+        tag=fact.tag,
+        passed=fact.passed,
+        failed=fact.failed,
+    )

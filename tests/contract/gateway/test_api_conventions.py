@@ -34,7 +34,13 @@ def reply(schema, operation):
 def is_list(schema, path, method, operation):
     found = reply(schema, operation).get("properties", {}).values()
     holds_objects = any(one.get("type") == "array" and "$ref" in one["items"] for one in found)
-    return method == "get" and not path.endswith("}") and not path.startswith((*OPENAI, *PROBES)) and holds_objects
+    # A statement is one thing, like what a path that ends with a name gives.
+    return (
+        method == "get"
+        and not path.endswith(("}", "/statements"))
+        and not path.startswith((*OPENAI, *PROBES))
+        and holds_objects
+    )
 
 
 def query(operation):

@@ -105,6 +105,21 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         page, token = page_of(every, lambda one: one.id, request.page_size or 100, request.page_token)
         return retriever_pb2.ListDocumentsResponse(documents=page, next_page_token=token, total=len(every))
 
+    async def ListFacts(  # noqa: N802  # the wire's name
+        self, request: retriever_pb2.ListFactsRequest, context: Any
+    ) -> retriever_pb2.ListFactsResponse:
+        """Those of the world, by company and statement."""
+        companies = {c.lower() for c in request.filters.companies}
+        every = [
+            one
+            for one in self._world.facts
+            if (not companies or one.metadata.company.lower() in companies)
+            and (not request.statements or one.fact.statement in request.statements)
+            and (not request.concepts or one.fact.concept in request.concepts)
+        ]
+        page, token = page_of(every, lambda one: one.passage_id, request.page_size or 200, request.page_token)
+        return retriever_pb2.ListFactsResponse(facts=page, next_page_token=token, total=len(every))
+
 
 def _reading(world: World, query: str) -> retriever_pb2.Reading:
     said = [stored.metadata for stored in world.documents.values()]

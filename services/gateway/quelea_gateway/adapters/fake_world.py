@@ -21,6 +21,7 @@ class World:
     """What the fake services know and how they behave; tests change it while it runs."""
 
     documents: dict[str, Stored] = field(default_factory=dict)
+    facts: list[retriever_pb2.StatedFact] = field(default_factory=list)
     jobs: dict[str, search_pb2.Job] = field(default_factory=dict)
     uploads: list[tuple[search_pb2.DocumentInfo, bytes, int]] = field(default_factory=list)
     searches: list[retriever_pb2.SearchRequest] = field(default_factory=list)

@@ -153,7 +153,7 @@ class RetrieverClient:
     """
 
     def __init__(self, target: str, *, search_seconds: float, rank_seconds: float, call_seconds: float) -> None:
-        reads = ["Search", "Rank", "GetDocument", "ListDocuments", "GetStats", "Entail"]
+        reads = ["Search", "Rank", "GetDocument", "ListDocuments", "ListFacts", "GetStats", "Entail"]
         self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=reads)
         self._stub = retriever_pb2_grpc.RetrieverServiceStub(self._channel)
         self._search_seconds = search_seconds
@@ -215,6 +215,11 @@ class RetrieverClient:
         )
         with naming("retriever"):
             return await unary(self._stub.ListDocuments(request, timeout=self._call_seconds))
+
+    async def facts(self, request: retriever_pb2.ListFactsRequest) -> retriever_pb2.ListFactsResponse:
+        """One page of the figures of stored statements."""
+        with naming("retriever"):
+            return await unary(self._stub.ListFacts(request, timeout=self._call_seconds))
 
     async def close(self) -> None:
         """Close the channel."""

@@ -22,8 +22,10 @@ from quelea_gateway.mcp.server import build_server
 from quelea_gateway.rest import (
     ask,
     check,
+    companies,
     documents,
     errors,
+    facts,
     health,
     jobs,
     openai_compat,
@@ -81,7 +83,7 @@ def build_app(gateway: Gateway) -> App:
         title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY
     )
     app.state.gateway = gateway
-    for module in (ask, check, uploads, documents, web, runs, tools, jobs, prompts):
+    for module in (ask, check, uploads, documents, facts, companies, web, runs, tools, jobs, prompts):
         app.include_router(module.router, dependencies=[Depends(check_query)])
     for module in (openai_compat, health):  # OpenAI clients and probes may add query parameters of their own
         app.include_router(module.router)

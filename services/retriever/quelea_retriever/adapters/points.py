@@ -32,6 +32,7 @@ WRITTEN = "written"
 ORDINAL = "ordinal"
 SECTION = "section"
 LANGUAGE = "language"
+FACTS = "facts"
 PASSAGE_KIND = "passage"
 RECORD_KIND = "record"
 
@@ -57,12 +58,14 @@ def record_point_id(name: str) -> str:
 def passage_payload(new: NewPassage, written: float) -> dict[str, Any]:
     """Payload of a passage point."""
     payload = {name: getattr(new.passage, name) for name in _PASSAGE_FIELDS}
+    if not new.passage.facts:
+        del payload[FACTS]
     return {KIND: PASSAGE_KIND, VERSION: new.version, WRITTEN: int(written), LANGUAGE: new.language, **payload}
 
 
 def passage_of(payload: dict[str, Any]) -> PassageRecord:
     """The passage that a payload holds."""
-    return PassageRecord(*[payload[name] for name in _PASSAGE_FIELDS])
+    return PassageRecord(*[payload.get(name, "") if name == FACTS else payload[name] for name in _PASSAGE_FIELDS])
 
 
 def record_payload(record: DocumentRecord) -> dict[str, Any]:

@@ -63,6 +63,8 @@ class PassageRecord:
     """Headings above it, outermost first, joined by " › "."""
     table_head: str = ""
     """For a table that was cut: title, units and column header. Not part of text."""
+    facts: str = ""
+    """The figures that it prints, packed (core/statement_facts.py); empty where there are none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from types import MappingProxyType
 
 from quelea_fintext.periods import NO_PERIOD, ReportingPeriod
 
+from quelea_search.core.statements.model import TaggedFigure
+
 CELL = "\t"
 """Between the cells of a table row: no other line of a page holds it. Tokenizers read it as a space."""
 
@@ -65,12 +67,14 @@ class ParsedDocument:
         stated: What the container itself says in fields of its own (never guessed from the text): "title",
             "published" (YYYY-MM-DD), "author", "company", "ticker". Keys are absent where there is none.
         running: The running headers and footers that were taken off the pages, each once: they may name the company.
+        tagged: The figures that inline XBRL tags, in document order.
     """
 
     pages: tuple[Page, ...]
     format: str
     stated: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     running: tuple[str, ...] = ()
+    tagged: tuple[TaggedFigure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import re
 from quelea_search.core.model import CELL
 
 _NUMBER = re.compile(
-    r"""[(\[（]?\s*+(?:[$€£¥￥]|US\$|HK\$|RMB|NT\$)?\s*+[-–—+−]?\s*+[$€£¥￥]?\s*+
+    r"""[(\[（]?\s*+(?:[$€£¥￥]|US\$|HK\$|RMB|NT\$)?\s*+[(（]?\s*+[-–—+−]?\s*+[$€£¥￥]?\s*+
     (?:\d{1,3}(?:[,，]\d{3})+|\d+)?(?:\.\d+)?\s*+(?:[%％x‰]|bps?|pts?|ppts?|[BMK]|亿|万|元|亿元|万元)?\s*+[)\]）]?\s*+(?:\(\w\)|[*†‡])?""",
     re.VERBOSE,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -12,6 +13,7 @@ import trafilatura
 from lxml import etree
 
 from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated_fields
+from quelea_search.adapters.formats.inline_xbrl import tagged_figures
 from quelea_search.core.errors import EmptyDocument, Unreadable
 from quelea_search.core.headings import may_head
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
@@ -77,11 +79,12 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
             pages[-1].append(block)
     filled = [page for page in pages if page]
     if len(filled) >= 3:
-        return finish(filled, "html", facts, limits, on_progress)
+        parsed = finish(filled, "html", facts, limits, on_progress)
+        return replace(parsed, tagged=tagged_figures(root))
     blocks = [block for page in filled for block in page]
     if not blocks:  # nested deeper than the parser follows: the words without their marks
         blocks = plain(_TAG.sub("\n", text).splitlines())
-    return finish_flow(blocks, "html", facts, limits, on_progress)
+    return replace(finish_flow(blocks, "html", facts, limits, on_progress), tagged=tagged_figures(root))
 
 
 def _without_declaration(text: str) -> str:

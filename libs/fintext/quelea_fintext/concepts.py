@@ -1,0 +1,114 @@
+"""Concepts of financial statements: what filers print, readers say and the us-gaap taxonomy calls one thing."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from quelea_fintext.languages import LANGUAGES
+
+_FILE = Path(__file__).parent / "concepts.toml"
+_NOTE = re.compile(r"\((?:note|notes|附注|注)[^()]{0,40}\)|（(?:附注|注)[^（）]{0,40}）|\[[a-z0-9]\]", re.IGNORECASE)
+_MARK = re.compile(r"(?<=[a-z\u4e00-\u9fff）)])\s{0,4}+\(?\d{1,2}\)?$", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^(?:[一二三四五六七八九十\d]{1,3}[、.．]|（[一二三四五六七八九十\d]{1,3}）|\([一二三四五六七八九十\d]{1,3}\))+"
+)
+_INNER = re.compile(r"(?<=[\u4e00-\u9fff])\d{1,2}[.．、]")
+"""A number between two headings that a page's text has run together."""
+_SIGN_HINT = re.compile(r"（[^（）]{0,30}[-－“”\"][^（）]{0,30}）|^(?:其中|加|减)[:：]")
+_BEFORE_SHARES = re.compile(
+    r",?\s{0,4}+(?:par value|\$[\d.]{1,12}+ par|without par|at cost|less allowances?|net of allowances?)", re.IGNORECASE
+)
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A line of a financial statement, whoever prints it."""
+
+    id: str
+    """Its key in the data: "operating_income"."""
+    statement: str
+    """ "balance", "income", "comprehensive_income" or "cash_flow"."""
+    us_gaap: tuple[str, ...]
+    """Names in the us-gaap taxonomy, the usual one first."""
+    names: tuple[str, ...]
+    """What filers and readers call it, in every language, the usual one of each first."""
+    paid: bool = False
+    """Printed as a deduction and meant as a positive amount."""
+    unit: str = ""
+    """ "per_share", "shares", or empty for money."""
+
+
+@cache
+def concepts() -> dict[str, Concept]:
+    """Every concept by its id, in the order of the statements."""
+    names: dict[str, list[str]] = defaultdict(list)
+    for table in LANGUAGES.of("concepts").values():
+        for key, said in table.items():
+            names[key] += said
+    data = tomllib.loads(_FILE.read_text("utf-8"))
+    return {
+        key: Concept(
+            key,
+            one["statement"],
+            tuple(one.get("us_gaap", "").split()),
+            tuple(names[key]),
+            one.get("paid", False),
+            one.get("unit", ""),
+        )
+        for key, one in data.items()
+    }
+
+
+@cache
+def _by_label() -> dict[str, tuple[Concept, ...]]:
+    found: dict[str, list[Concept]] = defaultdict(list)
+    for concept in concepts().values():
+        for name in concept.names:
+            found[label_key(name)].append(concept)
+    return {key: tuple(some) for key, some in found.items()}
+
+
+@cache
+def _by_tag() -> dict[str, Concept]:
+    return {tag: concept for concept in concepts().values() for tag in concept.us_gaap}
+
+
+def label_key(label: str) -> str:
+    """A label without notes, footnote marks, numbering, case and punctuation: labels of one key are one label."""
+    said = _LEAD.sub("", _SIGN_HINT.sub("", _NOTE.sub("", label.strip())).strip())
+    cut = _BEFORE_SHARES.search(said)
+    said = said[: cut.start()] if cut and cut.start() else said
+    said = _MARK.sub("", said.rstrip(" :："))
+    return _NOT_LETTERS.sub("", said.lower().replace("&", "and"))
+
+
+def concept_of_label(label: str, statement: str = "", unit: str = "") -> Concept | None:
+    """The concept that a printed label names.
+
+    Args:
+        label: As printed, footnote marks included.
+        statement: In which it stands; empty where unknown. A label that another statement uses is not taken for it.
+        unit: As Concept.unit, by which "Basic" is earnings or shares.
+    """
+    some = _by_label().get(label_key(label)) or _by_label().get(label_key(_INNER.split(label)[-1]), ())
+    fitting = [one for one in some if one.unit == unit and statement in ("", one.statement)]
+    return fitting[0] if fitting else None
+
+
+def concept_of_tag(tag: str) -> Concept | None:
+    """The concept of a name of the us-gaap taxonomy, without its prefix."""
+    return _by_tag().get(tag)
+
+
+def concepts_of_words(words: str) -> tuple[Concept, ...]:
+    """The concepts that a reader may mean: an id, a us-gaap name, or what filers and readers call it."""
+    said = words.strip()
+    by_id = concepts().get(said.lower().replace(" ", "_").replace("-", "_"))
+    by_tag = concept_of_tag(said.rpartition(":")[2])
+    return tuple(dict.fromkeys(one for one in (by_id, by_tag, *_by_label().get(label_key(said), ())) if one))

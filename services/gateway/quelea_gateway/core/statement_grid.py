@@ -1,0 +1,108 @@
+"""A company's statement as people read it: lines down, periods across, each cell with the place that prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from quelea_fintext.concepts import label_key
+
+Length = Literal["annual", "quarterly"]
+MONTHS: dict[Length, int] = {"annual": 12, "quarterly": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A stated figure; quelea.common.v1.Fact says what the fields are."""
+
+    statement: str
+    label: str
+    concept: str
+    value: str
+    unit: str
+    period_start: str
+    period_end: str
+    months: int
+    """How long its period is; 0 of an instant."""
+    printed: str
+    group: str
+    basis: str
+    source: str
+    tag: str
+    passed: tuple[str, ...]
+    failed: tuple[str, ...]
+    restated: bool
+    document_id: str
+    title: str
+    company: str
+    page: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class GridLine:
+    """A line of a statement: one cell for each period, None where no stored document states it."""
+
+    label: str
+    concept: str
+    group: str
+    unit: str
+    cells: tuple[Figure | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementGrid:
+    """Periods, newest first, and lines as the newest filing prints them; lines of older filings follow."""
+
+    periods: tuple[str, ...] = ()
+    """The last day of each."""
+    lines: tuple[GridLine, ...] = ()
+
+
+@dataclass(slots=True)
+class _Line:
+    first: Figure
+    cells: dict[str, Figure] = field(default_factory=dict)
+
+
+def period_ends(figures: Iterable[Figure], length: Length) -> list[str]:
+    """The last days of a company's years or quarters, newest first: of durations, since a balance sheet's day tells
+    no length."""
+    return sorted({one.period_end for one in figures if one.months == MONTHS[length]}, reverse=True)
+
+
+def grid(figures: Sequence[Figure], statement: str, length: Length, most: int) -> StatementGrid:
+    """A statement over the newest periods.
+
+    Args:
+        figures: Of one company and basis, all statements, in the order of the newest filing first.
+        most: How many periods.
+    """
+    ends = period_ends(figures, length)[:most]
+    shown = [
+        one
+        for one in figures
+        if one.statement == statement and one.period_end in ends and one.months in (0, MONTHS[length])
+    ]
+    lines: dict[str, _Line] = {}
+    for one in sorted(shown, key=lambda one: one.period_end, reverse=True):
+        name = f"{one.concept or label_key(one.label)} {one.unit}"
+        if not one.concept and one.group:
+            name = f"{label_key(one.group)} {name}"
+        lines.setdefault(name, _Line(one)).cells.setdefault(one.period_end, one)
+    present = [end for end in ends if any(end in line.cells for line in lines.values())]
+    return StatementGrid(
+        tuple(present),
+        tuple(
+            GridLine(
+                line.first.label,
+                line.first.concept,
+                line.first.group,
+                line.first.unit,
+                tuple(line.cells.get(end) for end in present),
+            )
+            for line in lines.values()
+        ),
+    )

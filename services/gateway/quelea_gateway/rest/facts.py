@@ -1,0 +1,185 @@
+"""Figures of the stored documents' financial statements."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+from quelea.retriever.v1 import retriever_pb2
+from quelea_fintext.dates import parse_iso
+from quelea_kit.paging import DEFAULT_PAGE_SIZE
+
+from quelea_gateway.adapters.retriever import filters_to_wire
+from quelea_gateway.core.model import Filters
+from quelea_gateway.core.statement_grid import Figure
+from quelea_gateway.rest.documents import page_address
+from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken
+from quelea_gateway.rest.schemas import ERRORS, Short
+from quelea_gateway.rest.state import gateway_of
+
+router = APIRouter(tags=["facts"])
+
+Statement = Literal["income", "balance", "cash_flow", "comprehensive_income", "note"]
+Basis = Literal["consolidated", "parent"]
+Format = Annotated[Literal["json", "csv"], Query(alias="format")]
+_MONTH_DAYS = 30.44
+_SAFE = "'"
+_FORMULA = ("=", "+", "@", "\t", "\r")
+
+
+class FactOut(BaseModel):
+    """A figure, and the place that prints it."""
+
+    company: str
+    concept: str = Field(description="`operating_income`; empty where the label is no standard concept's.")
+    label: str = Field(description="As printed.")
+    statement: str
+    group: str = Field(description="Heading of the rows among which it stands.")
+    value: str = Field(description="Decimal, exact and unscaled, in the sense of its concept.")
+    unit: str = Field(description="ISO 4217 code, that code per share, `shares` or `pure`.")
+    period_start: str = Field(description="Empty of an instant.")
+    period_end: str
+    printed: str = Field(description="The printed cell.")
+    basis: str
+    source: str = Field(description="`tag`: inline XBRL says it. `table`: read from the printed table.")
+    tag: str = Field(description="Name in its taxonomy.")
+    passed: list[str] = Field(description="Identities of accounting that hold with it.")
+    failed: list[str] = Field(description="Those that do not.")
+    restated: bool = Field(description="A later document states this concept and period with another value.")
+    document_id: str
+    title: str
+    page: int
+    url: str = Field(description="Opens the page with the cell marked.")
+
+
+class FactsOut(ListOut):
+    """By company, newest period first, in the order of the statements."""
+
+    facts: list[FactOut]
+    total: int = Field(description="Of all pages of the list.")
+
+
+def figure_of(one: retriever_pb2.StatedFact) -> Figure:
+    """From the wire's."""
+    fact = one.fact
+    first, last = parse_iso(fact.period_start), parse_iso(fact.period_end)
+    return Figure(
+        statement=fact.statement,
+        label=fact.label,
+        concept=fact.concept,
+        value=fact.value,
+        unit=fact.unit,
+        period_start=fact.period_start,
+        period_end=fact.period_end,
+        months=round(((last - first).days + 1) / _MONTH_DAYS) if first and last else 0,
+        printed=fact.printed,
+        group=fact.group,
+        basis=fact.basis,
+        source=fact.source,
+        tag=fact.tag,
+        passed=tuple(fact.passed),
+        failed=tuple(fact.failed),
+        restated=one.restated,
+        document_id=one.document_id,
+        title=one.metadata.title,
+        company=one.metadata.company,
+        page=one.page,
+        start=fact.start,
+        end=fact.end,
+    )
+
+
+def fact_out(one: Figure, base: str) -> FactOut:
+    """As a caller sees it."""
+    return FactOut(
+        company=one.company,
+        concept=one.concept,
+        label=one.label,
+        statement=one.statement,
+        group=one.group,
+        value=one.value,
+        unit=one.unit,
+        period_start=one.period_start,
+        period_end=one.period_end,
+        printed=one.printed,
+        basis=one.basis,
+        source=one.source,
+        tag=one.tag,
+        passed=list(one.passed),
+        failed=list(one.failed),
+        restated=one.restated,
+        document_id=one.document_id,
+        title=one.title,
+        page=one.page,
+        url=page_address(base, one.document_id, one.page, one.start, one.end),
+    )
+
+
+@router.get("/v1/facts", response_model=FactsOut, responses=ERRORS, summary="List figures of financial statements")
+async def facts(
+    request: Request,
+    page_size: PageSize = DEFAULT_PAGE_SIZE,
+    page_token: PageToken = "",
+    company: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
+    ticker: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
+    document_id: Annotated[list[Short], Query()] = [],  # noqa: B006  # FastAPI copies it
+    concept: Annotated[
+        list[Short],
+        Query(description="`operating_income`, a us-gaap name, or words: `operating cash flow`, 归母净利润."),
+    ] = [],  # noqa: B006  # FastAPI copies it
+    statement: Annotated[list[Statement], Query()] = [],  # noqa: B006  # FastAPI copies it
+    period_from: Day = "",
+    period_to: Day = "",
+    months: Annotated[
+        list[Annotated[int, Query(ge=1, le=60)]], Query(description="Lengths of periods: 12 for years, 3 for quarters.")
+    ] = [],  # noqa: B006  # FastAPI copies it
+    basis: Basis = "consolidated",
+    doubtful: Annotated[
+        bool, Query(description="Those too that break an identity, or that a later document restates.")
+    ] = False,
+    output: Format = "json",
+) -> FactsOut | Response:
+    """One page of the list; repeat a filter to allow several values."""
+    found = await gateway_of(request).retriever.facts(
+        retriever_pb2.ListFactsRequest(
+            filters=filters_to_wire(
+                Filters(companies=tuple(company), tickers=tuple(ticker), document_ids=tuple(document_id))
+            ),
+            concepts=concept,
+            statements=statement,
+            period_from=period_from,
+            period_to=period_to,
+            months=months,
+            basis=basis,
+            include_doubtful=doubtful,
+            page_size=page_size,
+            page_token=page_token,
+        )
+    )
+    base = str(request.base_url).rstrip("/")
+    out = [fact_out(figure_of(one), base) for one in found.facts]
+    if output == "csv":
+        return csv_response([list(FactOut.model_fields)] + [_cells(one) for one in out])
+    return FactsOut(facts=out, next_page_token=found.next_page_token or None, total=found.total)
+
+
+def _cells(one: FactOut) -> list[str]:
+    return [
+        "; ".join(value) if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else str(value)
+        for value in one.model_dump().values()
+    ]
+
+
+def csv_response(rows: list[list[str]]) -> Response:
+    """Rows as CSV (RFC 4180), with a byte order mark, without which Excel reads Chinese wrongly."""
+    text = io.StringIO()
+    csv.writer(text).writerows([[_inert(cell) for cell in row] for row in rows])
+    return Response("\ufeff" + text.getvalue(), media_type="text/csv; charset=utf-8")
+
+
+def _inert(cell: str) -> str:
+    """A document's words must not become a formula of the reader's spreadsheet."""
+    return _SAFE + cell if cell.startswith(_FORMULA) else cell

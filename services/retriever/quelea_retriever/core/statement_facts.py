@@ -1,0 +1,191 @@
+"""Figures of stored statements: kept with the passage that prints them, chosen by what a reader calls them."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from quelea_fintext.concepts import concepts_of_words, label_key
+from quelea_fintext.dates import parse_iso
+
+from quelea_retriever.core.model import DocumentFacts
+
+STATEMENTS = ("income", "balance", "cash_flow", "comprehensive_income", "note")
+"""In the order in which they are shown."""
+_MONTH_DAYS = 30.44
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure as a document states it; quelea.common.v1.Fact says what the fields are."""
+
+    statement: str
+    label: str
+    concept: str
+    value: str
+    unit: str
+    period_start: str
+    period_end: str
+    printed: str
+    start: int
+    end: int
+    group: str = ""
+    basis: str = ""
+    source: str = ""
+    tag: str = ""
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+    @property
+    def months(self) -> int:
+        """How long its period is; 0 of an instant."""
+        first, last = parse_iso(self.period_start), parse_iso(self.period_end)
+        return round(((last - first).days + 1) / _MONTH_DAYS) if first and last else 0
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A fact and where it stands."""
+
+    fact: Fact
+    document: DocumentFacts
+    passage_id: str
+    page: int
+    ordinal: int
+    restated: bool = False
+    """A later document of the company states this concept and period with another value."""
+
+    @property
+    def name(self) -> str:
+        """Unique among stated facts."""
+        fact = self.fact
+        return f"{self.document.id} {self.page} {fact.start} {fact.tag} {fact.period_end}"
+
+
+_FIELDS = tuple(field.name for field in dataclasses.fields(Fact))
+
+
+def pack(facts: Sequence[Fact]) -> str:
+    """Facts as one short string: searches carry passages about, and seldom look into it."""
+    if not facts:
+        return ""
+    rows = [[getattr(fact, name) for name in _FIELDS] for fact in facts]
+    return base64.b85encode(zlib.compress(json.dumps(rows, ensure_ascii=False).encode())).decode()
+
+
+def unpack(packed: str) -> list[Fact]:
+    """What `pack` packed; fields of a later release are left out."""
+    if not packed:
+        return []
+    rows = json.loads(zlib.decompress(base64.b85decode(packed)))
+    return [_fact(row[: len(_FIELDS)]) for row in rows]
+
+
+def _fact(row: list[Any]) -> Fact:
+    said: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
+    return Fact(**said | {name: tuple(one) for name, one in said.items() if isinstance(one, list)})
+
+
+@dataclass(frozen=True, slots=True)
+class FactQuery:
+    """Which facts are wanted; see ListFactsRequest."""
+
+    names: tuple[str, ...] = ()
+    statements: frozenset[str] = frozenset()
+    period_from: str = ""
+    period_to: str = ""
+    months: frozenset[int] = frozenset()
+    basis: str = "consolidated"
+    include_doubtful: bool = False
+
+    def select(self, stated: Iterable[StatedFact]) -> list[StatedFact]:
+        """Those that are wanted, one figure once, in the order in which they are shown."""
+        wanted = sorted((one for one in _settle(stated) if self._wants(one)), key=_shown_at)
+        if not self.names:
+            return wanted
+        # Net income begins the cash flow statement too: asked for by name it is one figure.
+        once: dict[tuple[str, ...], StatedFact] = {}
+        for one in sorted(wanted, key=lambda one: STATEMENTS.index(one.fact.statement)):
+            once.setdefault((*_name_of(one), one.fact.value), one)
+        kept = {id(one) for one in once.values()}
+        return [one for one in wanted if id(one) in kept]
+
+    def _wants(self, one: StatedFact) -> bool:
+        fact = one.fact
+        return (
+            (fact.basis or "consolidated") == self.basis
+            and (self.include_doubtful or not (fact.failed or one.restated))
+            and (not self.period_from or fact.period_end >= self.period_from)
+            and (not self.period_to or fact.period_end <= self.period_to)
+            and (not self.months or not fact.months or fact.months in self.months)
+            and self._in_statement(fact)
+            and (not self.names or any(_is_called(fact, name) for name in self.names))
+        )
+
+    def _in_statement(self, fact: Fact) -> bool:
+        if self.statements:
+            return fact.statement in self.statements
+        return bool(self.names) or fact.statement != "note"
+
+
+@cache
+def _named(name: str) -> tuple[frozenset[str], str]:
+    return frozenset(one.id for one in concepts_of_words(name)), label_key(name)
+
+
+def _is_called(fact: Fact, name: str) -> bool:
+    """By its concept; by its label where the name is no concept's."""
+    ids, key = _named(name)
+    if ids:
+        return fact.concept in ids
+    return bool(key) and (key in label_key(fact.label) or fact.tag.rpartition(":")[2].lower() == key)
+
+
+def _settle(stated: Iterable[StatedFact]) -> list[StatedFact]:
+    """One figure once: of the newest document that states it; older ones stay where they said something else."""
+    newest: dict[tuple[str, ...], StatedFact] = {}
+    found: list[StatedFact] = []
+    for one in sorted(stated, key=_newest_first):
+        fact = one.fact
+        key = (fact.statement, *_name_of(one))
+        before = newest.setdefault(key, one)
+        if before is one:
+            found.append(one)
+        elif before.fact.value != fact.value and before.document.id != one.document.id:
+            found.append(dataclasses.replace(one, restated=True))
+    return found
+
+
+def _name_of(one: StatedFact) -> tuple[str, ...]:
+    """What figures have in common that state the same thing."""
+    fact = one.fact
+    name = fact.concept or f"{fact.statement} {fact.group} {label_key(fact.label)} {fact.tag}"
+    return (one.document.company or one.document.id, name, fact.basis, fact.period_start, fact.period_end, fact.unit)
+
+
+def _newest_first(one: StatedFact) -> tuple[str, str, int, int, int]:
+    document = one.document
+    published = document.published or document.period.end_date
+    # Greatest first: a later day is a smaller key; within a document statements come before notes.
+    return (_later_first(published), document.id, STATEMENTS.index(one.fact.statement), one.ordinal, one.fact.start)
+
+
+def _later_first(day: str) -> str:
+    return "".join(chr(ord("9") - int(c)) if c.isdigit() else c for c in day) or "~"
+
+
+def _shown_at(one: StatedFact) -> tuple[str, str, int, int, int]:
+    fact = one.fact
+    return (
+        one.document.company,
+        _later_first(fact.period_end),
+        STATEMENTS.index(fact.statement),
+        one.ordinal,
+        fact.start,
+    )

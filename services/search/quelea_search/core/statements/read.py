@@ -1,0 +1,280 @@
+"""Rows of printed statements to facts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal, InvalidOperation
+from functools import cache
+
+from quelea_fintext.concepts import concept_of_label, concepts
+from quelea_fintext.languages import LANGUAGES
+
+from quelea_search.core.model import DocumentFacts, ParsedDocument
+from quelea_search.core.rows import is_number
+from quelea_search.core.statements import identities
+from quelea_search.core.statements.columns import Calendar, Column, columns, has_other_columns, is_head
+from quelea_search.core.statements.model import Fact, FactPeriod
+from quelea_search.core.statements.printed_tables import Cell, PrintedStatement, Row, numbers, statements
+from quelea_search.core.statements.tagged import with_tags
+from quelea_search.core.text_cleanup import glue
+
+_HEADS = 5
+_DASH = re.compile(r"[($€£¥\s]*[-–—−‒]{1,3}[)\s]*")
+_AMOUNT = re.compile(r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
+_NEGATIVE = re.compile(r"^[\s$€£¥￥A-Z]*[(（\-–−]|^\s*[-–−]")
+_MULTIPLES = {
+    "thousands": Decimal(1000),
+    "ten_thousands": Decimal(10_000),
+    "millions": Decimal(1_000_000),
+    "hundred_millions": Decimal(100_000_000),
+    "billions": Decimal(1_000_000_000),
+}
+_CURRENCIES = (
+    (re.compile(r"HK\$|港元|HKD"), "HKD"),
+    (re.compile(r"US\$|美元|USD|U\.S\. dollars", re.I), "USD"),
+    (re.compile(r"RMB|人民币|CNY|yuan", re.I), "CNY"),
+    (re.compile(r"€|EUR\b|euros?\b", re.I), "EUR"),
+    (re.compile(r"£|GBP\b|pounds?\b", re.I), "GBP"),
+    (re.compile(r"\$|dollars", re.I), "USD"),
+)
+_PER_SHARE = "per_share"
+_SHARES = "shares"
+_TAX = "income_tax"
+
+
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """The units of a statement."""
+
+    currency: str
+    scale: Decimal
+    share_scale: Decimal
+    """What counts of shares are printed in."""
+
+
+@cache
+def _said(key: str) -> re.Pattern[str]:
+    return re.compile(LANGUAGES.alternatives(f"statements.{key}"), re.IGNORECASE)
+
+
+def read_statements(parsed: ParsedDocument, facts: DocumentFacts) -> list[Fact]:
+    """The facts of a document: of its primary statements, and every figure that it tags.
+
+    Each has the identities that it passed or failed.
+    A row whose figures cannot be told to their columns is left out: a wrong figure is worse than none.
+    """
+    calendar = Calendar(facts.period, "\n".join(page.text for page in parsed.pages))
+    largest: dict[tuple[str, str], list[Fact]] = {}
+    for statement in statements(parsed.pages):
+        found = _read(statement, calendar, facts.language)
+        before = largest.get((statement.kind, statement.basis), [])
+        # Others are summaries of it, or show what an accounting change did to an earlier one.
+        if _rank(found, calendar) > _rank(before, calendar):
+            largest[statement.kind, statement.basis] = found
+    read = [fact for found in largest.values() for fact in found]
+    return identities.check(with_tags(read, parsed.tagged, parsed.pages))
+
+
+def _rank(found: Sequence[Fact], calendar: Calendar) -> tuple[bool, int]:
+    return any(fact.period.end == calendar.end for fact in found), len(found)
+
+
+def _read(statement: PrintedStatement, calendar: Calendar, language: str) -> list[Fact]:
+    rows = list(statement.rows)
+    heads, body = _split(rows)
+    heads_text = [[cell.text for cell in row.cells] for row in heads]
+    count = _count(body, heads_text)
+    if not count:
+        return []
+    instant = statement.kind == "balance"
+    if statement.kind == "equity":
+        return []
+    if any(has_other_columns(cells) for cells in heads_text):
+        return []
+    found = columns(heads_text, statement.above, count, instant=instant, calendar=calendar)
+    if found is None or len(set(found)) < count:
+        return []
+    units = _units([*statement.above, *(" ".join(cells) for cells in heads_text)], language)
+    return _in_sense(list(_facts(statement, body, found, units)))
+
+
+def _in_sense(facts: Sequence[Fact]) -> list[Fact]:
+    """What is paid as a positive amount, however the statement prints it.
+
+    A cash flow statement prints all payments in brackets or none; in others a line that is never positive is one that
+    is printed as a deduction. Whether tax is, the sum says.
+    """
+    of_concept: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.concept and (concepts()[fact.concept].paid or fact.concept == _TAX):
+            of_concept[fact.concept].append(fact)
+    tax = of_concept.pop(_TAX, [])
+    groups = list(of_concept.values())
+    if facts and facts[0].statement == "cash_flow":
+        turned = {
+            id(fact) for group in groups for fact in group if any(one.value < 0 for some in groups for one in some)
+        }
+    else:
+        turned = {id(fact) for group in groups for fact in group if all(one.value <= 0 for one in group)}
+    turned |= {id(fact) for fact in tax if _is_deducted(fact, facts)}
+    return [replace(fact, value=-fact.value) if id(fact) in turned else fact for fact in facts]
+
+
+def _is_deducted(tax: Fact, facts: Sequence[Fact]) -> bool:
+    """Whether tax is printed with the sign with which it goes into net income."""
+    same = {fact.concept: fact.value for fact in reversed(facts) if fact.period == tax.period}
+    before, after = same.get("pretax_income"), same.get("net_income_total", same.get("net_income"))
+    return before is not None and after is not None and tax.value != 0 and before + tax.value == after
+
+
+def _split(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Head and body."""
+    heads: list[Row] = []
+    at = 0
+    while at < len(rows) and at < _HEADS and (rows[at].is_head or is_head([cell.text for cell in rows[at].cells])):
+        heads.append(rows[at])
+        at += 1
+    return heads, [row for row in rows[at:] if not row.is_head and not is_head([cell.text for cell in row.cells])]
+
+
+def _count(body: Sequence[Row], heads: Sequence[Sequence[str]]) -> int:
+    """How many columns of figures the table has: as most rows."""
+    counts = Counter(len(numbers(row)) for row in body if numbers(row))
+    return counts.most_common(1)[0][0] if counts else 0
+
+
+def _units(lines: Sequence[str], language: str) -> _Units:
+    text = " ".join(lines)
+    scale = next((by for name, by in _MULTIPLES.items() if _says(f"units.{name}", text)), Decimal(1))
+    if _says("units.ten_thousands", text):
+        scale = _MULTIPLES["ten_thousands"]
+    if _says("units.millions", text):
+        scale = _MULTIPLES["millions"]
+    currency = next((code for pattern, code in _CURRENCIES if pattern.search(text)), "")
+    currency = currency or ("CNY" if language == "zh" else "USD")
+    shares = Decimal(1) if _says("units.shares_apart", text) else scale
+    if _says("units.shares_thousands", text):
+        shares = _MULTIPLES["thousands"]
+    elif _says("units.shares_millions", text):
+        shares = _MULTIPLES["millions"]
+    return _Units(currency, scale, shares)
+
+
+def _says(key: str, text: str) -> bool:
+    return _said(key).search(text) is not None
+
+
+def _facts(statement: PrintedStatement, body: Sequence[Row], found: Sequence[Column], units: _Units) -> Iterator[Fact]:
+    group = ""
+    for row, following in zip(body, [*body[1:], None], strict=True):
+        label = _whole_label(row, following, statement.kind)
+        cells = _figures(row, len(found))
+        if cells is None:
+            if not numbers(row) and not is_number(label):
+                group = label
+            continue
+        if is_number(label):
+            continue
+        kind = "" if statement.kind == "balance" else _kind_of_row(label, group, cells)
+        for cell, column in zip(cells, found, strict=True):
+            fact = _fact(statement, label, group, kind, cell, column, units, row.page)
+            if fact is not None:
+                yield fact
+
+
+def _whole_label(row: Row, following: Row | None, kind: str) -> str:
+    """The label of a row, with its last words where those were printed under its figures."""
+    label = row.cells[0].text
+    if following is None or len(following.cells) > 1 or not numbers(row) or concept_of_label(label, kind):
+        return label
+    whole = glue(label, following.cells[0].text)
+    return whole if concept_of_label(whole, kind) else label
+
+
+def _figures(row: Row, count: int) -> list[Cell] | None:
+    """One figure for each column, or None where there are fewer: the columns of those cannot be told.
+
+    More figures than columns are a column of notes before them.
+    """
+    cells = numbers(row)
+    if len(cells) < count or not count:
+        return None
+    return cells[-count:] if all(is_number(cell.text) for cell in row.cells[-count:]) else None
+
+
+def _kind_of_row(label: str, group: str, cells: Sequence[Cell]) -> str:
+    """ "per_share", "shares" or empty: by its own words, else by its group's.
+
+    "Shares used in computing net income per share" speaks of both: amounts per share have decimals.
+    """
+    for text in (label, group):
+        kinds = [kind for kind in (_PER_SHARE, _SHARES) if _says(f"units.{kind}", text)]
+        if len(kinds) == 2:
+            return _PER_SHARE if any("." in cell.text for cell in cells) else _SHARES
+        if kinds:
+            return kinds[0]
+    return ""
+
+
+def _fact(
+    statement: PrintedStatement,
+    label: str,
+    group: str,
+    kind: str,
+    cell: Cell,
+    column: Column,
+    units: _Units,
+    page: int,
+) -> Fact | None:
+    number = _amount(cell.text)
+    if number is None:
+        return None
+    if "%" in cell.text or "％" in cell.text:
+        return None
+    scale = {_PER_SHARE: Decimal(1), _SHARES: units.share_scale}.get(kind, units.scale)
+    unit = {_PER_SHARE: f"{units.currency}/share", _SHARES: "shares"}.get(kind, units.currency)
+    concept = concept_of_label(label, "", kind) if statement.kind != "cash_flow" else None
+    concept = concept_of_label(label, statement.kind, kind) or (
+        concept if concept and statement.kind == "comprehensive_income" and concept.statement == "income" else None
+    )
+    return Fact(
+        statement=statement.kind,
+        label=label,
+        concept=concept.id if concept else "",
+        value=number * scale,
+        unit=unit,
+        period=_period(statement.kind, label, column),
+        printed=cell.text,
+        page=page,
+        start=cell.start,
+        end=cell.end,
+        group=group,
+        basis=statement.basis,
+    )
+
+
+def _period(kind: str, label: str, column: Column) -> FactPeriod:
+    if kind == "cash_flow" and column.start is not None:
+        if _says("rows.opening", label):
+            return FactPeriod(column.start - timedelta(days=1))
+        if _says("rows.closing", label):
+            return FactPeriod(column.end)
+    return FactPeriod(column.end, column.start)
+
+
+def _amount(text: str) -> Decimal | None:
+    """The figure of a cell, without scale; a dash is none."""
+    if _DASH.fullmatch(text):
+        return Decimal(0)
+    match = _AMOUNT.search(text)
+    if match is None:
+        return None
+    try:
+        number = Decimal(match[0].replace(",", "").replace("，", ""))
+    except InvalidOperation:
+        return None
+    return -number if _NEGATIVE.search(text[: match.start() + 1]) else number

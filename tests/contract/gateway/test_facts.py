@@ -1,0 +1,89 @@
+"""GET /v1/facts and /v1/companies: figures as data, each with the place that prints it."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from quelea.common.v1 import common_pb2
+from quelea.retriever.v1 import retriever_pb2
+
+
+def stated(label, value, start, end, *, statement="income", concept="revenue", passage="p1"):
+    return retriever_pb2.StatedFact(
+        fact=common_pb2.Fact(
+            statement=statement, label=label, concept=concept, value=value, unit="USD", period_start=start,
+            period_end=end, printed=value, start=10, end=14, basis="consolidated", source="table",
+        ),
+        document_id="d1",
+        metadata=common_pb2.DocumentMetadata(title="Kestrel 10-K", company="Kestrel"),
+        passage_id=passage,
+        page=7,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def facts(stand):
+    stand.world.facts = [
+        stated("Turnover", "900", "2031-01-01", "2031-12-31"),
+        stated("Turnover", "800", "2030-01-01", "2030-12-31", passage="p2"),
+        stated("Turnover", "250", "2031-10-01", "2031-12-31", passage="p3"),
+        stated("=Total assets", "5000", "", "2031-12-31", statement="balance", concept="total_assets", passage="p4"),
+        stated("=Total assets", "4000", "", "2031-06-30", statement="balance", concept="total_assets", passage="p5"),
+    ]
+
+
+async def test_facts_open_to_their_place(web, facts):
+    answer = (await web.get("/v1/facts", params={"company": "Kestrel", "concept": "revenue", "page_size": 2})).json()
+    assert [one["value"] for one in answer["facts"]] == ["900", "800"]
+    assert answer["facts"][0]["url"].endswith("/v1/documents/d1/pages/7?start=10&end=14#quote")
+    assert (answer["total"], bool(answer["next_page_token"])) == (3, True)
+    token = {"page_token": answer["next_page_token"], "company": "Kestrel", "concept": "revenue"}
+    assert [one["value"] for one in (await web.get("/v1/facts", params=token)).json()["facts"]] == ["250"]
+
+
+async def test_a_statement_is_lines_by_periods(web, facts):
+    address = "/v1/companies/Kestrel/statements"
+    years = (await web.get(address)).json()
+    assert (years["periods"], [line["label"] for line in years["lines"]]) == (
+        ["2031-12-31", "2030-12-31"],
+        ["Turnover"],
+    )
+    assert [cell["value"] for cell in years["lines"][0]["cells"]] == ["900", "800"]
+    quarters = (await web.get(address, params={"period": "quarterly"})).json()
+    assert [[cell["value"] for cell in line["cells"]] for line in quarters["lines"]] == [["250"]]
+    balance = (await web.get(address, params={"statement": "balance"})).json()
+    assert balance["periods"] == ["2031-12-31"]
+
+
+async def test_csv_for_spreadsheets_runs_no_formula_of_a_document(web, facts):
+    response = await web.get("/v1/companies/Kestrel/statements", params={"statement": "balance", "format": "csv"})
+    assert response.headers["content-type"].startswith("text/csv")
+    rows = list(csv.reader(io.StringIO(response.text.removeprefix("\ufeff"))))
+    assert rows == [
+        ["label", "concept", "group", "unit", "2031-12-31"],
+        ["'=Total assets", "total_assets", "", "USD", "5000"],
+    ]
+    listed = list(csv.reader(io.StringIO((await web.get("/v1/facts", params={"format": "csv"})).text)))
+    assert len(listed) == 6
+
+
+async def test_an_unknown_company_and_odd_parameters_are_told(web, facts):
+    missing = await web.get("/v1/companies/Nobody/statements")
+    assert (missing.status_code, "Nobody" in missing.json()["error"]["message"]) == (404, True)
+    for params in (
+        {"statement": "ledger"},
+        {"basis": "mine"},
+        {"months": "0"},
+        {"period_from": "2031-99-99"},
+        {"form": "csv"},
+    ):
+        assert (await web.get("/v1/facts", params=params)).status_code == 400, params
+
+
+async def test_companies_are_those_of_the_documents(web, stand):
+    answer = (await web.get("/v1/companies")).json()
+    assert {one["name"] for one in answer["companies"]} == {
+        stored.metadata.company for stored in stand.world.documents.values() if stored.metadata.company
+    }

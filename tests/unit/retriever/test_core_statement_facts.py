@@ -1,0 +1,61 @@
+"""Which stated figures are shown: by what a reader calls them, once, and from the newest document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.core.statement_facts import Fact, FactQuery, StatedFact, pack, unpack
+
+OLD = DocumentFacts(id="a", company="Kestrel", published="2031-02-01")
+NEW = DocumentFacts(id="b", company="Kestrel", published="2032-02-01")
+SALES = Fact(
+    "income", "Turnover", "revenue", "900", "USD", "2030-01-01", "2030-12-31", "900", 0, 3, basis="consolidated"
+)
+
+
+def stated(fact: Fact, document: DocumentFacts = NEW, ordinal: int = 0) -> StatedFact:
+    return StatedFact(fact, document, f"{document.id}-{ordinal}", 1, ordinal)
+
+
+def test_packed_facts_come_back_as_they_were() -> None:
+    facts = [replace(SALES, label="营业收入", passed=("one",), failed=("two", "three"))]
+    assert unpack(pack(facts)) == facts
+    assert (pack([]), unpack("")) == ("", [])
+
+
+def test_a_figure_stated_twice_is_shown_once_from_the_newest_document() -> None:
+    found = FactQuery().select([stated(SALES, OLD), stated(SALES, NEW)])
+    assert [one.document.id for one in found] == ["b"]
+
+
+def test_a_restated_figure_is_shown_only_when_doubtful_ones_are_wanted() -> None:
+    both = [stated(SALES, OLD), stated(replace(SALES, value="905"), NEW)]
+    assert [one.fact.value for one in FactQuery().select(both)] == ["905"]
+    doubtful = FactQuery(include_doubtful=True).select(both)
+    assert [(one.fact.value, one.restated) for one in doubtful] == [("905", False), ("900", True)]
+
+
+def test_names_are_those_of_readers_and_else_labels() -> None:
+    odd = replace(SALES, concept="", label="Flights flown", start=9)
+    facts = [stated(SALES), stated(odd)]
+    for name in ("net sales", "Revenues", "营业收入", "revenue"):
+        assert [one.fact.label for one in FactQuery(names=(name,)).select(facts)] == ["Turnover"], name
+    assert [one.fact.label for one in FactQuery(names=("flights",)).select(facts)] == ["Flights flown"]
+
+
+def test_periods_lengths_bases_and_notes() -> None:
+    quarter = replace(SALES, period_start="2030-10-01", value="250")
+    day = replace(SALES, statement="balance", concept="goodwill", period_start="", value="70")
+    parent = replace(SALES, basis="parent", value="10")
+    note = replace(SALES, statement="note", concept="", label="Rent", tag="x:Rent", value="5")
+    facts = [stated(one) for one in (SALES, quarter, day, parent, note)]
+
+    def values(query: FactQuery) -> set[str]:
+        return {one.fact.value for one in query.select(facts)}
+
+    assert values(FactQuery()) == {"900", "250", "70"}
+    assert values(FactQuery(months=frozenset({12}))) == {"900", "70"}
+    assert values(FactQuery(basis="parent")) == {"10"}
+    assert values(FactQuery(statements=frozenset({"note"}))) == {"5"}
+    assert values(FactQuery(period_from="2031-01-01")) == set()
