@@ -67,7 +67,7 @@ class PlainParser:
             for line in page.text.split("\n"):
                 chunks.append(Chunk(len(chunks), number, at, at + len(line), line))
                 at += len(line) + 1
-        return ChunkedDocument(dataclasses.replace(given, title=given.title or filename), chunks)
+        return ChunkedDocument(dataclasses.replace(given, title=given.title or filename), chunks, [])
 
 
 class PlainWeb:
