@@ -38,7 +38,7 @@ async def test_under_load_it_is_renewed_beside_the_work(stand, later):
     stand.world.completions = [["a model writes now"]]
     later(12)
     assert (await client.info()).reader == "extractive", "this question does not wait"
-    await wait_until_async(lambda: client._refresh.done(), what="the answer to the question beside it")
+    await wait_until_async(client._refresh.done, what="the answer to the question beside it")
     assert (await client.info()).reader == "openai"
 
 
