@@ -162,6 +162,11 @@ chart: dev ## The Helm chart: lint, render, its tests; writes the table in its R
 	$(BIN)/python deploy/helm/dashboards.py
 	$(BIN)/pytest tests/chart
 
+CLUSTER_VALUES ?= $(addprefix deploy/helm/quelea/values-,small.yaml embedded.yaml local.yaml)
+.PHONY: test-cluster
+test-cluster: dev ## The chart on a cluster of yours: install, ask, agent, restart under load, upgrade, roll back. KUBECONFIG=file; CLUSTER_VALUES="a.yaml b.yaml" (images loaded by hand), NAMESPACE=quelea-trial, KEEP=1.
+	$(BIN)/python tests/cluster/run.py $(if $(KUBECONFIG),--kubeconfig $(KUBECONFIG)) $(addprefix --values ,$(CLUSTER_VALUES)) $(if $(NAMESPACE),--namespace $(NAMESPACE)) $(if $(KEEP),--keep)
+
 .PHONY: chaos
 chaos: dev ## 400 jobs while workers, Redis and the retriever are killed at random. QUELEA_CHAOS_SECONDS=120.
 	$(BIN)/pytest tests/chaos
