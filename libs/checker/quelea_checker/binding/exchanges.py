@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import combinations
 
 from quelea_checker.binding import scorer
@@ -89,7 +88,7 @@ def words_before(sentence: str, figure: Figure, amounts: Sequence[Figure]) -> st
     start = max((f.end for f in amounts if f.end <= figure.start), default=0)
     part = sentence[start : figure.start]
     cuts = [match.end() for match in _BREAK.finditer(part)]
-    return strip_direction(part[cuts[-1] if cuts else 0 :])
+    return wording.strip_direction(part[cuts[-1] if cuts else 0 :])
 
 
 def words_behind(sentence: str, figure: Figure, amounts: Sequence[Figure]) -> str:
@@ -97,10 +96,4 @@ def words_behind(sentence: str, figure: Figure, amounts: Sequence[Figure]) -> st
     end = min((f.start for f in amounts if f.start >= figure.end), default=len(sentence))
     part = sentence[figure.end : min(end, figure.end + _BEHIND)]
     match = re.search(r"[,;，；。、()（）]", part)
-    return strip_direction(part[: match.start()] if match else part)
-
-
-@lru_cache(maxsize=8192)
-def strip_direction(text: str) -> str:
-    """Without its words of direction: both subjects rise and fall."""
-    return wording.DIRECTION.sub(" ", text)
+    return wording.strip_direction(part[: match.start()] if match else part)

@@ -7,13 +7,14 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 from quelea_fintext.glossary import gloss_phrases
 
-from quelea_checker.binding.exchanges import strip_direction, words_before, words_behind
+from quelea_checker.binding.exchanges import words_before, words_behind
 from quelea_checker.matching.claims import Claim
 from quelea_checker.matching.profiles import RESPECTIVELY
 from quelea_checker.model import Figure, Period
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, Group, content_terms
 from quelea_checker.reading.periods import find_periods
+from quelea_checker.reading.wording import ends_with, strip_direction
 
 Terms = frozenset[str]
 _LEAST = 3
@@ -175,6 +176,8 @@ def is_printed(claim: Claim, operands: Sequence[Fact], form: str, facts: Iterabl
         asked = bool(_BETWEEN_TIMES.search(sentence))
     else:
         asked = bool(
-            _BETWEEN_ROWS.search(sentence) or _THAN.match(sentence, figure.end) or _BY.search(sentence[: figure.start])
+            _BETWEEN_ROWS.search(sentence)
+            or _THAN.match(sentence, figure.end)
+            or ends_with(_BY, sentence, figure.start)
         )
     return not asked and any(f.table >= 0 and not f.change and f.group not in rows for f in facts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from quelea_checker.binding import rows
-from quelea_checker.deriving.computations import HUNDRED, Computation, period_months
+from quelea_checker.deriving.computations import HUNDRED, Computation
 from quelea_checker.matching.claims import Claim, find_facts_near, find_scale, is_bounded, same_currency, same_kind
 from quelea_checker.reading import wording
 from quelea_checker.reading.evidence import Evidence
@@ -73,26 +73,30 @@ def _size_fits(claim: Claim, attempt: Computation) -> bool:
     points = attempt.form == "difference" or (attempt.form == "steps" and ", ÷" not in attempt.shown)
     if not points or figure.kind != "percent":
         return True
-    before = claim.sentence[: figure.start]  # "half of" is no difference of two percentages, nor is "by 5%"
-    return figure.is_in_digits and not (_BY_PERCENT.search(before) or _GREW.search(before))
+    return figure.is_in_digits and not (  # "half of" is no difference of two percentages, nor is "by 5%"
+        _is_behind(_BY_PERCENT, claim) or _is_behind(_GREW, claim)
+    )
+
+
+def _is_behind(words: re.Pattern[str], claim: Claim) -> bool:
+    return wording.ends_with(words, claim.sentence, claim.figure.start)
 
 
 def _form_fits(claim: Claim, attempt: Computation) -> bool:
     """The computation is the one that the words ask for: none of a change where they speak of a level, and so on."""
-    facts, figure = attempt.operands, claim.figure
-    before = claim.sentence[: figure.start]
+    facts = attempt.operands
     if attempt.form == "sum" and any(f.table < 0 for f in facts):
         return "sum" in wording.find_operations(f"{claim.sentence} {claim.question}")
     if attempt.form == "difference" and len(facts) == 2:
         one, other = facts
-        if claim.direction and not attempt.percent and _LEVEL.search(before):
+        if claim.direction and not attempt.percent and _is_behind(_LEVEL, claim):
             return False  # "decreased to 5.7" is no change of 5.7
         apart = one.group != other.group and one.value * other.value < 0
         if apart and _LESS.search(claim.sentence) and abs(attempt.value) > max(abs(one.value), abs(other.value)):
             return False  # what is taken off stands in brackets already
     if (
         attempt.form == "growth"
-        and _RATE_OF.search(before)
+        and _is_behind(_RATE_OF, claim)
         and not _GROWING.search(f"{claim.sentence} {claim.question}")
     ):
         return False  # a margin is no growth
@@ -100,24 +104,20 @@ def _form_fits(claim: Claim, attempt: Computation) -> bool:
         return True
     if attempt.form == "growth" and all(f.figure.kind == "percent" and f.table < 0 for f in facts):
         return False  # how a share grew is told in points
-    if (
-        attempt.form == "growth"
-        and facts[0].group == facts[1].group
-        and 0 != period_months(facts[0]) != period_months(facts[1]) != 0
-    ):
+    if attempt.form == "growth" and facts[0].group == facts[1].group and 0 != facts[0].months != facts[1].months != 0:
         return False  # from a half year to a quarter nothing grows
     if attempt.form != "ratio":
         return True
     part, whole = facts
-    if attempt.percent and abs(attempt.value) > HUNDRED and _MARGIN.search(before):
+    if attempt.percent and abs(attempt.value) > HUNDRED and _MARGIN.search(claim.sentence, 0, claim.figure.start):
         return False  # no margin is more than all that was sold
     if attempt.percent and any(f.table < 0 and f.figure.kind == "percent" for f in facts):
         return False  # a share is no share of a share
-    lengths = {period_months(part), period_months(whole)}
+    lengths = {part.months, whole.months}
     if part.group == whole.group and part.table >= 0 and len(lengths - {0}) > 1:
         return bool(_WHOLE.search(f"{claim.sentence} {claim.question}"))  # a quarter by a half year, unasked
     alike = attempt.percent and part.figure.kind == whole.figure.kind
-    return not (alike and _GREW.search(before) and not part.change)  # "up 18%" is no share
+    return not (alike and _is_behind(_GREW, claim) and not part.change)  # "up 18%" is no share
 
 
 def _sign_fits(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
@@ -135,7 +135,7 @@ def _sign_fits(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
         )
     if negative:
         return attempt.value <= 0
-    if any(wording.DIRECTION.search(evidence.groups[fact.group].label) for fact in attempt.operands if fact.table >= 0):
+    if any(wording.names_direction(evidence.groups[fact.group].label) for fact in attempt.operands if fact.table >= 0):
         return True  # "Reductions": the word is the row's name
     direction = (
         claim.direction or wording.find_net_direction(claim.sentence) or wording.find_net_direction(claim.question)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 
 from quelea_fintext.numerals import chinese, english
-from quelea_fintext.text import CJK
+from quelea_fintext.text import CJK, lower
 
 from quelea_checker.model import ONE, Figure, Kind
 from quelea_checker.reading.periods import find_periods
@@ -23,8 +24,10 @@ _NAMES = (
     r"ASC|ASU|IFRS|IAS|SFAS|FAS|FASB|SAB|ISO|Basel|RTX|GTX|MI|GPT|Llama|Fortune|Nasdaq|NASDAQ|Russell|Stoxx|CSI|"
     r"Nikkei|FTSE|CAC|DAX|Euro|S&P|Passage|Source|Document|Doc|Evidence|Footnote|Pillar|Stage|Scope|Category|Type"
 )
+_NO_BEGINNING = r"(?m)(?![a-gi-z](?<=\w\w))"
+"""Within a word begins at most an address: most places of a text need not be looked at."""
 _BEFORE_FILE = (
-    r"(?m)"
+    r""
     r"(?P<marker>\[\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\])"
     r"|(?P<list>^[ \t>#*_-]*(?:\(?\d{1,2}[.)、)](?=\s|\*|[^\d\s.,%])|\(\d{1,2}\)\s))"
     r"|(?P<section>^[ \t#*]*\d{1,2}(?:\.\d{1,2}){1,3}[ \t]+(?=[A-Z\u4e00-\u9fff]))"
@@ -46,20 +49,21 @@ _BEHIND_FILE = (
     r"|附注[\s\d一二三四五六七八九十、]+|表\s?\d+|图\s?\d+"
     r"|注释?\s?\d+|(?<!\d)\d+(?:号|楼|室)(?!\w))"
 )
-_PLAIN = re.compile(_BEFORE_FILE + _BEHIND_FILE)
-_WITH_FILES = re.compile(_BEFORE_FILE + _FILE + _BEHIND_FILE)
+_PLAIN = re.compile(f"{_NO_BEGINNING}(?:{_BEFORE_FILE}{_BEHIND_FILE})")
+_WITH_FILES = re.compile(f"(?m){_BEFORE_FILE}{_FILE}{_BEHIND_FILE}")
 _ENDING = re.compile(r"\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b")
 """Names of files take long to look for: only where one ends."""
 
 
-def mask_non_figures(text: str) -> bytearray:
+@lru_cache(maxsize=64)
+def mask_non_figures(text: str) -> bytes:
     """One byte for each code point of a plain() text: 1 where no figure can be."""
     mask = bytearray(len(text))
     for match in (_WITH_FILES if _ENDING.search(text) else _PLAIN).finditer(text):
         if match.lastgroup == "file" and not re.search(r"\d", match.group()):
             continue
         mask[match.start() : match.end()] = b"\1" * (match.end() - match.start())
-    return mask
+    return bytes(mask)
 
 
 SCALES = {
@@ -95,9 +99,11 @@ _EN = re.compile(
 )
 _COUNTED = re.compile(
     r"\b(?P<num>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty)\b"
-    r"|(?<![第\d.,零〇一二两三四五六七八九十百千万])(?P<zh>[二两三四五六七八九])(?=[家座名位艘项款间处台辆架套笔起件种所栋])",
-    re.IGNORECASE,
+    r"|(?<![第\d.,零〇一二两三四五六七八九十百千万])(?P<zh>[二两三四五六七八九])(?=[家座名位艘项款间处台辆架套笔起件种所栋])"
 )
+_MAY_SPELL = re.compile(r"[a-z][ -](?:per ?cent|basis|thousand|million|billion|trillion|times|fold)")
+_MAY_SPELL_ZH = re.compile("[零〇一二两三四五六七八九十百千万亿点]")
+"""Cheap looks."""
 
 _LOOSELY = Decimal("0.2")
 """The step of "three times", "two and a half billion"."""
@@ -178,16 +184,18 @@ def parse_counts(text: str) -> list[Figure]:
     """Number words without a unit, as evidence has them: "five days", 五家. In an answer they are no figures."""
     return [
         Figure("", *match.span(), "number", Decimal(value))
-        for match in _COUNTED.finditer(text)
+        for match in _COUNTED.finditer(lower(text))
         if (value := english(match["num"]) if match["num"] else chinese(match["zh"])) is not None
     ]
 
 
 def parse_spelled_numbers(text: str) -> list[Figure]:
     """The figures of a plain() text whose number is a word; texts are left empty."""
-    found = [_parse_english(match) for match in _EN.finditer(text)] + [
-        _parse_chinese(match) for match in _ZH.finditer(text)
-    ]
+    found: list[Figure | None] = []
+    if _MAY_SPELL.search(lower(text)):
+        found += map(_parse_english, _EN.finditer(text))
+    if _MAY_SPELL_ZH.search(text):
+        found += map(_parse_chinese, _ZH.finditer(text))
     return [figure for figure in found if figure is not None]
 
 
@@ -237,6 +245,13 @@ _TIMES = re.compile(
     r"|(?P<zh>翻(?:了)?[一两三]番|翻(?:了)?番|翻倍)(?P<zh_more>多|有余|以上)?)",
     re.IGNORECASE,
 )
+_MAY_MULTIPLY = re.compile("(?:doubl|tripl|trebl|quadrupl|quintupl)ed|翻")
+_MAY_PART = re.compile(
+    r"hal[fv]|减半|腰斩|\b(?:an?|one|two|three|four|five|six|seven|eight|nine)[ -]"
+    r"(?:third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)"
+)
+_MAY_PART_ZH = re.compile("分之|一半|半数|过半")
+"""Cheap looks at text in lower case."""
 _TENTH = Decimal("0.1")
 _PLAIN_FRACTION, _HEDGED, _OPEN = (
     (Decimal(6), Decimal("0.3")),
@@ -255,9 +270,12 @@ _BOUND = re.compile(
 
 def parse_fractions(text: str) -> list[Figure]:
     """Multiples and fractions of a plain() text, those of percent as percentages; texts are left empty."""
-    found = [_parse_multiple(match) for match in _TIMES.finditer(text)]
-    for pattern in (_MOVED, _PART, _ALONE, _CHINESE):
-        found += map(_parse_part, pattern.finditer(text))
+    low = lower(text)
+    found = [_parse_multiple(match) for match in _TIMES.finditer(text)] if _MAY_MULTIPLY.search(low) else []
+    for may, patterns in ((_MAY_PART, (_MOVED, _PART, _ALONE)), (_MAY_PART_ZH, (_CHINESE,))):
+        if may.search(low):
+            for pattern in patterns:
+                found += map(_parse_part, pattern.finditer(text))
     return found
 
 
@@ -301,6 +319,7 @@ _UNIT = (
 )
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d+)?|\.\d+"
 _AMOUNT = re.compile(
+    rf"(?=\s{{0,12}}+[-–+△▲($€£¥₹₩\d.UHNACSREGJIK人美港])"
     rf"(?P<open>\()?\s?(?P<sign>[-–+△▲])?\s?(?P<cur>{_BEFORE})?[ ]{{0,3}}(?P<open2>\()?\s?(?P<sign2>[-–])?"
     rf"\s?(?P<cur2>[$€£¥])?(?P<num>{_NUMBER})(?P<close>\s?\))?"
     rf"(?:[ -]?(?P<scale>{_SCALE}))?(?:\s?(?P<after>{_AFTER}))?(?:[ -]?(?P<unit>{_UNIT}))?(?P<close2>\s?\))?",
@@ -343,7 +362,7 @@ def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list
     if not _SOME.search(text) and not (words and parse_counts(text)):
         return []
     flat = plain(text)
-    mask = bytearray(len(flat)) if cell else mask_non_figures(flat)
+    mask = bytearray(len(flat)) if cell else bytearray(mask_non_figures(flat))
     for period in [] if cell else find_periods(flat):
         mask[period.start : period.end] = b"\1" * (period.end - period.start)
     found: list[Figure] = []

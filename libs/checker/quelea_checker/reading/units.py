@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -42,7 +43,7 @@ MAY_STATE = re.compile(
     r"|(?:\$|€|£|¥|RMB|USD|EUR|GBP|SEK|NOK|CHF)\s?(?:m|bn|k|mn|mm|b)(?![a-z0-9])",
     re.IGNORECASE,
 )
-"""A cheap look: no text without one of these states a scale."""
+"""A cheap look: no text without one of these states a unit."""
 _SHARES = re.compile(r"\bshares?\b|\bunits?\b|\bRSUs?\b|\bawards?\b|\boptions\b|股数|股份数|股本数", re.IGNORECASE)
 _COUNTS = re.compile(
     r"\b(?:number|headcount|employees|stores|customers|subscribers|members"
@@ -88,6 +89,22 @@ class Unit:
     percent: bool | None = False
 
 
+_AROUND = 80
+"""Code points before and behind what MAY_STATE finds in which the whole statement is."""
+
+
+def find_statements(text: str) -> Iterator[re.Match[str]]:
+    """Every statement of a unit in a text."""
+    spans: list[tuple[int, int]] = []
+    for hint in MAY_STATE.finditer(text):
+        start, end = max(0, hint.start() - _AROUND), hint.end() + _AROUND
+        if spans and start <= spans[-1][1]:
+            start = spans.pop()[0]
+        spans.append((start, end))
+    for start, end in spans:
+        yield from STATEMENT.finditer(text, start, end)
+
+
 @lru_cache(maxsize=8192)
 def read_stated_unit(text: str) -> tuple[tuple[Decimal, ...], str]:
     """The scales and the currency that a text states for figures: ((10**6,), "$") for "($ in millions)".
@@ -96,7 +113,7 @@ def read_stated_unit(text: str) -> tuple[tuple[Decimal, ...], str]:
     """
     scales: list[Decimal] = []
     currency = ""
-    for match in STATEMENT.finditer(text):
+    for match in find_statements(text):
         got = {key: value for key, value in match.groupdict().items() if value}
         word = next((got[k].lower() for k in ("word", "word2", "word3", "word4", "word5") if k in got), "")
         scale = _WORDS.get(word, 0) or _WORDS.get(word.lstrip("'"), 0)
