@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
-from quelea_checker.binding import rows
 from quelea_checker.deriving.computations import HUNDRED, Computation
 from quelea_checker.matching.claims import Claim, find_facts_near, find_scale, is_bounded, same_currency, same_kind
+from quelea_checker.matching.profiles import RESPECTIVELY
 from quelea_checker.reading import wording
 from quelea_checker.reading.evidence import Evidence
+from quelea_checker.reading.facts import Fact
 
 _BY_PERCENT = re.compile(
     r"\b(?:by|(?<!made )(?<!make )(?<!makes )(?<!making )up|down|rose|grew"
@@ -40,6 +42,27 @@ _GREW = re.compile(
     r"(?:about|approximately|nearly|some|约)?\s{0,8}+$",
     re.IGNORECASE,
 )
+_BETWEEN_ROWS = re.compile(
+    r"\b(?:excluding|except|other than|apart from|besides|remain\w*|rest|less|minus|net of|differ\w*|gap|exceed\w*)\b"
+    r"|扣除|除|其余|剩余|差|超过",
+    re.IGNORECASE,
+)
+_BETWEEN_TIMES = re.compile(
+    r"\b(?:chang\w*|up|down|higher|lower|fewer|more|less|differ\w*|\w*creas\w*|rose|fell|grew|grow\w*|declin\w*"
+    r"|by)\b|差|多|少|减|增|升|降|比|较|变",
+    re.IGNORECASE,
+)
+_MORE_OR_LESS = re.compile(r"\s?(?:more|less|fewer|higher|lower|above|below)\b", re.IGNORECASE)
+_BY = re.compile(r"(?:\bby|[多少高低])\s?(?:about |approximately )?$", re.IGNORECASE)
+_SUMMED = re.compile(
+    r"\b(?:totall?(?:ed|ing)|sum|combined|together|altogether|aggregate|overall|both|in all)\b"
+    r"|(?:[和与及、两三四者项][^，。；]{0,12})[合总]计|总和|总共|共计|一共|累计|之和",
+    re.IGNORECASE,
+)
+_AND = re.compile(r"\b(?:and|plus|while|whereas|but)\b|[和与及而]|加上", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[;；。]|\.(?=\s|$)")
+_TELLING = 3
+"""Digits of a figure whose row is no luck."""
 _ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|\bsw[iu]ng\b|差", re.IGNORECASE)
 
 
@@ -55,7 +78,7 @@ def is_accepted(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
     if attempt.form in {"difference", "sum"} and any(find_scale(claim, fact) is not None for fact in attempt.operands):
         return False  # the figure stands there itself, and something spoke against it
     alike = (f for f in find_facts_near(claim, evidence) if same_kind(figure, f) and find_scale(claim, f) is not None)
-    if rows.is_printed(claim, attempt.operands, attempt.form, alike):
+    if _is_printed(claim, attempt.operands, attempt.form, alike):
         return False
     return _sign_fits(claim, attempt, evidence)
 
@@ -118,6 +141,35 @@ def _form_fits(claim: Claim, attempt: Computation) -> bool:
         return bool(_WHOLE.search(f"{claim.sentence} {claim.question}"))  # a quarter by a half year, unasked
     alike = attempt.percent and part.figure.kind == whole.figure.kind
     return not (alike and _is_behind(_GREW, claim) and not part.change)  # "up 18%" is no share
+
+
+def _is_printed(claim: Claim, operands: Sequence[Fact], form: str, facts: Iterable[Fact]) -> bool:
+    """The figure is that of another row, so that a sum or a difference that no word asks for is not what it is said of.
+
+    Args:
+        facts: Those that have the figure's size.
+    """
+    figure, sentence = claim.figure, claim.sentence
+    if form not in {"difference", "sum", "steps"} or figure.digits < _TELLING or figure.kind in {"points", "multiple"}:
+        return False
+    rows = {fact.group for fact in operands}
+    if form == "sum":
+        asked = bool(_SUMMED.search(sentence) or _is_joined(claim))
+    elif len(rows) == 1:
+        asked = bool(_BETWEEN_TIMES.search(sentence))
+    else:
+        asked = bool(
+            _BETWEEN_ROWS.search(sentence) or _MORE_OR_LESS.match(sentence, figure.end) or _is_behind(_BY, claim)
+        )
+    return not asked and any(f.table >= 0 and not f.change and f.group not in rows for f in facts)
+
+
+def _is_joined(claim: Claim) -> bool:
+    """An "and" stands before the figure, behind the figure before it and within its clause."""
+    if RESPECTIVELY.search(claim.sentence):
+        return False
+    start = max((f.end for f in claim.other_figures if f.end <= claim.figure.start), default=0)
+    return bool(_AND.search(_CLAUSE_END.split(claim.sentence[start : claim.figure.start])[-1]))
 
 
 def _sign_fits(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:

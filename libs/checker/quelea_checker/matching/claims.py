@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -56,8 +56,6 @@ class Claim:
         is_cross_language: The evidence is in another language: terms are glossed.
         zone: The words about it; None: not known.
         other_figures: The other figures of its sentence.
-        surrounding_words: The words before it, behind it, and all but those before other figures; see
-            rows.split_surrounding_words.
     """
 
     figure: Figure
@@ -70,7 +68,6 @@ class Claim:
     excluded_passages: frozenset[int] = frozenset()
     is_only_amount: bool = False
     is_cross_language: bool = False
-    surrounding_words: Callable[[], tuple[str, str, str]] = lambda: ("", "", "")
     zone: WordZone | None = None
     other_figures: tuple[Figure, ...] = ()
     _named: dict[tuple[int, int], frozenset[int]] = field(default_factory=dict, init=False, repr=False)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from quelea_fintext.numerals import chinese, english
+from quelea_fintext.quantities import CURRENCIES, SCALES
 from quelea_fintext.text import CJK, lower
 
 from quelea_checker.model import ONE, Figure, Kind
@@ -66,22 +67,6 @@ def mask_non_figures(text: str) -> bytes:
     return bytes(mask)
 
 
-SCALES = {
-    "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-    "k": 10**3, "mn": 10**6, "mm": 10**6, "mln": 10**6, "m": 10**6, "bn": 10**9, "b": 10**9, "tn": 10**12,
-    "trn": 10**12, "t": 10**12, "十": 10, "百": 10**2, "千": 10**3, "万": 10**4, "十万": 10**5, "百万": 10**6,
-    "千万": 10**7, "亿": 10**8, "十亿": 10**9, "百亿": 10**10, "千亿": 10**11, "万亿": 10**12,
-}  # fmt: skip
-"""What a scale word multiplies by."""
-
-CURRENCIES = {
-    "us$": "USD", "usd": "USD", "us dollars": "USD", "u.s. dollars": "USD", "美元": "USD", "hk$": "HKD", "hkd": "HKD",
-    "港元": "HKD", "港币": "HKD", "nt$": "TWD", "a$": "AUD", "au$": "AUD", "c$": "CAD", "ca$": "CAD", "cad": "CAD",
-    "aud": "AUD", "s$": "SGD", "r$": "BRL", "$": "$", "dollars": "$", "dollar": "$", "€": "EUR", "eur": "EUR",
-    "euro": "EUR", "euros": "EUR", "欧元": "EUR", "£": "GBP", "gbp": "GBP", "pounds": "GBP", "英镑": "GBP", "¥": "¥",
-    "cny": "CNY", "rmb": "CNY", "yuan": "CNY", "renminbi": "CNY", "人民币": "CNY", "元": "CNY", "jpy": "JPY",
-    "yen": "JPY", "日元": "JPY", "chf": "CHF", "₹": "INR", "rs": "INR", "inr": "INR", "₩": "KRW", "krw": "KRW",
-}  # fmt: skip
 _ZH = re.compile(
     r"(?P<sign>负)?(?:(?P<of>百分之|千分之)(?P<num>[零〇一二三四五六七八九十百点两]{1,24}|\d+(?:\.\d+)?)"
     r"|(?P<cheng>[一二两三四五六七八九](?![个十百千万亿]))成(?P<more>[一二三四五六七八九半])?(?![为本立功交员果长熟人就绩分])"
