@@ -109,6 +109,7 @@ class FakeRetriever(retriever_pb2_grpc.RetrieverServiceServicer):
         self, request: retriever_pb2.ListFactsRequest, context: Any
     ) -> retriever_pb2.ListFactsResponse:
         """Those of the world, by company and statement."""
+        self._world.fact_requests.append(request)
         companies = {c.lower() for c in request.filters.companies}
         every = [
             one
