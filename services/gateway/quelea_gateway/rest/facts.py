@@ -55,6 +55,8 @@ class FactOut(BaseModel):
     document_id: str
     title: str
     page: int
+    start: int = Field(description="Span of the cell on its page, in code points.")
+    end: int
     url: str = Field(description="Opens the page with the cell marked.")
 
 
@@ -92,6 +94,8 @@ def fact_out(one: Figure, base: str) -> FactOut:
         document_id=one.document_id,
         title=one.title,
         page=one.page,
+        start=one.start,
+        end=one.end,
         url=address_of(base)(one),
     )
 
