@@ -23,7 +23,7 @@ from quelea_gateway.core.statement_grid import DEFAULT_YEARS, GridLine, Statemen
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
-from quelea_gateway.statement_reader import stated
+from quelea_gateway.statement_reader import past_day, stated
 
 SERVICE = "quelea.gateway.v1.GatewayService"
 _SEARCH_K = 10
@@ -230,6 +230,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
     ) -> gateway_pb2.ListFactsResponse:
         """One page of figures."""
         with self._gateway.admitted(context):
+            past_day(request.query.as_of)
             return gateway_pb2.ListFactsResponse(result=await self._gateway.retriever.facts(request.query))
 
     async def ListCompanies(  # noqa: N802  # the wire's name
@@ -262,7 +263,7 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
                 request.years or DEFAULT_YEARS,
                 request.basis or "consolidated",
                 request.include_doubtful,
-                rules.check_as_of(request.as_of) if request.as_of else "",
+                request.as_of,
             )
             found = await self._gateway.statements.statement(query)
             return gateway_pb2.GetStatementResponse(

@@ -12,6 +12,7 @@ from quelea_kit.errors import InvalidInput, NotFound
 
 from quelea_gateway.adapters.retriever import RetrieverClient, filters_to_wire
 from quelea_gateway.core.model import Filters
+from quelea_gateway.core.question import check_as_of
 from quelea_gateway.core.statement_grid import (
     BASES,
     DEFAULT_YEARS,
@@ -101,7 +102,7 @@ class StatementReader:
                 filters=filters_to_wire(Filters(companies=(company,))),
                 concepts=names,
                 period_from=period_from,
-                as_of=as_of,
+                as_of=past_day(as_of),
                 page_size=_PAGE,
             )
         )
@@ -117,7 +118,7 @@ class StatementReader:
                     filters=filters_to_wire(Filters(companies=(query.company,))),
                     basis=query.basis,
                     include_doubtful=query.doubtful,
-                    as_of=query.as_of,
+                    as_of=past_day(query.as_of),
                     page_size=_PAGE,
                     page_token=token,
                 )
@@ -153,6 +154,11 @@ def check_query(query: StatementQuery) -> None:
             f"years is {query.years}; it must be 1 to {MOST_YEARS} (usually {DEFAULT_YEARS}).",
             details={"field": "years"},
         )
+
+
+def past_day(as_of: str) -> str:
+    """The day, empty where none is given. Raises InvalidInput where it is no day, or one that has not come."""
+    return check_as_of(as_of) if as_of else ""
 
 
 def figure_of(one: retriever_pb2.StatedFact) -> Figure:

@@ -106,12 +106,12 @@ async def test_doubtful_figures_are_marked_and_what_was_stated_before_is_beside_
     old.restated, old.metadata.title = True, "Kestrel 10-K of before"
     stand.world.facts.append(old)
     stand.world.facts[1].fact.failed.append("gross profit = revenue - cost")
-    address, asked = "/v1/companies/Kestrel/statements", {"doubtful": "true", "as_of": "2032-03-01"}
+    address, asked = "/v1/companies/Kestrel/statements", {"doubtful": "true", "as_of": "2023-03-01"}
     now, before = (await web.get(address, params=asked)).json()["lines"][0]["cells"]
     assert (now["value"], [one["value"] for one in now["earlier"]]) == ("900", ["870"])
     assert before["failed"] == ["gross profit = revenue - cost"]
     sent = stand.world.fact_requests[-1]
-    assert (sent.include_doubtful, sent.as_of) == (True, "2032-03-01")
+    assert (sent.include_doubtful, sent.as_of) == (True, "2023-03-01")
     sheet = (await workbook(web, address, **asked))["income"]
     assert "stated before as 870 (Kestrel 10-K of before, p. 7)" in sheet["B2"].comment.text
     assert "gross profit" in sheet["C2"].comment.text
@@ -126,6 +126,7 @@ async def test_an_unknown_company_and_odd_parameters_are_told(web, facts):
         {"months": "0"},
         {"period_from": "2031-99-99"},
         {"form": "csv"},
+        {"as_of": "2999-01-01"},
     ):
         assert (await web.get("/v1/facts", params=params)).status_code == 400, params
 

@@ -21,7 +21,7 @@ from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken
 from quelea_gateway.rest.schemas import ERRORS, Short
 from quelea_gateway.rest.state import base_url, gateway_of
 from quelea_gateway.spreadsheet import XLSX, facts_workbook
-from quelea_gateway.statement_reader import figure_of
+from quelea_gateway.statement_reader import figure_of, past_day
 
 router = APIRouter(tags=["facts"])
 
@@ -138,7 +138,7 @@ async def facts(
             months=months,
             basis=basis,
             include_doubtful=doubtful,
-            as_of=as_of,
+            as_of=past_day(as_of),
             page_size=page_size,
             page_token=page_token,
         )
