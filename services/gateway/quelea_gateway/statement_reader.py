@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
@@ -19,6 +18,7 @@ from quelea_gateway.core.statement_grid import (
     MONTHS,
     MOST_YEARS,
     STATEMENTS,
+    Company,
     Figure,
     Statement,
     StatementQuery,
@@ -31,17 +31,6 @@ _MOST_FACTS = 20_000
 _MONTH_DAYS = 30.44
 _NAME = 200
 _FIELDS = tuple(field.name for field in common_pb2.Fact.DESCRIPTOR.fields)
-
-
-@dataclass(slots=True)
-class Company:
-    """A company that stored documents are about."""
-
-    name: str
-    ticker: str = ""
-    documents: int = 0
-    newest_period: str = ""
-    """Last day of the newest period that a document covers."""
 
 
 class StatementReader:

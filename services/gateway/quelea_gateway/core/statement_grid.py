@@ -17,6 +17,17 @@ DEFAULT_YEARS = 3
 MOST_YEARS = 20
 
 
+@dataclass(slots=True)
+class Company:
+    """A company that stored documents are about."""
+
+    name: str
+    ticker: str = ""
+    documents: int = 0
+    newest_period: str = ""
+    """Last day of the newest period that a document covers."""
+
+
 @dataclass(frozen=True, slots=True)
 class StatementQuery:
     """Which statement is wanted."""
