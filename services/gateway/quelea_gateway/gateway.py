@@ -36,6 +36,7 @@ from quelea_gateway.core.verifier import VerifyingChecker
 from quelea_gateway.core.web_route import WebLimits, WebRoute
 from quelea_gateway.metrics import observe_kept
 from quelea_gateway.settings import Settings
+from quelea_gateway.statement_reader import StatementReader
 from quelea_gateway.toolkit import Toolkit, build_toolkit
 
 _FRESH_SECONDS = 1.0
@@ -76,6 +77,11 @@ class Gateway:
         caller = Caller(self.access, given if isinstance(given, str) else None)
         with self.limiter.call(caller.name):
             yield caller
+
+    @property
+    def statements(self) -> StatementReader:
+        """Figures of statements as data."""
+        return StatementReader(self.retriever)
 
     async def dependencies(self) -> dict[str, str]:
         """What is wrong with each service, empty where nothing is; at most a second old."""

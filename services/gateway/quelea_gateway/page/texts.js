@@ -1,9 +1,11 @@
 // Every word of the page, in English and Chinese.
 
 import { AGENT_TEXTS } from "./agenttexts.js";
+import { COMPANY_TEXTS } from "./companytexts.js";
 
 const TEXTS = {
   ...AGENT_TEXTS,
+  ...COMPANY_TEXTS,
   skip: ["Skip to the content", "跳到正文"],
   sections: ["Sections", "栏目"],
   language: ["Language", "语言"],
