@@ -77,15 +77,17 @@ def chunk(parsed: ParsedDocument) -> list[Chunk]:
 def _pieces(page: Page, path: list[tuple[int, str]]) -> Iterator[_Piece]:
     """Pieces of a page; `path` is the heading stack and is carried on to the next page."""
     segment: list[Line] = []
-    fresh = False
+    has_text = fresh = False
     for line in page.lines:
         if line.kind is LineKind.HEADING:
-            if segment and not all(held.kind is LineKind.HEADING for held in segment):
+            if has_text:
                 yield from _segment(page.text, segment, _section(path), fresh)
                 segment = []
+                has_text = False
             _push(path, line.level, page.text[line.start : line.end])
             fresh = True
         segment.append(line)
+        has_text = has_text or line.kind is not LineKind.HEADING
         if line.kind is not LineKind.HEADING and len(segment) == 1:
             fresh = False
     if segment:
@@ -95,7 +97,8 @@ def _pieces(page: Page, path: list[tuple[int, str]]) -> Iterator[_Piece]:
 def _push(path: list[tuple[int, str]], level: int, text: str) -> None:
     while path and path[-1][0] >= level:
         path.pop()
-    path.append((level, _MDA.sub("MD&A", text)))
+    # A heading may be as long as its file, and every passage below it has it in its section.
+    path.append((level, _MDA.sub("MD&A", text[:SECTION_CHARACTERS])))
 
 
 def _section(path: list[tuple[int, str]]) -> str:
@@ -144,8 +147,8 @@ def _lead(text: str, prose: list[Line]) -> list[Line]:
         is_heading = line.kind is LineKind.HEADING
         if not (is_intro or is_heading):
             break
-        lead.insert(0, line)
-    return lead
+        lead.append(line)
+    return lead[::-1]
 
 
 def _prose(text: str, lines: list[Line], section: str, fresh: bool) -> Iterator[_Piece]:
@@ -182,10 +185,17 @@ def _pack(units: list[_Unit]) -> Iterator[tuple[int, int]]:
             stop += 1
         if stop < len(units):
             stop = _paragraph_end(units, at, stop)
-            while stop - 1 > at and units[stop - 1].kind is LineKind.HEADING:
-                stop -= 1
+            stop = _before_headings(units, at, stop)
         yield units[at].start, units[stop - 1].end
         at = stop
+
+
+def _before_headings(units: list[_Unit], at: int, stop: int) -> int:
+    """The headings at the end of a span go with what stands under them, unless nothing else is in it."""
+    cut = stop
+    while cut > at and units[cut - 1].kind is LineKind.HEADING:
+        cut -= 1
+    return cut if cut > at else stop
 
 
 def _paragraph_end(units: list[_Unit], at: int, stop: int) -> int:
