@@ -158,19 +158,20 @@ def _prose(text: str, lines: list[Line], section: str, fresh: bool) -> Iterator[
             [(line.start, line.end)] if line.kind is LineKind.HEADING else sentence_spans(text, line.start, line.end)
         )
         for i, (start, end) in enumerate(spans):
-            for s, e in _short_enough(text, start, end):
-                units.append(_Unit(s, e, line.kind, estimate_tokens(text[s:e]), i == len(spans) - 1 and e == end))
+            for s, e, tokens in _short_enough(text, start, end):
+                units.append(_Unit(s, e, line.kind, tokens, i == len(spans) - 1 and e == end))
     for start, end in _pack(units):
         yield _Piece(start, end, section, False, "", fresh)
         fresh = False
 
 
-def _short_enough(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _short_enough(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
+    """Spans of the pieces of a sentence, with their tokens."""
     tokens = estimate_tokens(text[start:end])
     if end - start <= HARD_CHARACTERS and tokens <= HARD_TOKENS:
-        return [(start, end)]
+        return [(start, end, tokens)]
     limit = min(HARD_CHARACTERS, max(40, int((end - start) * HARD_TOKENS / max(tokens, 1) * 0.9)))
-    return clause_spans(text, start, end, limit)
+    return [(s, e, estimate_tokens(text[s:e])) for s, e in clause_spans(text, start, end, limit)]
 
 
 def _pack(units: list[_Unit]) -> Iterator[tuple[int, int]]:

@@ -34,6 +34,8 @@ def clean(text: str) -> str:
 
 def clean_cell(text: str) -> str:
     """Like clean(), and "(260 )" becomes "(260)", "12 %" becomes "12%"."""
+    if not text:  # most cells of a sparse table
+        return ""
     return _PAREN_GAP.sub("", clean(text))
 
 

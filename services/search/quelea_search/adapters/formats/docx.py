@@ -84,9 +84,10 @@ def _paragraph(item: Any, styles: _Styles) -> Block | None:
     if style in ("Title", "标题"):
         return Block(LineKind.HEADING, text, 1)
     block = paragraph(text)
-    runs = [run for run in item.runs if run.text.strip()]
-    if block.kind is LineKind.TEXT and runs and all(run.bold for run in runs) and may_head(clean(text)):
-        return Block(LineKind.HEADING, text, 5)
+    if block.kind is LineKind.TEXT and may_head(clean(text)):
+        runs = [run for run in item.runs if run.text.strip()]
+        if runs and all(run.bold for run in runs):
+            return Block(LineKind.HEADING, text, 5)
     return block
 
 
