@@ -64,7 +64,7 @@ def read(data: bytes, filename: str, limits: ParseLimits, on_progress: Progress)
         reader = _package(data, name, limits)
         try:
             return reader(data, limits, on_progress)
-        except QueleaError:
+        except (QueleaError, MemoryError):
             raise
         except Exception as error:
             raise Unreadable(f"{name} is broken and cannot be read; save it again.") from error

@@ -23,6 +23,8 @@ from quelea_search.core.text_cleanup import BREAK_HYPHEN, clean, clean_cell, men
 
 _DOTTED = re.compile(r"[.…·]{5,}")
 _LEADERS = re.compile(r"[.…·]{3,}|\.")
+AMOUNT_WORDS = 6
+"""Words of a printed amount, at most: "( US$ 1,234 )"."""
 GAP = 0.85
 """Font heights of empty space between two words that make them two cells."""
 
@@ -228,10 +230,11 @@ def _sticks(words: list[str], word: str) -> bool:
 
 def _starts_amount(words: list[str], word: str, gap: float, size: float) -> bool:
     """A figure after a figure begins the next column, however close it stands; so does a currency sign."""
-    before = " ".join(words)
     if word in ("$", "€", "£", "¥", "￥"):
         return words[-1][-1].isdigit() or words[-1][-1] in ")—–-%"
-    return gap > 0.4 * size and (word[0].isdigit() or word[0] in "(—–-") and is_number(before) and is_number(word)
+    if gap <= 0.4 * size or len(words) > AMOUNT_WORDS or not (word[0].isdigit() or word[0] in "(—–-"):
+        return False
+    return is_number(" ".join(words)) and is_number(word)
 
 
 def _close(cells: list[Cell], words: list[str], x0: float, x1: float) -> None:
