@@ -14,6 +14,7 @@ from rich.table import Table
 
 from quelea_evaluation import cross_language
 from quelea_evaluation.answers import evaluate_answers
+from quelea_evaluation.arena.commands import app as arena
 from quelea_evaluation.binding_fit import binding
 from quelea_evaluation.cli_gate import calibrate, gate
 from quelea_evaluation.cli_web import web
@@ -32,6 +33,7 @@ HomeOption = Annotated[Path, typer.Option(help="Where the stacks of the evaluati
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 
 
+app.add_typer(arena, name="arena")
 app.command()(binding)
 app.command()(calibrate)
 app.command()(gate)

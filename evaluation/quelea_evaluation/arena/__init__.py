@@ -1,0 +1,1 @@
+"""UCFE (2410.14059): simulated users, a judge, ratings."""
