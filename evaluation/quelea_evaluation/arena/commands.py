@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,13 +15,31 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from quelea_evaluation.arena import leaderboard
+from quelea_evaluation.arena import leaderboard, runs
+from quelea_evaluation.arena.arena_folder import Arena, check_name, count_statuses, name_of
+from quelea_evaluation.arena.endpoints import SECONDS, connect, read_address
 from quelea_evaluation.arena.errors import ArenaError
-from quelea_evaluation.arena.record import read_record
+from quelea_evaluation.arena.items import UCFE, read_bench
+from quelea_evaluation.arena.json_lines import Line
+from quelea_evaluation.arena.judge import DEFAULT
+from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
+from quelea_evaluation.arena.record import build_record, read_record
+from quelea_evaluation.arena.simulator import SEED
+from quelea_evaluation.arena.work import MOST_AT_ONCE
 
 app = typer.Typer(no_args_is_help=True, help="Simulated users, a judge, ratings: which system serves people better.")
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+
+
+ArenaFolder = Annotated[Path, typer.Argument(help="Folder of the arena; made when it is not there.")]
+BenchFile = Annotated[Path, typer.Option("--bench", help="Items in UCFE's form (.json, .json.gz); UCFE's own 330.")]
+AtOnce = Annotated[int, typer.Option(min=1, max=MOST_AT_ONCE, help="Items under way at once; a kill loses these.")]
+Seconds = Annotated[float, typer.Option(min=1, help="Longest wait for one reply.")]
+MaxTokens = Annotated[int, typer.Option(min=0, help="Longest reply; 0 leaves it to the endpoint.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped, under the same settings.")]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="With --resume: do again what failed.")]
+_ADDRESS = "MODEL@URL of an OpenAI-compatible endpoint, or quelea@http://HOST:PORT for a gateway's /v1/ask"
 
 
 class Compat(StrEnum):
@@ -45,26 +64,178 @@ def _refusing() -> Iterator[None]:
 
 
 @app.command()
+def items(bench: BenchFile = UCFE, as_json: AsJson = False) -> None:
+    """The bench: how many items each task has. A file of your own is checked."""
+    with _refusing():
+        read = read_bench(bench)
+    tasks = [
+        {
+            "task": task,
+            "items": sum(item.task == task for item in read.items),
+            "rounds": "one" if next(item for item in read.items if item.task == task).one_round else "up to nine",
+        }
+        for task in read.tasks
+    ]
+    if as_json:
+        _print_json({"items": len(read.items), "sha256": read.sha256, "tasks": tasks})
+        return
+    shown = Table("task", "items", "rounds", title=f"{len(read.items)} items in {len(tasks)} tasks")
+    for line in tasks:
+        shown.add_row(*(str(value) for value in line.values()))
+    Console().print(shown)
+
+
+@app.command()
+def talk(
+    arena: ArenaFolder,
+    system: Annotated[str, typer.Option(help=f"Who is tested, {_ADDRESS}.")],
+    user: Annotated[str, typer.Option(help="The simulated user, MODEL@URL; only conversations need one.")] = "",
+    name: Annotated[str, typer.Option(help="The system's name in the arena; its model's when left out.")] = "",
+    bench: BenchFile = UCFE,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task; can be repeated.")] = None,
+    item: Annotated[list[int] | None, typer.Option(help="Only the item with this id; can be repeated.")] = None,
+    most: Annotated[int, typer.Option(min=0, help="At most so many items of each task; 0: all.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of every call.")] = SEED,
+    max_tokens: MaxTokens = 0,
+    seconds: Seconds = SECONDS,
+    at_once: AtOnce = 4,
+    resume: Resume = False,
+    retry_failed: RetryFailed = False,
+    as_json: AsJson = False,
+) -> None:
+    """A simulated user talks with a system about every item; dialogues are stored in the folder of the arena.
+
+    Keys, where endpoints want some: QUELEA_ARENA_USER_KEY, QUELEA_ARENA_SYSTEM_KEY, QUELEA_ARENA_JUDGE_KEY.
+    """
+    with _refusing():
+        read = read_bench(bench)
+        chosen = runs.choose_items(read, task or [], item or [], most)
+        tested = read_address(system, "--system")
+        asking = read_address(user, "--user") if user else None
+        if asking is None and not all(one.one_round for one in chosen):
+            raise ArenaError("name the simulated user with --user; only tasks whose names begin with 0_ need none")
+        called = check_name(name or name_of(tested.model), "--name")
+
+        def make() -> tuple[Any, Any]:
+            key = os.environ.get("QUELEA_ARENA_USER_KEY", "")
+            who = connect(asking, key, max_tokens=max_tokens, seconds=seconds) if asking else None
+            key = os.environ.get("QUELEA_ARENA_SYSTEM_KEY", "")
+            return who, connect(tested, key, max_tokens=max_tokens, seconds=seconds)
+
+        settings = {
+            "system": tested.text,
+            "user": asking.text if asking else None,
+            "bench": read.sha256,
+            "max_tokens": max_tokens,
+        }
+        going = runs.Going(at_once, resume, retry_failed)
+        done = _progress(len(chosen))
+        counts = runs.talk(Arena(arena), called, chosen, make, settings, seed=seed, going=going, done=done)
+    _finish({"system": called, "dialogues": counts}, as_json=as_json, good=counts.get("complete", 0))
+
+
+@app.command()
+def judge(
+    arena: ArenaFolder,
+    judge: Annotated[str, typer.Option(help="Who judges, MODEL@URL.")],
+    name: Annotated[str, typer.Option(help="The judge's name in the arena; its model's when left out.")] = "",
+    compat: Annotated[
+        Compat | None, typer.Option(help="ucfe: one judgement, order by the item's parity, turns without roles.")
+    ] = None,
+    bench: BenchFile = UCFE,
+    max_tokens: MaxTokens = 0,
+    seconds: Seconds = SECONDS,
+    at_once: AtOnce = 4,
+    resume: Resume = False,
+    retry_failed: RetryFailed = False,
+    as_json: AsJson = False,
+) -> None:
+    """A judge compares every two systems on every item, in both orders; a disagreement of the two is a tie."""
+    with _refusing():
+        address = read_address(judge, "--judge")
+        suffix = f"-{compat.value}" if compat else ""
+        called = check_name(name or name_of(address.model) + suffix, "--name")
+        key = os.environ.get("QUELEA_ARENA_JUDGE_KEY", "")
+        counts = runs.judge(
+            Arena(arena),
+            called,
+            read_bench(bench),
+            address,
+            UCFE_ORDER if compat else DEFAULT,
+            make=lambda: connect(address, key, max_tokens=max_tokens, seconds=seconds),
+            going=runs.Going(at_once, resume, retry_failed),
+            done=_progress(0),
+        )
+    _finish({"judge": called, "judgements": counts}, as_json=as_json, good=counts.get("judged", 0))
+
+
+@app.command()
 def rate(
-    record: Annotated[Path, typer.Argument(help="JSON: model → task → opponent → [wins, ties, losses].")],
+    record: Annotated[
+        Path, typer.Argument(help="A JSON file, model → task → opponent → [wins, ties, losses], or an arena's folder.")
+    ],
     compat: Annotated[
         Compat | None, typer.Option(help="ucfe: Elo in the order of the file, as UCFE's Table 5 was computed.")
     ] = None,
+    judge: Annotated[str | None, typer.Option(help="Of a folder where several judged: whose judgements.")] = None,
     resamples: Annotated[int, typer.Option(min=1, max=100_000, help="Drawings for the intervals.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Of the drawings.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Ratings of a record of wins, ties and losses: Bradley-Terry with bootstrap intervals, in no order."""
     with _refusing():
-        read = read_record(record)
-        if compat:
-            table = leaderboard.published_table(read)
+        if record.is_dir():
+            table = _rate_arena(Arena(record), judge, compat, resamples, seed)
+        elif compat:
+            table = leaderboard.published_table(read_record(record))
         else:
-            table = leaderboard.rate_table(read, resamples=resamples, seed=seed)
+            table = leaderboard.rate_table(read_record(record), resamples=resamples, seed=seed)
     if as_json:
         _print_json(table)
     else:
         _print_leaderboard(table)
+
+
+def _rate_arena(arena: Arena, judge: str | None, compat: Compat | None, resamples: int, seed: int) -> dict[str, Any]:
+    chosen = arena.only_judge(judge)
+    games = arena.games(chosen)
+    statuses = count_statuses(arena.judgements(chosen))
+    if not games:
+        raise ArenaError(f"no judgement of {chosen} has a score ({statuses}), so there is nothing to rate")
+    if compat:
+        table = leaderboard.published_table(
+            build_record((game.task, game.first, game.second, game.score) for game in games)
+        )
+    else:
+        table = leaderboard.rate_games_table(games, resamples=resamples, seed=seed)
+    dialogues = {system: count_statuses(arena.dialogues(system)) for system in arena.systems}
+    table |= {"judge": chosen, "judgements": statuses, "dialogues": dialogues}
+    table["notices"] += leaderboard.failure_notices(statuses, dialogues)
+    return table
+
+
+def _progress(total: int) -> Any:
+    """Tells on standard error what has been done, and what failed."""
+    count = 0
+
+    def done(line: Line) -> None:
+        nonlocal count
+        count += 1
+        told = f"{count}{f' of {total}' if total else ''}: item {line['item']} {line['status']}"
+        sys.stderr.write(f"{told}{': ' + line['error'] if line['error'] else ''}\n")
+
+    return done
+
+
+def _finish(result: dict[str, Any], *, as_json: bool, good: int) -> None:
+    if as_json:
+        _print_json(result)
+    else:
+        for name, value in result.items():
+            shown = ", ".join(f"{count} {status}" for status, count in value.items()) if name.endswith("s") else value
+            sys.stdout.write(f"{name}: {shown}\n")
+    if not good:
+        raise typer.Exit(1)
 
 
 def _print_json(value: Any) -> None:  # whatever JSON holds

@@ -6,20 +6,18 @@ once from either side. File order is kept, for UCFE's ratings depend on it.
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.arena.errors import ArenaError
+from quelea_evaluation.arena.json_files import read_json, show
 
 ZERO_SHOT = "0_"
 """Tasks whose names begin so are asked in one round, without a simulated user."""
 
-MOST_BYTES = 64_000_000
+SHAPE = "model → task → opponent → [wins, ties, losses]"
 
 Counts = tuple[int, int, int]
 """Wins, ties, losses of the one who stands first."""
@@ -87,31 +85,7 @@ def read_record(path: Path) -> Record:
     Raises:
         ArenaError: The file cannot be read, is not JSON, or is not such a record; the message names the place.
     """
-    text = _read_text(path)
-    try:
-        data = json.loads(text, object_pairs_hook=_without_repeats)
-    except json.JSONDecodeError as error:
-        raise ArenaError(
-            f"{path} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}. "
-            "A record is one JSON object: model → task → opponent → [wins, ties, losses]"
-        ) from error
-    except RecursionError as error:
-        raise ArenaError(f"{path} is nested too deeply for a record: model → task → opponent → [w, t, l]") from error
-    return parse_record(data)
-
-
-def _read_text(path: Path) -> str:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-        text = raw.decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error) as error:
-        raise ArenaError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
-    except UnicodeDecodeError as error:
-        raise ArenaError(f"cannot read {path}: it is not UTF-8 text (byte {error.start})") from error
-    if len(raw) > MOST_BYTES:
-        raise ArenaError(f"{path} holds more than {MOST_BYTES:,} bytes, which no record needs")
-    return text
+    return parse_record(read_json(path, f"one object {SHAPE}"))
 
 
 def parse_record(data: Any) -> Record:  # whatever was in the JSON
@@ -122,7 +96,7 @@ def parse_record(data: Any) -> Record:  # whatever was in the JSON
             is missing or says otherwise.
     """
     counts: dict[str, dict[str, dict[str, Counts]]] = {}
-    for model, tasks in _object(data, "the record", "model → task → opponent → [wins, ties, losses]").items():
+    for model, tasks in _object(data, "the record", SHAPE).items():
         counts[model] = {}
         for task, opponents in _object(tasks, f"record[{model!r}]", "task → opponent → [wins, ties, losses]").items():
             place = f"record[{model!r}][{task!r}]"
@@ -151,27 +125,18 @@ def build_record(games: Iterable[tuple[str, str, str, float]]) -> Record:
     return Record(counts)
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ArenaError(f"the name {key!r} stands twice in one object of the record; one would be lost")
-        found[key] = value
-    return found
-
-
 def _object(value: Any, place: str, shape: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ArenaError(f"{place} must be an object {shape}, got {_shown(value)}")
+        raise ArenaError(f"{place} must be an object {shape}, got {show(value)}")
     return value
 
 
 def _counts(value: Any, place: str) -> Counts:
     if not isinstance(value, list) or len(value) != 3:
-        raise ArenaError(f"{place} must be [wins, ties, losses], got {_shown(value)}")
+        raise ArenaError(f"{place} must be [wins, ties, losses], got {show(value)}")
     for name, count in zip(("wins", "ties", "losses"), value, strict=True):
         if type(count) is not int:  # a bool is an int to isinstance
-            raise ArenaError(f"{place}: {name} must be a whole number, got {_shown(count)}")
+            raise ArenaError(f"{place}: {name} must be a whole number, got {show(count)}")
         if count < 0:
             raise ArenaError(f"{place}: {name} must not be negative, got {count}")
     return (value[0], value[1], value[2])
@@ -191,8 +156,3 @@ def _check_mirror(record: Record, cell: Cell) -> None:
         raise ArenaError(
             f"{place} is {list(cell.counts)}, so its mirror {mirror} must be {wanted}, but it is {list(other)}"
         )
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}…"
