@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from quelea_evaluation.model import EvaluationSet
 from quelea_evaluation.sets import disc, docugami, finglm, fintextqa, tatqa
+from quelea_evaluation.sets.model import EvaluationSet
 
 SETS: dict[str, Callable[[Path], EvaluationSet]] = {
     "docugami": docugami.load,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from quelea_evaluation.model import EvaluationSet, Question, SourceDocument
+from quelea_evaluation.sets.model import EvaluationSet, Question, SourceDocument
 
 
 def load(data: Path) -> EvaluationSet:

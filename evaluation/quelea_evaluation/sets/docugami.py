@@ -6,8 +6,8 @@ import csv
 import fnmatch
 from pathlib import Path
 
-from quelea_evaluation.figures import amounts_of, figures_of
-from quelea_evaluation.model import EvaluationSet, Question, SourceDocument
+from quelea_evaluation.judging.figures import amounts_of, figures_of
+from quelea_evaluation.sets.model import EvaluationSet, Question, SourceDocument
 
 _KINDS = {
     "Single-Doc Single-Chunk RAG": "single-chunk",

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from quelea_evaluation.model import EvaluationSet, Question, SourceDocument
+from quelea_evaluation.sets.model import EvaluationSet, Question, SourceDocument
 
 _FACT = re.compile(r"^[\d,.]{5,}元?$")
 

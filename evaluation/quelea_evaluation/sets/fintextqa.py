@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from quelea_evaluation.model import EvaluationSet, Question, SourceDocument
+from quelea_evaluation.sets.model import EvaluationSet, Question, SourceDocument
 
 _MIN_OVERLAP = 0.6  # below this the alignment itself is doubtful
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from quelea_evaluation.model import EvaluationSet, Question, SourceDocument
+from quelea_evaluation.sets.model import EvaluationSet, Question, SourceDocument
 
 
 def load(data: Path) -> EvaluationSet:

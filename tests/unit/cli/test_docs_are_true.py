@@ -23,7 +23,8 @@ def tracked(*patterns: str) -> list[Path]:
 def options_of(command: object, path: tuple[str, ...] = ()) -> Options:
     """Every command below this one, with its options."""
     own = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}  # type: ignore[attr-defined]  # click's
-    below = getattr(command, "commands", {})
+    names = command.list_commands(None) if hasattr(command, "list_commands") else ()
+    below = {name: command.get_command(None, name) for name in names}  # type: ignore[attr-defined]  # click's
     return {path: own | {"--help"}} | {k: v for n, c in below.items() for k, v in options_of(c, (*path, n)).items()}
 
 

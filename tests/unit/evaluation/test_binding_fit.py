@@ -7,8 +7,8 @@ from pathlib import Path
 
 import quelea_checker as checking
 from quelea_checker.binding import scorer
-from quelea_evaluation import binding_fit
-from quelea_evaluation.binding_fit import Document, Observed
+from quelea_evaluation.figures import binding_fit
+from quelea_evaluation.figures.binding_fit import Document, Observed
 
 TABLE = (
     "(in millions)\n\tJune 30, 2024\tJune 30, 2023\nTimber stock\t1,204\t1,377\nPaper stock\t2,451\t1,688\n"

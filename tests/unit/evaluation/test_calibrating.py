@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from quelea_evaluation.cli import app
-from quelea_evaluation.pairs import BadPairs, calibration, draw, read_pairs, threshold
+from quelea_evaluation.gate.pairs import BadPairs, calibration, draw, read_pairs, threshold
 from typer.testing import CliRunner
 
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from quelea_evaluation.figure_computed import make_computed_pairs, read_table
-from quelea_evaluation.figure_items import half_of
+from quelea_evaluation.figures.computed import make_computed_pairs, read_table
+from quelea_evaluation.figures.items import half_of
 
 TABLE = [
     ["", "2019", "2018", "2017"],

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from quelea_evaluation.figure_checks import evaluate_items, judge
-from quelea_evaluation.figure_corruption import corrupt
-from quelea_evaluation.figure_exchange import exchange_column, exchange_row, exchange_subject
-from quelea_evaluation.figure_items import Item, convfinqa
+from quelea_evaluation.figures.checks import evaluate_items, judge
+from quelea_evaluation.figures.corruption import corrupt
+from quelea_evaluation.figures.exchange import exchange_column, exchange_row, exchange_subject
+from quelea_evaluation.figures.items import Item, convfinqa
 
 TABLE = (
     ("", "2019", "2018"),

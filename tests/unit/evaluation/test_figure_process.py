@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import typer
-from quelea_evaluation.figure_items import Item
-from quelea_evaluation.figure_process import checking_process, keep, load_items
+from quelea_evaluation.figures.items import Item
+from quelea_evaluation.figures.process import checking_process, keep, load_items
 from quelea_gateway.check_lines import check_lines
 
 

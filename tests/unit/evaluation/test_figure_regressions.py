@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from quelea_evaluation.figure_pairs import Pair, check_pairs, rows
-from quelea_evaluation.figure_regressions import Change, compare, find_failing, load_pairs, load_recorded, record
+from quelea_evaluation.figures.pairs import Pair, check_pairs, rows
+from quelea_evaluation.figures.regressions import Change, compare, find_failing, load_pairs, load_recorded, record
 
 FILE = Path(__file__).parents[2] / "eval" / "figure_regressions.jsonl"
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quelea_evaluation import efficiency, gate_fit
-from quelea_evaluation.gate_asking import Asked, groups_of, removals, right, sample_evenly
-from quelea_evaluation.model import Question
+from quelea_evaluation.gate import efficiency
+from quelea_evaluation.gate import fit as gate_fit
+from quelea_evaluation.gate.asking import Asked, groups_of, removals, right, sample_evenly
+from quelea_evaluation.sets.model import Question
 
 
 def question(number: int, *documents: str) -> Question:

@@ -1,8 +1,8 @@
 import pytest
-from quelea_evaluation.figures import amounts_of, figures_of, holds, holds_rounded
-from quelea_evaluation.judge import by_document, by_figure, by_page, density_floor
-from quelea_evaluation.metrics import Judged, measure
-from quelea_evaluation.model import Found, Question
+from quelea_evaluation.judging.figures import amounts_of, figures_of, holds, holds_rounded
+from quelea_evaluation.judging.passages import by_document, by_figure, by_page, density_floor
+from quelea_evaluation.metrics.rankings import Judged, measure
+from quelea_evaluation.sets.model import Found, Question
 
 GOLD = Question("q", "What?", "single", frozenset({"a"}), frozenset({"81797"}), page=3)
 FOUND = [Found("b", 3, "81,797"), Found("a", 1, "nothing"), Found("a", 3, "net sales $ 81,797"), Found("b", 1, "")]

@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from quelea_evaluation.tool_stand import Stand, wait_for_index
-from quelea_evaluation.tools import ToolQuestion, groups, load, met, score, table_of
+from quelea_evaluation.tools.ranking import ToolQuestion, groups, load, met, score, table_of
+from quelea_evaluation.tools.stand import Stand, wait_for_index
 from rich.console import Console
 
 QUESTIONS = Path(__file__).parents[2] / "eval" / "tools.jsonl"

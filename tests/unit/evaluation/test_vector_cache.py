@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from quelea.embedder.v1 import embedder_pb2 as pb
 from quelea.embedder.v1 import embedder_pb2_grpc
-from quelea_evaluation.vector_cache import CachingEmbedder, Vectors, key_of
+from quelea_evaluation.tools.vector_cache import CachingEmbedder, Vectors, key_of
 from quelea_kit.errors import QueleaError
 
 QUERY, PASSAGE = pb.EMBED_KIND_QUERY, pb.EMBED_KIND_PASSAGE

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quelea_evaluation.cli_web import markdown
-from quelea_evaluation.longitudinal import stream
-from quelea_evaluation.model import EvaluationSet, Question
-from quelea_evaluation.web_asking import Round, percentile, strip_spaces, unfinished_jobs, web_questions
+from quelea_evaluation.sets.model import EvaluationSet, Question
+from quelea_evaluation.web.asking import Round, percentile, strip_spaces, unfinished_jobs, web_questions
+from quelea_evaluation.web.commands import markdown
+from quelea_evaluation.web.longitudinal import stream
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "web"
 

@@ -1,0 +1,1 @@
+"""What answers say: figures, quotes, refusals."""

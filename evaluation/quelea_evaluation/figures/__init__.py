@@ -1,0 +1,1 @@
+"""The checker: true and false answers, and the fit of its weights."""

@@ -1,0 +1,1 @@
+"""The gate: local or web, its calibration and its fit."""

@@ -1,0 +1,1 @@
+"""OmniEval (2412.13018): topics × tasks."""

@@ -1,0 +1,1 @@
+"""Finding the right document, page and figure."""

@@ -1,0 +1,1 @@
+"""The running product that is measured."""

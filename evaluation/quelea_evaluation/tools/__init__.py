@@ -1,0 +1,1 @@
+"""Finding the right one of a thousand documented functions."""

@@ -1,0 +1,1 @@
+"""The web route and the refresh."""
