@@ -8,25 +8,22 @@ report/
 
 from __future__ import annotations
 
-import platform
 import re
-import subprocess
 from collections import Counter
-from datetime import UTC, datetime
-from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from quelea_evaluation.arena.bradley_terry import Game
 from quelea_evaluation.arena.errors import ArenaError
-from quelea_evaluation.arena.json_lines import MANIFEST, LineIndex, read_manifest
+from quelea_evaluation.arena.json_lines import LineIndex
+from quelea_evaluation.reports.store import read_manifest
 
-DIALOGUES = "dialogues.jsonl"
-JUDGEMENTS = "judgements.jsonl"
+DIALOGUES = "dialogues"
+JUDGEMENTS = "judgements"
+TALK_KIND = "arena-dialogues"
+JUDGE_KIND = "arena-judgements"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-_GIT_SECONDS = 5.0
 
 
 def check_name(name: str, option: str) -> str:
@@ -45,14 +42,14 @@ def name_of(model: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", model).strip("-._")[:80] or "system"
 
 
-def about_this_run() -> dict[str, Any]:
-    """Versions and the time, for a manifest."""
-    return {
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "quelea_evaluation": version("quelea-evaluation"),
-        "python": platform.python_version(),
-        "git_commit": _git_commit(),
-    }
+def dialogue_id(item: int) -> str:
+    """By which a dialogue is found."""
+    return str(item)
+
+
+def judgement_id(item: int, first: str, second: str) -> str:
+    """By which a comparison is found."""
+    return f"{item} {first} {second}"
 
 
 class Arena:
@@ -94,7 +91,7 @@ class Arena:
         Raises:
             ArenaError: There is no system, or they talked about different ones.
         """
-        found = {name: read_manifest(self.system_folder(name))["settings"]["bench"] for name in self.systems}
+        found = {name: read_manifest(self.system_folder(name), TALK_KIND)["data"]["bench"] for name in self.systems}
         if not found:
             raise ArenaError(f"{self.path} has no dialogues; `quelea eval arena talk` makes them")
         if len(set(found.values())) > 1:
@@ -103,12 +100,12 @@ class Arena:
         return str(next(iter(found.values())))
 
     def dialogues(self, system: str) -> LineIndex:
-        """A system's dialogues by the item's id."""
-        return LineIndex(self.system_folder(system) / DIALOGUES, "item")
+        """A system's dialogues by `dialogue_id`."""
+        return LineIndex(self.system_folder(system) / f"{DIALOGUES}.jsonl")
 
     def judgements(self, judge: str) -> LineIndex:
-        """A judge's judgements by item and pair."""
-        return LineIndex(self.judge_folder(judge) / JUDGEMENTS, "item", "first", "second")
+        """A judge's judgements by `judgement_id`."""
+        return LineIndex(self.judge_folder(judge) / f"{JUDGEMENTS}.jsonl")
 
     def only_judge(self, name: str | None) -> str:
         """The judge that is meant.
@@ -140,19 +137,4 @@ def count_statuses(lines: LineIndex) -> dict[str, int]:
 
 
 def _runs(folder: Path) -> list[str]:
-    return sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
-
-
-def _git_commit() -> str | None:
-    try:
-        done = subprocess.run(
-            ["git", "rev-parse", "HEAD"],  # noqa: S607  whichever git this machine has
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            timeout=_GIT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
+    return sorted(path.parent.name for path in folder.glob("*/manifest.json"))

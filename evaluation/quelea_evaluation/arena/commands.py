@@ -26,6 +26,7 @@ from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
 from quelea_evaluation.arena.record import build_record, read_record
 from quelea_evaluation.arena.simulator import SEED
 from quelea_evaluation.arena.work import MOST_AT_ONCE
+from quelea_evaluation.reports.store import BadRun
 
 app = typer.Typer(no_args_is_help=True, help="Simulated users, a judge, ratings: which system serves people better.")
 
@@ -55,10 +56,10 @@ def _main() -> None:
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """An ArenaError becomes one line on standard error, and code 2."""
+    """What is refused becomes one line on standard error, and code 2."""
     try:
         yield
-    except ArenaError as error:
+    except (ArenaError, BadRun, OSError) as error:  # OSError names the file that cannot be read or written
         sys.stderr.write(f"quelea eval arena: {error}\n")
         raise typer.Exit(2) from error
 
@@ -125,12 +126,11 @@ def talk(
         settings = {
             "system": tested.text,
             "user": asking.text if asking else None,
-            "bench": read.sha256,
             "max_tokens": max_tokens,
         }
         going = runs.Going(at_once, resume, retry_failed)
         done = _progress(len(chosen))
-        counts = runs.talk(Arena(arena), called, chosen, make, settings, seed=seed, going=going, done=done)
+        counts = runs.talk(Arena(arena), called, chosen, make, settings, read, seed=seed, going=going, done=done)
     _finish({"system": called, "dialogues": counts}, as_json=as_json, good=counts.get("complete", 0))
 
 

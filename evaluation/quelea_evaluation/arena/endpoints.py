@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import httpx2
-from quelea_kit.tls import trusting
 
 from quelea_evaluation.arena.errors import ArenaError
+from quelea_evaluation.judging.endpoint import http_client
 
 QUELEA = "quelea"
 SECONDS = 200.0
@@ -128,11 +128,10 @@ def read_address(text: str, option: str) -> Address:
 
 
 class _Http:
-    """One address with bounded tries; closed with the loop."""
+    """One address, tried again within bounds; what is read is bounded too, which `judging.endpoint` does not do."""
 
-    def __init__(self, key: str, *, seconds: float, tries: int, first_pause: float) -> None:
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        self._client = httpx2.AsyncClient(timeout=seconds, headers=headers, verify=trusting(""), follow_redirects=False)
+    def __init__(self, url: str, key: str, *, seconds: float, tries: int, first_pause: float) -> None:
+        self._client = http_client(url, key, seconds)
         self._seconds = seconds
         self._tries = tries
         self._first_pause = first_pause
@@ -204,7 +203,7 @@ class ChatEndpoint:
         self.name = address.model
         self._address = address
         self._max_tokens = max_tokens
-        self._http = _Http(key, seconds=seconds, tries=tries, first_pause=first_pause)
+        self._http = _Http(address.url, key, seconds=seconds, tries=tries, first_pause=first_pause)
 
     async def reply(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """The next message; see Speaker."""
@@ -247,7 +246,7 @@ class QueleaEndpoint:
     ) -> None:
         self.name = QUELEA
         self._url = address.url
-        self._http = _Http(key, seconds=seconds, tries=tries, first_pause=first_pause)
+        self._http = _Http(address.url, key, seconds=seconds, tries=tries, first_pause=first_pause)
 
     async def reply(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """The answer's text, with its citations among the details; a declined question is answered so too."""

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.arena.errors import ArenaError
-from quelea_evaluation.arena.json_files import digest, read_json, show
+from quelea_evaluation.arena.json_files import read_json, show
 from quelea_evaluation.arena.record import ZERO_SHOT
+from quelea_evaluation.reports.store import hash_file
 
 UCFE = Path(__file__).parent / "data" / "ucfe_bench.json.gz"
 
@@ -96,7 +97,7 @@ def read_bench(path: Path = UCFE) -> Bench:
                 f"{path}, task {item.task!r}: field 'id' must be unique, but task {other.task!r} has {item.id} too"
             )
         seen[item.id] = item
-    return Bench(tuple(items), digest(path))
+    return Bench(tuple(items), hash_file(path))
 
 
 def _item(task: str, number: int, entry: Any, file: str) -> Item:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import zlib
 from pathlib import Path
@@ -33,12 +32,6 @@ def read_json(path: Path, shape: str) -> Any:
         raise ArenaError(f"{path} is nested too deeply. It must be {shape}") from error
     except _RepeatedError as error:
         raise ArenaError(f"{path}: the name {error} stands twice in one object; one of them would be lost") from error
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def show(value: Any) -> str:

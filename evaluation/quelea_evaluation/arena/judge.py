@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quelea_evaluation.arena.arena_folder import judgement_id
 from quelea_evaluation.arena.endpoints import CallError, Reply, Sampling, Speaker
 from quelea_evaluation.arena.items import Item, fill
 from quelea_evaluation.arena.usage import Usage, describe
@@ -147,6 +148,7 @@ async def judge_pair(
     scores = [_score(v["winner"], first, second) for v in verdicts] if not error else []
     agreed = len(set(scores)) == 1
     return {
+        "id": judgement_id(item.id, first, second),
         "item": item.id,
         "task": item.task,
         "first": first,

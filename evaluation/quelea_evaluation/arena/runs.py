@@ -7,11 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quelea_evaluation.arena.arena_folder import DIALOGUES, JUDGEMENTS, Arena, about_this_run, count_statuses
+from quelea_evaluation.arena.arena_folder import (
+    DIALOGUES,
+    JUDGE_KIND,
+    JUDGEMENTS,
+    TALK_KIND,
+    Arena,
+    count_statuses,
+    dialogue_id,
+    judgement_id,
+)
 from quelea_evaluation.arena.endpoints import Address, Speaker
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench, Item
-from quelea_evaluation.arena.json_lines import Line, LineIndex, RunFolder
+from quelea_evaluation.arena.json_lines import Line, LineIndex, open_run
 from quelea_evaluation.arena.judge import VERSION as JUDGE_VERSION
 from quelea_evaluation.arena.judge import Arrangement, judge_pair
 from quelea_evaluation.arena.simulator import VERSION as TALK_VERSION
@@ -56,6 +65,7 @@ def talk(
     items: Sequence[Item],
     make: Callable[[], tuple[Speaker | None, Speaker]],
     settings: dict[str, Any],
+    bench: Bench,
     *,
     seed: int,
     going: Going,
@@ -69,15 +79,16 @@ def talk(
         items: What to talk about.
         make: Gives user and system; called inside the loop that they live in.
         settings: What the dialogues depend on.
+        bench: Where the items are from.
         seed: Of every call.
         going: How the run goes.
         done: Told each dialogue.
     """
     folder = arena.system_folder(name)
     settings = {**settings, "seed": seed, "version": TALK_VERSION}
-    with RunFolder(folder, DIALOGUES, settings, about_this_run(), resume=going.resume) as out:
+    with open_run(folder, TALK_KIND, settings, {"bench": bench.sha256}, resume=going.resume) as out:
         there = _finished(arena.dialogues(name), retry_failed=going.retry_failed)
-        waiting = [item for item in items if (item.id,) not in there]
+        waiting = [item for item in items if dialogue_id(item.id) not in there]
 
         async def run() -> None:
             user, system = make()
@@ -85,7 +96,7 @@ def talk(
                 await work_off(
                     waiting,
                     lambda item: hold_dialogue(item, user, system, name=name, seed=seed),
-                    out,
+                    out.rows(DIALOGUES),
                     at_once=going.at_once,
                     done=done,
                 )
@@ -116,16 +127,17 @@ def judge(
         raise ArenaError(f"a judge compares two systems; in {arena.path} there are {len(arena.systems)}")
     if arena.bench() != bench.sha256:
         raise ArenaError("the systems talked about another bench; name theirs with --bench")
-    settings = {"judge": address.text, "order": how.name, "bench": bench.sha256, "version": JUDGE_VERSION}
+    settings = {"judge": address.text, "order": how.name, "version": JUDGE_VERSION}
     dialogues = {system: arena.dialogues(system) for system in arena.systems}
-    with RunFolder(arena.judge_folder(name), JUDGEMENTS, settings, about_this_run(), resume=going.resume) as out:
+    data = {"bench": bench.sha256}
+    with open_run(arena.judge_folder(name), JUDGE_KIND, settings, data, resume=going.resume) as out:
         there = _finished(arena.judgements(name), retry_failed=going.retry_failed)
 
         def units() -> Iterator[tuple[Item, str, str]]:
             for item in bench.items:
                 for first, second in arena.pairs:
-                    talked = (item.id,) in dialogues[first] or (item.id,) in dialogues[second]
-                    if talked and (item.id, first, second) not in there:
+                    talked = any(dialogue_id(item.id) in dialogues[system] for system in (first, second))
+                    if talked and judgement_id(item.id, first, second) not in there:
                         yield item, first, second
 
         async def run() -> None:
@@ -133,11 +145,11 @@ def judge(
 
             async def compare(unit: tuple[Item, str, str]) -> Line:
                 item, first, second = unit
-                both = {system: dialogues[system].get(item.id) for system in (first, second)}
+                both = {system: dialogues[system].get(dialogue_id(item.id)) for system in (first, second)}
                 return await judge_pair(item, both, speaker, how)
 
             try:
-                await work_off(units(), compare, out, at_once=going.at_once, done=done)
+                await work_off(units(), compare, out.rows(JUDGEMENTS), at_once=going.at_once, done=done)
             finally:
                 await _close(speaker)
 
@@ -145,10 +157,10 @@ def judge(
     return count_statuses(arena.judgements(name))
 
 
-def _finished(lines: LineIndex, *, retry_failed: bool) -> set[tuple[Any, ...]]:
+def _finished(lines: LineIndex, *, retry_failed: bool) -> set[str]:
     if not retry_failed:
         return set(lines)
-    return {lines.key(line) for line in lines.lines() if line["status"] not in ("failed", "missing")}
+    return {line["id"] for line in lines.lines() if line["status"] not in ("failed", "missing")}
 
 
 async def _close(*speakers: Speaker | None) -> None:

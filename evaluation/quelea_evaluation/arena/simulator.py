@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from quelea_evaluation.arena.arena_folder import dialogue_id
 from quelea_evaluation.arena.endpoints import CallError, Message, Reply, Sampling, Speaker
 from quelea_evaluation.arena.items import Item
 from quelea_evaluation.arena.usage import Usage, describe
@@ -74,6 +75,7 @@ async def hold_dialogue(
     except CallError as problem:
         error, down = str(problem), problem.down
     return {
+        "id": dialogue_id(item.id),
         "item": item.id,
         "task": item.task,
         "system": name,

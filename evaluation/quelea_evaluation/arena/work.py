@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from quelea_evaluation.arena.errors import ArenaError
-from quelea_evaluation.arena.json_lines import Line, RunFolder
+from quelea_evaluation.arena.json_lines import Line
+from quelea_evaluation.reports.store import RowFile
 
 MOST_AT_ONCE = 64
 MOST_DOWN = 10
@@ -19,7 +20,7 @@ T = TypeVar("T")
 async def work_off(
     units: Iterable[T],
     work: Callable[[T], Awaitable[Line]],
-    folder: RunFolder,
+    rows: RowFile,
     *,
     at_once: int,
     done: Callable[[Line], None] = lambda line: None,
@@ -30,7 +31,7 @@ async def work_off(
     Args:
         units: Taken one at a time, so they need not fit in memory.
         work: Makes a line of a unit; `down` in it says that an endpoint could not be reached, `error` what happened.
-        folder: Where lines go.
+        rows: Where lines go; closed at the end.
         at_once: How many units are under way, at most.
         done: Told each line.
         most_down: So many units in a row that were down end the run.
@@ -45,7 +46,7 @@ async def work_off(
         nonlocal in_a_row
         for unit in waiting:
             line = await work(unit)
-            folder.append(line)
+            rows.append(line)
             done(line)
             in_a_row = in_a_row + 1 if line["down"] else 0
             if in_a_row >= most_down:
@@ -61,3 +62,4 @@ async def work_off(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        rows.close()

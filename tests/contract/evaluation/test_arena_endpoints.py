@@ -97,8 +97,13 @@ def test_what_an_endpoint_is_sent(serve: Callable[..., Server]) -> None:
     path, body = server.requests[0]
     assert path == "/v1/chat/completions"
     assert body == {
-        "model": "m", "messages": ASK, "temperature": 0.5, "seed": 7, "max_tokens": 50,
-        "frequency_penalty": 0.0, "presence_penalty": 0.0,
+        "model": "m",
+        "messages": ASK,
+        "temperature": 0.5,
+        "seed": 7,
+        "max_tokens": 50,
+        "frequency_penalty": 0.0,
+        "presence_penalty": 0.0,
     }
 
 
@@ -175,7 +180,7 @@ def test_from_dialogues_to_ratings(serve: Callable[..., Server], tmp_path: Path)
         assert done.exit_code == 0, done.output
     first = json.loads((tmp_path / "systems" / "alpha" / "manifest.json").read_text())
     assert first["settings"]["system"] == f"alpha@{url}"
-    assert first["quelea_evaluation"]
+    assert first["sessions"][0]["started"]
     done = arena("judge", tmp_path, "--judge", f"judge@{url}", "--json")
     assert json.loads(done.stdout) == {"judge": "judge", "judgements": {"judged": 16, "missing": 1}}
     table = json.loads(arena("rate", tmp_path, "--json").stdout)

@@ -12,11 +12,12 @@ from quelea_evaluation.arena.arena_folder import Arena
 from quelea_evaluation.arena.endpoints import Address, CallError, Message, Reply, Sampling, Speaker, read_address
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench, Item, fill, read_bench
-from quelea_evaluation.arena.json_lines import LineIndex, RunFolder
+from quelea_evaluation.arena.json_lines import open_run
 from quelea_evaluation.arena.judge import DEFAULT, UCFE, judge_pair, read_verdict, write_prompt
 from quelea_evaluation.arena.leaderboard import rate_games_table
 from quelea_evaluation.arena.runs import Going, choose_items, judge, talk
 from quelea_evaluation.arena.simulator import hold_dialogue
+from quelea_evaluation.reports.store import BadRun
 
 BENCH = read_bench()
 FEW = next(item for item in BENCH.items if item.task == "Credit_Risk_Evaluation")
@@ -279,8 +280,7 @@ def run_talk(arena: Arena, name: str, items: Sequence[Item], **going: Any) -> di
     def make() -> tuple[Speaker, Speaker]:
         return Scripted("u", lambda m, n: "<Consultation Ended>"), Scripted(name, lambda m, n: f"I am {name}.")
 
-    settings = {"system": name, "bench": BENCH.sha256}
-    return talk(arena, name, items, make, settings, seed=1, going=Going(**going), done=lambda line: None)
+    return talk(arena, name, items, make, {"system": name}, BENCH, seed=1, going=Going(**going), done=lambda line: None)
 
 
 def run_judge(arena: Arena, says: Callable[[Sequence[Message], int], str], bench: Bench = BENCH, **going: Any) -> Any:
@@ -353,17 +353,20 @@ def test_two_runs_into_one_folder(tmp_path: Path) -> None:
     run_talk(arena, "alpha", items)
     with pytest.raises(ArenaError, match="holds a run already; --resume goes on with it"):
         run_talk(arena, "alpha", items)
-    with pytest.raises(ArenaError, match="was begun with bench 'x', not 'y'"):
-        RunFolder(tmp_path / "a", "l", {"bench": "x"}, {}, resume=False).__exit__(None, None, None)
-        RunFolder(tmp_path / "a", "l", {"bench": "y"}, {}, resume=True)
+    manifest = arena.system_folder("alpha") / "manifest.json"
+    whole = manifest.read_text()
+    manifest.write_text(whole.replace(BENCH.sha256, "0" * 32))
+    with pytest.raises(BadRun, match="holds a run with other data: bench"):
+        run_talk(arena, "alpha", items, resume=True)
+    manifest.write_text(whole.replace('"format": 1', '"format": 99'))
+    with pytest.raises(BadRun, match="was written in format 99"):
+        run_talk(arena, "alpha", items, resume=True)
+    manifest.write_text(whole)
     with (
-        RunFolder(tmp_path / "b", "l", {}, {}, resume=False),
-        pytest.raises(ArenaError, match="another run writes into"),
+        open_run(tmp_path / "other", "arena-dialogues", {}, {}, resume=False),
+        pytest.raises(BadRun, match="Another run writes into"),
     ):
-        RunFolder(tmp_path / "b", "l", {}, {}, resume=True)
-    (tmp_path / "b" / "manifest.json").write_text('{"format": 99}')
-    with pytest.raises(ArenaError, match="has format 99; this version reads format 1"):
-        RunFolder(tmp_path / "b", "l", {}, {}, resume=True)
+        open_run(tmp_path / "other", "arena-dialogues", {}, {}, resume=True)
 
 
 def test_failures_stand_until_they_are_asked_for_again(tmp_path: Path) -> None:
@@ -395,16 +398,4 @@ def test_what_a_judge_needs(tmp_path: Path) -> None:
         run_judge(arena, better("alpha"))
     run_talk(arena, "beta", choose_items(BENCH, ["Analyst"], [], 1))
     with pytest.raises(ArenaError, match="talked about another bench"):
-        run_judge(arena, better("alpha"), Bench(BENCH.items, "0" * 64))
-
-
-def test_a_half_line_is_cut_off_wherever_it_ends(tmp_path: Path) -> None:
-    path = tmp_path / "l"
-    for size in (0, 10, 65_535, 65_536, 200_000):
-        for before in (b"", b'{"a":1}\n'):
-            path.write_bytes(before + b"x" * size)
-            (tmp_path / "manifest.json").write_text('{"format": 1, "settings": {}}')
-            with RunFolder(tmp_path, "l", {}, {}, resume=True) as folder:
-                folder.append({"a": 2})
-            assert path.read_bytes() == before + b'{"a":2}\n'
-    assert list(LineIndex(path, "a").lines()) == [{"a": 1}, {"a": 2}]
+        run_judge(arena, better("alpha"), Bench(BENCH.items, "0" * 32))
