@@ -26,8 +26,6 @@ PRIOR = (POINTS / 1000.0) ** 2
 """Precision of the prior, in units of strength."""
 _STEPS = 100
 _CLOSE = 1e-10
-_AT_ONCE = 100
-"""Resamples held in memory together: 10,000 items take 8 MB of weights."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +61,26 @@ def rate_record(
         seed: Of the drawing.
         level: Share of the drawn ratings inside the interval.
     """
+    matrix, drawn = _draw_matrices(cells, models, resamples, np.random.default_rng(seed))
+    return _with_intervals(models, matrix, drawn, level)
+
+
+def draw_ratings(
+    cells: Sequence[Cell], models: Sequence[str], resamples: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Points of each model, (models,), and of games drawn anew, (resamples, models)."""
+    matrix, drawn = _draw_matrices(cells, models, resamples, rng)
+    return to_points(fit_strengths(matrix[None]))[0], to_points(fit_strengths(drawn))
+
+
+def _draw_matrices(
+    cells: Sequence[Cell], models: Sequence[str], resamples: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
     place = {name: index for index, name in enumerate(models)}
     counts = np.array([cell.counts for cell in cells], dtype=np.int64).reshape(-1, 3)
     pairs = np.array([(place[c.first], place[c.second]) for c in cells], dtype=np.intp).reshape(-1, 2)
-    best = score_matrix(pairs, counts[None], len(models))
-    drawn = draw_counts(counts, resamples, np.random.default_rng(seed))
-    return _with_intervals(models, best[0], score_matrix(pairs, drawn, len(models)), level)
+    drawn = draw_counts(counts, resamples, rng)
+    return score_matrix(pairs, counts[None], len(models))[0], score_matrix(pairs, drawn, len(models))
 
 
 def rate_games(
@@ -79,26 +91,24 @@ def rate_games(
     items = {name: index for index, name in enumerate(dict.fromkeys(game.item for game in games))}
     of_item = np.array([items[game.item] for game in games], dtype=np.intp)
     scores = np.array([game.score for game in games])
-    sides = np.array([(place[g.first], place[g.second]) for g in games], dtype=np.intp).reshape(-1, 2)
+    size = len(models)
+    cell = np.array([place[g.first] * size + place[g.second] for g in games], dtype=np.intp)
+    mirror = np.array([place[g.second] * size + place[g.first] for g in games], dtype=np.intp)
 
-    def matrices(weights: Array) -> Array:
-        per_game = weights[:, of_item]
-        filled: Array = np.zeros((len(weights), len(models), len(models)))
-        for row, own in zip(filled, per_game, strict=True):
-            np.add.at(row, (sides[:, 0], sides[:, 1]), own * scores)
-            np.add.at(row, (sides[:, 1], sides[:, 0]), own * (1 - scores))
-        return filled
+    def matrix(weights: Array) -> Array:
+        own = weights[of_item]
+        points = np.bincount(cell, own * scores, size * size) + np.bincount(mirror, own * (1 - scores), size * size)
+        return np.asarray(points, dtype=np.float64).reshape(size, size)
 
     rng = np.random.default_rng(seed)
     total = len(items)
-    parts = [matrices(_item_weights(rng, min(_AT_ONCE, resamples - n), total)) for n in range(0, resamples, _AT_ONCE)]
-    return _with_intervals(models, matrices(np.ones((1, total)))[0], np.concatenate(parts), level)
+    drawn = np.stack([matrix(_draw_items(rng, total)) for _ in range(resamples)])
+    return _with_intervals(models, matrix(np.ones(total)), drawn, level)
 
 
-def _item_weights(rng: np.random.Generator, resamples: int, items: int) -> Array:
-    if not items:
-        return np.zeros((resamples, 0))
-    return np.asarray(rng.multinomial(items, np.full(items, 1 / items), size=resamples), dtype=np.float64)
+def _draw_items(rng: np.random.Generator, items: int) -> Array:
+    """How often each item is drawn, when as many are drawn as there are."""
+    return np.bincount(rng.integers(0, items, items), minlength=items).astype(np.float64)
 
 
 def _with_intervals(models: Sequence[str], scores: Array, drawn: Array, level: float) -> dict[str, Rating]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from quelea_evaluation.arena import leaderboard, runs
+from quelea_evaluation.arena.agreement import compare_records, compare_with_people, describe_raters
 from quelea_evaluation.arena.arena_folder import Arena, check_name, count_statuses, name_of
 from quelea_evaluation.arena.endpoints import SECONDS, connect, read_address
 from quelea_evaluation.arena.errors import ArenaError
@@ -25,8 +26,10 @@ from quelea_evaluation.arena.judge import DEFAULT
 from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
 from quelea_evaluation.arena.record import build_record, read_record
 from quelea_evaluation.arena.simulator import SEED
+from quelea_evaluation.arena.vote_page import VoteServer, write_page
+from quelea_evaluation.arena.votes import VoteBox, make_ballot, read_all_votes, shown_questions
 from quelea_evaluation.arena.work import MOST_AT_ONCE
-from quelea_evaluation.reports.store import BadRun
+from quelea_evaluation.reports.store import BadRun, write_whole
 
 app = typer.Typer(no_args_is_help=True, help="Simulated users, a judge, ratings: which system serves people better.")
 
@@ -212,6 +215,83 @@ def _rate_arena(arena: Arena, judge: str | None, compat: Compat | None, resample
     table |= {"judge": chosen, "judgements": statuses, "dialogues": dialogues}
     table["notices"] += leaderboard.failure_notices(statuses, dialogues)
     return table
+
+
+@app.command()
+def vote(
+    arena: ArenaFolder,
+    page: Annotated[Path | None, typer.Option(help="Write the page into this file in place of serving it.")] = None,
+    add: Annotated[Path | None, typer.Option(help="Store the votes of a file that such a page wrote.")] = None,
+    most: Annotated[int, typer.Option(min=0, help="At most so many comparisons; 0: all.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, help="Of the order, and of who stands left.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0 takes a free one.")] = 0,
+    bench: BenchFile = UCFE,
+) -> None:
+    """A page where people read two dialogues blind and vote: served on loopback until Ctrl-C, or one HTML file."""
+    with _refusing():
+        place = Arena(arena)
+        with VoteBox(place) as box:
+            if add:
+                sys.stdout.write(f"{box.add_file(add)} votes stored\n")
+                return
+            read = read_bench(bench)
+            ballot = make_ballot(place, read, most=most, seed=seed)
+            html = write_page(ballot, shown_questions(place, read, ballot), send=page is None)
+            if page:
+                write_whole(page, html)
+                sys.stdout.write(f"{len(ballot.questions)} comparisons in {page}; store votes with --add FILE\n")
+                return
+            with VoteServer(html, box, port) as server:
+                sys.stdout.write(f"{len(ballot.questions)} comparisons at {server.url} (Ctrl-C ends)\n")
+                sys.stdout.flush()
+                with suppress(KeyboardInterrupt):
+                    server.serve_forever()
+
+
+@app.command()
+def agree(
+    arena: Annotated[Path, typer.Argument(help="An arena's folder with votes; or a record, with --people.")],
+    people: Annotated[Path | None, typer.Option(help="A record of people's wins, ties and losses.")] = None,
+    judge: Annotated[str | None, typer.Option(help="Where several judged: whose judgements.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Agreement of raters (Krippendorff's alpha), and of the judge with them (Pearson, Spearman), with intervals."""
+    with _refusing():
+        if people:
+            table = {"people": {"systems": compare_records(read_record(arena), read_record(people))}}
+        else:
+            table = _agreement(Arena(arena), judge)
+    if as_json:
+        _print_json(table)
+        return
+    if raters := table.get("raters"):
+        sys.stdout.write(
+            f"{raters['votes']} votes of {len(raters['raters'])} raters on {raters['units']} comparisons\n"
+        )
+        for name in ("alpha_nominal", "alpha_ordinal"):
+            sys.stdout.write(f"raters, Krippendorff's {name.replace('_', ', ')}: {_interval(raters[name])}\n")
+    for name in ("verdicts", "systems"):
+        for measure, value in table.get("people", {}).get(name, {}).items():
+            if isinstance(value, dict):
+                sys.stdout.write(f"judge and people, {name}, {measure}: {_interval(value)}\n")
+
+
+def _agreement(arena: Arena, judge: str | None) -> dict[str, Any]:
+    votes = read_all_votes(arena)
+    if not votes:
+        raise ArenaError(f"{arena.path} has no votes; `quelea eval arena vote` collects them")
+    table: dict[str, Any] = {"raters": describe_raters(votes)}
+    if arena.judges:
+        chosen = arena.only_judge(judge)
+        table |= {"judge": chosen, "people": compare_with_people(arena.games(chosen), votes)}
+    return table
+
+
+def _interval(value: Mapping[str, float | None]) -> str:
+    if value["value"] is None:
+        return "– (too few values, or all the same)"
+    ends = "no interval" if value["low"] is None else f"{value['low']:.3f} to {value['high']:.3f}"
+    return f"{value['value']:.3f} ({ends})"
 
 
 def _progress(total: int) -> Any:
