@@ -17,15 +17,17 @@ from rich.table import Table
 
 from quelea_evaluation.arena import leaderboard, runs
 from quelea_evaluation.arena.agreement import compare_records, compare_with_people, describe_raters
-from quelea_evaluation.arena.arena_folder import Arena, check_name, count_statuses, name_of
+from quelea_evaluation.arena.arena_folder import Arena, check_name, name_of
 from quelea_evaluation.arena.endpoints import SECONDS, connect, read_address
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import UCFE, read_bench
 from quelea_evaluation.arena.json_lines import Line
 from quelea_evaluation.arena.judge import DEFAULT
 from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
-from quelea_evaluation.arena.record import build_record, read_record
+from quelea_evaluation.arena.record import Record, build_record, read_record
+from quelea_evaluation.arena.report import show_comparisons, write_report
 from quelea_evaluation.arena.simulator import SEED
+from quelea_evaluation.arena.statistics import describe_arena, failure_notices
 from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import VoteBox, make_ballot, read_all_votes, shown_questions
 from quelea_evaluation.arena.work import MOST_AT_ONCE
@@ -199,22 +201,52 @@ def rate(
         _print_leaderboard(table)
 
 
+@app.command()
+def report(
+    arena: Annotated[Path, typer.Argument(help="An arena's folder, or a record.")],
+    out: Annotated[Path | None, typer.Option(help="Folder of the report; `report` in the arena's own.")] = None,
+    compat: Annotated[Compat | None, typer.Option(help="ucfe: ratings as UCFE computed them.")] = None,
+    judge: Annotated[str | None, typer.Option(help="Where several judged: whose judgements.")] = None,
+    most: Annotated[int, typer.Option(min=0, help="Comparisons that are shown with their dialogues.")] = 50,
+    resamples: Annotated[int, typer.Option(min=1, max=100_000, help="Drawings for the intervals.")] = 1000,
+) -> None:
+    """A page that opens offline: leaderboard, wins heat map, radar by task, failures, votes; with PNGs beside it."""
+    with _refusing():
+        if arena.is_dir():
+            place = Arena(arena)
+            table = _rate_arena(place, judge, compat, resamples, 0)
+            record = _record_of(place, table["judge"])
+            shown = show_comparisons(place, table["judge"], most)
+            agreement = _agreement(place, table["judge"]) if read_all_votes(place) else None
+        else:
+            record, shown, agreement = read_record(arena), iter(()), None
+            table = (
+                leaderboard.published_table(record) if compat else leaderboard.rate_table(record, resamples=resamples)
+            )
+        page = write_report(
+            out or (arena if arena.is_dir() else arena.parent) / "report", table, record, shown, agreement
+        )
+    sys.stdout.write(f"{page}\n")
+
+
 def _rate_arena(arena: Arena, judge: str | None, compat: Compat | None, resamples: int, seed: int) -> dict[str, Any]:
     chosen = arena.only_judge(judge)
     games = arena.games(chosen)
-    statuses = count_statuses(arena.judgements(chosen))
+    run = describe_arena(arena, chosen)
     if not games:
-        raise ArenaError(f"no judgement of {chosen} has a score ({statuses}), so there is nothing to rate")
-    if compat:
-        table = leaderboard.published_table(
-            build_record((game.task, game.first, game.second, game.score) for game in games)
+        raise ArenaError(
+            f"no judgement of {chosen} has a score, so there is nothing to rate: {run['judgements']['statuses']}, "
+            f"{run['judgements']['errors'] or 'no error'}"
         )
+    if compat:
+        table = leaderboard.published_table(_record_of(arena, chosen))
     else:
         table = leaderboard.rate_games_table(games, resamples=resamples, seed=seed)
-    dialogues = {system: count_statuses(arena.dialogues(system)) for system in arena.systems}
-    table |= {"judge": chosen, "judgements": statuses, "dialogues": dialogues}
-    table["notices"] += leaderboard.failure_notices(statuses, dialogues)
-    return table
+    return {**table, **run, "notices": [*failure_notices(run), *table["notices"]]}
+
+
+def _record_of(arena: Arena, judge: str) -> Record:
+    return build_record((game.task, game.first, game.second, game.score) for game in arena.games(judge))
 
 
 @app.command()

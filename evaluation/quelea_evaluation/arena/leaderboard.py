@@ -79,14 +79,12 @@ def count_pair_wins(record: Record) -> dict[str, dict[str, int]]:
     return wins
 
 
-def failure_notices(judgements: Mapping[str, int], dialogues: Mapping[str, Mapping[str, int]]) -> Iterable[str]:
-    """What the ratings do not say: dialogues and judgements that failed."""
-    for system, statuses in dialogues.items():
-        if failed := statuses.get("failed", 0):
-            yield f"{failed} of {sum(statuses.values())} dialogues of {system} failed; their items gave no game."
-    for status, what in (("failed", "judgements failed"), ("missing", "comparisons lacked a dialogue")):
-        if count := judgements.get(status, 0):
-            yield f"{count} of {sum(judgements.values())} {what}; they count for nobody."
+def count_pair_games(record: Record) -> dict[str, dict[str, int]]:
+    """Games of each model with each other, over all tasks."""
+    games = {model: dict.fromkeys((m for m in record.models if m != model), 0) for model in record.models}
+    for cell in record.sides():
+        games[cell.first][cell.second] += sum(cell.counts)
+    return games
 
 
 def _table(record: Record, rate: Rate, drawn: Mapping[str, Any]) -> dict[str, Any]:

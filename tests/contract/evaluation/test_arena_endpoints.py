@@ -185,7 +185,7 @@ def test_from_dialogues_to_ratings(serve: Callable[..., Server], tmp_path: Path)
     assert json.loads(done.stdout) == {"judge": "judge", "judgements": {"judged": 16, "missing": 1}}
     table = json.loads(arena("rate", tmp_path, "--json").stdout)
     assert [(line["model"], line["wins"]) for line in table["leaderboard"]] == [("beta", 16), ("alpha", 0)]
-    assert table["dialogues"]["alpha"] == {"complete": 16, "failed": 1}
+    assert table["dialogues"]["alpha"]["statuses"] == {"complete": 16, "failed": 1}
     assert "1 of 17 dialogues of alpha failed; their items gave no game." in table["notices"]
     compat = json.loads(arena("rate", tmp_path, "--compat", "ucfe", "--json").stdout)
     assert compat["win_counts"] == {"alpha": 0, "beta": 32}
