@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 _TRIES = 3
+_FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 10.0
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
 
@@ -72,7 +73,7 @@ async def post_json(http: httpx2.AsyncClient, url: str, body: Mapping[str, Any],
             response = await http.post(url, json=dict(body))
         except (httpx2.TransportError, httpx2.InvalidURL) as error:
             failure = EndpointError(f"{url}: {type(error).__name__}: {error}".rstrip(": "), passing=True)
-            pause = 0.5 * 2**attempt
+            pause = _FIRST_PAUSE * 2**attempt
         else:
             if response.status_code < 400:  # HTTP's own border
                 return _object(url, response)
@@ -80,7 +81,7 @@ async def post_json(http: httpx2.AsyncClient, url: str, body: Mapping[str, Any],
             failure = EndpointError(f"{url}: HTTP {response.status_code}: {response.text[:300]}", passing=passing)
             if not passing:
                 raise failure
-            pause = 0.5 * 2**attempt
+            pause = _FIRST_PAUSE * 2**attempt
             with contextlib.suppress(ValueError):
                 pause = float(response.headers.get("retry-after", ""))
         if attempt < tries:

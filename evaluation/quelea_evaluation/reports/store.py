@@ -200,20 +200,12 @@ class RunFolder:
             strangers = sorted(one.name for one in self.path.glob("*.jsonl"))
             if strangers:
                 raise BadRun(f"{self.path} has {strangers[0]} but no manifest.json; choose another folder.")
-            manifest = {"kind": kind, "format": FORMAT, "settings": settings, "data": data, "sessions": [session]}
+            manifest: Row = {"kind": kind, "format": FORMAT, "settings": settings, "data": data, "sessions": [session]}
             self._write(manifest)
             return manifest
         manifest = read_manifest(self.path, kind)
-        given: dict[str, Row] = {"settings": settings, "data": data}
-        for name, wanted in given.items():
-            there: Row = manifest.get(name, {})
-            changed = sorted(one for one in {*there, *wanted} if there.get(one) != wanted.get(one))
-            if changed:
-                one = changed[0]
-                raise BadRun(
-                    f"{self.path} holds a run with other {name}: {', '.join(changed)} "
-                    f"({one} was {there.get(one)!r}, is {wanted.get(one)!r}). Choose another folder, or the same {name} to go on with it."
-                )
+        _refuse_changes(self.path, "settings", manifest.get("settings", {}), settings)
+        _refuse_changes(self.path, "data", manifest.get("data", {}), data)
         manifest["sessions"] = [*manifest.get("sessions", []), session]
         self._write(manifest)
         return manifest
@@ -241,6 +233,16 @@ class RunFolder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _refuse_changes(folder: Path, what: str, there: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    changed = sorted(one for one in {*there, *wanted} if there.get(one) != wanted.get(one))
+    if changed:
+        one = changed[0]
+        raise BadRun(
+            f"{folder} holds a run with other {what}: {', '.join(changed)} ({one} was {there.get(one)!r}, is "
+            f"{wanted.get(one)!r}). Choose another folder, or the same {what} to go on with it."
+        )
 
 
 def read_manifest(folder: Path, kind: str = "") -> Row:
