@@ -18,6 +18,7 @@ from rich.table import Table
 from quelea_evaluation.arena import leaderboard, runs
 from quelea_evaluation.arena.agreement import compare_records, compare_with_people, describe_raters
 from quelea_evaluation.arena.arena_folder import Arena, check_name, name_of
+from quelea_evaluation.arena.elo import rate_shuffled
 from quelea_evaluation.arena.endpoints import SECONDS, connect, read_address
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import UCFE, read_bench
@@ -183,6 +184,10 @@ def rate(
         Compat | None, typer.Option(help="ucfe: Elo in the order of the file, as UCFE's Table 5 was computed.")
     ] = None,
     judge: Annotated[str | None, typer.Option(help="Of a folder where several judged: whose judgements.")] = None,
+    shuffles: Annotated[
+        int,
+        typer.Option(min=0, max=1000, help="With --compat: also the games shuffled so often, to see what order does."),
+    ] = 0,
     resamples: Annotated[int, typer.Option(min=1, max=100_000, help="Drawings for the intervals.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Of the drawings.")] = 0,
     as_json: AsJson = False,
@@ -195,6 +200,9 @@ def rate(
             table = leaderboard.published_table(read_record(record))
         else:
             table = leaderboard.rate_table(read_record(record), resamples=resamples, seed=seed)
+        if compat and shuffles:
+            shuffled = _record_of(Arena(record), table["judge"]) if record.is_dir() else read_record(record)
+            table["order"] = rate_shuffled(shuffled, shuffles, seed)
     if as_json:
         _print_json(table)
     else:
@@ -366,6 +374,12 @@ def _print_leaderboard(table: dict[str, Any]) -> None:
     console.print(shown)
     for notice in table["notices"]:
         console.print(notice, markup=False)
+    if order := table.get("order"):
+        first = ", ".join(f"{model} {count} times" for model, count in order["first"].items())
+        told = (
+            f"In {order['shuffles']} other orders of the same games ratings are {order['difference']:.1f} points away "
+        )
+        console.print(f"{told}on average; first: {first}.", markup=False)
 
 
 def _cell(name: str, value: object) -> str:

@@ -70,6 +70,14 @@ def test_ratings_by_task_as_recomputed(gold: dict[str, Any]) -> None:
         assert table[section] == pytest.approx(gold[section], abs=1e-9)
 
 
+def test_the_published_ratings_depend_on_the_order() -> None:
+    order = run("--compat", "ucfe", "--shuffles", "5", str(UCFE / "record.json.gz"))["order"]
+    assert order["shuffles"] == 5
+    assert 15 < order["difference"] < 60
+    assert sum(order["first"].values()) == 5
+    assert all(1 < deviation < 60 for deviation in order["deviation"].values())
+
+
 def test_bradley_terry_of_the_published_record(record: Record) -> None:
     table = rate_table(record, resamples=200)
     assert {model: round(rating, 1) for model, rating in table["overall"].items()} == pytest.approx(

@@ -47,8 +47,13 @@ def arena(tmp_path: Path) -> Arena:
                 usage = {**NOTHING, "calls": 2, "prompt_tokens": 1000, "total_tokens": 1000}
                 rows.append(
                     {
-                        "id": str(item.id), "item": item.id, "task": item.task, "rounds": 1, "milliseconds": 5.0,
-                        "status": "failed" if failed else "complete", "ended_by": "failure" if failed else "user",
+                        "id": str(item.id),
+                        "item": item.id,
+                        "task": item.task,
+                        "rounds": 1,
+                        "milliseconds": 5.0,
+                        "status": "failed" if failed else "complete",
+                        "ended_by": "failure" if failed else "user",
                         "turns": [{"role": "assistant", "content": f"<b>{name}</b> says"}],
                         "usage": {"user": NOTHING, "system": usage},
                     }
@@ -68,8 +73,14 @@ def arena(tmp_path: Path) -> Arena:
             }
             rows.append(
                 {
-                    "id": judgement_id(item.id, "alpha", "beta"), "item": item.id, "task": item.task,
-                    "first": "alpha", "second": "beta", "status": status, "score": score, "usage": NOTHING,
+                    "id": judgement_id(item.id, "alpha", "beta"),
+                    "item": item.id,
+                    "task": item.task,
+                    "first": "alpha",
+                    "second": "beta",
+                    "status": status,
+                    "score": score,
+                    "usage": NOTHING,
                     "error": None if score is not None else "the judge gave no verdict",
                     "disagreed": score == 0.5,
                     "verdicts": [verdict] if status == "judged" else [],
@@ -129,8 +140,17 @@ def test_a_judge_of_prose_alone_is_said_plainly(arena: Arena) -> None:
         rows = run.rows("judgements")
         rows.append(
             {
-                "id": "1 alpha beta", "item": 1, "task": "t", "first": "alpha", "second": "beta", "usage": NOTHING,
-                "status": "failed", "score": None, "disagreed": False, "verdicts": [], "error": "no verdict",
+                "id": "1 alpha beta",
+                "item": 1,
+                "task": "t",
+                "first": "alpha",
+                "second": "beta",
+                "usage": NOTHING,
+                "status": "failed",
+                "score": None,
+                "disagreed": False,
+                "verdicts": [],
+                "error": "no verdict",
             }
         )
         rows.close()
