@@ -29,7 +29,7 @@ COMMANDS = {
 }
 """Command → the room whose `commands.app` has it."""
 
-GROUPS: tuple[str, ...] = ()
+GROUPS: tuple[str, ...] = ("arena", "omni")
 """Rooms whose commands stand under the room's own name: `quelea eval omni score`."""
 
 

@@ -1,0 +1,181 @@
+"""Ratings that do not depend on the order of games: Bradley and Terry (1952), a tie counting half a win to each side.
+
+P(a beats b) = 1 / (1 + exp(s_b - s_a)); strengths s are printed on Elo's scale, 1000 + 400 s / ln 10, with mean 1000.
+They are the mode under a normal prior of 1000 points' standard deviation around the mean: a model that never lost, or
+models that never met, get finite ratings. On UCFE's record the prior moves no rating by more than 0.01.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from quelea_evaluation.arena.record import Cell
+
+Array: TypeAlias = npt.NDArray[np.float64]
+
+CENTRE = 1000.0
+POINTS = 400 / math.log(10)
+"""Points for one unit of strength (a factor e in the odds)."""
+PRIOR = (POINTS / 1000.0) ** 2
+"""Precision of the prior, in units of strength."""
+_STEPS = 100
+_CLOSE = 1e-10
+
+
+@dataclass(frozen=True)
+class Rating:
+    """Points, with the ends of the interval; both None where a model won or lost every game, or played none."""
+
+    rating: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Game:
+    """One comparison of two models on one item."""
+
+    item: str
+    task: str
+    first: str
+    second: str
+    score: float
+    """Of the first: 1 won, 0.5 tied, 0 lost."""
+
+
+def rate_record(
+    cells: Sequence[Cell], models: Sequence[str], *, resamples: int = 1000, seed: int = 0, level: float = 0.95
+) -> dict[str, Rating]:
+    """Ratings with percentile intervals of a bootstrap that draws the games of each pair and task anew.
+
+    Args:
+        cells: Every pair and task once.
+        models: Their names.
+        resamples: How many times to draw; at least 1.
+        seed: Of the drawing.
+        level: Share of the drawn ratings inside the interval.
+    """
+    matrix, drawn = _draw_matrices(cells, models, resamples, np.random.default_rng(seed))
+    return _with_intervals(models, matrix, drawn, level)
+
+
+def draw_ratings(
+    cells: Sequence[Cell], models: Sequence[str], resamples: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Points of each model, (models,), and of games drawn anew, (resamples, models)."""
+    matrix, drawn = _draw_matrices(cells, models, resamples, rng)
+    return to_points(fit_strengths(matrix[None]))[0], to_points(fit_strengths(drawn))
+
+
+def _draw_matrices(
+    cells: Sequence[Cell], models: Sequence[str], resamples: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    place = {name: index for index, name in enumerate(models)}
+    counts = np.array([cell.counts for cell in cells], dtype=np.int64).reshape(-1, 3)
+    pairs = np.array([(place[c.first], place[c.second]) for c in cells], dtype=np.intp).reshape(-1, 2)
+    drawn = draw_counts(counts, resamples, rng)
+    return score_matrix(pairs, counts[None], len(models))[0], score_matrix(pairs, drawn, len(models))
+
+
+def rate_games(
+    games: Sequence[Game], models: Sequence[str], *, resamples: int = 1000, seed: int = 0, level: float = 0.95
+) -> dict[str, Rating]:
+    """The same, drawing whole items with all their games: games on one item are no independent evidence."""
+    place = {name: index for index, name in enumerate(models)}
+    items = {name: index for index, name in enumerate(dict.fromkeys(game.item for game in games))}
+    of_item = np.array([items[game.item] for game in games], dtype=np.intp)
+    scores = np.array([game.score for game in games])
+    size = len(models)
+    cell = np.array([place[g.first] * size + place[g.second] for g in games], dtype=np.intp)
+    mirror = np.array([place[g.second] * size + place[g.first] for g in games], dtype=np.intp)
+
+    def matrix(weights: Array) -> Array:
+        own = weights[of_item]
+        points = np.bincount(cell, own * scores, size * size) + np.bincount(mirror, own * (1 - scores), size * size)
+        return np.asarray(points, dtype=np.float64).reshape(size, size)
+
+    rng = np.random.default_rng(seed)
+    total = len(items)
+    drawn = np.stack([matrix(_draw_items(rng, total)) for _ in range(resamples)])
+    return _with_intervals(models, matrix(np.ones(total)), drawn, level)
+
+
+def _draw_items(rng: np.random.Generator, items: int) -> Array:
+    """How often each item is drawn, when as many are drawn as there are."""
+    return np.bincount(rng.integers(0, items, items), minlength=items).astype(np.float64)
+
+
+def _with_intervals(models: Sequence[str], scores: Array, drawn: Array, level: float) -> dict[str, Rating]:
+    best = to_points(fit_strengths(scores[None]))[0]
+    low, high = np.quantile(to_points(fit_strengths(drawn)), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    won, lost = scores.sum(axis=1), scores.sum(axis=0)
+    return {
+        name: Rating(float(best[i]), float(low[i]), float(high[i]))
+        if won[i] and lost[i]
+        else Rating(float(best[i]), None, None)
+        for i, name in enumerate(models)
+    }
+
+
+def draw_counts(counts: npt.NDArray[np.int64], resamples: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Counts drawn with replacement inside each cell, (cells, 3) → (resamples, cells, 3)."""
+    drawn = np.zeros((resamples, *counts.shape), dtype=np.int64)
+    for index, cell in enumerate(counts):
+        total = int(cell.sum())
+        if total:
+            drawn[:, index] = rng.multinomial(total, cell / total, size=resamples)
+    return drawn
+
+
+def score_matrix(pairs: npt.NDArray[np.intp], counts: npt.NDArray[np.int64], models: int) -> Array:
+    """Points of a over b, wins plus half the ties, (resamples, models, models), from (resamples, cells, 3)."""
+    scores: Array = np.zeros((len(counts), models, models))
+    for (first, second), cell in zip(pairs, np.moveaxis(counts, 1, 0), strict=True):
+        scores[:, first, second] += cell[:, 0] + cell[:, 1] / 2
+        scores[:, second, first] += cell[:, 2] + cell[:, 1] / 2
+    return scores
+
+
+def fit_strengths(scores: Array) -> Array:
+    """The mode of the posterior by Newton's method, (sets, models, models) → (sets, models); each row has mean 0.
+
+    The log posterior is strictly concave, so there is one mode; steps of more than one unit are cut, which keeps the
+    way to it from running off where one side has won everything.
+    """
+    games = scores + np.swapaxes(scores, 1, 2)
+    won = scores.sum(axis=2)
+    strengths: Array = np.zeros(won.shape)
+    eye = np.eye(scores.shape[1])
+    for _ in range(_STEPS):
+        chance = 1 / (1 + np.exp(strengths[:, None, :] - strengths[:, :, None]))
+        gradient = won - (games * chance).sum(axis=2) - PRIOR * strengths
+        weights = games * chance * (1 - chance)
+        hessian = eye * (weights.sum(axis=2) + PRIOR)[:, :, None] - weights
+        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        strengths += np.clip(step, -1, 1)
+        if np.abs(step).max() < _CLOSE:
+            break
+    centred: Array = strengths - strengths.mean(axis=1, keepdims=True)
+    return centred
+
+
+def to_points(strengths: Array) -> Array:
+    """Strengths on Elo's scale."""
+    points: Array = CENTRE + POINTS * strengths
+    return points
+
+
+def separate_groups(cells: Sequence[Cell], models: Sequence[str]) -> list[list[str]]:
+    """Models that are linked by games, directly or through others; two groups cannot be compared."""
+    group = {name: index for index, name in enumerate(models)}
+    for cell in cells:
+        old, new = group[cell.second], group[cell.first]
+        if sum(cell.counts) and old != new:
+            group = {name: new if own == old else own for name, own in group.items()}
+    return [[name for name in models if group[name] == index] for index in sorted(set(group.values()))]

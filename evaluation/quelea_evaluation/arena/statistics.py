@@ -1,0 +1,89 @@
+"""How a run went: failures, what it took, and how steady the judge was."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from quelea_evaluation.arena.arena_folder import Arena
+from quelea_evaluation.arena.json_lines import Line
+
+_SUMS = ("calls", "prompt_tokens", "completion_tokens", "total_tokens", "uncounted_calls")
+
+
+def describe_dialogues(lines: Iterable[Line]) -> dict[str, Any]:
+    """Dialogues of one system: how they ended, rounds, tokens of all calls, time."""
+    statuses, ends = Counter[str](), Counter[str]()
+    usage: dict[str, Counter[str]] = {"user": Counter(), "system": Counter()}
+    rounds = cut = 0
+    milliseconds = 0.0
+    for line in lines:
+        statuses[line["status"]] += 1
+        ends[line["ended_by"]] += 1
+        rounds += line["rounds"]
+        milliseconds += line["milliseconds"]
+        cut += any(turn.get("finish_reason") == "length" for turn in line["turns"])
+        for who, sums in usage.items():
+            sums.update({name: line["usage"][who][name] for name in _SUMS})
+    return {
+        "statuses": dict(sorted(statuses.items())),
+        "ended_by": dict(sorted(ends.items())),
+        "rounds": rounds,
+        "dialogues_with_a_cut_reply": cut,
+        "usage": {who: {name: sums[name] for name in _SUMS} for who, sums in usage.items()},
+        "seconds": round(milliseconds / 1000, 1),
+    }
+
+
+def describe_judgements(lines: Iterable[Line]) -> dict[str, Any]:
+    """Judgements of one judge: failures, and whether a place was preferred.
+
+    Returns:
+        `disagreed` counts pairs that were judged otherwise in the other order; `first_place` is the share of verdicts
+        for whoever was shown first, ties left out: 0.5 where places do not matter.
+    """
+    statuses, errors, usage = Counter[str](), Counter[str](), Counter[str]()
+    disagreed = first = second = 0
+    for line in lines:
+        statuses[line["status"]] += 1
+        if line["status"] == "failed":
+            errors[line["error"]] += 1
+        disagreed += bool(line["disagreed"])
+        first += sum(verdict["verdict"] == 1 for verdict in line["verdicts"])
+        second += sum(verdict["verdict"] == 2 for verdict in line["verdicts"])
+        usage.update({name: line["usage"][name] for name in _SUMS})
+    return {
+        "statuses": dict(sorted(statuses.items())),
+        "errors": dict(errors.most_common(10)),
+        "disagreed": disagreed,
+        "first_place": first / (first + second) if first + second else None,
+        "usage": {name: usage[name] for name in _SUMS},
+    }
+
+
+def describe_arena(arena: Arena, judge: str) -> dict[str, Any]:
+    """Both, for all systems and one judge."""
+    return {
+        "judge": judge,
+        "judgements": describe_judgements(arena.judgements(judge).lines()),
+        "dialogues": {name: describe_dialogues(arena.dialogues(name).lines()) for name in arena.systems},
+    }
+
+
+def failure_notices(run: Mapping[str, Any]) -> list[str]:
+    """What ratings do not say: dialogues and judgements that failed, a judge that prefers a place."""
+    notices = []
+    for system, told in run["dialogues"].items():
+        if failed := told["statuses"].get("failed", 0):
+            total = sum(told["statuses"].values())
+            notices.append(f"{failed} of {total} dialogues of {system} failed; their items gave no game.")
+    statuses = run["judgements"]["statuses"]
+    total = sum(statuses.values())
+    for status, what in (("failed", "judgements failed"), ("missing", "comparisons lacked a dialogue")):
+        if count := statuses.get(status, 0):
+            notices.append(f"{count} of {total} {what}; they count for nobody.")
+    judged, disagreed = statuses.get("judged", 0), run["judgements"]["disagreed"]
+    if disagreed:
+        notices.append(f"{disagreed} of {judged} pairs were judged otherwise in the other order; they count as ties.")
+    return notices

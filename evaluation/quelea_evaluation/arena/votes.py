@@ -1,0 +1,231 @@
+"""Blind votes of people: a ballot says who stood where, the page that people see does not.
+
+A vote names the ballot and a number on it; only here does it become a comparison of two systems.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from quelea_evaluation.arena.agreement import Vote, read_score
+from quelea_evaluation.arena.arena_folder import Arena, dialogue_id
+from quelea_evaluation.arena.errors import ArenaError
+from quelea_evaluation.arena.items import Bench
+from quelea_evaluation.arena.json_lines import Line, LineIndex, open_run
+from quelea_evaluation.reports.store import write_whole
+
+VOTES_KIND = "arena-votes"
+CHOICES = ("left", "right", "equal")
+_LONGEST_NAME = 60
+_MOST_LINES = 100_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """One comparison on a ballot."""
+
+    number: int
+    item: int
+    task: str
+    left: str
+    right: str
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """Comparisons in the order in which they are shown."""
+
+    id: str
+    questions: tuple[Question, ...]
+
+
+def make_ballot(arena: Arena, bench: Bench, *, most: int, seed: int) -> Ballot:
+    """Comparisons of complete dialogues, shuffled, each side left or right by chance; kept in the arena's folder.
+
+    Args:
+        arena: Where the dialogues are.
+        bench: What they are about.
+        most: How many comparisons, at most; 0: all.
+        seed: The same seed over the same dialogues gives the same questions.
+
+    Raises:
+        ArenaError: Nothing to compare, or another bench.
+    """
+    if arena.bench() != bench.sha256:
+        raise ArenaError("the systems talked about another bench; name theirs with --bench")
+    complete = {
+        system: {line["item"] for line in arena.dialogues(system).lines() if line["status"] == "complete"}
+        for system in arena.systems
+    }
+    pairs = [
+        (item, first, second)
+        for item in bench.items
+        for first, second in arena.pairs
+        if item.id in complete[first] and item.id in complete[second]
+    ]
+    if not pairs:
+        raise ArenaError(
+            f"no item has complete dialogues of two systems in {arena.path}, so there is nothing to vote on"
+        )
+    rng = random.Random(seed)  # noqa: S311  an order, no secret
+    rng.shuffle(pairs)
+    questions = []
+    for number, (item, first, second) in enumerate(pairs[:most] if most else pairs, 1):
+        left, right = (first, second) if rng.random() < 0.5 else (second, first)
+        questions.append(Question(number, item.id, item.task, left, right))
+    ballot = Ballot(secrets.token_hex(8), tuple(questions))
+    folder = _ballots(arena)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / f"{ballot.id}.json", json.dumps(asdict(ballot), ensure_ascii=False, indent=1) + "\n")
+    return ballot
+
+
+def read_ballot(arena: Arena, name: object) -> Ballot:
+    """A ballot that was made in this arena.
+
+    Raises:
+        ArenaError: There is none of that id.
+    """
+    path = _ballots(arena) / f"{name}.json"
+    if not isinstance(name, str) or not name.isalnum() or not path.exists():
+        raise ArenaError(f"no ballot {name!r} was made in {arena.path}; votes belong to the arena of their ballot")
+    value = json.loads(path.read_text(encoding="utf-8"))
+    return Ballot(value["id"], tuple(Question(**question) for question in value["questions"]))
+
+
+class VoteBox:
+    """Votes of an arena, written one by one; for several threads, and one process."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena = arena
+        self._folder = open_run(_folder(arena), VOTES_KIND, {}, {"bench": arena.bench()}, resume=True)
+        self._rows = self._folder.rows("votes")
+        self._lock = threading.Lock()
+        self._known: dict[str, Ballot] = {}
+
+    def __enter__(self) -> VoteBox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._rows.close()
+        self._folder.close()
+
+    def add(self, vote: object) -> Line:
+        """Store a vote `{ballot, number, choice, rater}`; a rater's later vote on the same replaces the earlier one.
+
+        Raises:
+            ArenaError: A field is missing or wrong; the message names it.
+        """
+        with self._lock:
+            line = self._line(vote)
+            self._rows.append(line)
+        return line
+
+    def add_file(self, path: Path) -> int:
+        """Store the votes of a file that the page wrote, one JSON object a line; all of them or none.
+
+        Raises:
+            ArenaError: A line is wrong; the message names it.
+        """
+        lines = []
+        with self._lock:
+            for number, vote in _read_votes(path):
+                try:
+                    lines.append(self._line(vote))
+                except ArenaError as error:
+                    raise ArenaError(f"{path}, line {number}: {error}; no vote of this file was stored") from error
+            for line in lines:
+                self._rows.append(line)
+        return len(lines)
+
+    def _line(self, vote: object) -> Line:
+        if not isinstance(vote, dict):
+            raise ArenaError("a vote must be an object with ballot, number, choice and rater")
+        rater = vote.get("rater")
+        if not isinstance(rater, str) or not rater.strip() or len(rater) > _LONGEST_NAME or not rater.isprintable():
+            raise ArenaError(f"field 'rater' must be a name of at most {_LONGEST_NAME} characters")
+        if vote.get("choice") not in CHOICES:
+            raise ArenaError(f"field 'choice' must be one of {', '.join(CHOICES)}, got {vote.get('choice')!r}")
+        question = self._question(vote.get("ballot"), vote.get("number"))
+        first, second = sorted((question.left, question.right))
+        sides = {"left": question.left, "right": question.right}
+        return {
+            "id": f"{question.item} {first} {second} {rater.strip()}",
+            "rater": rater.strip(),
+            "item": question.item,
+            "task": question.task,
+            "first": first,
+            "second": second,
+            "score": read_score(vote["choice"], sides, first),
+            "ballot": vote["ballot"],
+            "number": question.number,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+    def _question(self, name: object, number: object) -> Question:
+        if not isinstance(name, str):
+            raise ArenaError("field 'ballot' must be the id of a ballot")
+        ballot = self._known.get(name) or read_ballot(self._arena, name)
+        self._known[name] = ballot
+        if type(number) is not int or not 1 <= number <= len(ballot.questions):
+            raise ArenaError(f"field 'number' must be one of 1 to {len(ballot.questions)}, got {number!r}")
+        return ballot.questions[number - 1]
+
+
+def read_all_votes(arena: Arena) -> list[Vote]:
+    """Every vote that counts, in the order in which they came."""
+    return [
+        Vote(line["rater"], str(line["item"]), line["task"], line["first"], line["second"], float(line["score"]))
+        for line in LineIndex(_folder(arena) / "votes.jsonl").lines()
+    ]
+
+
+def shown_questions(arena: Arena, bench: Bench, ballot: Ballot) -> Iterator[dict[str, Any]]:
+    """What a person sees of each comparison: the matter and two dialogues, no name of a system."""
+    items = {item.id: item for item in bench.items}
+    dialogues = {system: arena.dialogues(system) for system in arena.systems}
+    for question in ballot.questions:
+        item = items[question.item]
+        both = (dialogues[system].get(dialogue_id(item.id)) for system in (question.left, question.right))
+        left, right = ([{"role": t["role"], "text": t["content"]} for t in (d or {})["turns"]] for d in both)
+        yield {
+            "number": question.number,
+            "task": item.task,
+            "needs": item.needs,
+            "information": item.information,
+            "hints": item.evaluation_hints,
+            "left": left,
+            "right": right,
+        }
+
+
+def _read_votes(path: Path) -> Iterator[tuple[int, object]]:
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                if number > _MOST_LINES:
+                    raise ArenaError(f"{path} holds more than {_MOST_LINES:,} lines")
+                if not raw.strip():
+                    continue
+                try:
+                    yield number, json.loads(raw)
+                except ValueError as error:
+                    raise ArenaError(f"{path}, line {number} is not JSON: {error}") from error
+    except OSError as error:
+        raise ArenaError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _folder(arena: Arena) -> Path:
+    return arena.path / "votes"
+
+
+def _ballots(arena: Arena) -> Path:
+    return _folder(arena) / "ballots"

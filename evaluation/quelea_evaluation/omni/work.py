@@ -1,0 +1,64 @@
+"""Many pieces of work at once, a bounded number at a time; ends early when the other side is gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+from quelea_evaluation.judging.endpoint import EndpointError
+
+T = TypeVar("T")
+
+GONE_AFTER = 12
+"""Failures in a row, of the kind that may pass, after which the endpoint counts as gone."""
+
+
+class Gone(Exception):
+    """The endpoint stopped answering; what is done is kept."""
+
+
+class Liveness:
+    """Counts failures in a row, and says when to give up."""
+
+    def __init__(self, limit: int = GONE_AFTER) -> None:
+        self._limit = limit
+        self._failures = 0
+
+    def succeeded(self) -> None:
+        """An answer came."""
+        self._failures = 0
+
+    def failed(self, error: EndpointError) -> None:
+        """None came.
+
+        Raises:
+            Gone: As often as the limit, one after the other.
+        """
+        if not error.passing:
+            return
+        self._failures += 1
+        if self._failures >= self._limit:
+            raise Gone(
+                f"{self._failures} requests in a row failed, the last with: {error}. What is done is kept; call again "
+                "to go on."
+            )
+
+
+async def run_all(items: Iterable[T], work: Callable[[T], Awaitable[None]], concurrency: int) -> None:
+    """Work on every item, so many at a time; the items are taken from the iterable only when they are due.
+
+    The first error ends the others and is raised.
+    """
+    waiting = iter(items)
+
+    async def worker() -> None:
+        for item in waiting:  # one iterator for all workers: there is no await between taking and using it
+            await work(item)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(max(1, concurrency)):
+                group.create_task(worker())
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
