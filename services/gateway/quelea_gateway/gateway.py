@@ -143,6 +143,7 @@ def build(settings: Settings) -> Gateway:
         search_seconds=settings.retrieve_seconds,
         rank_seconds=settings.rank_seconds,
         call_seconds=settings.call_seconds,
+        wait_seconds=settings.retriever_wait_seconds,
     )
     search = SearchClient(settings.search, call_seconds=settings.call_seconds, upload_seconds=settings.upload_seconds)
     reporter = UsefulPageReporter(

@@ -81,10 +81,12 @@ class GrpcEmbedder:
 
     Args:
         target: host:port, or any gRPC target.
+        wait_seconds: How long calls wait for an embedder that is away, within their deadline.
     """
 
-    def __init__(self, target: str) -> None:
-        self._channel = channel(target, _SERVICE, idempotent=["Embed", "GetModel", "Entail"])
+    def __init__(self, target: str, wait_seconds: float = 0.0) -> None:
+        methods = ["Embed", "GetModel", "Entail"]
+        self._channel = channel(target, _SERVICE, idempotent=methods, wait_seconds=wait_seconds)
         self._stub = embedder_pb2_grpc.EmbedderServiceStub(self._channel)
         self._info: ModelInfo | None = None
 
