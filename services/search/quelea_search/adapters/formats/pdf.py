@@ -1,15 +1,21 @@
-"""PDF through pypdfium2: printed lines with their cells, sizes and weights; `core.layout` makes sense of them."""
+"""PDF through pypdfium2: printed lines with their cells, sizes and weights; `core.layout` makes sense of them.
+
+Pages without a text layer are read by OCR where that is installed.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as c
 
+from quelea_search.adapters import ocr
 from quelea_search.adapters.formats.common import Progress, check_characters, stated_fields
 from quelea_search.core.errors import Encrypted, TooManyPages, Unreadable
 from quelea_search.core.layout import blocks_of, settle_levels
@@ -23,12 +29,13 @@ from quelea_search.core.text_cleanup import BREAK_HYPHEN, clean, clean_cell, men
 
 _DOTTED = re.compile(r"[.…·]{5,}")
 _LEADERS = re.compile(r"[.…·]{3,}|\.")
+_HOW_TO_OCR = "have it read by OCR: `make ocr` adds that, or send a file that has its text"
 GAP = 0.85
 """Font heights of empty space between two words that make them two cells."""
 
 
 def read(data: bytes, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
-    """Pages of a PDF. Raises Encrypted, Unreadable (broken, or no text layer), TooManyPages, TooLarge."""
+    """Pages of a PDF. Raises Encrypted, Unreadable (broken, or scanned and no OCR), TooManyPages, TooLarge."""
     try:
         document = pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
@@ -61,12 +68,40 @@ def _read(document: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDo
         on_progress(number + 1, total)
     if total == 0 or broken == total:
         raise Unreadable("No page of the PDF can be read; export it again.")
-    if characters < 8 or (total > 3 and characters < 4 * total):
-        raise Unreadable("The PDF has no text layer (a scan?); run OCR first.")
-    return _assemble(raw, _stated_fields(document))
+    is_scan = characters < 8 or (total > 3 and characters < 4 * total)
+    scanned = _read_scans(document, raw, is_scan, limits)
+    if is_scan and not any(raw[number].lines for number in scanned):
+        found = "no text was found in the pictures of its pages" if ocr.is_installed() else _HOW_TO_OCR
+        raise Unreadable(f"The PDF has no text layer (a scan?); {found}.")
+    return _assemble(raw, _stated_fields(document), scanned)
 
 
-def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
+def _read_scans(document: Any, raw: list[RawPage], is_scan: bool, limits: ParseLimits) -> frozenset[int]:
+    """Read the pages without lines by OCR, into `raw`: the first ones where a text has more than may be read.
+
+    Returns:
+        Their indices. Raises TooManyPages when the whole document is a scan of too many.
+    """
+    empty = [number for number, page in enumerate(raw) if not page.lines and page.width]
+    if not empty or not ocr.is_installed():
+        return frozenset()
+    if is_scan and len(empty) > limits.max_scanned_pages:
+        raise TooManyPages(
+            f"The PDF has {len(empty)} scanned pages, the limit is {limits.max_scanned_pages}; split it, or run OCR first."
+        )
+    read: set[int] = set()
+    for number in empty[: limits.max_scanned_pages]:
+        page = document[number]
+        try:
+            if c.FPDFPage_CountObjects(page):
+                raw[number] = ocr.read_page(page, _cells)
+                read.add(number)
+        finally:
+            page.close()
+    return frozenset(read)
+
+
+def _assemble(raw: list[RawPage], facts: dict[str, str], scanned: frozenset[int]) -> ParsedDocument:
     everywhere = Style.of(raw)
     raw = [without_marks(page, everywhere) for page in _mend(raw)]
     orders = [_edges_outside(page) for page in raw]
@@ -79,7 +114,8 @@ def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
     ]
     style = Style.of(bodies)
     blocks = settle_levels([blocks_of(page, style) for page in bodies])
-    return ParsedDocument(tuple(build_page(page) for page in blocks), "pdf", facts, running_lines(texts, masks))
+    pages = (replace(build_page(page), scanned=number in scanned) for number, page in enumerate(blocks))
+    return ParsedDocument(tuple(pages), "pdf", facts, running_lines(texts, masks))
 
 
 def _edges_outside(page: RawPage) -> list[int]:
@@ -167,7 +203,7 @@ def _lines(textpage: Any) -> list[RawLine]:
         if b"bold" in font or b"black" in font or b"heavy" in font:
             weight = max(weight, 400)
         italic = b"italic" in font or b"oblique" in font or bool(flags.value & 64)
-        cells = _cells(line, start, size, edges)
+        cells = _cells(line, size, lambda at, start=start: edges(start + at))
         if cells:
             sinks = 0.0
             if BREAK_HYPHEN in line and c.FPDFText_GetCharOrigin(handle, index(start + len(line) - 1), left, bottom):
@@ -176,12 +212,12 @@ def _lines(textpage: Any) -> list[RawLine]:
     return lines
 
 
-def _cells(line: str, start: int, size: float, edges: Any) -> list[Cell]:
-    """Words of a line, cut into cells at gaps wider than GAP font heights."""
+def _cells(line: str, size: float, edges: Callable[[int], tuple[float, float]]) -> list[Cell]:
+    """Words of a line, cut into cells at gaps wider than GAP font heights; `edges` says where a character stands."""
     cells: list[Cell] = []
     words: list[str] = []
     x0 = x1 = 0.0
-    at = start
+    at = 0
     for printed in line.split(" "):
         word = printed
         if word and _LEADERS.fullmatch(word):  # the dots of a table of contents
