@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,8 +13,9 @@ from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.celery_app import Send
+from quelea_search.core.model import DocumentFacts
 from quelea_search.core.web import Fetched, Validators, WebDocument
-from quelea_search.file_parsing import FileParser
+from quelea_search.file_parsing import ReadDocument
 from quelea_search.settings import SearchSettings
 
 
@@ -27,8 +27,16 @@ class PageFetcher(Protocol):
         ...
 
 
-ParsePage = Callable[[Fetched, str, str], WebDocument]
-"""From a page, and the title and the date that a provider gave it, to its text, passages and facts; blocks."""
+class Reader(Protocol):
+    """reader.py, or a stand-in."""
+
+    async def read_file(self, data: bytes, filename: str, given: DocumentFacts) -> ReadDocument:
+        """file_parsing.read_file; raises the errors of core/errors.py."""
+        ...
+
+    async def read_page(self, page: Fetched, title: str, published: str) -> WebDocument:
+        """A page, with the title and the date that a provider gave it; raises the errors of core/errors.py."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +71,8 @@ class WorkerComponents(Components):
     """What a job is done with; made anew in every child process, for every job's event loop."""
 
     retriever: Retriever
-    parser: FileParser
+    reader: Reader
     fetcher: PageFetcher
-    parse_page: ParsePage
 
     def wake_next(self, name: str) -> None:
         """Send for the job whose turn it is, now that one of the same uri has ended."""

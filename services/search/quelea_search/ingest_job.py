@@ -142,17 +142,16 @@ class _Run(Attempt):
         job, parts = self.job, self.parts
         data = await asyncio.to_thread(parts.blobs.read_incoming, job.id)
         await self.report(stage=Stage.PARSE)
-        parsed = await asyncio.to_thread(parts.parser.parse, data, job.filename)
-        del data
-        await self.report(stage=Stage.CHUNK, total=len(parsed.pages))
         given = wire.given_from_text(job.given)
-        cut = await asyncio.to_thread(parts.parser.chunk_document, parsed, job.filename, wire.facts_of(given))
+        read = await parts.reader.read_file(data, job.filename, wire.facts_of(given))
+        del data
+        await self.report(stage=Stage.CHUNK, total=len(read.pages))
         return Content(
             filename=job.filename,
-            pages=[page.text for page in parsed.pages],
-            chunks=cut.chunks,
-            facts=cut.facts,
-            statement_facts=cut.statement_facts,
+            pages=read.pages,
+            chunks=read.chunks,
+            facts=read.facts,
+            statement_facts=read.statement_facts,
             provenance=given.provenance,
             fetched=job.created,
         )

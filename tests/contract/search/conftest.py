@@ -27,7 +27,7 @@ from quelea_search.core.jobs import Job, Policy
 from quelea_search.service import SERVICE
 from quelea_search.service_build import build_service
 from quelea_search.settings import SearchSettings
-from support.search_room import PREFIX, Clock, PlainParser, PlainWeb, Room
+from support.search_room import PREFIX, Clock, PlainReader, PlainWeb, Room
 
 
 @pytest.fixture
@@ -91,8 +91,7 @@ async def search_room(tmp_path: Path) -> AsyncIterator[Room]:
             sent.append(job.id)
 
         shared = Components(settings=settings, store=store, ledger=ledger, blobs=blobs, pages=pages, send=send)
-        reader: Any = PlainParser()
-        worker = {"retriever": retriever, "parser": reader, "fetcher": web, "parse_page": web.read}
+        worker: dict[str, Any] = {"retriever": retriever, "reader": PlainReader(web), "fetcher": web}
         parts = WorkerComponents(**vars(shared), **worker)
         built = build_service(shared, retriever, events, cache, web=None)
         listening = asyncio.create_task(events.run())
