@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from quelea_search.adapters.formats import parse
 from quelea_search.core.chunk import chunk
@@ -27,7 +28,11 @@ class ReadDocument:
 
 
 def read_file(
-    data: bytes, filename: str, given: DocumentFacts, limits: ParseLimits, scans: Mapping[int, RawPage]
+    data: bytes,
+    filename: str,
+    given: DocumentFacts,
+    limits: ParseLimits,
+    scans: Mapping[int, RawPage] = MappingProxyType({}),
 ) -> ReadDocument:
     """Read a file; what the uploader gives wins over what it says of itself. Blocks, and uses the processor.
 

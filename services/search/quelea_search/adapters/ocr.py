@@ -23,8 +23,8 @@ _LEAST_SCORE = 0.5
 _FONT_SHARE = 0.75
 """Of the height of a box, which has room around its letters."""
 
-CutCells = Callable[[str, float, Callable[[int], tuple[float, float]]], list[Cell]]
-"""A printed line's text, its font height, and where each character stands, to cells."""
+CutCells = Callable[[str, int, float, Callable[[int], tuple[float, float]]], list[Cell]]
+"""formats.pdf.cut_cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _line(row: list[Box], cut_cells: CutCells) -> RawLine:
         edges += [(box.x0 + at * step, box.x0 + (at + 1) * step) for at in range(len(box.text))]
         edges.append((box.x1, box.x1))  # the space that joins it to the next
     size = _FONT_SHARE * sorted(box.height for box in row)[len(row) // 2]
-    cells = cut_cells(" ".join(box.text for box in row), size, lambda at: edges[at])
+    cells = cut_cells(" ".join(box.text for box in row), 0, size, lambda at: edges[at])
     return RawLine(tuple(cells), min(box.bottom for box in row), size, 0)
 
 

@@ -194,7 +194,7 @@ def _lines(textpage: Any) -> list[RawLine]:
         if b"bold" in font or b"black" in font or b"heavy" in font:
             weight = max(weight, 400)
         italic = b"italic" in font or b"oblique" in font or bool(flags.value & 64)
-        cells = cut_cells(line, size, lambda at, start=start: edges(start + at))
+        cells = cut_cells(line, start, size, edges)
         if cells:
             sinks = 0.0
             if BREAK_HYPHEN in line and c.FPDFText_GetCharOrigin(handle, index(start + len(line) - 1), left, bottom):
@@ -203,12 +203,19 @@ def _lines(textpage: Any) -> list[RawLine]:
     return lines
 
 
-def cut_cells(line: str, size: float, edges: Callable[[int], tuple[float, float]]) -> list[Cell]:
-    """Words of a line, cut into cells at gaps wider than GAP font heights; `edges` says where a character stands."""
+def cut_cells(line: str, start: int, size: float, edges: Callable[[int], tuple[float, float]]) -> list[Cell]:
+    """Words of a line, cut into cells at gaps wider than GAP font heights.
+
+    Args:
+        line: What is printed.
+        start: Index of its first character, for `edges`.
+        size: Font height.
+        edges: Left and right edge of a character.
+    """
     cells: list[Cell] = []
     words: list[str] = []
     x0 = x1 = 0.0
-    at = 0
+    at = start
     for printed in line.split(" "):
         word = printed
         if word and _LEADERS.fullmatch(word):  # the dots of a table of contents
