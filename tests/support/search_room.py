@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import hashlib
 import time
@@ -54,12 +55,19 @@ class PlainReader:
 
     def __init__(self, web: PlainWeb | None = None) -> None:
         self._web = web
+        self.slow = asyncio.Semaphore(0)
+        """What begins with "slow" is read when this is released."""
+        self.reading: list[str] = []
+        """Names of such files, in the order in which they were begun."""
 
     async def read_page(self, page: Fetched, title: str, published: str) -> WebDocument:
         assert self._web is not None
         return self._web.read(page, title, published)
 
     async def read_file(self, data: bytes, filename: str, given: DocumentFacts) -> ReadDocument:
+        if data.startswith(b"slow"):
+            self.reading.append(filename)
+            await self.slow.acquire()
         return self.read(data, filename, given)
 
     def read(self, data: bytes, filename: str, given: DocumentFacts) -> ReadDocument:

@@ -12,7 +12,9 @@ from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import WebPages
-from quelea_search.celery_app import Send
+from quelea_search.celery_app import Send, queue_name
+from quelea_search.core import jobs
+from quelea_search.core.jobs import Job, Lane
 from quelea_search.core.model import DocumentFacts
 from quelea_search.core.web import Fetched, Validators, WebDocument
 from quelea_search.file_parsing import ReadDocument
@@ -59,6 +61,14 @@ class Components:
     pages: WebPages
     send: Send
 
+    def next_jobs(self, lane: Lane) -> list[str]:
+        """Some queued jobs of a lane that may begin now, in their turn."""
+        return self.store.in_turn(lane, self.share())
+
+    def share(self) -> int:
+        """How many jobs of one uploader may run at once."""
+        return jobs.share_of(self.settings.worker_concurrency * max(1, len(self.ledger.workers())))
+
     def check_disk(self) -> None:
         """Raise DiskFull while the disk of the originals, where there is one, takes nothing new."""
         folder = local_folder(self.settings.blobs_url)
@@ -74,8 +84,20 @@ class WorkerComponents(Components):
     reader: Reader
     fetcher: PageFetcher
 
-    def wake_next(self, name: str) -> None:
+    def wake_next(self, name: str) -> Job | None:
         """Send for the job whose turn it is, now that one of the same uri has ended."""
         following = self.store.next_in_line(name)
         if following:
             self.send(following)
+        return following
+
+    def wake_lane(self, lane: Lane) -> None:
+        """Send for the job whose turn it is, now that a place is free.
+
+        While others had it, the messages of an uploader who had his share were taken and nothing was begun.
+        """
+        if not self.ledger.messages(queue_name(self.settings, lane)):
+            for job_id in self.next_jobs(lane)[:1]:
+                waiting = self.store.find(job_id)
+                if waiting:
+                    self.send(waiting)

@@ -31,21 +31,41 @@ _LOOK_SECONDS = 2.0
 async def run_job(parts: WorkerComponents, job_id: str) -> None:
     """Do a job if there is anything to do. A message that is late, doubled or for a job in other hands ends at once.
 
+    A message says that work waits in a lane. Which job it is, the turn of its uploader says: so a flood of one key's
+    files does not hold up another's.
+
     Cancelling puts the job back into the queue.
     """
     if not await _has_space(parts):
         return  # the reaper sends another message
-    job = await asyncio.to_thread(parts.store.claim, job_id, owner.me(), owner.has_ended)
+    job = await asyncio.to_thread(_take, parts, job_id)
     if job is None:
         log.info("job_not_claimed", job=job_id)
         return
     if job.state.ended:
-        log.warning("job_failed", job=job_id, reason=job.error_reason, error=job.error)
+        log.warning("job_failed", job=job.id, reason=job.error_reason, error=job.error)
         await asyncio.to_thread(parts.pages.job_failed, job)
         await asyncio.to_thread(parts.wake_next, job.name)
         return
-    log.info("job_begins", job=job_id, document=job.document_id, attempt=job.attempts)
+    log.info("job_begins", job=job.id, document=job.document_id, attempt=job.attempts)
     await _Run(parts, job).run()
+
+
+def _take(parts: WorkerComponents, job_id: str) -> Job | None:
+    """The job that is begun for a message of a job."""
+    named = parts.store.find(job_id)
+    if named is None:
+        return None
+    if named.state is JobState.RUNNING:  # its worker may have vanished
+        job = parts.store.claim(job_id, owner.me(), owner.has_ended)
+        if job is not None:
+            return job
+    share = parts.share()
+    for candidate in parts.next_jobs(named.lane):
+        job = parts.store.claim(candidate, owner.me(), owner.has_ended, share)
+        if job is not None:
+            return job
+    return None
 
 
 async def _has_space(parts: WorkerComponents) -> bool:
