@@ -46,7 +46,7 @@ def _lengths(size: int) -> bytes:
 
 
 def _random_letters(size: int) -> bytes:
-    return bytes(random.Random(7).choices(range(0xC0, 0x100), k=size))  # noqa: S311  # a made-up text
+    return bytes(random.Random(7).choices(range(0xC0, 0x100), k=size))  # a made-up text
 
 
 def _sparse_records(size: int) -> bytes:
@@ -220,10 +220,10 @@ def slides(shapes: Callable[[int], str], chart: Callable[[int], str] | None = No
     """A PPTX of one slide."""
 
     def make(size: int) -> bytes:
-        from pptx import Presentation  # noqa: PLC0415  # only here
-        from pptx.chart.data import CategoryChartData  # noqa: PLC0415
-        from pptx.enum.chart import XL_CHART_TYPE  # noqa: PLC0415
-        from pptx.util import Inches  # noqa: PLC0415
+        from pptx import Presentation  # only here
+        from pptx.chart.data import CategoryChartData
+        from pptx.enum.chart import XL_CHART_TYPE
+        from pptx.util import Inches
 
         deck = Presentation()
         slide = deck.slides.add_slide(deck.slide_layouts[5])

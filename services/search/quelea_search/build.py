@@ -80,4 +80,8 @@ def reading_bounds(settings: SearchSettings) -> ReadingBounds:
 
 def parse_limits(settings: SearchSettings) -> ParseLimits:
     """What a parser refuses."""
-    return ParseLimits(max_bytes=settings.max_document_bytes, max_pages=settings.max_document_pages)
+    return ParseLimits(
+        max_bytes=settings.max_document_bytes,
+        max_pages=settings.max_document_pages,
+        max_scanned_pages=settings.max_scanned_pages,
+    )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from quelea_search.adapters.formats.pdf_scans import find_scans, read_scan
 from quelea_search.core.model import DocumentFacts, ParseLimits
 from quelea_search.core.web import Fetched, WebDocument
 from quelea_search.file_parsing import ReadDocument, read_file
@@ -31,7 +32,11 @@ class ProcessReader:
 
     async def read_file(self, data: bytes, filename: str, given: DocumentFacts) -> ReadDocument:
         """See components.Reader."""
-        return await self._run(len(data), read_file, data, filename, given, self._limits)
+        size = len(data)
+        scans = {}
+        for number in await self._run(size, find_scans, data, self._limits):
+            scans[number] = await self._run(size, read_scan, data, number)  # each with a budget of its own
+        return await self._run(size, read_file, data, filename, given, self._limits, scans)
 
     async def read_page(self, page: Fetched, title: str, published: str) -> WebDocument:
         """See components.Reader."""

@@ -84,6 +84,10 @@ class SearchSettings(WebSettings):
     """Longest time for reading one file, by the clock and of the processor; then its process is ended, whatever its
     parser is doing."""
 
+    max_scanned_pages: int = Field(100, ge=0)
+    """Pages of a PDF without a text layer that are read by OCR, where the extra `ocr` is installed; each takes some
+    seconds of one processor. Of a document that is all scans more are refused; of another the first ones are read."""
+
     read_processor_seconds: float = Field(30.0, gt=0)
     """Processor time for reading any file, however small."""
 

@@ -88,6 +88,7 @@ def passage_from_wire(scored: retriever_pb2.ScoredPassage) -> Passage:
         text=passage.text,
         is_table=passage.is_table,
         table_head=passage.table_head,
+        scanned=passage.scanned,
         section=passage.section,
         header=scored.header,
         title=metadata.title,

@@ -69,6 +69,7 @@ def chunk(parsed: ParsedDocument) -> list[Chunk]:
                     is_table=piece.is_table,
                     section=piece.section,
                     table_head=piece.table_head,
+                    scanned=page.scanned,
                 )
             )
     return chunks
