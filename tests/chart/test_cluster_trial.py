@@ -122,13 +122,14 @@ def _release_pod(server: FakeApiServer, **status: Any) -> None:
         server.objects["Pod", NAMESPACE, "quelea-gateway-1"]["status"] |= {"phase": "Running", **status}
 
 
+@pytest.mark.slow(reason="Helm waits three times for a whole release, and looks again and again")
 def test_all_steps_on_a_cluster_where_all_is_well(server: FakeApiServer, capsys: pytest.CaptureFixture[str]) -> None:
     _release_pod(server)
     with trial_on(server) as trial:
         well = trial.run()
         assert well, capsys.readouterr().out
         assert [name for name, _, _ in trial.rows] == list(trial.steps)
-        assert trial.helm.status("quelea")["version"] == 3, "installed, upgraded, rolled back"
+        assert len(trial.helm.history("quelea")) == 3, "installed, upgraded, rolled back"
         levels = json.dumps(server.of_kind("Deployment", NAMESPACE))
         assert '"value": "debug"' not in levels, "the roll-back is of the first revision"
         trial.remove()
