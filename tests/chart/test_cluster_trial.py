@@ -7,7 +7,6 @@ something is. What pods do is for a node.
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib.util
 import json
 import os
@@ -20,7 +19,6 @@ from typing import Any
 
 import pytest
 from helm_python import Config
-from kubernetes_validate import utils
 from quelea_sandbox.adapters.fake import FakeBackend
 from support.chart_render import REPOSITORY, Object, file
 from support.fake_api_server import FakeApiServer
@@ -79,14 +77,6 @@ class FakeKubectl(run.Kubectl):  # type: ignore[misc,name-defined]  # loaded by 
         }
         found = self.server.of_kind(kinds[words[0]])
         return [one for one in found if one["metadata"]["name"] == words[1]] if words[0].startswith("v") else found
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _read_once() -> Iterator[None]:
-    """The validator reads a megabyte of definitions for each object; they do not change."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(utils, "schema_contents", functools.cache(utils.schema_contents))
-        yield
 
 
 @pytest.fixture
