@@ -152,7 +152,7 @@ def _ask_about(stack: Stack, name: str, key: Sequence[KeyFigure], report: Answer
 def _company(stack: Stack, name: str) -> str:
     documents: list[dict[str, Any]] = stack.http.get("/v1/documents", params={"page_size": 100}).json()["documents"]
     wanted = name.split("-", maxsplit=1)[0].upper()
-    return next(one["company"] for one in documents if one["ticker"].upper() == wanted)
+    return next(str(one["company"]) for one in documents if one["ticker"].upper() == wanted)
 
 
 def questions_of(company: str, key: Sequence[KeyFigure]) -> list[FigureQuestion]:

@@ -155,3 +155,12 @@ def test_rows_of_one_label_are_told_apart_by_their_heading() -> None:
         for value, group in (("70", "Revenue"), ("30", "Cost of revenue"))
     ]
     assert values("What were Kestrel's products sold in fiscal 2030?", rows) == []
+
+
+def test_a_filing_is_found_by_the_year_in_which_its_own_ends() -> None:
+    catalogue = Catalogue.build([ANNUAL])
+    by_readers = read_query("What does Kestrel's FY2031 annual report say of ferries?", catalogue, TODAY)
+    assert (by_readers.groups, by_readers.period_missing) == ((("a",),), False)
+    assert by_readers.fallback == "FY2031 taken as the year that ended in it: FY2030 (year ended January 31, 2031)"
+    by_filer = read_query("What does Kestrel's FY2030 annual report say of ferries?", catalogue, TODAY)
+    assert (by_filer.groups, by_filer.fallback) == ((("a",),), "")
