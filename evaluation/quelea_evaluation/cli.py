@@ -23,18 +23,12 @@ COMMANDS = {
     "pairs": "gate",
     "regressions": "figures",
     "retrieval": "retrieval",
+    "statement-answers": "statements",
     "statements": "statements",
     "tools": "tools",
     "web": "web",
 }
 """Command → the room whose `commands.app` has it."""
-from quelea_evaluation.binding_fit import binding
-from quelea_evaluation.cli_gate import calibrate, gate
-from quelea_evaluation.cli_web import web
-from quelea_evaluation.pair_making import pairs
-from quelea_evaluation.statement_answers import statement_answers
-from quelea_evaluation.statements import statements
-from quelea_evaluation.tools import tools
 
 GROUPS: tuple[str, ...] = ("arena", "omni")
 """Rooms whose commands stand under the room's own name: `quelea eval omni score`."""
@@ -57,16 +51,6 @@ class _Rooms(TyperGroup):
             group.name = cmd_name
             return group
         return group.commands[cmd_name]
-
-
-app.command()(binding)
-app.command()(calibrate)
-app.command()(gate)
-app.command()(pairs)
-app.command()(statements)
-app.command("statement-answers")(statement_answers)
-app.command()(web)
-app.command()(tools)
 
 
 app = typer.Typer(cls=_Rooms, no_args_is_help=True, help="Measure retrieval and answers against real data.")

@@ -22,10 +22,10 @@ from quelea_fintext.asked_lines import name_key, names_said
 from quelea_fintext.concepts import concept_of_tag
 from quelea_fintext.metrics import compute, metrics
 
-from quelea_evaluation.model import SourceDocument
-from quelea_evaluation.stack import Stack, running_stack
-from quelea_evaluation.statement_key import KeyFigure, answer_key, without_tags
-from quelea_evaluation.statements import Form, print_pdf
+from quelea_evaluation.sets.model import SourceDocument
+from quelea_evaluation.stack.running import Stack, running_stack
+from quelea_evaluation.statements.amounts import Form, print_pdf
+from quelea_evaluation.statements.key import KeyFigure, answer_key, without_tags
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _QUOTED = re.compile(r"“[^”]*”")
