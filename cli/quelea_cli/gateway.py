@@ -92,15 +92,9 @@ class Gateway:
             raise failure(answer)
         return answer
 
-    def download(self, path: str) -> bytes:
+    def download(self, path: str, **more: Any) -> bytes:
         """A file; CliError unless there is one."""
-        try:
-            answer = self._client.get(path)
-        except httpx2.HTTPError as error:
-            raise self._unreachable(error) from error
-        if answer.is_error:
-            raise failure(answer)
-        return answer.content
+        return self._answered("GET", path, **more).content
 
     def events(self, method: str, path: str, **more: Any) -> Iterator[Event]:
         """The events of a stream, until it ends. An event `error` becomes the CliError it describes."""

@@ -16,6 +16,7 @@ COMMANDS = {
     "answers": "answers",
     "binding": "figures",
     "calibrate": "gate",
+    "checker-cost": "figures",
     "cross-language": "retrieval",
     "figures": "figures",
     "gate": "gate",

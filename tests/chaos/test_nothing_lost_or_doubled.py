@@ -29,7 +29,7 @@ from quelea_search.adapters.redis_base import connect
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.core.model import Chunk, DocumentFacts, ParseLimits
 from quelea_search.core.web import Fetched
-from quelea_search.file_parsing import FileParser
+from quelea_search.file_parsing import read_file
 from quelea_search.testing import Site
 from quelea_search.web_page_parsing import parse_web_page
 
@@ -80,11 +80,11 @@ def ids_of(data: bytes, chunks: list[Chunk]) -> tuple[str, list[str]]:
 
 def expected() -> dict[str, list[str]]:
     """Every document with exactly its passages, as the chunker gives them."""
-    reader, found = FileParser(ParseLimits(), 60.0), {}
+    found = {}
     for number in range(DOCUMENTS):
         name = f"report-{number}.md"
-        cut = reader.chunk_document(reader.parse(markdown(number), name), name, DocumentFacts())
-        document_id, passages = ids_of(markdown(number), cut.chunks)
+        cut = read_file(markdown(number), name, DocumentFacts(), ParseLimits())
+        document_id, passages = ids_of(markdown(number), list(cut.chunks))
         found[document_id] = passages
     for number in range(CACHED + LINKED):
         document = parse_web_page(fetched(number), ParseLimits(), today="2026-11-22")

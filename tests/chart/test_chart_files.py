@@ -186,15 +186,20 @@ def test_redis_takes_the_configuration_and_keeps_what_it_acknowledged(tmp_path: 
     command = redis_command(tmp_path, socket=tmp_path / "s.sock")
     text = (FILES / "redis.conf").read_text(encoding="utf-8")
     own = text.replace("port 6379", "port 0").replace("/data", f'"{tmp_path}"').replace("bind * -::*\n", "")
+    own = own.replace("/etc/redis-auth", str(tmp_path))
+    (tmp_path / "auth.conf").write_text("requirepass secret\n")
     config = tmp_path / "redis.conf"
     config.write_text(f'{own}\nunixsocket "{tmp_path}/s.sock"\n')
     import redis
 
     for asked in (None, "kept"):
-        process = subprocess.Popen([command[0], str(config), "--requirepass", "secret"], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen([command[0], str(config)], stdout=subprocess.DEVNULL)
         try:
-            client = redis.Redis(unix_socket_path=str(tmp_path / "s.sock"), password="secret", decode_responses=True)
+            path = str(tmp_path / "s.sock")
+            client = redis.Redis(unix_socket_path=path, password="secret", decode_responses=True)
             _until((tmp_path / "s.sock").exists)
+            with pytest.raises(redis.AuthenticationError):
+                redis.Redis(unix_socket_path=path).ping()
             assert client.get("k") == asked
             client.set("k", "kept")
             assert client.config_get("appendfsync")["appendfsync"] == "always"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 import yaml
+from helm_python.errors import HelmError
 from quelea_search.core.jobs import JobState
 from support.chart_render import (
     CHART,
@@ -64,3 +66,14 @@ def test_metrics_have_a_port_only_where_they_are_asked_for(monkeypatch: pytest.M
             if container["name"] == name and name in SHOWS:
                 assert ("metrics" in ports) is on
                 assert any(v.endswith("_METRICS_PORT") and told[v] == "9100" for v in told) is on
+
+
+def test_alerts_go_by_metrics_that_the_services_show_and_want_monitoring() -> None:
+    (rule,) = of_kind(render(MATRIX["everything on"]), "PrometheusRule")
+    assert rule["metadata"]["labels"]["release"] == "prometheus"
+    named_ones = set(re.findall(r"quelea_\w+", json.dumps([one["expr"] for one in rule["spec"]["groups"][0]["rules"]])))
+    assert named_ones == {"quelea_ready", "quelea_disk_short", "quelea_disk_free_bytes"}
+    assert named_ones <= samples_of("search").keys()
+    assert not of_kind(render(MATRIX["keda"]), "PrometheusRule")
+    with pytest.raises(HelmError, match=r"set monitoring\.enabled"):
+        render({"monitoring": {"rules": True}})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from itertools import product
 
@@ -12,6 +14,7 @@ from support.chart_render import (
     MATRIX,
     Object,
     containers,
+    named,
     of_kind,
     pods,
     render,
@@ -150,3 +153,33 @@ def test_small_fits_a_node_of_two_processors_and_eight_gibibytes(case: str) -> N
     assert memory + more_memory <= 7 * 2**30
     readme = " ".join((CHART / "README.md").read_text(encoding="utf-8").split())
     assert f"| `{case}` | {cpu:.2f} | {memory / 2**30:.1f} |" in readme
+
+
+@CASES
+def test_no_password_is_in_a_command_or_an_argument(case: str, release: str) -> None:
+    """Every process of a node may read another's arguments; a Secret reaches a process as a variable or a file."""
+    for name, pod in pods(render(MATRIX[case], release)):
+        for container in containers(pod):
+            secret = {v["name"] for v in container.get("env", []) if "secretKeyRef" in v.get("valueFrom", {})}
+            words = json.dumps([container.get("command"), container.get("args"), *_executed(container)])
+            assert not [one for one in secret if f"$({one})" in words or f"${{{one}}}" in words], (name, words)
+
+
+def _executed(container: Object) -> list[Object]:
+    return [container[kind]["exec"] for kind in container if kind.endswith("Probe") and "exec" in container[kind]]
+
+
+def test_redis_reads_its_password_from_the_secret() -> None:
+    things = render(MATRIX["small"])
+    secret = named(things, "Secret", "redis")["data"]
+    password, line = (base64.b64decode(secret[key]).decode() for key in ("password", "auth.conf"))
+    assert line == f"requirepass {password}\n" and len(password) == 40
+    spec = named(things, "StatefulSet", "redis")["spec"]["template"]["spec"]
+    (mount,) = [one for one in spec["containers"][0]["volumeMounts"] if one["name"] == "auth"]
+    config = named(things, "ConfigMap", "redis")["data"]["redis.conf"]
+    assert f"include {mount['mountPath']}/auth.conf" in config
+
+
+def test_pods_of_tests_go_when_they_have_passed() -> None:
+    for pod in of_kind(render(MATRIX["pods"]), "Pod"):
+        assert pod["metadata"]["annotations"]["helm.sh/hook-delete-policy"] == "before-hook-creation,hook-succeeded"

@@ -17,7 +17,7 @@ from support.chart_render import CHART, LONG_NAME, MATRIX, named, notes, of_kind
 VERSIONS = ("1.30", "1.34", "1.36")
 CRDS = {
     name: json.loads((Path(__file__).parent / f"{name}.schema.json").read_text(encoding="utf-8"))
-    for name in ("certificate", "issuer", "scaledobject", "servicemonitor")
+    for name in ("certificate", "issuer", "prometheusrule", "scaledobject", "servicemonitor")
 }
 
 

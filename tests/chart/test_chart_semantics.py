@@ -105,8 +105,8 @@ def test_every_reference_resolves(case: str, release: str) -> None:
             used |= {s["secretRef"]["name"] for s in container.get("envFrom", [])}
             for word in container.get("command", []):
                 if str(word).startswith("/etc/quelea/scripts/"):
-                    scripts = next(data for map_name, data in maps.items() if map_name.endswith("-scripts"))
-                    assert word.rsplit("/", 1)[1] in scripts
+                    (mount,) = [m for m in container["volumeMounts"] if m["mountPath"] == "/etc/quelea/scripts"]
+                    assert word.rsplit("/", 1)[1] in maps[own[mount["name"]]["configMap"]["name"]]
     used |= {t["secretName"] for r in of_kind(things, "Ingress") for t in r["spec"].get("tls", [])}
     assert used <= secrets.keys() | given
     assert given <= used, "named in the values, and used nowhere"

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from helm_python.chart import Chart
-from support.chart_render import CHART, MATRIX, Object, chart, merged, named, of_kind, render, workloads
+from support.chart_render import (
+    CHART,
+    MATRIX,
+    Object,
+    component,
+    merged,
+    named,
+    objects_in,
+    of_kind,
+    render,
+    render_again,
+    workloads,
+)
 
 WITHOUT_NAMESPACE = """Namespace ClusterRole ClusterRoleBinding PriorityClass RuntimeClass StorageClass
     ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding CustomResourceDefinition""".split()
@@ -47,7 +59,7 @@ def test_an_upgrade_changes_nothing_that_cannot_change(tmp_path: Any) -> None:
         {"services": {"qdrant": {"replicas": 3}, "redis": {"resources": {"limits": {"memory": "2Gi"}}}}},
     )
     rendered = Chart.load(str(new)).render(values=changed, name="demo", namespace="finance", is_upgrade=True)
-    after = [t for path, x in rendered.items() if not path.endswith("txt") for t in yaml.safe_load_all(x) if t]
+    after = [t for path, text in rendered.items() if not path.endswith("txt") for t in objects_in(text)]
     assert "9.9.9" in str(named(after, "Deployment", "gateway")["metadata"]["labels"])
     before = _immutable(render(MATRIX["small"]))
     there = _immutable(after)
@@ -77,11 +89,6 @@ def test_generated_secrets_stay_and_are_used() -> None:
         assert secret["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"
 
 
-def _named(case: str, release: str, namespace: str) -> list[Object]:
-    texts = chart().render(values=MATRIX[case], name=release, namespace=namespace)
-    return [t for path, text in texts.items() if not path.endswith("txt") for t in yaml.safe_load_all(text) if t]
-
-
 def _keys(things: list[Object], namespace: str) -> set[tuple[str, str, str]]:
     return {
         (
@@ -97,7 +104,7 @@ def _keys(things: list[Object], namespace: str) -> set[tuple[str, str, str]]:
 @pytest.mark.parametrize("other", [("desk", "finance"), ("demo", "research"), ("quelea", "finance")])
 def test_two_releases_live_in_one_cluster(case: str, other: tuple[str, str]) -> None:
     """Beside one another in a namespace, or under one name in two."""
-    one, two = _named(case, "demo", "finance"), _named(case, *other)
+    one, two = render(MATRIX[case]), render(MATRIX[case], *other)
     assert _keys(one, "finance") & _keys(two, other[1]) == set()
     if other[1] == "finance":
         pods = [t["spec"]["template"]["metadata"]["labels"] for t in workloads(two)]
@@ -109,7 +116,7 @@ def test_two_releases_live_in_one_cluster(case: str, other: tuple[str, str]) -> 
 
 def test_what_depends_on_the_installation_is_not_in_what_pods_are_made_of() -> None:
     """Two renderings of the same values give the same pods: an upgrade that changes nothing restarts nobody."""
-    first, second = _named("small", "demo", "finance"), _named("small", "demo", "finance")
+    first, second = render(MATRIX["small"]), render_again(MATRIX["small"])
     assert [t["spec"]["template"] for t in workloads(first)] == [t["spec"]["template"] for t in workloads(second)]
     # Without a cluster to look them up in, the Secrets differ: that they are kept is the templates' `lookup`.
     assert of_kind(first, "Secret") != of_kind(second, "Secret")
@@ -123,3 +130,32 @@ def test_every_generated_value_is_looked_up_first() -> None:
                 if "randAlphaNum" in line and "$key :=" not in line:
                     assert "| default (rand" in line, f"{path.name}: {line}"
             assert "lookup" in text, path.name
+
+
+def _templates(folder: Path, values: Object) -> dict[str, Any]:
+    return {component(t): t["spec"]["template"] for t in workloads(render(values, folder=folder))}
+
+
+@pytest.mark.parametrize(
+    ("changed", "case", "restarted"),
+    [
+        ("helm_test.py", "sandbox", set()),
+        ("worker_alive.py", "small", {"worker"}),
+        ("loop_alive.py", "everything on", {"beat"}),
+        ("qdrant.sh", "small", {"qdrant"}),
+        ("redis.conf", "small", {"redis"}),
+        ("redis_tls.conf", "small", set()),
+        ("redis_tls.conf", "cert-manager", {"redis"}),
+        ("relay.py", "sandbox", {"sandbox"}),
+        ("runner_files.py", "sandbox", {"sandbox"}),
+    ],
+)
+def test_a_file_restarts_who_reads_it_and_nobody_else(
+    tmp_path: Path, changed: str, case: str, restarted: set[str]
+) -> None:
+    new = tmp_path / "quelea"
+    shutil.copytree(CHART, new)
+    with (new / "files" / changed).open("a", encoding="utf-8") as file:
+        file.write("\n# changed\n")
+    before, after = _templates(CHART, MATRIX[case]), _templates(new, MATRIX[case])
+    assert {name for name in before if before[name] != after[name]} == restarted

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.chart_files import load_file, run_file
+from support.chart_render import MATRIX, merged, of_kind, render
 from support.stack import Stack
 
 
@@ -67,6 +68,52 @@ def test_helm_test_of_the_sandbox_wants_a_result_of_code(kind: str, printed: str
         server.shutdown()
     assert (done.returncode == 0) is passes, done.stderr
     assert polls == ["/v1/agent/runs/r1"] * 2
+
+
+@pytest.mark.parametrize(
+    ("says", "passes"),
+    [
+        ([(503, "The sandbox service is not ready yet."), (409, "No language model is configured, and …")], True),
+        ([(409, "The agent is off.")], False),
+        ([(200, "")], False),
+    ],
+)
+def test_helm_test_of_the_sandbox_without_a_model_waits_for_the_sandbox(
+    says: list[tuple[int, str]], passes: bool
+) -> None:
+    """The gateway asks the sandbox's health first: that it then wants a model says that containers start."""
+    seen: list[str] = []
+
+    class Gateway(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            status, message = says[len(seen)]
+            seen.append(self.path)
+            data = json.dumps({"error": {"message": message}} if message else {"id": "r1"}).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Gateway) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        done = run_file("helm_test", "sandbox", QUELEA_URL=f"http://127.0.0.1:{server.server_port}", QUELEA_KEY="k")
+        server.shutdown()
+    assert (done.returncode == 0) is passes, done.stderr
+    assert seen == ["/v1/agent/runs"] * len(says)
+
+
+def test_the_release_has_the_test_that_its_reader_allows() -> None:
+    def tests(values: Any) -> list[str]:
+        return [pod["spec"]["containers"][0]["command"][-1] for pod in of_kind(render(values), "Pod")]
+
+    assert tests(MATRIX["small"]) == ["ingest", "ask"]
+    assert tests(MATRIX["pods"]) == ["ingest", "ask", "sandbox"], "the extractive reader writes no code"
+    model = {"reader": {"endpoint": "http://engine:8000/v1", "model": "m"}}
+    assert tests(merged(MATRIX["pods"], model)) == ["ingest", "ask", "code"]
 
 
 class _Starting(http.server.BaseHTTPRequestHandler):

@@ -24,6 +24,7 @@ _SANDBOX = {"sandboxEngine": {"enabled": True}, "services": {"sandbox": {"enable
 _EVERYTHING: Object = {
     "commonLabels": {"team": "finance"},
     "logLevel": "debug",
+    "disk": {"minFreeBytes": "1000000000", "minFreeShare": "0.02"},
     "priorityClassName": "important",
     "image": {"registry": "registry.example:5000/quelea", "tag": "1.2.3", "pullSecrets": ["pull"]},
     "models": {"enabled": True},
@@ -40,6 +41,8 @@ _EVERYTHING: Object = {
         "enabled": True,
         "serviceMonitor": True,
         "labels": {"release": "prometheus"},
+        "rules": True,
+        "ruleLabels": {"release": "prometheus"},
         "namespaceLabels": {"name": "monitoring"},
     },
     "tracing": {
@@ -132,32 +135,44 @@ LONG_NAME = "a-release-with-the-longest-name-that-helm-takes-abcdef"[:53]
 
 
 @functools.cache
-def chart() -> Chart:
-    """The chart, loaded once."""
-    return Chart.load(str(CHART))
+def chart(folder: Path = CHART) -> Chart:
+    """The chart, or a copy of it with changes, loaded once."""
+    return Chart.load(str(folder))
 
 
 @functools.cache
-def _rendered(values: str, name: str) -> dict[str, str]:
-    return chart().render(values=json.loads(values), name=name, namespace="finance")
+def _rendered(values: str, name: str, namespace: str, folder: Path) -> dict[str, str]:
+    return chart(folder).render(values=json.loads(values), name=name, namespace=namespace)
 
 
 @functools.cache
-def _objects(values: str, name: str) -> list[Object]:
-    texts = [text for path, text in _rendered(values, name).items() if not path.endswith("NOTES.txt")]
-    return [thing for text in texts for thing in yaml.load_all(text, _Loader) if thing]
+def _objects(values: str, name: str, namespace: str, folder: Path) -> list[Object]:
+    texts = [
+        text for path, text in _rendered(values, name, namespace, folder).items() if not path.endswith("NOTES.txt")
+    ]
+    return [thing for text in texts for thing in objects_in(text)]
 
 
-def render(values: Object, name: str = "demo") -> list[Object]:
+def objects_in(text: str) -> list[Object]:
+    """What is in a rendered file."""
+    return [thing for thing in yaml.load_all(text, _Loader) if thing]
+
+
+def render(values: Object, name: str = "demo", namespace: str = "finance", folder: Path = CHART) -> list[Object]:
     """Every object but the notes, shared by all who ask: not to be changed. Raises HelmError as Helm does."""
-    return _objects(json.dumps(values, sort_keys=True), name)
+    return _objects(json.dumps(values, sort_keys=True), name, namespace, folder)
+
+
+def render_again(values: Object) -> list[Object]:
+    """The same, not remembered: another rendering has other random values."""
+    texts = chart().render(values=values, name="demo", namespace="finance")
+    return [thing for path, text in texts.items() if not path.endswith("txt") for thing in objects_in(text)]
 
 
 def notes(values: Object) -> str:
     """What `helm install` says at the end."""
-    return next(
-        t for path, t in _rendered(json.dumps(values, sort_keys=True), "demo").items() if path.endswith("NOTES.txt")
-    )
+    texts = _rendered(json.dumps(values, sort_keys=True), "demo", "finance", CHART)
+    return next(text for path, text in texts.items() if path.endswith("NOTES.txt"))
 
 
 def of_kind(things: list[Object], *kinds: str) -> list[Object]:

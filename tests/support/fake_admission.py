@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 
 import kubernetes_validate
@@ -34,6 +35,56 @@ def problems_of(pod: Object, namespace: str) -> list[str]:
                 problems.append(f"request of {resource}")
         volumes = {one["name"] for one in spec["volumes"]}
         problems += sorted({one["name"] for one in container["volumeMounts"]} ^ volumes)
+    return problems
+
+
+_LEFT_OUT_WHEN_FALSE = ("hostNetwork", "hostPID", "hostIPC")
+
+
+def defaulted(pod: Object, limit_range: Object | None = None) -> Object:
+    """A pod as a validating policy sees it: after the API server's defaults, and what its own plugins add.
+
+    Args:
+        pod: As it was sent.
+        limit_range: The one of its namespace: a maximum of containers becomes the limit of one that has none.
+    """
+    seen = copy.deepcopy(pod)
+    spec = seen["spec"]
+    for key in _LEFT_OUT_WHEN_FALSE:  # as they are stored
+        if spec.get(key) is False:
+            del spec[key]
+    spec.setdefault("serviceAccountName", "default")
+    spec.setdefault("serviceAccount", spec["serviceAccountName"])
+    spec.setdefault("schedulerName", "default-scheduler")
+    spec.setdefault("securityContext", {})
+    spec.setdefault("priority", 0)
+    spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    spec["tolerations"] = [*spec.get("tolerations", []), *(
+        {"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+        for what in ("not-ready", "unreachable")
+    )]  # fmt: skip
+    for container in spec["containers"]:
+        container.setdefault("terminationMessagePath", "/dev/termination-log")
+        container.setdefault("terminationMessagePolicy", "File")
+        container.setdefault("resources", {})
+        for rule in (limit_range or {"spec": {"limits": []}})["spec"]["limits"]:
+            if rule["type"] == "Container":
+                given = rule.get("max", {}) | rule.get("default", {})
+                container["resources"]["limits"] = given | container["resources"].get("limits", {})
+    return seen
+
+
+def over_limits(pod: Object, limit_range: Object) -> list[str]:
+    """What a LimitRange has against a pod: more than the maximum, or no limit where there is one."""
+    problems = []
+    for rule in limit_range["spec"]["limits"]:
+        for resource, most in rule.get("max", {}).items():
+            for container in pod["spec"]["containers"]:
+                limit = container.get("resources", {}).get("limits", {}).get(resource)
+                if limit is None:
+                    problems.append(f"maximum {resource} usage per {rule['type']} is {most}. No limit is specified")
+                elif quantity(limit) > quantity(most):
+                    problems.append(f"maximum {resource} usage per {rule['type']} is {most}, but limit is {limit}")
     return problems
 
 

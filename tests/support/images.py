@@ -120,8 +120,13 @@ class World:
         self._start_gateway(drain)
 
     def _start_redis(self) -> None:
-        config = {str(FILES / "redis.conf"): {"bind": "/etc/redis/redis.conf", "mode": "ro"}}
-        command = ["redis-server", "/etc/redis/redis.conf", "--requirepass", self._password]
+        auth = self._folder / "auth.conf"
+        auth.write_text(f"requirepass {self._password}\n")
+        config = {
+            str(FILES / "redis.conf"): {"bind": "/etc/redis/redis.conf", "mode": "ro"},
+            str(auth): {"bind": "/etc/redis-auth/auth.conf", "mode": "ro"},
+        }
+        command = ["redis-server", "/etc/redis/redis.conf"]
         told = {"REDISCLI_AUTH": self._password}
         self._create(
             "redis", "redis", command, environment=told, volumes=config, tmpfs={LOCKED_TMP: "", "/data": "uid=65532"}

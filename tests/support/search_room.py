@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import hashlib
 import time
@@ -25,7 +26,7 @@ from quelea_search.core.errors import Encrypted
 from quelea_search.core.model import Chunk, DocumentFacts, Line, Page, ParsedDocument
 from quelea_search.core.web import Fetched, Validators, WebDocument
 from quelea_search.core.web_errors import PageGone
-from quelea_search.file_parsing import ChunkedDocument
+from quelea_search.file_parsing import ReadDocument
 from quelea_search.ingest_job import run_job
 from quelea_search.page_review import Removals
 from quelea_search.reaper import Reaper
@@ -49,10 +50,35 @@ class Clock:
         return self.now
 
 
-class PlainParser:
-    """Form feeds end pages; a line is a passage."""
+class PlainReader:
+    """Form feeds end pages; a line is a passage; pages are those of a web."""
 
-    def parse(self, data: bytes, filename: str) -> ParsedDocument:
+    def __init__(self, web: PlainWeb | None = None) -> None:
+        self._web = web
+        self.slow = asyncio.Semaphore(0)
+        """What begins with "slow" is read when this is released."""
+        self.reading: list[str] = []
+        """Names of such files, in the order in which they were begun."""
+
+    async def read_page(self, page: Fetched, title: str, published: str) -> WebDocument:
+        assert self._web is not None
+        return self._web.read(page, title, published)
+
+    async def read_file(self, data: bytes, filename: str, given: DocumentFacts) -> ReadDocument:
+        if data.startswith(b"slow"):
+            self.reading.append(filename)
+            await self.slow.acquire()
+        return self.read(data, filename, given)
+
+    def read(self, data: bytes, filename: str, given: DocumentFacts) -> ReadDocument:
+        parsed = self.parse(data)
+        return ReadDocument(
+            [page.text for page in parsed.pages],
+            dataclasses.replace(given, title=given.title or filename),
+            self.chunks_of(parsed),
+        )
+
+    def parse(self, data: bytes) -> ParsedDocument:
         if data.startswith(b"locked"):
             raise Encrypted("The file wants a password; remove it and submit the file again.")
         if data.startswith(b"bug"):
@@ -60,18 +86,18 @@ class PlainParser:
         texts = data.decode().split("\f")
         return ParsedDocument(tuple(Page(text, (Line(0, len(text)),)) for text in texts), "text")
 
-    def chunk_document(self, parsed: ParsedDocument, filename: str, given: DocumentFacts) -> ChunkedDocument:
+    def chunks_of(self, parsed: ParsedDocument) -> list[Chunk]:
         chunks: list[Chunk] = []
         for number, page in enumerate(parsed.pages, start=1):
             at = 0
             for line in page.text.split("\n"):
                 chunks.append(Chunk(len(chunks), number, at, at + len(line), line))
                 at += len(line) + 1
-        return ChunkedDocument(dataclasses.replace(given, title=given.title or filename), chunks)
+        return chunks
 
 
 class PlainWeb:
-    """A web of a few texts; a page is read as PlainParser reads a file."""
+    """A web of a few texts; a page is read as PlainReader reads a file."""
 
     def __init__(self) -> None:
         self.pages: dict[str, bytes | Exception] = {}
@@ -105,15 +131,14 @@ class PlainWeb:
         )
 
     def read(self, page: Fetched, title: str, published: str) -> WebDocument:
-        reader = PlainParser()
-        parsed = reader.parse(page.data, "page.txt")
+        reader = PlainReader()
+        parsed = reader.parse(page.data)
         facts = DocumentFacts(title=title or "title of the page", published=published or "2026-11-01", language="en")
-        cut = reader.chunk_document(parsed, "page.txt", facts)
         return WebDocument(
             document_id=hashlib.sha256(page.data).hexdigest()[:32],
             filename="page.txt",
             parsed=parsed,
-            chunks=tuple(cut.chunks),
+            chunks=tuple(reader.chunks_of(parsed)),
             facts=facts,
             published_source="provider" if published else "page",
             kind="news" if b"news" in page.data else "page",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
@@ -36,28 +37,40 @@ def facts(
             help="Figures to list, by name: 'operating cash flow', capex, 归母净利润. Left out: a statement."
         ),
     ] = None,
-    statement: Annotated[Statement, typer.Option(help="Which statement to show.")] = Statement.INCOME,
+    statement: Annotated[Statement | None, typer.Option(help="Which statement to show; income if left out.")] = None,
     years: Annotated[int, typer.Option(help="How many years back.", min=1, max=20)] = 3,
     quarters: Annotated[bool, typer.Option("--quarters", help="Quarters instead of years.")] = False,
     parent: Annotated[bool, typer.Option("--parent", help="The parent company alone.")] = False,
+    doubtful: Annotated[
+        bool, typer.Option("--doubtful", help="Figures too that break an identity, or were restated.")
+    ] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    xlsx: Annotated[
+        Path | None,
+        typer.Option(help="Write a workbook: all statements, unless --statement names one.", dir_okay=False),
+    ] = None,
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,
 ) -> None:
     """Show a company's statement over the years, or single figures, each with the page that prints it."""
-    if as_csv and as_json:
-        raise CliError("--csv and --json exclude each other.", EXIT_USAGE)
-    params: Json = {"basis": "parent" if parent else "consolidated"}
+    if as_csv + as_json + bool(xlsx) > 1:
+        raise CliError("--csv, --xlsx and --json exclude one another.", EXIT_USAGE)
+    params: Json = {"basis": "parent" if parent else "consolidated", "doubtful": doubtful}
     if concept:
         path = "/v1/facts"
         params |= {"company": company, "concept": concept, "page_size": 1000}
     else:
         path = f"/v1/companies/{quote(company, safe='')}/statements"
-        params |= {"statement": statement.value, "years": years, "period": "quarterly" if quarters else "annual"}
+        params |= {"years": years, "period": "quarterly" if quarters else "annual"}
+        params |= {"statement": statement.value} if statement else {}
     with connect(url, api_key) as gateway:
         if as_csv:
             typer.echo(gateway.text("GET", path, params=params | {"format": "csv"}), nl=False)
+            return
+        if xlsx:
+            xlsx.write_bytes(gateway.download(path, params=params | {"format": "xlsx"}))
+            say(consoles()[0], f"Written to {xlsx}.")
             return
         answer = gateway.request("GET", path, params=params)
     if as_json:

@@ -93,7 +93,8 @@ def list_categories(url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJso
 def mcp(url: Url = DEFAULT_URL, api_key: ApiKey = "") -> None:
     """Serve Quelea to another agent as an MCP server over standard input and output.
 
-    Its tools are search_tools, tool_details, ask and execute_python; a gateway answers them under /mcp as well.
+    Its tools are ask, list_companies, get_statement, find_figures, search_tools, tool_details and execute_python; a
+    gateway answers them under /mcp as well.
     """
     command = [sys.executable, "-m", "quelea_gateway.mcp", "--url", url]
     environment = {**os.environ, "QUELEA_API_KEY": api_key}  # not as an argument: those are seen by everybody

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Literal
 
 FigureVerdict = Literal["supported", "derived", "contradicted", "not_found"]
@@ -64,7 +65,7 @@ class Period:
     ends: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Figure:
     """A figure of a text: text[start:end] in code points.
 
@@ -78,6 +79,8 @@ class Figure:
         about: Approximate by its own words ("about", 约): half a unit of its last digit that is not 0 may be missing.
         bound: 1 when its words call it the least ("more than", 逾), -1 the most ("nearly", 不足).
         period: Set for times, and number is 0 then.
+
+    What is worked out of them is kept: every fact is set against many figures.
     """
 
     text: str
@@ -94,27 +97,27 @@ class Figure:
     bound: int = 0
     period: Period | None = None
 
-    @property
+    @cached_property
     def size(self) -> Decimal:
         """The number with its scale word, without its sign."""
         return self.number * (self.scale or ONE)
 
-    @property
+    @cached_property
     def value(self) -> Decimal:
         """The number with its scale word and its sign."""
         return -self.size if self.negative else self.size
 
-    @property
+    @cached_property
     def is_in_digits(self) -> bool:
         """It is no "half", no "doubled"."""
         return any(c.isdigit() for c in self.text)
 
-    @property
+    @cached_property
     def tolerance(self) -> Decimal:
         """By how much a value may differ that this figure is a rounding of."""
         return self.step * (self.scale or ONE) / 2
 
-    @property
+    @cached_property
     def digits(self) -> int:
         """Significant digits: how little luck there is in finding it. Zeros that end a whole number are none; a part in
         words, "two thirds", has two at most.

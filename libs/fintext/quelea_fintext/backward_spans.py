@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.period_words import FISCAL, HAN_MONTH, HAN_NTH, MONTH, NTH_OR_DIGIT, QUARTERS, YEAR, month_number
 
 _POINT = (
@@ -18,11 +19,7 @@ _SPAN = re.compile(
     rf"(?:\b(?:to|through|until|till|and)\b|[至到])\s{{0,3}}{_POINT.replace('{n}', '2')}",
     re.IGNORECASE,
 )
-_COMPARES = re.compile(
-    r"\b(?:gr[eo]w\w*|chang\w+|increas\w+|decreas\w+|declin\w+|r[io]se|fell|fall\w*|drop\w*|compar\w+|differ\w+|mov\w+|went"
-    r"|back|improv\w+|better|worse|higher|lower|than|gap|shift\w*|trend\w*|develop\w*|evol\w+)\b|[增升涨跌降减]|变化|变动|比|差|走势|趋势",
-    re.IGNORECASE,
-)
+_COMPARES = re.compile(LANGUAGES.alternatives("time.compares"), re.IGNORECASE)
 """Two times that are compared may be named in either order."""
 
 

@@ -10,17 +10,18 @@ from dataclasses import dataclass
 from datetime import date
 
 from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.text import lower
 
 MONTHS = LANGUAGES.months()
 """Names and short forms of the months, lower case, to their numbers."""
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATE = re.compile(
-    rf"(?<![A-Za-z])(?P<m1>{_MONTH})\.?\s{{1,8}}(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s{{0,8}},?\s{{1,8}}(?P<y1>(?:19|20)\d\d)"
+    rf"(?<![a-z])(?P<m1>{_MONTH})\.?\s{{1,8}}(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s{{0,8}},?\s{{1,8}}(?P<y1>(?:19|20)\d\d)"
     rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s{{1,8}}(?P<m2>{_MONTH})\.?,?\s{{1,8}}(?P<y2>(?:19|20)\d\d)"
     r"|(?P<y3>(?:19|20)\d\d)\s{0,8}+年\s{0,8}+(?P<m3>\d{1,2})\s{0,8}+月\s{0,8}+(?P<d3>\d{1,2})\s{0,8}+日"
-    r"|(?<!\d)(?P<y4>(?:19|20)\d\d)[-/.](?P<m4>\d{1,2})[-/.](?P<d4>\d{1,2})(?!\d)",
-    re.IGNORECASE,
+    r"|(?<!\d)(?P<y4>(?:19|20)\d\d)[-/.](?P<m4>\d{1,2})[-/.](?P<d4>\d{1,2})(?!\d)"
 )
+"""Of text in lower case."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ class FoundDate:
 
 def find_dates(text: str) -> Iterator[FoundDate]:
     """Every complete date: July 1, 2023 · 1 July 2023 · 2023年7月1日 · 2023-07-01 · 2023/7/1."""
-    for match in _DATE.finditer(text):
+    for match in _DATE.finditer(lower(text)):
         for n in "1234":
             if match[f"y{n}"]:
                 month = match[f"m{n}"]
-                number = MONTHS[month.lower()] if month[0].isalpha() else int(month)
+                number = MONTHS[month] if month[0].isalpha() else int(month)
                 with contextlib.suppress(ValueError):  # February 30: not a date, so not found
                     yield FoundDate(date(int(match[f"y{n}"]), number, int(match[f"d{n}"])), *match.span())
                 break

@@ -1,7 +1,7 @@
 """Languages as folders of data: what finance calls things in each. A folder more is a language more.
 
 A folder holds TOML files and `companies.txt`; docs/howto/add-a-language.md names what is in them. A key is the file's
-name and the path in it: "numbers.approximations". Names of months and currencies and the words of large numbers come
+name and the path in it: "numbers.scales". Names of months and currencies and the words of large numbers come
 from Unicode's locale data (babel) under the folder's name.
 """
 

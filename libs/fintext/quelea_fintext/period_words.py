@@ -1,4 +1,4 @@
-"""Words for periods, in English and Chinese: the one table of everyone who reads them, and the plain way to say them.
+"""Words for periods, from the languages' data: the one table of everyone who reads them, and the plain way to say them.
 
 What a reader of periods makes of these words is its own business: which filing, which column, whether there is any.
 """
@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from quelea_fintext.dates import MONTHS
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.numerals import chinese
 
 YEAR = r"(?:19|20)\d\d"
 """Pattern of a year that a report may be about."""
-FISCAL = r"FY|fiscal(?:\s{1,3}year)?|calendar(?:\s{1,3}year)?"
+FISCAL: str = LANGUAGES.of("periods.year_before")["en"]
 """Pattern of what stands before a year and says whose it is."""
-HAN_YEAR = "财年|财政年度|年度?"
+HAN_YEAR: str = LANGUAGES.of("periods.year_after")["zh"]
 """Pattern of what stands after the digits of a year in Chinese."""
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 """Pattern of a month's name or short form; lower case."""
@@ -29,41 +30,21 @@ NTH_OR_DIGIT = f"{NTH}|1st|2nd|3rd|4th"
 """The same with short forms."""
 HAN_NTH = "[一二三四1-4]"
 """Pattern of the same in Chinese."""
-_NTH = ("first 1st 一 1", "second 2nd 二 2", "third 3rd 三 3", "fourth 4th final 四 4")
-QUARTERS = {word: n for n, words in enumerate(_NTH, start=1) for word in words.split()}
+QUARTERS: dict[str, int] = {**LANGUAGES.table("periods.ordinals"), **{str(n): n for n in range(1, 5)}}
 """Which quarter of four a word or digit means."""
-MONTHS_LONG = {word: n for n, words in ((3, "three 三 3"), (6, "six 六 6"), (9, "nine 九 9"), (12, "twelve 十二 12"))
-               for word in words.split()}  # fmt: skip
+MONTHS_LONG: dict[str, int] = {**LANGUAGES.table("time.months_long"), "3": 3, "6": 6, "9": 9, "12": 12}
 """The spans, in months, that reports have columns of."""
-UNITS = {"day": "day", "week": "week", "month": "month", "quarter": "quarter", "year": "year", "天": "day", "日": "day",
-         "周": "week", "星期": "week", "月": "month", "个月": "month", "季度": "quarter", "个季度": "quarter",
-         "年": "year"}  # fmt: skip
+UNITS: dict[str, str] = LANGUAGES.table("time.units")
 """What periods are counted in."""
-RELATIVE = {
-    "year to date": r"\b(?:year[\s-]to[\s-]date|ytd|this\s+year\s+so\s+far|so\s+far\s+this\s+year(?:\s+so\s+far)?)\b"
-    "|年初(?:至今|到现在|以来)|今年(?:以来|至今|迄今)|本年累计",
-    "yesterday": r"\byesterday\b|昨[天日]",
-    "last week": r"\blast\s+week\b|上个?(?:周|星期)",
-    "last month": r"\blast\s+month\b|上个?月(?!底|末)",
-    "this month": r"\bthis\s+month\b|(?:本|这个)月",
-    "last quarter": r"\b(?:last|past)\s+quarter\b|上(?:一?个)?季度|上季(?!度)",
-    "quarter before last": r"\b(?:the\s+)?quarter\s+before\s+last\b|上上个?季度?",
-    "last fiscal year": r"\b(?:last|past|previous|prior)\s+(?:fiscal|financial)\s+year\b|上个?财年|上一个?财年",
-    "last year": r"\blast\s+year\b|\b(?:a|one)\s+year\s+ago\b|去年",
-    "this year": r"\bthis\s+year\b|今年",
-    "year before last": r"\b(?:the\s+)?year\s+before\s+last\b|(?<!大)(?<!\d)前年",
-}
+RELATIVE = {name: LANGUAGES.alternatives(f"time.relative.{name}") for name in LANGUAGES.of("time.relative")["en"]}
 """Patterns of what names a period by its distance from the day of the text."""
-FLOWS = r"revenues?|sales|earn(?:ed|ings)?|income|profits?|margins?|EPS|results|loss(?:es)?"
-HAN_FLOWS = "营收|收入|利润|净利|业绩|毛利|亏损|盈利|每股|销售|销量|费用|成本"
-"""Patterns of what every report counts over a span of time, and not on a day; who asks for them asks for a period."""
-ENDS = r"(?:\b(?:ended|ending|as\s+of|as\s+at|at|end\s+of|through|quarter\s+of)|截至|截止)"
+FLOWS = rf"\b(?:{LANGUAGES.of('time.flows')['en']})\b|{LANGUAGES.of('time.flows')['zh']}"
+"""Pattern of what every report counts over a span of time, and not on a day; who asks for it asks for a period."""
+ENDS = rf"(?:{LANGUAGES.alternatives('time.ends')})"
 """Pattern of words before a day or month that ends a period."""
-SPANS = (
-    r"(?:\b(?:from|between|since|until|till|through|by|after|before|to|and|due|maturing)|自|从|至|到|和|与|[-–—~～])"
-)
+SPANS = rf"(?:{LANGUAGES.alternatives('time.spans')}|[-–—~～])"
 """Pattern of words before a day or month that begins, ends or bounds a longer time."""
-HAN_GOES_ON = "[-–—~～至到和与]|以[来后前]|之[后前]|[初底末]"
+HAN_GOES_ON: str = LANGUAGES.of("time.goes_on")["zh"]
 """Pattern of what makes the month before it a bound of a longer time."""
 TO_DATE = -1
 """Months of a question for the year to date: the longest span that a table has."""

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.period_words import (
     ENDS,
-    FISCAL,
     FLOWS,
-    HAN_FLOWS,
     HAN_GOES_ON,
-    HAN_NTH,
-    NTH,
     RELATIVE,
     SPANS,
     YEAR,
@@ -27,11 +24,7 @@ from quelea_fintext.period_words import (
     usual,
 )
 
-_FLOW = re.compile(
-    rf"\b(?:{FLOWS}|spent|spend(?:ing)?|cash\s+flows?|expenses?|costs?|shipments?|deliver(?:ies|ed))\b"
-    rf"|{HAN_FLOWS}|现金流|出货|交付",
-    re.IGNORECASE,
-)
+_FLOW = re.compile(rf"{FLOWS}|{LANGUAGES.alternatives('time.spent')}", re.IGNORECASE)
 """What is counted over a span of time. Cash and debt are of a day."""
 _ENDS = re.compile(rf"(?:{ENDS}|{SPANS})(?:\s+the)?[\s:：]*$", re.IGNORECASE)
 _GOES_ON = re.compile(
@@ -53,32 +46,11 @@ _WEEK = re.compile(
     rf"|(?P<last>{RELATIVE['last week']})",
     re.IGNORECASE,
 )
-_NAMED_ALONE = re.compile(
-    rf"\b(?:spring|summer|autumn|winter|fall(?=\s{{1,8}}(?:of\s{{1,8}})?{YEAR}))\s{{1,8}}(?:of\s{{1,8}})?{YEAR}\b"
-    rf"|(?<!\d){YEAR}\s{{0,8}}+年?\s{{0,8}}+的?[春夏秋冬][季天]"
-    rf"|(?:农历|阴历|旧历)[^，。？?的]{{0,12}}|(?:正|腊|冬)月(?!饼)|闰[一二三四五六七八九十正冬腊]+月|\blunar\s{{1,8}}(?:month|year)\w*"
-    rf"|\b(?:first|second)\s{{1,8}}half\s{{1,8}}of\s{{1,8}}(?:the\s{{1,8}})?(?:Q[1-4]|(?:{NTH})\s{{1,8}}quarter)\b[^?.]{{0,12}}"
-    r"|\bhalf[- ]quarters?\b|\bquarter[\s-]+and[\s-]+a[\s-]+half\b"
-    rf"|(?:{YEAR}\s{{0,8}}+年?)?\s{{0,8}}+第?{HAN_NTH}季度的?[前后上下]半(?:段|期|部分)?"
-    r"|[上中下]旬|\b(?:\w+\s{1,8})?trimester\b"
-    rf"|\b(?:early|mid|late)[\s-]{YEAR}\b|(?<!\d){YEAR}\s{{0,8}}+年[初末底]"
-    r"|\b(?:Black\s{1,8}Friday|Cyber\s{1,8}Monday|Christmas|Thanksgiving|Easter|Halloween|Singles['’]?\s{1,8}Day|Prime\s{1,8}Day|Diwali)\b"
-    r"|春节|国庆|中秋|端午|元旦|清明节?|圣诞节?|黄金周|双(?:十[一二]|1[12])",
-    re.IGNORECASE,
-)
+_NAMED_ALONE = re.compile(LANGUAGES.alternatives("time.no_report"), re.IGNORECASE)
 """Kinds of periods that reports do not have; no dates are made of them."""
 _VAGUE = re.compile(r"^(?:early|mid|late)|年[初末底]$", re.IGNORECASE)
-_WHOLE_YEAR = re.compile(
-    rf"\b(?:{FISCAL}|(?:in|for|during|of)(?:\s+the)?(?:\s+year)?)\s*{YEAR}\b(?!\s*(?:[-–—]|to\b|through\b))"
-    rf"|\b(?:annual|full[- ]year)\b|\blast\s+(?:fiscal\s+)?year\b(?!['’-])"
-    rf"|(?<!\d){YEAR}\s*(?:财年|年度?)(?![\s的]*(?:第|[上下]半|初|底|末|以|前|至|到|\d))|(?:去年|前年)(?!同期|底|末|初)|全年",
-    re.IGNORECASE,
-)
-_PART_OF_YEAR = re.compile(
-    r"\b(?:quarter\w*|half|halves|months?|weeks?|10-?Qs?|Q[1-4]|[1-4]Q|H[12]|year[\s-]to[\s-]date|YTD|over\s+time|trend\w*|than|compar\w+|same|corresponding)\b"
-    r"|季|半年|月|至今|以来|趋势|同期|比|较",
-    re.IGNORECASE,
-)
+_WHOLE_YEAR = re.compile(LANGUAGES.alternatives("time.whole_year"), re.IGNORECASE)
+_PART_OF_YEAR = re.compile(LANGUAGES.alternatives("time.part_of_year"), re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,12 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower()
 
 
+def lower(text: str) -> str:
+    """In lower case, as long as before: patterns for such text take a third of the time of those that ignore case."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
+
+
 def language_of(text: str) -> str:
     """ "zh" when a tenth of the letters are Chinese, else "en"; an English question with a Chinese name is "en"."""
     sample = text[:20_000]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import date
 
 from quelea_fintext.dates import parse_iso
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.no_such_periods import narrow, no_such_periods
 from quelea_fintext.numerals import chinese
 from quelea_fintext.period_words import (
     FISCAL,
     FLOWS,
-    HAN_FLOWS,
     HAN_NTH,
     HAN_YEAR,
     NTH,
@@ -37,7 +37,7 @@ _FAR_YEAR = re.compile(
     re.IGNORECASE,
 )
 """Years of which no report can be: of three centuries ago, or hence."""
-_FINANCE = re.compile(rf"\b(?:{FLOWS}|cash|dividends?|guidance)\b|{HAN_FLOWS}|现金|财报", re.IGNORECASE)
+_FINANCE = re.compile(rf"{FLOWS}|{LANGUAGES.alternatives('time.finance')}", re.IGNORECASE)
 """With it Q5 is meant for a quarter; without, it may be a car or a question's number."""
 _FUTURE_QUARTER = re.compile(
     rf"(?<![\w-])(?:Q(?P<q1>[1-4])|(?P<o>{NTH})\s{{1,8}}(?:fiscal\s{{1,8}})?quarter)[\s,]*(?:of\s{{1,8}})?(?:the\s{{1,8}})?"
@@ -47,23 +47,15 @@ _FUTURE_QUARTER = re.compile(
 )
 _FUTURE_YEAR = re.compile(
     r"(?:\b(?:FY|fiscal(?:\s+year)?)\s*'?(?P<f>20\d\d|\d\d)\b)"
-    rf"|\b(?P<m>20\d\d)(?:'s)?\s+(?:(?:annual|gross|operating|net|total|free|capital)\s+)?(?:{FLOWS}"
+    rf"|\b(?P<m>20\d\d)(?:'s)?\s+(?:(?:annual|gross|operating|net|total|free|capital)\s+)?(?:{LANGUAGES.of('time.flows')['en']}"
     r"|cash|expenses|dividends?|capex|R&D)\b"
     r"|(?:\bH[12]|\b(?:first|second)\s+half)\s*(?:of\s+)?(?:the\s+)?(?:FY|fiscal(?:\s+year)?\s*)?(?P<h>20\d\d)\b"
     r"|\b(?:in|for|during|of)\s+(?:the\s+year\s+)?(?P<y>20\d\d)\b(?=\s*[?.!,]|\s*$|\s+(?:compared|and|versus|vs)\b)"
     r"|(?<!\d)(?P<z>20\d\d)\s*(?:财年|财政年度|年度?(?!\d|到期|目标|\s*\d+\s*月))",
     re.IGNORECASE,
 )
-_NEXT = re.compile(
-    r"\b(?:next|the\s+coming|the\s+following)\s+(?:fiscal\s+)?(?:year|quarter|month)(?!\s+after)\b|明年|后年|下(?:个|一个?)?(?:季度|财年|月(?!份?牌))",
-    re.IGNORECASE,
-)
-_AHEAD = re.compile(
-    r"\b(?:due|matur\w+|expir\w+|notes?|bonds?|debentures?|leases?|options?|until|through|target\w*|goals?|forecasts?|expect\w*|guid\w+"
-    r"|outlook|plan(?:s|ned)?|project\w*|estimat\w*|commit\w+|obligations?|payable|scheduled|predict\w*|anticipat\w*)\b"
-    r"|到期|目标|债|票据|租赁|期权|预计|预期|预测|指引|展望|计划|规划|承诺",
-    re.IGNORECASE,
-)
+_NEXT = re.compile(LANGUAGES.alternatives("time.next"), re.IGNORECASE)
+_AHEAD = re.compile(LANGUAGES.alternatives("time.ahead"), re.IGNORECASE)
 """What lies ahead may be asked for: a forecast, or what falls due."""
 _HAN_YEAR = re.compile(r"[一二][〇零一二三四五六七八九]{3}(?=年|财年)")
 _HAN_DAY = re.compile(r"([一二三四五六七八九十]{1,2})月([一二三四五六七八九十]{1,3})(?=[日号])")

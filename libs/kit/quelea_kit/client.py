@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import time
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Iterator
 from typing import Any, TypeVar
 
@@ -13,10 +14,10 @@ from opentelemetry.instrumentation.grpc import aio_client_interceptors
 
 from quelea_kit import stack_secret, tls
 from quelea_kit.renewing_channel import RenewingChannel
-from quelea_kit.rpc_tracing import PassingChannel
+from quelea_kit.rpc_tracing import ForwardingChannel, PassingChannel
 from quelea_kit.stack_secret import SecretChannel
 from quelea_kit.tracing import is_collected
-from quelea_kit.wire_errors import from_rpc_error
+from quelea_kit.wire_errors import from_rpc_error, is_from_server
 
 T = TypeVar("T")
 
@@ -26,6 +27,8 @@ _TRIES = 4
 _MOST_RECONNECT_MS = 300
 # A pod that came back elsewhere has another address: names are asked again after a second, not after half a minute.
 _RESOLVE_AGAIN_MS = 1000
+_AWAY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+_ASK_AGAIN_SECONDS = 0.2
 
 
 def channel(
@@ -33,6 +36,7 @@ def channel(
     service: str,
     *,
     idempotent: list[str] | None = None,
+    wait_seconds: float = 0.0,
     max_message_bytes: int = 64 * 1024 * 1024,
     folder: tls.Folder | None = None,
 ) -> grpc.aio.Channel:
@@ -47,6 +51,7 @@ def channel(
         idempotent: Methods that are sent again (four tries in all) when the server is UNAVAILABLE, or dropped the call
             unanswered because it was leaving; a stream only before its first message, and nothing where the server
             said when to come back.
+        wait_seconds: Unary methods of `idempotent` wait so long for a server that is away, within their own deadline.
         max_message_bytes: Largest message either way.
         folder: Whose certificate it shows; None: that of QUELEA_TLS_DIR, and none where that is not set.
 
@@ -66,7 +71,7 @@ def channel(
                     "backoffMultiplier": 2,
                     # A call that reaches a server in the moment when it is told to end comes back as CANCELLED from the
                     # library, never seen by our code. What the caller cancels is not tried again, whatever stands here.
-                    "retryableStatusCodes": ["UNAVAILABLE", "CANCELLED"],
+                    "retryableStatusCodes": [code.name for code in _AWAY],
                 },
             }
         ]
@@ -100,7 +105,56 @@ def channel(
         made = grpc.aio.insecure_channel(target, options=options, interceptors=interceptors())
         if secret := stack_secret.from_environment():
             made = SecretChannel(made, secret)
-    return made if is_collected() else PassingChannel(made)
+    if not is_collected():
+        made = PassingChannel(made)
+    return (
+        _WaitingChannel(made, {f"/{service}/{name}" for name in idempotent or []}, wait_seconds)
+        if wait_seconds
+        else made
+    )
+
+
+class _WaitingChannel(ForwardingChannel):
+    """Holds calls back while no server is there, as in the restart of one that cannot have a second beside it.
+
+    gRPC's own waiting (wait_for_ready) ends at once where the name has no address, as that of a headless Service
+    without a ready pod, and knows no other end than the call's deadline.
+
+    Args:
+        channel: Where the calls go.
+        methods: Paths of those that wait; a method that streams does not.
+        seconds: How long they wait.
+    """
+
+    def __init__(self, channel: grpc.aio.Channel, methods: set[str], seconds: float) -> None:
+        self._channel = channel
+        self._methods = methods
+        self._seconds = seconds
+
+    def now(self) -> grpc.aio.Channel:
+        """The channel."""
+        return self._channel
+
+    def method(self, kind: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """The channel's method, tried again and again for as long as nobody is there."""
+        inner = getattr(self._channel, kind)(*args, **named)
+        if kind != "unary_unary" or args[0] not in self._methods:
+            return inner
+
+        async def call(request: Any, *, timeout: float | None = None, **options: Any) -> Any:  # noqa: ASYNC109  # gRPC's name
+            began, left = time.monotonic(), timeout
+            while True:
+                try:
+                    return await inner(request, timeout=left, **options)
+                except grpc.RpcError as error:
+                    passed = time.monotonic() - began + _ASK_AGAIN_SECONDS
+                    left = None if timeout is None else timeout - passed
+                    over = passed > self._seconds or (left is not None and left <= 0)
+                    if over or error.code() not in _AWAY or is_from_server(error):
+                        raise
+                await asyncio.sleep(_ASK_AGAIN_SECONDS)
+
+        return call
 
 
 async def _to_the_end(call: Any) -> Any:

@@ -55,6 +55,11 @@ def from_rpc_error(error: grpc.RpcError) -> QueleaError:
     return error_class(reason, code.name)(message, details=details, retry_after=retry_after)
 
 
+def is_from_server(error: grpc.RpcError) -> bool:
+    """Whether one of our servers said so, and not this end of the wire that reached none."""
+    return _status_of(error) is not None
+
+
 _CONNECTING = re.compile(r"last error: \w+: (?:ipv[46]|unix):(?P<peer>\S+): (?P<why>.*)", re.DOTALL)
 _REFUSED = re.compile(r"CERTIFICATE_VERIFY_FAILED: ([^:]+)")
 _WHERE = "QUELEA_TLS_DIR is the folder of certificates at both ends."

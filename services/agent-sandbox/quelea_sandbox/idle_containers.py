@@ -32,6 +32,9 @@ class ShapeState:
         self.idle: deque[Keeper] = deque()
         self.starting = 0
         self.backoff = Backoff()
+        self.proven = False
+        """Whether a container of it has started once."""
+
         self.why = ""
         """Why the last start failed."""
 
@@ -82,6 +85,21 @@ class IdleContainers:
     def was_asked(self) -> bool:
         """Whether the engine was asked at least once."""
         return self._engine.was_asked
+
+    @property
+    def unproven(self) -> str:
+        """What must still be shown before the service may call itself ready; empty when all has been.
+
+        An engine that answers and has the image says nothing of whether a container starts: a quota, an admission
+        policy, a missing RuntimeClass or mount refuse it only then.
+        """
+        lines = [self.shapes[shape] for shape in self.warm]
+        missing = [state for state in lines if not state.proven]
+        if not missing:
+            return ""
+        last = next((state.why for state in missing if state.why), "")
+        many = f" ({len(lines) - len(missing)} of {len(lines)} kinds have)" if len(lines) > 1 else ""
+        return f"no container has started yet{many}" + (f"; the last try: {last}" if last else "")
 
     @property
     def ready(self) -> int:
@@ -184,6 +202,7 @@ class IdleContainers:
             metrics.START_SECONDS.observe(seconds)
             self._loaded_bytes = max(self._loaded_bytes, keeper.loaded_bytes)
             state.backoff.worked()
+            state.proven, state.why = True, ""
             if self._closed:
                 self.destroy(keeper)
             else:

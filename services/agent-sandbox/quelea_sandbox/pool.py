@@ -64,11 +64,17 @@ class Pool:
         self._upkeep = asyncio.create_task(self._keep_up())
 
     async def ready(self) -> None:
-        """Whether containers can be had.
+        """What health says: a container of each kind that is kept warm has started, and more can be had.
 
         Raises:
-            Unavailable: The engine is unusable; says why.
+            Unavailable: None has started yet, or the engine is unusable; says why.
         """
+        self._check_usable()
+        if self._idle.unproven:
+            raise Unavailable(f"The sandbox is starting: {self._idle.unproven}.", retry_after=2.0)
+
+    def _check_usable(self) -> None:
+        """Whether it is worth while to wait for a container; before the first has started it is."""
         if self._closed:
             raise Unavailable("The sandbox is shutting down.", retry_after=2.0)
         if self.down:
@@ -104,7 +110,7 @@ class Pool:
             Overloaded: The queue is full, or the wait was too long.
             Unavailable: The engine is unusable.
         """
-        await self.ready()
+        self._check_usable()
         self._idle.state(shape).demand.arrived(time.monotonic())
         waiter = Waiter(shape, asyncio.get_running_loop().create_future())
         self._queue(tenant, waiter)
@@ -118,7 +124,7 @@ class Pool:
                 raise Cancelled("Cancelled while waiting for a container.")
             if not waiter.answer.done():
                 metrics.REFUSED.labels("wait").inc()
-                await self.ready()
+                self._check_usable()
                 raise Overloaded(
                     f"No container became free within {self._limits.queue_seconds:g} s; try again later.",
                     retry_after=self._retry_after(),
@@ -208,7 +214,9 @@ class Pool:
                 idle.begin(shape)
         for shape in idle.warm:
             state = idle.state(shape)
-            target = max(idle.target(state, now), 1 if state.backoff.failures else 0) + wanted.get(shape, 0)
+            # A try where none has worked yet, or lately, even if nothing is to be kept warm: health goes by it.
+            least = 0 if shape in wanted or (state.proven and not state.backoff.failures) else 1
+            target = max(idle.target(state, now), least) + wanted.get(shape, 0)
             while len(state.idle) + state.starting < target and idle.may_start(state, now) and self._room() > 0:
                 idle.begin(shape)
 

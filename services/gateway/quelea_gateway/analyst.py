@@ -28,6 +28,7 @@ from quelea_gateway.core.agent.work import Ports, Rules
 from quelea_gateway.core.ports import Checker
 from quelea_gateway.metrics import observe_run
 from quelea_gateway.settings import Settings
+from quelea_gateway.statement_reader import StatementReader
 
 OFF = (
     "This deployment has no agent: it needs a sandbox and a language model. Install a Docker engine, run `make tools "
@@ -135,6 +136,7 @@ def build_analyst(
         web=search,
         trajectories=TrajectoryFolder(settings.trajectories) if settings.trajectories else None,
         checks=checker,
+        statements=StatementReader(retriever),
     )
     rules = Rules(
         repairs=settings.agent_repairs,

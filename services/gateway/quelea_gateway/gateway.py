@@ -38,6 +38,7 @@ from quelea_gateway.core.verifier import VerifyingChecker
 from quelea_gateway.core.web_route import WebLimits, WebRoute
 from quelea_gateway.metrics import observe_kept
 from quelea_gateway.settings import Settings
+from quelea_gateway.statement_reader import StatementReader
 from quelea_gateway.toolkit import Toolkit, build_toolkit
 
 _FRESH_SECONDS = 1.0
@@ -79,6 +80,11 @@ class Gateway:
         caller = Caller(self.access, given if isinstance(given, str) else None)
         with self.limiter.call(caller.name):
             yield caller
+
+    @property
+    def statements(self) -> StatementReader:
+        """Figures of statements as data."""
+        return StatementReader(self.retriever)
 
     async def dependencies(self) -> dict[str, str]:
         """What is wrong with each service, empty where nothing is; at most a second old."""
@@ -141,6 +147,7 @@ def build(settings: Settings) -> Gateway:
         search_seconds=settings.retrieve_seconds,
         rank_seconds=settings.rank_seconds,
         call_seconds=settings.call_seconds,
+        wait_seconds=settings.retriever_wait_seconds,
     )
     search = SearchClient(settings.search, call_seconds=settings.call_seconds, upload_seconds=settings.upload_seconds)
     reporter = UsefulPageReporter(

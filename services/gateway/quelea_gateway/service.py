@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import asdict
 
 import grpc
 from quelea.common.v1 import common_pb2
@@ -11,15 +12,18 @@ from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
 from quelea.retriever.v1 import retriever_pb2
 from quelea.search.v1 import search_pb2
 from quelea_kit.errors import InvalidInput, TooLarge
+from quelea_kit.paging import check_page_size, page_of
 
 from quelea_gateway.adapters.retriever import filters_from_wire, reading_to_wire
 from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.model import Answer, Citation, Delta, Question, Standalone, Started, Turn, Verdict, WebTrace
 from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.core.statement_grid import DEFAULT_YEARS, GridLine, StatementQuery
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
+from quelea_gateway.statement_reader import past_day, stated
 
 SERVICE = "quelea.gateway.v1.GatewayService"
 _SEARCH_K = 10
@@ -105,6 +109,20 @@ def _event(item: Started | Delta | Grounding | Answer) -> gateway_pb2.AskRespons
         return gateway_pb2.AskResponse(started=started)
     observe_answer(item)
     return gateway_pb2.AskResponse(answer=_answer(item))
+
+
+def _statement_line(line: GridLine) -> gateway_pb2.StatementLine:
+    return gateway_pb2.StatementLine(
+        label=line.label,
+        concept=line.concept,
+        group=line.group,
+        unit=line.unit,
+        cells=[
+            gateway_pb2.StatementCell(fact=stated(cell), earlier=[stated(one) for one in earlier])
+            for cell, earlier in zip(line.cells, line.earlier, strict=True)
+            if cell is not None
+        ],
+    )
 
 
 def _turn(turn: gateway_pb2.HistoryTurn) -> Turn:
@@ -204,6 +222,57 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
         """A job."""
         with self._gateway.admitted(context):
             return gateway_pb2.GetJobResponse(job=await self._gateway.search.job(request.id))
+
+    async def ListFacts(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.ListFactsRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.ListFactsRequest, gateway_pb2.ListFactsResponse],
+    ) -> gateway_pb2.ListFactsResponse:
+        """One page of figures."""
+        with self._gateway.admitted(context):
+            past_day(request.query.as_of)
+            return gateway_pb2.ListFactsResponse(result=await self._gateway.retriever.facts(request.query))
+
+    async def ListCompanies(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.ListCompaniesRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.ListCompaniesRequest, gateway_pb2.ListCompaniesResponse],
+    ) -> gateway_pb2.ListCompaniesResponse:
+        """One page of the companies that documents are about."""
+        with self._gateway.admitted(context):
+            size = check_page_size(request.page_size)
+            found = await self._gateway.statements.companies()
+            page, token = page_of(found, lambda one: one.name, size, request.page_token)
+            return gateway_pb2.ListCompaniesResponse(
+                companies=[gateway_pb2.Company(**asdict(one)) for one in page],
+                next_page_token=token,
+                total=len(found),
+            )
+
+    async def GetStatement(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.GetStatementRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.GetStatementRequest, gateway_pb2.GetStatementResponse],
+    ) -> gateway_pb2.GetStatementResponse:
+        """A statement of one company."""
+        with self._gateway.admitted(context):
+            query = StatementQuery(
+                request.company,
+                request.statement or "income",
+                request.period or "annual",
+                request.years or DEFAULT_YEARS,
+                request.basis or "consolidated",
+                request.include_doubtful,
+                request.as_of,
+            )
+            found = await self._gateway.statements.statement(query)
+            return gateway_pb2.GetStatementResponse(
+                company=found.company,
+                statement=found.name,
+                basis=found.basis,
+                periods=found.grid.periods,
+                lines=[_statement_line(line) for line in found.grid.lines],
+            )
 
 
 async def _pieces(requests: AsyncIterator[gateway_pb2.IngestRequest], limit: int) -> AsyncIterator[bytes]:

@@ -113,6 +113,10 @@ class Settings(ServiceSettings):
     retrieve_seconds: float = 30.0
     """Deadline of a retrieval."""
 
+    retriever_wait_seconds: float = Field(25.0, ge=0)
+    """How long a read waits for a retriever that is away, as in its restart, within its own deadline; then it is 503.
+    0: not at all."""
+
     generate_seconds: float = 180.0
     """Deadline of writing an answer."""
 

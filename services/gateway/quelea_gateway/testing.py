@@ -29,13 +29,16 @@ class Stand:
 
 @contextlib.asynccontextmanager
 async def standing(world: World | None = None, **settings: Any) -> AsyncIterator[Stand]:
-    """A real HTTP and gRPC gateway on free loopback ports; keys are off unless a setting says otherwise."""
+    """A real HTTP and gRPC gateway on free loopback ports.
+
+    Unless a setting says otherwise keys are off, and a retriever that was stopped is not waited for.
+    """
     world = world or World.with_samples()
     services = FakeServices(world)
     await services.start()
     usual = {"auth": "off", "http_listen": "127.0.0.1:0", "drain_seconds": 1.0, "gate_file": str(GATE_FILE)}
     usual["feedback_url"] = f"memory://feedback-{uuid.uuid4().hex}"  # a test leaves no files
-    given = {**usual, **services.addresses, **settings}
+    given = {**usual, "retriever_wait_seconds": 0, **services.addresses, **settings}
     gateway = build(Settings(**given))
     running = Running(gateway)
     await running.start()

@@ -17,7 +17,6 @@ from quelea_kit.tracing import setup_tracing
 from quelea_retriever import live_backup
 from quelea_retriever.adapters.embedder import GrpcEmbedder
 from quelea_retriever.adapters.embedders import Embedders
-from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import Store
 from quelea_retriever.entry_collections import Collections, stores
@@ -35,6 +34,8 @@ _COLLECT_EVERY = 10
 def make_store(settings: Settings) -> Store:
     """The store that the settings name."""
     if settings.store == "qdrant":
+        from quelea_retriever.adapters.qdrant import QdrantStore  # noqa: PLC0415  # half of a start's processor time
+
         return QdrantStore(settings)
     return QdrantEdgeStore(
         settings.data_dir,
@@ -63,7 +64,10 @@ async def maintain(library: Library, collections: Collections) -> None:
 async def run(settings: Settings) -> None:
     """Serve until SIGTERM."""
     addresses = [address for address in (settings.embedder, settings.next_embedder) if address]
-    store, embedder = make_store(settings), Embedders([GrpcEmbedder(address) for address in addresses])
+    store, embedder = (
+        make_store(settings),
+        Embedders([GrpcEmbedder(address, settings.embedder_wait_seconds) for address in addresses]),
+    )
     library = Library(
         store,
         catalogue_ttl=settings.catalogue_ttl_seconds,

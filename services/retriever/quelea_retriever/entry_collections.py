@@ -20,7 +20,6 @@ from quelea_kit.errors import Conflict, QueleaError, TooLarge
 from quelea_kit.logging import get_logger
 
 from quelea_retriever.adapters.embedders import Embedders
-from quelea_retriever.adapters.qdrant import QdrantStore
 from quelea_retriever.adapters.qdrant_edge import QdrantEdgeStore
 from quelea_retriever.adapters.store import DocumentRecord, NewPassage, Profile, Scope, Store, version_of
 from quelea_retriever.core import entries as core
@@ -80,6 +79,8 @@ def stores(settings: Settings) -> MakeStore:
         )
 
     def server(name: str, profile: Profile, create: bool) -> Store | None:
+        from quelea_retriever.adapters.qdrant import QdrantStore  # noqa: PLC0415  # half of a start's processor time
+
         named = f"{settings.qdrant_collection}-entries-{name}-{_encoder(profile)}"
         return QdrantStore(settings.model_copy(update={"qdrant_collection": named}), direct=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from importlib.metadata import version
 from typing import Any
 
@@ -25,6 +25,7 @@ from quelea_retriever.adapters.store import Profile
 from quelea_retriever.entry_collections import Collections
 from quelea_retriever.entry_rpcs import EntryRpcs
 from quelea_retriever.fact_library import FactLibrary
+from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
 from quelea_retriever.passage_vectors import vectorise
 from quelea_retriever.search import Question, Searcher
@@ -41,6 +42,11 @@ DOCUMENTS = Gauge("quelea_retriever_documents", "Live documents.")
 PASSAGES = Gauge("quelea_retriever_passages", "Passages of the live documents.")
 
 Context = grpc.aio.ServicerContext[Any, Any]
+
+
+def _known_by(filters: DocumentFilter, as_of: date, today: date) -> DocumentFilter:
+    """The filter; on a past day only what had come out by then."""
+    return replace(filters, known_by=as_of) if as_of < today else filters
 
 
 class RetrieverServicer(EntryRpcs):
@@ -91,9 +97,8 @@ class RetrieverServicer(EntryRpcs):
     ) -> retriever_pb2.SearchResponse:
         """Ranked passages for a query."""
         started, today = time.perf_counter(), datetime.now(UTC).date()
-        as_of, filters = wire.day_in(request.as_of, "as_of") or today, wire.filters_in(request.filters)
-        if as_of < today:
-            filters = replace(filters, known_by=as_of)
+        as_of = wire.day_in(request.as_of, "as_of") or today
+        filters = _known_by(wire.filters_in(request.filters), as_of, today)
         question = Question(
             query=wire.query_in(request.query, self._settings.max_query_chars),
             k=wire.k_in(request.k, self._settings.default_k),
@@ -222,7 +227,9 @@ class RetrieverServicer(EntryRpcs):
         """Figures of the stored statements."""
         size = check_page_size(request.page_size)
         query = wire.fact_query_in(request, self._settings.max_query_chars)
-        found = await self._facts.find(wire.filters_in(request.filters), query)
+        today = datetime.now(UTC).date()
+        as_of = wire.day_in(request.as_of, "as_of") or today
+        found = await self._facts.find(_known_by(wire.filters_in(request.filters), as_of, today), query)
         page, token = page_of(found, lambda one: one.name, size, request.page_token)
         return retriever_pb2.ListFactsResponse(
             facts=[wire.stated_fact_out(one) for one in page], next_page_token=token, total=len(found)

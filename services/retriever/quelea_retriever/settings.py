@@ -23,6 +23,9 @@ class Settings(ServiceSettings):
     embed_timeout_seconds: float = 60.0
     """Longest wait for one embedding; a caller's own deadline wins when it is nearer."""
 
+    embedder_wait_seconds: float = 20.0
+    """How long a call waits for an embedder that is away, as in its restart, within its deadline; 0: not at all."""
+
     store: Literal["qdrant_edge", "qdrant"] = "qdrant_edge"
     """qdrant_edge: Qdrant's engine in this process, data under data_dir. qdrant: a server or cluster at qdrant_url."""
 

@@ -190,6 +190,7 @@ def passage_in(passage: common_pb2.Passage, document_id: str, longest: int) -> P
         section=passage.section,
         table_head=passage.table_head,
         facts=pack([fact_in(fact, where) for fact in passage.facts]),
+        scanned=passage.scanned,
     )
 
 
@@ -289,6 +290,7 @@ def hit_out(hit: Hit) -> retriever_pb2.ScoredPassage:
             is_table=passage.is_table,
             section=passage.section,
             table_head=passage.table_head,
+            scanned=passage.scanned,
         ),
         metadata=metadata_out(facts),
         score=hit.score,

@@ -25,7 +25,7 @@ from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.client import channel, stream, unary
 
 from quelea_search.core.model import DocumentFacts, ParseLimits
-from quelea_search.file_parsing import FileParser
+from quelea_search.file_parsing import read_file
 
 _TEXTS = 64
 _CALLS = 4
@@ -34,8 +34,7 @@ _SECONDS = 3600.0
 
 def indexed_texts(data: bytes, filename: str) -> list[str]:
     """About what the retriever has embedded for a file: header, table head and text of each passage."""
-    reader = FileParser(ParseLimits(), _SECONDS)
-    cut = reader.chunk_document(reader.parse(data, filename), filename, DocumentFacts())
+    cut = read_file(data, filename, DocumentFacts(), ParseLimits())
     facts = cut.facts
     head = " · ".join(filter(None, (facts.company or facts.title, facts.document_type, facts.period.label)))
     return [" ".join(filter(None, (head, c.section, c.table_head, c.text))) for c in cut.chunks]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import redis
 
@@ -17,11 +15,9 @@ from quelea_search.celery_app import Send
 from quelea_search.components import Components
 from quelea_search.core.jobs import Policy
 from quelea_search.core.model import ParseLimits
-from quelea_search.core.web import Fetched, WebDocument
 from quelea_search.core.web_pages import TimeToLive
-from quelea_search.file_parsing import clock as reading_clock  # pages are read under the same clock as files
+from quelea_search.reading_process import ReadingBounds
 from quelea_search.settings import SearchSettings
-from quelea_search.web_page_parsing import parse_web_page
 
 _DAY = 86_400
 
@@ -72,21 +68,20 @@ def time_to_live(settings: SearchSettings) -> TimeToLive:
     )
 
 
-def page_parser(settings: SearchSettings) -> Callable[[Fetched, str, str], WebDocument]:
-    """A function that reads a page within the same limits as an uploaded file; it blocks.
-
-    The process ends when it takes longer than read_seconds, as with any file.
-    """
-    limits = parse_limits(settings)
-
-    def read(page: Fetched, title: str, published: str) -> WebDocument:
-        today = datetime.fromtimestamp(page.fetched, UTC).date().isoformat()
-        with reading_clock(settings.read_seconds):
-            return parse_web_page(page, limits, title=title, published=published, today=today)
-
-    return read
+def reading_bounds(settings: SearchSettings) -> ReadingBounds:
+    """What reading one file may cost."""
+    return ReadingBounds(
+        seconds=settings.read_processor_seconds,
+        seconds_per_mb=settings.read_processor_seconds_per_mb,
+        most_seconds=settings.read_seconds,
+        memory_mb=settings.worker_memory_mb,
+    )
 
 
 def parse_limits(settings: SearchSettings) -> ParseLimits:
     """What a parser refuses."""
-    return ParseLimits(max_bytes=settings.max_document_bytes, max_pages=settings.max_document_pages)
+    return ParseLimits(
+        max_bytes=settings.max_document_bytes,
+        max_pages=settings.max_document_pages,
+        max_scanned_pages=settings.max_scanned_pages,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,9 +12,12 @@ from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import WebPages
-from quelea_search.celery_app import Send
+from quelea_search.celery_app import Send, queue_name
+from quelea_search.core import jobs
+from quelea_search.core.jobs import Job, Lane
+from quelea_search.core.model import DocumentFacts
 from quelea_search.core.web import Fetched, Validators, WebDocument
-from quelea_search.file_parsing import FileParser
+from quelea_search.file_parsing import ReadDocument
 from quelea_search.settings import SearchSettings
 
 
@@ -27,8 +29,16 @@ class PageFetcher(Protocol):
         ...
 
 
-ParsePage = Callable[[Fetched, str, str], WebDocument]
-"""From a page, and the title and the date that a provider gave it, to its text, passages and facts; blocks."""
+class Reader(Protocol):
+    """reader.py, or a stand-in."""
+
+    async def read_file(self, data: bytes, filename: str, given: DocumentFacts) -> ReadDocument:
+        """file_parsing.read_file; raises the errors of core/errors.py."""
+        ...
+
+    async def read_page(self, page: Fetched, title: str, published: str) -> WebDocument:
+        """A page, with the title and the date that a provider gave it; raises the errors of core/errors.py."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +61,14 @@ class Components:
     pages: WebPages
     send: Send
 
+    def next_jobs(self, lane: Lane) -> list[str]:
+        """Some queued jobs of a lane that may begin now, in their turn."""
+        return self.store.in_turn(lane, self.share())
+
+    def share(self) -> int:
+        """How many jobs of one uploader may run at once."""
+        return jobs.share_of(self.settings.worker_concurrency * max(1, len(self.ledger.workers())))
+
     def check_disk(self) -> None:
         """Raise DiskFull while the disk of the originals, where there is one, takes nothing new."""
         folder = local_folder(self.settings.blobs_url)
@@ -63,12 +81,23 @@ class WorkerComponents(Components):
     """What a job is done with; made anew in every child process, for every job's event loop."""
 
     retriever: Retriever
-    parser: FileParser
+    reader: Reader
     fetcher: PageFetcher
-    parse_page: ParsePage
 
-    def wake_next(self, name: str) -> None:
+    def wake_next(self, name: str) -> Job | None:
         """Send for the job whose turn it is, now that one of the same uri has ended."""
         following = self.store.next_in_line(name)
         if following:
             self.send(following)
+        return following
+
+    def wake_lane(self, lane: Lane) -> None:
+        """Send for the job whose turn it is, now that a place is free.
+
+        While others had it, the messages of an uploader who had his share were taken and nothing was begun.
+        """
+        if not self.ledger.messages(queue_name(self.settings, lane)):
+            for job_id in self.next_jobs(lane)[:1]:
+                waiting = self.store.find(job_id)
+                if waiting:
+                    self.send(waiting)

@@ -1,67 +1,54 @@
-"""Bytes to pages, facts and chunks, under a clock that no parser can hold up."""
+"""Bytes to pages, passages, facts and figures: what depends on a file alone, and is done in a process of its own."""
 
 from __future__ import annotations
 
-import contextlib
-import faulthandler
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from quelea_search.adapters.formats import parse
 from quelea_search.core.chunk import chunk
 from quelea_search.core.errors import EmptyDocument
+from quelea_search.core.layout_lines import RawPage
 from quelea_search.core.metadata import read_metadata
-from quelea_search.core.model import Chunk, DocumentFacts, ParsedDocument, ParseLimits
+from quelea_search.core.model import Chunk, DocumentFacts, ParseLimits
 from quelea_search.core.statements.model import Fact
 from quelea_search.core.statements.read import read_statements
 
-_STDERR = 2
-
 
 @dataclass(frozen=True, slots=True)
-class ChunkedDocument:
-    """What is indexed of a document."""
+class ReadDocument:
+    """What is kept of a document."""
 
+    pages: Sequence[str]
+    """Their texts."""
     facts: DocumentFacts
-    chunks: list[Chunk]
-    statement_facts: list[Fact]
+    chunks: Sequence[Chunk]
+    statement_facts: Sequence[Fact] = ()
 
 
-class FileParser:
-    """The two steps that depend on the file alone; both block and use the processor.
+def read_file(
+    data: bytes,
+    filename: str,
+    given: DocumentFacts,
+    limits: ParseLimits,
+    scans: Mapping[int, RawPage] = MappingProxyType({}),
+) -> ReadDocument:
+    """Read a file; what the uploader gives wins over what it says of itself. Blocks, and uses the processor.
 
     Args:
+        data: The whole file.
+        filename: Its name.
+        given: By the uploader.
         limits: What is refused.
-        seconds: The process ends when one step takes longer.
+        scans: Pages of a PDF, from 0, that OCR has read.
+
+    Raises:
+        quelea_search.core.errors.*: Why it cannot be read, in one sentence.
     """
-
-    def __init__(self, limits: ParseLimits, seconds: float) -> None:
-        self._limits = limits
-        self._seconds = seconds
-
-    def parse(self, data: bytes, filename: str) -> ParsedDocument:
-        """The pages; raises the errors of core/errors.py."""
-        with clock(self._seconds):
-            return parse(data, filename, limits=self._limits, on_progress=lambda _done, _total: None)
-
-    def chunk_document(self, parsed: ParsedDocument, filename: str, given: DocumentFacts) -> ChunkedDocument:
-        """The facts and the passages; what the uploader gives wins."""
-        with clock(self._seconds):
-            facts = read_metadata(parsed, filename, given)
-            chunks = chunk(parsed)
-            found = read_statements(parsed, facts)
-        if not chunks:
-            raise EmptyDocument("The file contains no text that can be searched.")
-        return ChunkedDocument(facts, chunks, found)
-
-
-@contextlib.contextmanager
-def clock(seconds: float) -> Iterator[None]:
-    """End the process when the body takes longer."""
-    # Neither a signal handler nor a Python thread runs while C code holds the interpreter; this timer is a C thread
-    # and ends the process all the same. The pool replaces the child, and the job's record says what it was doing.
-    faulthandler.dump_traceback_later(seconds, exit=True, file=_STDERR)
-    try:
-        yield
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+    parsed = parse(data, filename, limits=limits, on_progress=lambda _done, _total: None, scans=scans)
+    facts = read_metadata(parsed, filename, given)
+    chunks = chunk(parsed)
+    if not chunks:
+        raise EmptyDocument("The file contains no text that can be searched.")
+    return ReadDocument([page.text for page in parsed.pages], facts, chunks, read_statements(parsed, facts))

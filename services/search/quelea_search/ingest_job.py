@@ -31,21 +31,41 @@ _LOOK_SECONDS = 2.0
 async def run_job(parts: WorkerComponents, job_id: str) -> None:
     """Do a job if there is anything to do. A message that is late, doubled or for a job in other hands ends at once.
 
+    A message says that work waits in a lane. Which job it is, the turn of its uploader says: so a flood of one key's
+    files does not hold up another's.
+
     Cancelling puts the job back into the queue.
     """
     if not await _has_space(parts):
         return  # the reaper sends another message
-    job = await asyncio.to_thread(parts.store.claim, job_id, owner.me(), owner.has_ended)
+    job = await asyncio.to_thread(_take, parts, job_id)
     if job is None:
         log.info("job_not_claimed", job=job_id)
         return
     if job.state.ended:
-        log.warning("job_failed", job=job_id, reason=job.error_reason, error=job.error)
+        log.warning("job_failed", job=job.id, reason=job.error_reason, error=job.error)
         await asyncio.to_thread(parts.pages.job_failed, job)
         await asyncio.to_thread(parts.wake_next, job.name)
         return
-    log.info("job_begins", job=job_id, document=job.document_id, attempt=job.attempts)
+    log.info("job_begins", job=job.id, document=job.document_id, attempt=job.attempts)
     await _Run(parts, job).run()
+
+
+def _take(parts: WorkerComponents, job_id: str) -> Job | None:
+    """The job that is begun for a message of a job."""
+    named = parts.store.find(job_id)
+    if named is None:
+        return None
+    if named.state is JobState.RUNNING:  # its worker may have vanished
+        job = parts.store.claim(job_id, owner.me(), owner.has_ended)
+        if job is not None:
+            return job
+    share = parts.share()
+    for candidate in parts.next_jobs(named.lane):
+        job = parts.store.claim(candidate, owner.me(), owner.has_ended, share)
+        if job is not None:
+            return job
+    return None
 
 
 async def _has_space(parts: WorkerComponents) -> bool:
@@ -142,17 +162,16 @@ class _Run(Attempt):
         job, parts = self.job, self.parts
         data = await asyncio.to_thread(parts.blobs.read_incoming, job.id)
         await self.report(stage=Stage.PARSE)
-        parsed = await asyncio.to_thread(parts.parser.parse, data, job.filename)
-        del data
-        await self.report(stage=Stage.CHUNK, total=len(parsed.pages))
         given = wire.given_from_text(job.given)
-        cut = await asyncio.to_thread(parts.parser.chunk_document, parsed, job.filename, wire.facts_of(given))
+        read = await parts.reader.read_file(data, job.filename, wire.facts_of(given))
+        del data
+        await self.report(stage=Stage.CHUNK, total=len(read.pages))
         return Content(
             filename=job.filename,
-            pages=[page.text for page in parsed.pages],
-            chunks=cut.chunks,
-            facts=cut.facts,
-            statement_facts=cut.statement_facts,
+            pages=read.pages,
+            chunks=read.chunks,
+            facts=read.facts,
+            statement_facts=read.statement_facts,
             provenance=given.provenance,
             fetched=job.created,
         )

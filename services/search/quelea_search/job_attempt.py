@@ -15,7 +15,7 @@ from quelea_kit.logging import get_logger
 from quelea_search.adapters.jobs_redis import LeaseLost
 from quelea_search.components import WorkerComponents
 from quelea_search.core import jobs
-from quelea_search.core.jobs import Job
+from quelea_search.core.jobs import Job, Lane
 
 log = get_logger(__name__)
 T = TypeVar("T")
@@ -107,7 +107,10 @@ class Attempt:
         """The job ends or goes back into the queue, and the next one of its uri may begin."""
         self.ending = True
         self.parts.store.end(self.job, lambda job: how(job, now=time.time()), leftovers=leftovers)
-        self.parts.wake_next(self.job.name)
+        woken = self.parts.wake_next(self.job.name)
+        for lane in Lane:
+            if woken is None or woken.lane is not lane:
+                self.parts.wake_lane(lane)
 
 
 def _advance(what: dict[str, object], job: Job) -> Job:

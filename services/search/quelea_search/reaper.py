@@ -74,13 +74,14 @@ class Reaper:
                 self._shared.send(following)
 
     def _resend(self) -> None:
-        """Jobs that wait although no message waits in their lane: their messages were lost."""
+        """Jobs whose turn it is, and that wait although no message waits in their lane: their messages were lost."""
         limit = time.time() - self._shared.settings.resend_seconds
         for lane in Lane:
             if self._shared.ledger.messages(queue_name(self._shared.settings, lane)):
                 continue
-            for job in self._shared.store.waiting(lane):
-                if max(job.sent, job.created) >= limit:
+            for job_id in self._shared.next_jobs(lane):
+                job = self._shared.store.find(job_id)
+                if job is None or max(job.sent, job.created) >= limit:
                     continue
                 first = self._shared.store.next_in_line(job.name)
                 if first is not None and first.id == job.id:

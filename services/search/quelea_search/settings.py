@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 from pydantic import Field
 from quelea_kit.settings import settings_config
 
 from quelea_search.web_settings import WebSettings
+
+_LEAST_PLACES, _MOST_PLACES = 3, 8
+_PLACE_BYTES = 4 << 30
+
+
+def default_concurrency() -> int:
+    """Places of a worker: one for each processor and for every 4 GiB of memory, three at least and eight at most."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(max(_LEAST_PLACES, min(os.cpu_count() or 1, memory // _PLACE_BYTES)), _MOST_PLACES)
+
 
 LaneName = Literal["upload", "refresh", "reread"]
 
@@ -45,14 +56,16 @@ class SearchSettings(WebSettings):
     """Queues that this worker takes jobs from, in turn, as JSON; workers of their own for each keep one flood from
     slowing another."""
 
-    worker_concurrency: int = Field(1, gt=0)
-    """Documents that one worker process indexes at once, each in a child process of its own."""
+    worker_concurrency: int = Field(default_factory=default_concurrency, gt=0)
+    """Documents that one worker process indexes at once, each in a child process of its own. Of all such places one is
+    kept free of whoever has the others, so three let each key have two. The default goes by processors and memory."""
 
     worker_tasks_per_child: int = Field(50, gt=0)
     """A child is replaced after this many documents, so that a leak in a parser stays small."""
 
-    worker_memory_mb: int = Field(4096, ge=0)
-    """Address space of a child; a file that unpacks to more fails instead of filling the machine. 0 sets no limit."""
+    worker_memory_mb: int = Field(2048, ge=0)
+    """Private memory of a process that reads a file; one that needs more fails instead of filling the machine. Likewise
+    the address space of a process that reads a page for an answer. 0 sets no limit."""
 
     batch_passages: int = Field(16, gt=0, le=1024)
     """Passages in one Upsert. With batches_in_flight it keeps every core of a CPU encoder busy; a GPU wants 64 or more.
@@ -68,7 +81,18 @@ class SearchSettings(WebSettings):
     """How long a job waits for a retriever that is down or overloaded before it fails."""
 
     read_seconds: float = Field(300.0, gt=0)
-    """Longest time for parsing and chunking one file; then the child is ended, whatever its parser is doing."""
+    """Longest time for reading one file, by the clock and of the processor; then its process is ended, whatever its
+    parser is doing."""
+
+    max_scanned_pages: int = Field(100, ge=0)
+    """Pages of a PDF without a text layer that are read by OCR, where the extra `ocr` is installed; each takes some
+    seconds of one processor. Of a document that is all scans more are refused; of another the first ones are read."""
+
+    read_processor_seconds: float = Field(30.0, gt=0)
+    """Processor time for reading any file, however small."""
+
+    read_processor_seconds_per_mb: float = Field(10.0, ge=0)
+    """Processor time for each MB of a file, beside that."""
 
     job_seconds: float = Field(3600.0, gt=0)
     """Longest time for one attempt at one document."""

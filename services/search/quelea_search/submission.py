@@ -47,8 +47,7 @@ class Submission:
         most = self._shared.settings.max_queued_jobs
         await asyncio.to_thread(self._shared.check_disk)
         # Before a byte is stored: a full queue must not cost disk.
-        if await asyncio.to_thread(self._shared.store.count_waiting, Lane.UPLOAD) >= most:
-            raise Overloaded(f"{most} documents are already waiting; try again later.", retry_after=10.0)
+        await asyncio.to_thread(self._shared.store.check_room, Lane.UPLOAD, metadata.uploader, most)
         job_id = uuid.uuid4().hex
         document_id = await self._receive(job_id, pieces)
         now = time.time()

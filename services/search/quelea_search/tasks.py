@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from celery import Celery
@@ -14,11 +16,12 @@ from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.fetch import Fetcher
-from quelea_search.build import Records, make_records, page_parser, parse_limits, share
+from quelea_search.build import Records, make_records, parse_limits, share
 from quelea_search.celery_app import LOOK, TASK, sender
 from quelea_search.components import WorkerComponents
-from quelea_search.file_parsing import FileParser
 from quelea_search.ingest_job import run_job
+from quelea_search.reader import ProcessReader
+from quelea_search.reading_process import NurseryLost, Reading
 from quelea_search.refresh import Refresh
 from quelea_search.settings import SearchSettings
 
@@ -37,8 +40,12 @@ class _Child:
     draining: bool = False
 
 
-def register(app: Celery, settings: SearchSettings) -> None:
-    """Add the tasks to the application of a worker."""
+def register(app: Celery, settings: SearchSettings, reading: Callable[[], Reading]) -> None:
+    """Add the tasks to the application of a worker.
+
+    Args:
+        reading: Gives the processes that read, of the child process that asks.
+    """
     made: _Child | None = None
 
     def child() -> _Child:
@@ -48,9 +55,13 @@ def register(app: Celery, settings: SearchSettings) -> None:
 
     def index_document(job_id: str) -> None:
         try:
-            asyncio.run(_run(app, settings, child(), job_id))
+            asyncio.run(_run(app, settings, child(), reading(), job_id))
         except asyncio.CancelledError:
             log.info("drained", job=job_id)
+        except NurseryLost:
+            # Only a new child can have a new one; the job is given to it as after any crash.
+            log.error("nursery_lost", job=job_id)
+            os._exit(1)
 
     def look_for_expired_pages() -> None:
         records, blobs = child().records, child().blobs
@@ -65,7 +76,7 @@ def register(app: Celery, settings: SearchSettings) -> None:
     app.task(name=LOOK, ignore_result=True)(look_for_expired_pages)
 
 
-async def _run(app: Celery, settings: SearchSettings, child: _Child, job_id: str) -> None:
+async def _run(app: Celery, settings: SearchSettings, child: _Child, reading: Reading, job_id: str) -> None:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def drain() -> None:
@@ -87,9 +98,8 @@ async def _run(app: Celery, settings: SearchSettings, child: _Child, job_id: str
             pages=records.pages,
             send=sender(settings, app, records.store),
             retriever=retriever,
-            parser=FileParser(parse_limits(settings), settings.read_seconds),
+            reader=ProcessReader(reading, parse_limits(settings)),
             fetcher=fetcher,
-            parse_page=page_parser(settings),
         )
         await run_job(parts, job_id)
     finally:

@@ -93,7 +93,7 @@ class WebPageJob:
         self._renew = source.fetched
         data = await asyncio.to_thread(parts.blobs.read_incoming, job.id)
         await self._attempt.report(stage=Stage.PARSE)
-        document = await asyncio.to_thread(parts.parse_page, source.with_bytes(data), source.title, source.published)
+        document = await parts.reader.read_page(source.with_bytes(data), source.title, source.published)
         await self._attempt.report(stage=Stage.CHUNK, total=len(document.parsed.pages))
         given = wire.facts_of(wire.given_from_text(job.given))
         facts = _merge(given, document.facts)

@@ -178,6 +178,7 @@ def passages_of(document_id: str, chunks: Sequence[Chunk], facts: Sequence[Fact]
             is_table=chunk.is_table,
             section=chunk.section,
             table_head=chunk.table_head,
+            scanned=chunk.scanned,
             facts=[fact_to_wire(fact) for fact in of_page.get(chunk.page, ()) if chunk.start <= fact.start < chunk.end],
         )
         for chunk in chunks

@@ -7,10 +7,8 @@ call is made before the fork: channels do not survive it.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import logging
 import os
-import resource
 import signal
 import sys
 import time
@@ -27,14 +25,14 @@ from quelea_kit.tracing import setup_tracing
 
 from quelea_search.adapters import owner
 from quelea_search.adapters.formats import dispatch
-from quelea_search.build import make_records
+from quelea_search.build import make_records, reading_bounds
 from quelea_search.celery_app import make_app, worker_queues
+from quelea_search.reading_process import Reading, die_with_parent
 from quelea_search.settings import SearchSettings
 from quelea_search.tasks import DRAIN_SIGNAL, register
 from quelea_search.watchdog import Watchdog, begin_again, child_pids
 
 log = get_logger(__name__)
-_PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
@@ -53,7 +51,8 @@ def main() -> None:
     # Every parser is loaded before the fork: a child that replaces a crashed one is there at once.
     log.info("worker_starts", parsers=dispatch.__name__)
     app = make_app(settings)
-    register(app, settings)
+    made: list[Reading] = []
+    register(app, settings, lambda: made[0])
     records = make_records(settings)
     store, ledger = records.store, records.ledger
     name, started, stopping = owner.me(), time.monotonic(), False
@@ -91,7 +90,7 @@ def main() -> None:
 
     # weak=False: these functions have no other owner than the signal.
     signals.setup_logging.connect(lambda **_: None, weak=False)  # ours stays
-    signals.worker_process_init.connect(lambda **_: _prepare_child(settings), weak=False)
+    signals.worker_process_init.connect(lambda **_: made.append(_prepare_child(settings)), weak=False)
     signals.worker_ready.connect(on_ready, weak=False)
     signals.task_received.connect(lambda **_: watchdog.message_taken(), weak=False)
     signals.worker_shutting_down.connect(on_shutdown, weak=False)
@@ -111,22 +110,14 @@ def main() -> None:
     sys.exit(worker.exitcode or 0)
 
 
-def _prepare_child(settings: SearchSettings) -> None:
+def _prepare_child(settings: SearchSettings) -> Reading:
+    die_with_parent()
+    reading = Reading(reading_bounds(settings))  # before anything here makes a thread
     setup_logging("search-worker", settings)
     setup_tracing("search-worker", settings)
     CeleryInstrumentor().instrument()
     signal.signal(DRAIN_SIGNAL, signal.SIG_IGN)
-    _die_with_parent()
-    if settings.worker_memory_mb:
-        limit = settings.worker_memory_mb * 1024 * 1024
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-
-def _die_with_parent() -> None:
-    # An orphan would go on with its job while nobody enforces its limits. Linux only; elsewhere the pipe's end tells
-    # the child when its job is done.
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    return reading
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 import asyncio
 import json
 
+import httpx2
 import pytest
 from quelea.retriever.v1 import retriever_pb2
+from quelea_gateway.testing import standing
 from quelea_kit.errors import Overloaded, Unavailable
 from quelea_kit.testing import wait_until_async
 
@@ -137,6 +139,21 @@ async def test_a_dead_retriever_is_an_error_response_for_streams_too(stand, web)
         assert response.status_code == 503
         assert response.json()["error"]["details"] == {"dependency": "retriever"}
         assert "127.0.0.1" not in response.text
+
+
+async def test_questions_are_held_back_while_the_retriever_is_replaced():
+    """The embedded store has one owner: the new process can open it only when the old one has ended."""
+    async with (
+        standing(retriever_wait_seconds=60, retrieve_seconds=60) as stand,
+        httpx2.AsyncClient(base_url=stand.url, trust_env=False, timeout=90) as web,
+    ):
+        await stand.services.stop("retriever")
+        asked = [asyncio.ensure_future(web.post("/v1/ask", json={"question": QUESTION})) for _ in range(5)]
+        listed = asyncio.ensure_future(web.get("/v1/documents"))
+        await asyncio.wait([*asked, listed], timeout=1.5, return_when=asyncio.FIRST_COMPLETED)
+        await stand.services.start()
+        for response in await asyncio.gather(*asked, listed):
+            assert response.status_code == 200, response.text
 
 
 async def test_a_full_retriever_says_when_to_come_back(stand, web):

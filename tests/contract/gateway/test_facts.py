@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+import openpyxl
 import pytest
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
@@ -69,6 +70,53 @@ async def test_csv_for_spreadsheets_runs_no_formula_of_a_document(web, facts):
     assert len(listed) == 6
 
 
+async def workbook(web, address, **params):
+    response = await web.get(address, params={"format": "xlsx", **params})
+    assert response.headers["content-type"].startswith("application/vnd.openxmlformats")
+    return openpyxl.load_workbook(io.BytesIO(response.content))
+
+
+async def test_a_workbook_has_a_sheet_for_each_statement_and_a_link_in_each_cell(web, facts):
+    book = await workbook(web, "/v1/companies/Kestrel/statements")
+    assert book.sheetnames == ["income", "balance", "figures"]
+    turnover = book["income"]
+    assert [cell.value for cell in turnover[1]] == [None, "2031-12-31", "2030-12-31", "unit", "concept"]
+    assert [cell.value for cell in turnover[2]] == ["Turnover", 900, 800, "USD", "revenue"]
+    assert turnover["B2"].hyperlink.target.endswith("/v1/documents/d1/pages/7?start=10&end=14#quote")
+    assert turnover["B2"].number_format.startswith("#,##0")
+    assert (book["balance"]["A2"].value, book["balance"]["A2"].data_type) == ("=Total assets", "s")
+    assert book["figures"].max_row == 4
+    one = await workbook(web, "/v1/companies/Kestrel/statements", statement="balance")
+    assert one.sheetnames == ["balance", "figures"]
+
+
+async def test_figures_as_a_workbook(web, stand, facts):
+    stand.world.facts[0].fact.value = "0.30"
+    stand.world.facts[0].fact.unit = "USD/share"
+    stand.world.facts[0].fact.label = "Earnings \x01 per share"
+    sheet = (await workbook(web, "/v1/facts", concept="revenue"))["figures"]
+    head = [cell.value for cell in sheet[1]]
+    first = dict(zip(head, [cell.value for cell in sheet[2]], strict=True))
+    assert (first["value"], first["label"], first["page"]) == (0.3, "Earnings  per share", 7)
+    assert sheet.max_row == 4
+
+
+async def test_doubtful_figures_are_marked_and_what_was_stated_before_is_beside_them(web, stand, facts):
+    old = stated("Turnover", "870", "2031-01-01", "2031-12-31", passage="p6")
+    old.restated, old.metadata.title = True, "Kestrel 10-K of before"
+    stand.world.facts.append(old)
+    stand.world.facts[1].fact.failed.append("gross profit = revenue - cost")
+    address, asked = "/v1/companies/Kestrel/statements", {"doubtful": "true", "as_of": "2023-03-01"}
+    now, before = (await web.get(address, params=asked)).json()["lines"][0]["cells"]
+    assert (now["value"], [one["value"] for one in now["earlier"]]) == ("900", ["870"])
+    assert before["failed"] == ["gross profit = revenue - cost"]
+    sent = stand.world.fact_requests[-1]
+    assert (sent.include_doubtful, sent.as_of) == (True, "2023-03-01")
+    sheet = (await workbook(web, address, **asked))["income"]
+    assert "stated before as 870 (Kestrel 10-K of before, p. 7)" in sheet["B2"].comment.text
+    assert "gross profit" in sheet["C2"].comment.text
+
+
 async def test_an_unknown_company_and_odd_parameters_are_told(web, facts):
     missing = await web.get("/v1/companies/Nobody/statements")
     assert (missing.status_code, "Nobody" in missing.json()["error"]["message"]) == (404, True)
@@ -78,6 +126,7 @@ async def test_an_unknown_company_and_odd_parameters_are_told(web, facts):
         {"months": "0"},
         {"period_from": "2031-99-99"},
         {"form": "csv"},
+        {"as_of": "2999-01-01"},
     ):
         assert (await web.get("/v1/facts", params=params)).status_code == 400, params
 

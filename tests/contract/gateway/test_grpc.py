@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
+from quelea.common.v1 import common_pb2
 from quelea.gateway.v1 import gateway_pb2, gateway_pb2_grpc
+from quelea.retriever.v1 import retriever_pb2
 from quelea.search.v1 import search_pb2
 from quelea_gateway import keys
 from quelea_gateway.testing import standing
@@ -132,3 +134,50 @@ async def test_keys(tmp_path):
                     anext(stream(stub.Ask(gateway_pb2.AskRequest(question=QUESTION), timeout=60, metadata=metadata))),
                     20,
                 )
+
+
+def turnover(value, year):
+    fact = common_pb2.Fact(
+        statement="income", label="Turnover", concept="revenue", value=value, unit="USD", printed=value, start=3, end=6,
+        period_start=f"{year}-01-01", period_end=f"{year}-12-31",
+    )  # fmt: skip
+    about = common_pb2.DocumentMetadata(company="Kestrel", title="10-K")
+    return retriever_pb2.StatedFact(fact=fact, document_id="d1", metadata=about, passage_id=f"p{value}", page=7)
+
+
+async def test_statements_and_facts_are_those_of_rest(stand, stub, web):
+    stand.world.facts = [turnover("900", 2031), turnover("800", 2030)]
+    wanted = retriever_pb2.ListFactsRequest(page_size=1)
+    listed = await unary(stub.ListFacts(gateway_pb2.ListFactsRequest(query=wanted), timeout=60))
+    assert ([one.fact.value for one in listed.result.facts], listed.result.total) == (["900"], 2)
+    statement = await unary(stub.GetStatement(gateway_pb2.GetStatementRequest(company="Kestrel"), timeout=60))
+    rest = (await web.get("/v1/companies/Kestrel/statements")).json()
+    assert (list(statement.periods), statement.company) == (rest["periods"], rest["company"])
+    (line,) = statement.lines
+    assert [cell.fact.fact.value for cell in line.cells] == [cell["value"] for cell in rest["lines"][0]["cells"]]
+    assert (line.cells[0].fact.document_id, line.cells[0].fact.page, line.cells[0].fact.fact.start) == ("d1", 7, 3)
+    companies = await unary(stub.ListCompanies(gateway_pb2.ListCompaniesRequest(page_size=1), timeout=60))
+    assert companies.companies[0].name == (await web.get("/v1/companies?page_size=1")).json()["companies"][0]["name"]
+    assert companies.next_page_token
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        ({"company": "Nobody"}, NotFound),
+        ({"company": " "}, InvalidInput),
+        ({"company": "K", "statement": "ledger"}, InvalidInput),
+        ({"company": "K", "period": "weekly"}, InvalidInput),
+        ({"company": "K", "basis": "mine"}, InvalidInput),
+        ({"company": "K", "years": 21}, InvalidInput),
+        ({"company": "K", "as_of": "yesterday"}, InvalidInput),
+    ],
+)
+async def test_a_wrong_statement_is_refused_as_over_rest(stub, asked, error):
+    with pytest.raises(error):
+        await unary(stub.GetStatement(gateway_pb2.GetStatementRequest(**asked), timeout=60))
+
+
+async def test_lists_over_grpc_are_bounded(stub):
+    with pytest.raises(InvalidInput):
+        await unary(stub.ListCompanies(gateway_pb2.ListCompaniesRequest(page_size=1001), timeout=60))

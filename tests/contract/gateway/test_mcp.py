@@ -11,6 +11,8 @@ import httpx2
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from quelea.common.v1 import common_pb2
+from quelea.retriever.v1 import retriever_pb2
 from quelea_gateway import keys
 from quelea_gateway.core.agent.ports import CodeFile, Execution
 from quelea_gateway.testing import standing
@@ -43,10 +45,12 @@ def text_of(result: Any) -> str:
     return " ".join(part.text for part in result.content)
 
 
-async def test_the_four_tools_are_listed_with_their_schemas(stand: Any) -> None:
+async def test_the_tools_are_listed_with_their_schemas(stand: Any) -> None:
     async with Client(f"{stand.url}/mcp") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert set(tools) == {"search_tools", "tool_details", "ask", "execute_python"}
+    assert set(tools) == {
+        "search_tools", "tool_details", "ask", "execute_python", "list_companies", "get_statement", "find_figures"
+    }  # fmt: skip
     schema = tools["search_tools"].input_schema
     assert schema["required"] == ["query"]
     assert schema["properties"]["limit"]["maximum"] == 50
@@ -122,15 +126,52 @@ async def test_nonsense_is_refused_and_the_server_goes_on(stand: Any, body: byte
         assert (await client.list_tools()).tools
 
 
+def turnover(value: str, year: int) -> retriever_pb2.StatedFact:
+    fact = common_pb2.Fact(
+        statement="income", label="Turnover", concept="revenue", value=value, unit="USD", printed=value, start=3, end=6,
+        period_start=f"{year}-01-01", period_end=f"{year}-12-31", passed=["a sum"],
+    )  # fmt: skip
+    about = common_pb2.DocumentMetadata(company="Kestrel", title="10-K")
+    return retriever_pb2.StatedFact(fact=fact, document_id="d1", metadata=about, passage_id=f"p{value}", page=7)
+
+
+async def test_statements_and_figures_come_with_their_place(stand: Any) -> None:
+    stand.world.facts = [turnover("900", 2031), turnover("800", 2030)]
+    async with Client(f"{stand.url}/mcp") as client:
+        companies = (await client.call_tool("list_companies", {})).structured_content
+        statement = (await client.call_tool("get_statement", {"company": "Kestrel"})).structured_content
+        asked = {"company": "Kestrel", "names": ["revenue"], "period_from": "2031-01-01", "as_of": "2023-06-30"}
+        figures = (await client.call_tool("find_figures", asked)).structured_content
+        for tool, wrong, told in (
+            ("get_statement", {"company": "Nobody"}, "Nobody"),
+            ("get_statement", {"company": "Kestrel", "statement": "ledger"}, "statement"),
+            ("get_statement", {"company": "Kestrel", "as_of": "today"}, "YYYY-MM-DD"),
+            ("find_figures", {"company": "Kestrel", "names": []}, "names"),
+        ):
+            refused = await client.call_tool(tool, wrong)
+            assert refused.is_error, (tool, wrong)
+            assert told in text_of(refused), (tool, wrong)
+    assert "Apple" in {one["name"] for one in companies["companies"]}
+    assert statement["periods"] == ["2031-12-31", "2030-12-31"]
+    assert [cell["value"] for cell in statement["lines"][0]["cells"]] == ["900", "800"]
+    place = {key: figures["figures"][0][key] for key in ("document_id", "page", "start", "end", "checks_passed")}
+    assert place == {"document_id": "d1", "page": 7, "start": 3, "end": 6, "checks_passed": ["a sum"]}
+    sent = next(one for one in stand.world.fact_requests if one.concepts)
+    assert (sent.period_from, sent.as_of, list(sent.filters.companies)) == ("2031-01-01", "2023-06-30", ["Kestrel"])
+
+
 async def test_over_stdio_the_gateway_is_asked(stand: Any) -> None:
+    stand.world.facts = [turnover("900", 2031)]
     stand.gateway.analyst.sandbox = Sandbox()
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "quelea_gateway.mcp", "--url", stand.url], env=dict(os.environ)
     )
     async with Client(command) as client:
-        assert len((await client.list_tools()).tools) == 4
+        assert len((await client.list_tools()).tools) == 7
         result = await client.call_tool("execute_python", {"code": "print(1)"})
         search = await client.call_tool("search_tools", {"query": "x"})
+        statement = await client.call_tool("get_statement", {"company": "Kestrel", "years": 1})
+    assert [line["cells"][0]["value"] for line in statement.structured_content["lines"]] == ["900"]
     assert result.structured_content["stdout"] == "1\n"
     assert search.is_error
     assert "make tools" in text_of(search)

@@ -137,9 +137,10 @@ async def test_a_later_document_is_not_used(web):
         ({"web_error": Conflict("No provider is left.")}, "No provider is left"),
         ({"web_error": Overloaded("Too many searches.")}, "Too many searches"),
         ({"web_hangs": True}, "no answer in 0.5 s|did not answer in time"),
-        ({"rank_error": Unavailable("no encoder")}, "The retriever service does not answer"),
+        ({"rank_error": Unavailable("no encoder")}, "The retriever service does not answer, or the embedder"),
+        ({"rank_error": Unavailable("The embedder is away.", details={"behind": "embedder"})}, "The embedder is away"),
     ],
-    ids=["down", "conflict", "busy", "hangs", "rank"],
+    ids=["down", "conflict", "busy", "hangs", "rank", "behind"],
 )
 async def test_a_web_that_fails_leaves_a_local_answer_that_says_so(fault, problem):
     world = World.with_web()

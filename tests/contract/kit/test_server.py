@@ -239,5 +239,41 @@ async def test_a_service_that_was_away_for_long_is_found_at_the_first_call() -> 
         assert (await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=60))).model == "m"
 
 
+async def test_an_idempotent_call_waits_for_a_server_that_is_away() -> None:
+    """As a read does while the one process that can answer it is replaced."""
+    port = free_port()
+    settings = ServiceSettings(listen=f"127.0.0.1:{port}", drain_seconds=0.1)
+    s = stub(f"127.0.0.1:{port}", idempotent=["GetModel"], wait_seconds=60)
+    for _ in range(2):
+        asked = asyncio.ensure_future(unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=60)))
+        await asyncio.wait([asked], timeout=1.5)  # longer than gRPC's own tries
+        async with running(register(Embedder(lambda: None)), [NAME], settings=settings):
+            assert (await asked).model == "m"
+
+
+@pytest.mark.parametrize(("wait_seconds", "seconds"), [(0.5, 60), (60, 2)], ids=["wait", "deadline"])
+async def test_a_server_that_stays_away_is_unavailable(wait_seconds: float, seconds: float) -> None:
+    s = stub(f"127.0.0.1:{free_port()}", idempotent=["GetModel"], wait_seconds=wait_seconds)
+    with pytest.raises((Unavailable, DeadlineExceeded)):
+        async with asyncio.timeout(50):
+            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=seconds))
+
+
+async def test_what_a_server_says_is_not_waited_over() -> None:
+    servicer = Embedder(fail(Unavailable("no embedder")))
+    async with running(register(servicer), [NAME]) as address:
+        s = stub(address, idempotent=["GetModel"], wait_seconds=60)
+        with pytest.raises(Unavailable, match="no embedder"):
+            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=60))
+    assert servicer.began == 4
+
+
+async def test_a_caller_who_leaves_stops_waiting() -> None:
+    s = stub(f"127.0.0.1:{free_port()}", idempotent=["GetModel"], wait_seconds=60)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(1):
+            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=60))
+
+
 def test_status_codes_are_grpcs() -> None:
     assert {c.name for c in grpc.StatusCode} >= {"RESOURCE_EXHAUSTED", "FAILED_PRECONDITION"}

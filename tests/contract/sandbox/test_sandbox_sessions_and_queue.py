@@ -1,6 +1,7 @@
 """SandboxService over real gRPC, sessions, the queue, an engine that fails: what every caller may count on."""
 
 import asyncio
+from pathlib import Path
 
 import grpc
 import pytest
@@ -16,7 +17,7 @@ from quelea_kit.errors import (
 )
 from quelea_kit.testing import wait_until_async
 from quelea_sandbox.adapters.fake import FakeBackend
-from support.sandbox import FORGE, SandboxClient, fast_settings, sandbox
+from support.sandbox import FORGE, SandboxClient, fast_settings, sandbox, until_serving
 
 FOREVER = "print('begun')\nimport time\nwhile True: time.sleep(0.05)"
 
@@ -259,3 +260,42 @@ async def test_health_follows_the_engine(backend: FakeBackend) -> None:
         await until(health_pb2.HealthCheckResponse.NOT_SERVING)
         backend.down = False
         await until(health_pb2.HealthCheckResponse.SERVING)
+
+
+async def test_it_serves_once_a_container_of_each_kind_has_started(backend: FakeBackend, tmp_path: Path) -> None:
+    """An engine that answers is not enough: what refuses a container, refuses it when it is made."""
+    backend.held = {True: asyncio.Event(), False: asyncio.Event()}
+    async with sandbox(backend, fast_settings(min_warm=0, demand_seconds=0.2, market_socket_dir=tmp_path)) as client:
+        ready = client.service.pool.ready
+        await wait_until_async(lambda: not client.service.pool.down, what="the engine was asked, and answers")
+        with pytest.raises(Unavailable, match="no container has started yet"):
+            await ready()
+        asked = asyncio.create_task(client.run("print(1)"))  # who asks early waits, and is not refused
+        backend.held[False].set()
+        assert (await asked).text == "1\n"
+        with pytest.raises(Unavailable, match="1 of 2 kinds"):
+            await ready()
+        backend.held[True].set()
+        await until_serving(client.target)
+        # Nothing is kept warm here, so what was started to see that it starts goes again; it serves all the same.
+        await wait_until_async(lambda: not backend.alive, what="the pool is empty")
+        await ready()
+
+
+async def test_health_says_why_the_first_container_did_not_start(backend: FakeBackend) -> None:
+    backend.fail_creates = 1
+    async with sandbox(backend, fast_settings()) as client:
+        said: list[str] = []
+
+        async def asked() -> bool:
+            try:
+                await client.service.pool.ready()
+            except Unavailable as error:
+                said.append(error.message)
+                return False
+            return True
+
+        async with asyncio.timeout(60):
+            while not await asked():  # noqa: ASYNC110  # readiness has no event to wait for
+                await asyncio.sleep(0.01)
+    assert any("makes no container" in one for one in said), said

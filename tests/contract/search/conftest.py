@@ -27,7 +27,7 @@ from quelea_search.core.jobs import Job, Policy
 from quelea_search.service import SERVICE
 from quelea_search.service_build import build_service
 from quelea_search.settings import SearchSettings
-from support.search_room import PREFIX, Clock, PlainParser, PlainWeb, Room
+from support.search_room import PREFIX, Clock, PlainReader, PlainWeb, Room
 
 
 @pytest.fixture
@@ -55,7 +55,8 @@ def search_store(search_redis: fakeredis.FakeRedis, search_clock: Clock) -> JobS
 
 
 @pytest.fixture
-async def search_room(tmp_path: Path) -> AsyncIterator[Room]:
+async def search_room(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Room]:
+    """A test may want another number of jobs that may wait: parametrize it with that, indirectly."""
     server = fakeredis.FakeServer()
     client = fakeredis.FakeRedis(server=server, decode_responses=True)
     folder = tmp_path / "blobs"
@@ -66,7 +67,8 @@ async def search_room(tmp_path: Path) -> AsyncIterator[Room]:
             blobs_url=str(folder),
             retriever=target,
             max_document_bytes=2000,
-            max_queued_jobs=3,
+            max_queued_jobs=getattr(request, "param", 3),
+            worker_concurrency=3,
             batch_passages=2,
             beat_seconds=0.05,
             retriever_wait_seconds=1.0,
@@ -91,8 +93,7 @@ async def search_room(tmp_path: Path) -> AsyncIterator[Room]:
             sent.append(job.id)
 
         shared = Components(settings=settings, store=store, ledger=ledger, blobs=blobs, pages=pages, send=send)
-        reader: Any = PlainParser()
-        worker = {"retriever": retriever, "parser": reader, "fetcher": web, "parse_page": web.read}
+        worker: dict[str, Any] = {"retriever": retriever, "reader": PlainReader(web), "fetcher": web}
         parts = WorkerComponents(**vars(shared), **worker)
         built = build_service(shared, retriever, events, cache, web=None)
         listening = asyncio.create_task(events.run())

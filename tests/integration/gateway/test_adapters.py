@@ -27,7 +27,7 @@ async def test_adapters_are_listed_and_answer_by_their_names(desk: Stand, model:
             90
         ):  # the generator hears of a new list within seconds, the gateway in half a minute
             while "finance" not in await names(web):
-                desk.gateway.generator._asked = float("-inf")
+                desk.gateway.generator._known_at = float("-inf")
                 await asyncio.sleep(0.1)
         assert await names(web) == ["quelea", "tiny", "finance"]
         chat = {"messages": [{"role": "user", "content": QUESTION}]}

@@ -72,6 +72,7 @@ async def test_vectors_of_two_models_are_not_joined(pair):
 
 async def test_nobody_there():
     client = GrpcEmbedder(f"127.0.0.1:{free_port()}")
-    with pytest.raises(Unavailable):
+    with pytest.raises(Unavailable, match="The embedder does not answer") as caught:
         await client.model(5)
+    assert caught.value.details["behind"] == "embedder"  # so the gateway says this and not that the retriever is away
     await client.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quelea_retriever.core.model import DocumentFacts
-from quelea_retriever.core.statement_facts import Fact, FactQuery, StatedFact, pack, unpack
+from quelea_retriever.core.statement_facts import STATED_ALIKE, Fact, FactQuery, StatedFact, pack, unpack
 
 OLD = DocumentFacts(id="a", company="Kestrel", published="2031-02-01")
 NEW = DocumentFacts(id="b", company="Kestrel", published="2032-02-01")
@@ -27,6 +27,17 @@ def test_packed_facts_come_back_as_they_were() -> None:
 def test_a_figure_stated_twice_is_shown_once_from_the_newest_document() -> None:
     found = FactQuery().select([stated(SALES, OLD), stated(SALES, NEW)])
     assert [one.document.id for one in found] == ["b"]
+
+
+def test_a_figure_that_an_earlier_document_states_alike_has_passed_that_check() -> None:
+    older, newer = stated(SALES, OLD), stated(replace(SALES, value="900.0"), NEW)
+    (one,) = FactQuery().select([older, newer])
+    assert one.fact.passed == (STATED_ALIKE,)
+    assert FactQuery().select([newer])[0].fact.passed == ()
+    twice = stated(replace(SALES, start=9), NEW, ordinal=1)
+    assert FactQuery().select([newer, twice])[0].fact.passed == ()
+    oldest = stated(replace(SALES, value="870"), replace(OLD, id="c", published="2030-03-01"))
+    assert FactQuery().select([oldest, older, newer])[0].fact.passed == ()
 
 
 def test_a_restated_figure_is_shown_only_when_doubtful_ones_are_wanted() -> None:

@@ -1,4 +1,4 @@
-"""What `helm test` does, with Python alone: helm_test.py ingest|ask|code. Says what went wrong in one line.
+"""What `helm test` does, with Python alone: helm_test.py ingest|ask|code|sandbox. Says what went wrong in one line.
 
 QUELEA_URL and QUELEA_KEY name the gateway and a key of it.
 """
@@ -26,12 +26,21 @@ FIGURE = "4,517"
 CODE_QUESTION = "Compute with code the sum of the whole numbers from 1 to 100, and state it."
 SECONDS = 240.0
 NOT_NOW = (429, 503)  # a queue is full, a service does not answer: another try may succeed
+NO_MODEL = 409
 PAUSE, LONGEST_PAUSE = 1.0, 15.0
 STARTED = time.monotonic()
 
 
 class Failed(Exception):
     """The test's verdict."""
+
+
+class Refused(Failed):
+    """The gateway's answer is an error that another try does not change."""
+
+    def __init__(self, why: str, status: int) -> None:
+        super().__init__(why)
+        self.status = status
 
 
 class NotNow(Exception):
@@ -74,7 +83,7 @@ def once(method: str, path: str, body: bytes | None, kind: str) -> dict:
         said = f"{method} {path}: {error.code} {error.read(2000).decode(errors='replace')}"
         if error.code in NOT_NOW:
             raise NotNow(said, error.headers.get("Retry-After")) from None
-        raise Failed(said) from None
+        raise Refused(said, error.code) from None
     except TimeoutError:
         raise Failed(f"{method} {path}: no answer within {SECONDS:.0f} s") from None
     except (OSError, http.client.HTTPException) as error:  # no address, no listener, a connection that broke
@@ -143,9 +152,24 @@ def code() -> str:
     return f"run {run}: {state['state']}, {len(sources)} sources"
 
 
+def sandbox() -> str:
+    """The sandbox works, where no language model is there to write code for it.
+
+    The gateway takes no run before the sandbox says that it serves, which it does once a container of each kind has
+    started; only then it asks for a model, and says that there is none.
+    """
+    try:
+        call("POST", "/v1/agent/runs", json.dumps({"question": CODE_QUESTION}).encode())
+    except Refused as refused:
+        if refused.status == NO_MODEL and "No language model" in str(refused):
+            return "containers start; there is no language model, so no code was run"
+        raise
+    raise Failed("the gateway took a run of the agent without a language model")
+
+
 if __name__ == "__main__":
     try:
-        print({"ingest": ingest, "ask": ask, "code": code}[sys.argv[1]]())
+        print({"ingest": ingest, "ask": ask, "code": code, "sandbox": sandbox}[sys.argv[1]]())
     except Failed as failed:
         print(f"FAILED: {failed}", file=sys.stderr)
         sys.exit(1)

@@ -6,11 +6,8 @@ metadata:
     {{- include "quelea.selectorLabels" (list $root $name) | nindent 4 }}
     {{- with $root.Values.commonLabels }}{{ toYaml . | nindent 4 }}{{ end }}
   annotations:
-    {{- range $volume := $s.volumes }}{{ if $volume.configMap }}
-    quelea/config: {{ include "quelea.configHash" $root }}
-    {{- break }}{{ end }}{{ end }}
-    {{- if $s.dockerInDocker }}
-    quelea/config: {{ include "quelea.configHash" $root }}
+    {{- with include "quelea.configHash" . }}
+    quelea/config: {{ . }}
     {{- end }}
     kubectl.kubernetes.io/default-container: {{ $name }}
     {{- with $s.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
@@ -131,7 +128,7 @@ env:
   {{- $told := dict "HOME" "/tmp" "TMPDIR" "/tmp" "XDG_CACHE_HOME" "/tmp/.cache" "USER" "quelea" "PYTHONUNBUFFERED" "1" "PYTHONDONTWRITEBYTECODE" "1" "TOKENIZERS_PARALLELISM" "false" "MALLOC_ARENA_MAX" "4" }}
   {{- if $s.module }}{{ $_ := merge $told (dict "OMP_NUM_THREADS" "1" "OPENBLAS_NUM_THREADS" "1") }}{{ end }}
   {{- if $s.prefix }}
-  {{- $own := dict "LOG_LEVEL" $root.Values.logLevel "DRAIN_SECONDS" (toString $s.drainSeconds) "OTLP_ENDPOINT" $root.Values.tracing.endpoint }}
+  {{- $own := dict "LOG_LEVEL" $root.Values.logLevel "DRAIN_SECONDS" (toString $s.drainSeconds) "OTLP_ENDPOINT" $root.Values.tracing.endpoint "MIN_FREE_BYTES" $root.Values.disk.minFreeBytes "MIN_FREE_SHARE" $root.Values.disk.minFreeShare }}
   {{- if $s.ports.grpc }}{{ $_ := set $own "LISTEN" (printf "%s:%d" $root.Values.listenHost (int $s.ports.grpc)) }}{{ end }}
   {{- if eq (include "quelea.metricsOwn" .) "true" }}{{ $_ := set $own "METRICS_HOST" (trimAll "[]" $root.Values.listenHost) }}{{ $_ := set $own "METRICS_PORT" (toString (int $s.metricsPort)) }}{{ end }}
   {{- $env := deepCopy $s.env }}{{ include "quelea.fill" (dict "into" $env "from" $own) }}
@@ -250,6 +247,18 @@ livenessProbe: {{ tpl (toYaml $s.probes.liveness) .root | nindent 2 }}
 {{- end }}
 {{- end }}
 
+{{/*
+(dict root name service): a hash of the files that this pod runs or reads, and of no other: what changes in another's script
+restarts nobody. Which they are is read from the pod's own commands, arguments and probes. "" when there are none.
+*/}}
 {{- define "quelea.configHash" -}}
-{{- $all := "" }}{{ range $path, $_ := .Files.Glob "files/*" }}{{ $all = cat $all $path ($.Files.Get $path) }}{{ end }}{{ $all | sha256sum | trunc 32 }}
+{{- $root := .root }}{{ $s := .service }}
+{{- $says := toJson (list $s.command $s.args $s.init $s.probes) }}
+{{- if $s.dockerInDocker }}{{ $says = cat $says "/relay.py /runner_files.py" }}{{ end }}
+{{- $read := "" }}
+{{- range $path, $_ := $root.Files.Glob "files/*" }}
+{{- if contains (printf "/%s" (base $path)) $says }}{{ $read = cat $read $path ($root.Files.Get $path) }}{{ end }}
+{{- end }}
+{{- if and (contains "/redis.conf" $says) (include "quelea.tls.stores" $root) }}{{ $read = cat $read ($root.Files.Get "files/redis_tls.conf") }}{{ end }}
+{{- if $read }}{{ $read | sha256sum | trunc 32 }}{{ end }}
 {{- end }}

@@ -55,3 +55,28 @@ quelea.io/market-data: allowed
     - {protocol: TCP, port: {{ int . }}}
     {{- end }}
 {{- end }}
+
+{{/* Pieces of the admission policy. (list field value): the field is the value; where that is empty, it is not there. */}}
+{{- define "quelea.runs.same" -}}
+{{- $field := index . 0 }}{{ $value := index . 1 -}}
+{{- if $value }}has({{ $field }}) && {{ $field }} == {{ include "quelea.runs.literal" $value }}{{ else }}!has({{ $field }}){{ end }}
+{{- end }}
+
+{{/* A string of CEL */}}
+{{- define "quelea.runs.literal" -}}
+'{{ . | toString | replace "\\" "\\\\" | replace "'" "\\'" }}'
+{{- end }}
+
+{{- define "quelea.runs.map" -}}
+{ {{- $first := true }}{{ range $key, $value := . }}{{ if not $first }}, {{ end }}{{ $first = false }}{{ include "quelea.runs.literal" $key }}: {{ include "quelea.runs.literal" $value }}{{ end -}} }
+{{- end }}
+
+{{/* That t is this toleration, field by field: an object of the API is not comparable with a map. */}}
+{{- define "quelea.runs.toleration" -}}
+{{- $is := . }}{{ $parts := list }}
+{{- range list "key" "operator" "value" "effect" }}
+{{- if get $is . }}{{ $parts = append $parts (printf "has(t.%s) && t.%s == %s" . . (include "quelea.runs.literal" (get $is .))) }}{{ else }}{{ $parts = append $parts (printf "!has(t.%s)" .) }}{{ end }}
+{{- end }}
+{{- if hasKey $is "tolerationSeconds" }}{{ $parts = append $parts (printf "has(t.tolerationSeconds) && t.tolerationSeconds == %d" (int $is.tolerationSeconds)) }}{{ else }}{{ $parts = append $parts "!has(t.tolerationSeconds)" }}{{ end }}
+{{- join " && " $parts }}
+{{- end }}

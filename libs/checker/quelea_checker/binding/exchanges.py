@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import combinations
 
 from quelea_checker.binding import scorer
@@ -12,8 +10,6 @@ from quelea_checker.binding.scorer import Binder
 from quelea_checker.binding.support import has_size_of, is_comparable
 from quelea_checker.matching.claims import Claim
 from quelea_checker.matching.profiles import RESPECTIVELY, distinctive_terms, find_role
-from quelea_checker.model import Figure
-from quelea_checker.reading import wording
 from quelea_checker.reading.facts import Fact
 
 _FACTS = 6
@@ -22,8 +18,6 @@ _TOLD = 2
 """Digits of a figure that may be exchanged."""
 _MOST = 12
 """Figures of a sentence that are set against one another."""
-_BREAK = re.compile(r"[;；。]|\.(?=\s|$)")
-_BEHIND = 40
 
 
 def find_exchanged(
@@ -82,25 +76,3 @@ def is_alike(one: Claim, other: Claim) -> bool:
         return False
     roles = {find_role(one.sentence, a.start), find_role(other.sentence, b.start)}
     return roles != {"change", "level"}
-
-
-def words_before(sentence: str, figure: Figure, amounts: Sequence[Figure]) -> str:
-    """From the figure before, or the sentence's beginning or a semicolon, to the figure."""
-    start = max((f.end for f in amounts if f.end <= figure.start), default=0)
-    part = sentence[start : figure.start]
-    cuts = [match.end() for match in _BREAK.finditer(part)]
-    return strip_direction(part[cuts[-1] if cuts else 0 :])
-
-
-def words_behind(sentence: str, figure: Figure, amounts: Sequence[Figure]) -> str:
-    """To the next figure, or the clause's end."""
-    end = min((f.start for f in amounts if f.start >= figure.end), default=len(sentence))
-    part = sentence[figure.end : min(end, figure.end + _BEHIND)]
-    match = re.search(r"[,;，；。、()（）]", part)
-    return strip_direction(part[: match.start()] if match else part)
-
-
-@lru_cache(maxsize=8192)
-def strip_direction(text: str) -> str:
-    """Without its words of direction: both subjects rise and fall."""
-    return wording.DIRECTION.sub(" ", text)

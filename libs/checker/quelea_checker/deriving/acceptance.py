@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
-from quelea_checker.binding import rows
-from quelea_checker.deriving.computations import HUNDRED, Computation, period_months
+from quelea_checker.deriving.computations import HUNDRED, Computation
 from quelea_checker.matching.claims import Claim, find_facts_near, find_scale, is_bounded, same_currency, same_kind
+from quelea_checker.matching.profiles import RESPECTIVELY
 from quelea_checker.reading import wording
 from quelea_checker.reading.evidence import Evidence
+from quelea_checker.reading.facts import Fact
 
 _BY_PERCENT = re.compile(
     r"\b(?:by|(?<!made )(?<!make )(?<!makes )(?<!making )up|down|rose|grew"
@@ -40,6 +42,27 @@ _GREW = re.compile(
     r"(?:about|approximately|nearly|some|约)?\s{0,8}+$",
     re.IGNORECASE,
 )
+_BETWEEN_ROWS = re.compile(
+    r"\b(?:excluding|except|other than|apart from|besides|remain\w*|rest|less|minus|net of|differ\w*|gap|exceed\w*)\b"
+    r"|扣除|除|其余|剩余|差|超过",
+    re.IGNORECASE,
+)
+_BETWEEN_TIMES = re.compile(
+    r"\b(?:chang\w*|up|down|higher|lower|fewer|more|less|differ\w*|\w*creas\w*|rose|fell|grew|grow\w*|declin\w*"
+    r"|by)\b|差|多|少|减|增|升|降|比|较|变",
+    re.IGNORECASE,
+)
+_MORE_OR_LESS = re.compile(r"\s?(?:more|less|fewer|higher|lower|above|below)\b", re.IGNORECASE)
+_BY = re.compile(r"(?:\bby|[多少高低])\s?(?:about |approximately )?$", re.IGNORECASE)
+_SUMMED = re.compile(
+    r"\b(?:totall?(?:ed|ing)|sum|combined|together|altogether|aggregate|overall|both|in all)\b"
+    r"|(?:[和与及、两三四者项][^，。；]{0,12})[合总]计|总和|总共|共计|一共|累计|之和",
+    re.IGNORECASE,
+)
+_AND = re.compile(r"\b(?:and|plus|while|whereas|but)\b|[和与及而]|加上", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[;；。]|\.(?=\s|$)")
+_TELLING = 3
+"""Digits of a figure whose row is no luck."""
 _ABSOLUTE = re.compile(r"\bdiffer\w*|\bgap\b|\bsw[iu]ng\b|差", re.IGNORECASE)
 
 
@@ -55,7 +78,7 @@ def is_accepted(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
     if attempt.form in {"difference", "sum"} and any(find_scale(claim, fact) is not None for fact in attempt.operands):
         return False  # the figure stands there itself, and something spoke against it
     alike = (f for f in find_facts_near(claim, evidence) if same_kind(figure, f) and find_scale(claim, f) is not None)
-    if rows.is_printed(claim, attempt.operands, attempt.form, alike):
+    if _is_printed(claim, attempt.operands, attempt.form, alike):
         return False
     return _sign_fits(claim, attempt, evidence)
 
@@ -73,26 +96,30 @@ def _size_fits(claim: Claim, attempt: Computation) -> bool:
     points = attempt.form == "difference" or (attempt.form == "steps" and ", ÷" not in attempt.shown)
     if not points or figure.kind != "percent":
         return True
-    before = claim.sentence[: figure.start]  # "half of" is no difference of two percentages, nor is "by 5%"
-    return figure.is_in_digits and not (_BY_PERCENT.search(before) or _GREW.search(before))
+    return figure.is_in_digits and not (  # "half of" is no difference of two percentages, nor is "by 5%"
+        _is_behind(_BY_PERCENT, claim) or _is_behind(_GREW, claim)
+    )
+
+
+def _is_behind(words: re.Pattern[str], claim: Claim) -> bool:
+    return wording.ends_with(words, claim.sentence, claim.figure.start)
 
 
 def _form_fits(claim: Claim, attempt: Computation) -> bool:
     """The computation is the one that the words ask for: none of a change where they speak of a level, and so on."""
-    facts, figure = attempt.operands, claim.figure
-    before = claim.sentence[: figure.start]
+    facts = attempt.operands
     if attempt.form == "sum" and any(f.table < 0 for f in facts):
         return "sum" in wording.find_operations(f"{claim.sentence} {claim.question}")
     if attempt.form == "difference" and len(facts) == 2:
         one, other = facts
-        if claim.direction and not attempt.percent and _LEVEL.search(before):
+        if claim.direction and not attempt.percent and _is_behind(_LEVEL, claim):
             return False  # "decreased to 5.7" is no change of 5.7
         apart = one.group != other.group and one.value * other.value < 0
         if apart and _LESS.search(claim.sentence) and abs(attempt.value) > max(abs(one.value), abs(other.value)):
             return False  # what is taken off stands in brackets already
     if (
         attempt.form == "growth"
-        and _RATE_OF.search(before)
+        and _is_behind(_RATE_OF, claim)
         and not _GROWING.search(f"{claim.sentence} {claim.question}")
     ):
         return False  # a margin is no growth
@@ -100,24 +127,49 @@ def _form_fits(claim: Claim, attempt: Computation) -> bool:
         return True
     if attempt.form == "growth" and all(f.figure.kind == "percent" and f.table < 0 for f in facts):
         return False  # how a share grew is told in points
-    if (
-        attempt.form == "growth"
-        and facts[0].group == facts[1].group
-        and 0 != period_months(facts[0]) != period_months(facts[1]) != 0
-    ):
+    if attempt.form == "growth" and facts[0].group == facts[1].group and 0 != facts[0].months != facts[1].months != 0:
         return False  # from a half year to a quarter nothing grows
     if attempt.form != "ratio":
         return True
     part, whole = facts
-    if attempt.percent and abs(attempt.value) > HUNDRED and _MARGIN.search(before):
+    if attempt.percent and abs(attempt.value) > HUNDRED and _MARGIN.search(claim.sentence, 0, claim.figure.start):
         return False  # no margin is more than all that was sold
     if attempt.percent and any(f.table < 0 and f.figure.kind == "percent" for f in facts):
         return False  # a share is no share of a share
-    lengths = {period_months(part), period_months(whole)}
+    lengths = {part.months, whole.months}
     if part.group == whole.group and part.table >= 0 and len(lengths - {0}) > 1:
         return bool(_WHOLE.search(f"{claim.sentence} {claim.question}"))  # a quarter by a half year, unasked
     alike = attempt.percent and part.figure.kind == whole.figure.kind
-    return not (alike and _GREW.search(before) and not part.change)  # "up 18%" is no share
+    return not (alike and _is_behind(_GREW, claim) and not part.change)  # "up 18%" is no share
+
+
+def _is_printed(claim: Claim, operands: Sequence[Fact], form: str, facts: Iterable[Fact]) -> bool:
+    """The figure is that of another row, so that a sum or a difference that no word asks for is not what it is said of.
+
+    Args:
+        facts: Those that have the figure's size.
+    """
+    figure, sentence = claim.figure, claim.sentence
+    if form not in {"difference", "sum", "steps"} or figure.digits < _TELLING or figure.kind in {"points", "multiple"}:
+        return False
+    rows = {fact.group for fact in operands}
+    if form == "sum":
+        asked = bool(_SUMMED.search(sentence) or _is_joined(claim))
+    elif len(rows) == 1:
+        asked = bool(_BETWEEN_TIMES.search(sentence))
+    else:
+        asked = bool(
+            _BETWEEN_ROWS.search(sentence) or _MORE_OR_LESS.match(sentence, figure.end) or _is_behind(_BY, claim)
+        )
+    return not asked and any(f.table >= 0 and not f.change and f.group not in rows for f in facts)
+
+
+def _is_joined(claim: Claim) -> bool:
+    """An "and" stands before the figure, behind the figure before it and within its clause."""
+    if RESPECTIVELY.search(claim.sentence):
+        return False
+    start = max((f.end for f in claim.other_figures if f.end <= claim.figure.start), default=0)
+    return bool(_AND.search(_CLAUSE_END.split(claim.sentence[start : claim.figure.start])[-1]))
 
 
 def _sign_fits(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
@@ -135,7 +187,7 @@ def _sign_fits(claim: Claim, attempt: Computation, evidence: Evidence) -> bool:
         )
     if negative:
         return attempt.value <= 0
-    if any(wording.DIRECTION.search(evidence.groups[fact.group].label) for fact in attempt.operands if fact.table >= 0):
+    if any(wording.names_direction(evidence.groups[fact.group].label) for fact in attempt.operands if fact.table >= 0):
         return True  # "Reductions": the word is the row's name
     direction = (
         claim.direction or wording.find_net_direction(claim.sentence) or wording.find_net_direction(claim.question)

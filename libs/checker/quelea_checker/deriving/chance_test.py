@@ -21,7 +21,6 @@ from quelea_checker.deriving.computations import (
     combine_two,
     is_later,
     is_ordered,
-    period_months,
 )
 from quelea_checker.deriving.derivation import Budget
 from quelea_checker.matching.claims import Claim, find_facts_near, find_scale, same_currency, same_kind
@@ -119,10 +118,9 @@ def _find_computations(claim: Claim, matched_facts: Sequence[Fact], evidence: Ev
                 continue
             yield from combine_two(a, b, [o for o in across if o != "sum"], percent=percent, ordered=None)
         for count in range(2, min(len(column), _PARTS) + 1) if "sum" in across else ():
-            for some in combinations(column, count):
-                if not all(_are_alike(some[0], other) for other in some[1:]):
-                    continue
-                yield from combine_many(some, ["sum"])
+            for at, first in enumerate(column):
+                for rest in combinations([f for f in column[at + 1 :] if _are_alike(first, f)], count - 1):
+                    yield from combine_many((first, *rest), ["sum"])
 
 
 def _choose_operations(claim: Claim) -> tuple[Operation, ...]:
@@ -171,9 +169,11 @@ def _are_alike(one: Fact, other: Fact) -> bool:
     """Of one kind, unit and length of time."""
     a, b = one.figure, other.figure
     return (
-        (a.kind, bool(a.currency), one.unit.scales) == (b.kind, bool(b.currency), other.unit.scales)
+        a.kind == b.kind
+        and bool(a.currency) == bool(b.currency)
+        and one.unit.scales == other.unit.scales
         and (a.scale is None) == (b.scale is None)
-        and (period_months(one) == period_months(other) or 0 in (period_months(one), period_months(other)))
+        and (one.months == other.months or not one.months or not other.months)
     )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
-from quelea_checker.model import Period
 from quelea_checker.reading.facts import Fact
 from quelea_checker.reading.wording import Operation
 
@@ -15,12 +14,7 @@ HUNDRED = Decimal(100)
 """Percent of one."""
 
 
-_PRIOR = re.compile(r"上年同期|去年同期|上期|上年度?|\b(?:prior|previous|last) (?:year|period|quarter)", re.IGNORECASE)
-_CURRENT = re.compile(r"本报告期|本期|本年度?|\b(?:this|current) (?:year|period|quarter)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Computation:
+class Computation(NamedTuple):
     """A computation: its value, in percent when `percent`, from operands in the order of the formula."""
 
     value: Decimal
@@ -35,34 +29,16 @@ class Computation:
 
 def is_ordered(one: Fact, other: Fact) -> bool:
     """Whether the times of two facts say which is the earlier."""
-    a, b = latest_date(one), latest_date(other)
+    a, b = one.latest_date, other.latest_date
     if a != b:
         first = next((x, y) for x, y in zip(a, b, strict=True) if x != y)
         return 0 not in (a[0], b[0]) and 0 not in first  # a year is not before its end
-    return 0 not in (_relative(one), _relative(other)) and _relative(one) != _relative(other)
+    return 0 not in (one.relative, other.relative) and one.relative != other.relative
 
 
 def is_later(one: Fact, other: Fact) -> bool:
     """Which of two ordered facts is of the later time."""
-    return (latest_date(one), _relative(one)) > (latest_date(other), _relative(other))
-
-
-def _relative(fact: Fact) -> int:
-    """2 of a column for "this period", 1 of one for "the one before", 0 where nothing is said."""
-    if fact.table < 0:
-        return 0
-    return 1 if _PRIOR.search(fact.words) else 2 if _CURRENT.search(fact.words) else 0
-
-
-def latest_date(fact: Fact) -> tuple[int, int, int]:
-    """(year, month, day) of the latest time of a fact, 0 where not known."""
-    period = max(fact.periods, key=lambda p: (p.year, p.month, p.quarter)) if fact.periods else Period(0, 0)
-    return period.year, period.month or 3 * period.quarter, period.day
-
-
-def period_months(fact: Fact) -> int:
-    """How long its time is; 0 where nothing is said."""
-    return max((period.months for period in fact.periods), default=0)
+    return (one.latest_date, one.relative) > (other.latest_date, other.relative)
 
 
 def combine_two(

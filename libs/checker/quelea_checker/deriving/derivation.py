@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 from quelea_checker.deriving.acceptance import is_accepted
@@ -16,7 +16,6 @@ from quelea_checker.deriving.computations import (
     format_formula,
     is_later,
     is_ordered,
-    latest_date,
 )
 from quelea_checker.deriving.multi_step import combine_steps, combine_sums
 from quelea_checker.deriving.table_search import (
@@ -29,9 +28,8 @@ from quelea_checker.deriving.table_search import (
 )
 from quelea_checker.matching.claims import Claim, same_currency
 from quelea_checker.matching.relevance import find_relevant_groups
-from quelea_checker.model import ONE
 from quelea_checker.reading import wording
-from quelea_checker.reading.calendar import periods_contradict, periods_fit
+from quelea_checker.reading.calendar import periods_fit
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, Group
 from quelea_checker.reading.wording import Operation
@@ -148,14 +146,6 @@ def _is_bare_number(claim: Claim) -> bool:
     return not claim.figure.currency and claim.figure.scale is None
 
 
-def _find_named_periods(claim: Claim, fact: Fact) -> set[int]:
-    """Which of the times of the claim the fact is of."""
-    return {
-        i for i, period in enumerate(claim.all_periods)
-        if any(not periods_contradict(period, p, fact.years) for p in fact.periods)
-    }  # fmt: skip
-
-
 def _combine_row(
     claim: Claim, group: Group, asked: Sequence[Operation], said: str, percent: bool
 ) -> Iterator[Computation]:  # a private step
@@ -166,7 +156,7 @@ def _combine_row(
     chosen = _choose_periods(claim, facts, said)
     if len(chosen) > 1:
         yield from combine_many(chosen, asked)
-        latest = {latest_date(f)[0]: f for f in sorted(chosen, key=latest_date)}
+        latest = {f.latest_date[0]: f for f in sorted(chosen, key=lambda f: f.latest_date)}
         if 1 < len(latest) < len(chosen):  # two dates in a year: the later ends it
             yield from combine_many(list(latest.values()), asked)
         for terms in sorted({fact.terms for fact in chosen}, key=sorted):  # numbers beside prices: each by itself
@@ -178,7 +168,7 @@ def _combine_row(
 def _order_pair(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fact]]:
     """(new, old) as the times say; both ways when they do not. Pairs that the claim's times rule out are left out."""
     if claim.all_periods and one.periods and other.periods:
-        a, b = _find_named_periods(claim, one), _find_named_periods(claim, other)
+        a, b = claim.find_named_periods(one), claim.find_named_periods(other)
         years = {p.year for p in claim.all_periods if p.year} or {1}
         if not a and not b:
             return
@@ -196,15 +186,15 @@ def _order_pair(claim: Claim, one: Fact, other: Fact) -> Iterator[tuple[Fact, Fa
 
 def _choose_periods(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact]:
     """The facts of a row that a total or an average is over: those of the times named, or all."""
-    dated = [f for f in facts if latest_date(f)[0]]
+    dated = [f for f in facts if f.latest_date[0]]
     years = [p.year for p in claim.all_periods if p.year]
     if len(set(years)) > 1 and dated:
         ranged = _RANGE.search(said)
         if ranged:
-            return [f for f in dated if _find_named_periods(claim, f) or min(years) < latest_date(f)[0] < max(years)]
-        return [f for f in dated if _find_named_periods(claim, f)]
+            return [f for f in dated if claim.find_named_periods(f) or min(years) < f.latest_date[0] < max(years)]
+        return [f for f in dated if claim.find_named_periods(f)]
     if years and dated:
-        own = [f for f in dated if _find_named_periods(claim, f)]
+        own = [f for f in dated if claim.find_named_periods(f)]
         return own if len(own) > 1 else []
     return list(facts)
 
@@ -262,30 +252,29 @@ def _both_named(claim: Claim, one: Group, other: Group) -> bool:
 
 def _pair_facts(claim: Claim, one: Group, other: Group, *, percent: bool) -> Iterator[tuple[Fact, Fact]]:
     first, second = (_find_usable(claim, g.facts, percent=percent)[:14] for g in (one, other))
+    same = one.table == other.table
     for a in first:
         for b in second:
-            same = a.table == b.table
+            if same and a.table >= 0 and not _are_beside(claim, a, b, len(one.facts), len(other.facts)):
+                continue
             # Of different tables the same figures are compared with their scale spelled out.
-            pair = (a, b) if same else (_with_stated_scale(a), _with_stated_scale(b))
+            pair = (a, b) if same else (a.with_stated_scale, b.with_stated_scale)
             if pair[0].figure.scale != pair[1].figure.scale or (same and a.unit.scales != b.unit.scales):
                 continue  # amounts of different units
-            apart = not same or a.table < 0
-            beside = same and _are_beside(claim, a, b, len(one.facts), len(other.facts))
-            timely = _are_timely(claim, a, b)
-            if (apart or beside) and timely:
+            if _are_timely(claim, a, b):
                 yield pair
 
 
 def _are_timely(claim: Claim, a: Fact, b: Fact) -> bool:
     """Both are of times that the claim names; "the change in 2018" is the one from the year before."""
-    both = periods_fit(claim.all_periods, a.periods, a.years), periods_fit(claim.all_periods, b.periods, b.years)
+    both = claim.is_timely(a), claim.is_timely(b)
     if all(both) or not any(both) or not is_ordered(a, b) or len({p.year for p in claim.all_periods if p.year}) != 1:
         return all(both)
     newer, older = (a, b) if is_later(a, b) else (b, a)
     return (
         both[0 if newer is a else 1]
-        and latest_date(newer)[0] - latest_date(older)[0] == 1
-        and latest_date(newer)[1:] == latest_date(older)[1:]
+        and newer.latest_date[0] - older.latest_date[0] == 1
+        and newer.latest_date[1:] == older.latest_date[1:]
     )
 
 
@@ -295,9 +284,3 @@ def _are_beside(claim: Claim, a: Fact, b: Fact, width: int, other: int) -> bool:
         return a.column == b.column
     aligned = a.column == b.column or width - a.column == other - b.column
     return aligned and claim.figure.digits > 2 and periods_fit(a.periods, b.periods, a.years)
-
-
-def _with_stated_scale(fact: Fact) -> Fact:
-    if fact.figure.scale is not None or len(fact.unit.scales) != 1 or fact.unit.scales[0] == ONE:
-        return fact
-    return replace(fact, figure=replace(fact.figure, scale=fact.unit.scales[0]))

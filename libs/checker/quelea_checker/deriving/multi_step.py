@@ -15,11 +15,9 @@ from quelea_checker.deriving.computations import (
     combine_many,
     find_share_of_last,
     format_operand,
-    latest_date,
 )
 from quelea_checker.matching.claims import Claim
 from quelea_checker.matching.relevance import LOOKED
-from quelea_checker.reading.calendar import periods_fit
 from quelea_checker.reading.evidence import TOTAL, Evidence
 from quelea_checker.reading.facts import Fact, Group
 from quelea_checker.reading.wording import Operation
@@ -44,7 +42,7 @@ def combine_steps(
         if "share" in asked and percent:
             for change in facts:
                 for base in facts if change.change and change.figure.kind == "number" else ():
-                    if base.value and not base.change and periods_fit(claim.all_periods, base.periods, base.years):
+                    if base.value and not base.change and claim.is_timely(base):
                         yield Computation(abs(change.value / base.value) * HUNDRED, (change, base), "ratio", True, None)
 
 
@@ -52,7 +50,8 @@ def _combine_averages(
     claim: Claim, facts: Sequence[Fact], asked: Sequence[Operation], *, percent: bool
 ) -> Iterator[Computation]:
     """A year's average is the mean of its beginning and its end; and how that changed."""
-    by_year = {latest_date(f)[0]: f for f in sorted(facts, key=latest_date) if not f.change and latest_date(f)[0]}
+    dated = sorted((f for f in facts if not f.change and f.latest_date[0]), key=lambda f: f.latest_date)
+    by_year = {f.latest_date[0]: f for f in dated}
     named = {p.year for p in claim.all_periods if p.year}
     for year in sorted(named) if len(named) == 1 else ():
         if year in by_year and year - 1 in by_year:
@@ -150,10 +149,10 @@ def combine_sums(
 
 def _compound_growth(claim: Claim, group: Group) -> Iterator[Computation]:
     """(a ÷ b) ^ (1 ÷ years) − 1."""
-    dated = [f for f in group.facts if not f.change and f.value > 0 and latest_date(f)[0] and _is_timely(claim, f)]
+    dated = [f for f in group.facts if not f.change and f.value > 0 and f.latest_date[0] and claim.is_timely(f)]
     for one, other in combinations(dated[:_MOST], 2):
-        new, old = (one, other) if latest_date(one) > latest_date(other) else (other, one)
-        years = latest_date(new)[0] - latest_date(old)[0]
+        new, old = (one, other) if one.latest_date > other.latest_date else (other, one)
+        years = new.latest_date[0] - old.latest_date[0]
         if years > 1:
             rate = (float(new.value / old.value) ** (1 / years) - 1) * 100
             shown = f"= ({format_operand(new)} ÷ {format_operand(old)}) ^ (1 ÷ {years}) − 1"
@@ -177,10 +176,6 @@ def _average_per_year(claim: Claim, group: Group, said: str) -> Iterator[Computa
         yield Computation(total / len(covered), tuple(inside), "steps", False, False, shown)
 
 
-def _is_timely(claim: Claim, fact: Fact) -> bool:
-    return periods_fit(claim.all_periods, fact.periods, fact.years)
-
-
 def _is_named(claim: Claim, group: Group) -> bool:
     """Half of its name's words and more are said, or of its name's and its section's."""
     named, whole = len(group.name & claim.terms), len(group.terms & claim.terms)
@@ -197,7 +192,7 @@ def _change_of_sums(
         return
     columns = [
         (a, b) for a, b in zip(one.facts, other.facts, strict=True)
-        if not a.change and latest_date(a)[0] and _is_timely(claim, a)
+        if not a.change and a.latest_date[0] and claim.is_timely(a)
     ][:6]  # fmt: skip
     if "average" in asked and len(columns) > 1 and not percent:
         total = sum((a.value - b.value for a, b in columns), Decimal(0))
@@ -207,9 +202,9 @@ def _change_of_sums(
     if "sum" not in asked:
         return
     for (a, b), (c, d) in combinations(columns, 2):
-        if latest_date(a) == latest_date(c):
+        if a.latest_date == c.latest_date:
             continue
-        (a1, b1), (a0, b0) = ((a, b), (c, d)) if latest_date(a) > latest_date(c) else ((c, d), (a, b))
+        (a1, b1), (a0, b0) = ((a, b), (c, d)) if a.latest_date > c.latest_date else ((c, d), (a, b))
         new, old = a1.value + b1.value, a0.value + b0.value
         shown = f"= ({format_operand(a1)} + {format_operand(b1)}) − ({format_operand(a0)} + {format_operand(b0)})"
         operands = (a1, b1, a0, b0)
@@ -236,7 +231,7 @@ def _find_columns(claim: Claim, rows: Sequence[Group]) -> Iterator[tuple[int, li
     width = max(len(g.facts) for g in rows)
     for at in range(min(width, _MOST)):
         facts = [g.facts[at] for g in rows if len(g.facts) == width]
-        if len(facts) > 1 and not facts[0].change and all(_is_timely(claim, f) for f in facts):
+        if len(facts) > 1 and not facts[0].change and all(claim.is_timely(f) for f in facts):
             yield at, facts
 
 
@@ -285,7 +280,7 @@ def _share_of_blocks(
                 if own in facts:
                     if percent:
                         yield from _share_of_sum([own], facts)
-                elif own.value and not own.change and _is_timely(claim, own):
+                elif own.value and not own.change and claim.is_timely(own):
                     ratio = total / own.value
                     shown = f"= ({' + '.join(map(format_operand, facts))}) ÷ {format_operand(own)}"
                     operands = (*facts, own)

@@ -98,8 +98,8 @@ def _find_computations(
 
 def _is_by(sentence: str, figure: Figure) -> bool:
     """It is by how much something changed."""
-    return bool(_BY.search(sentence[: figure.start]))
+    return wording.ends_with(_BY, sentence, figure.start)
 
 
 def _is_old(sentence: str, figure: Figure) -> bool:
-    return bool(_FROM.search(sentence[: figure.start]))
+    return wording.ends_with(_FROM, sentence, figure.start)

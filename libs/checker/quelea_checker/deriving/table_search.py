@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from quelea_checker.deriving.computations import HUNDRED, Computation, combine_many, latest_date
+from quelea_checker.deriving.computations import HUNDRED, Computation, combine_many
 from quelea_checker.matching.claims import Claim, find_multipliers
 from quelea_checker.matching.relevance import LOOKED
-from quelea_checker.reading.calendar import periods_fit
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, Group
 from quelea_checker.reading.wording import Operation
@@ -39,7 +38,7 @@ def search_columns(
         for column in range(_COLUMNS):
             facts = [
                 f for g in rows for f in g.facts[column : column + 1]
-                if not f.change and f.value and periods_fit(claim.all_periods, f.periods, f.years)
+                if not f.change and f.value and claim.is_timely(f)
             ]  # fmt: skip
             if len(facts) < 2:
                 continue
@@ -134,7 +133,7 @@ def align_columns(claim: Claim, groups: Sequence[Group]) -> Iterator[list[Fact]]
     if uneven:
         columns += zip(*(reversed(g.facts) for g in groups), strict=False)
     for column in columns:
-        if not column[0].change and all(periods_fit(claim.all_periods, f.periods, f.years) for f in column):
+        if not column[0].change and all(claim.is_timely(f) for f in column):
             yield list(column)
 
 
@@ -163,7 +162,7 @@ def combine_years(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) 
                 group.table >= 0
                 and not group.name
                 and group.facts
-                and years[0] <= latest_date(group.facts[0])[0] <= years[-1]
+                and years[0] <= group.facts[0].latest_date[0] <= years[-1]
             ):
                 for fact in group.facts:
                     column = columns.setdefault((fact.passage, fact.table, fact.column), [])
@@ -171,4 +170,4 @@ def combine_years(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) 
                         column.append(fact)
     for facts in columns.values():
         if len(facts) > 1:
-            yield from combine_many(sorted(facts, key=latest_date), asked)
+            yield from combine_many(sorted(facts, key=lambda f: f.latest_date), asked)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 
 from quelea_checker.matching.profiles import (
     Profile,
@@ -16,6 +17,7 @@ from quelea_checker.matching.profiles import (
 )
 from quelea_checker.model import ONE, Figure, Period
 from quelea_checker.reading import wording
+from quelea_checker.reading.calendar import periods_contradict
 from quelea_checker.reading.evidence import Evidence
 from quelea_checker.reading.facts import Fact, content_terms, glossed_terms
 
@@ -38,7 +40,7 @@ TO_LEVEL = re.compile(
 _GROWTH = re.compile(r"\bgrowth\b|增长率|增速|增幅|同比增长", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Claim:
     """A figure of the answer with what is said of it.
 
@@ -54,8 +56,6 @@ class Claim:
         is_cross_language: The evidence is in another language: terms are glossed.
         zone: The words about it; None: not known.
         other_figures: The other figures of its sentence.
-        surrounding_words: The words before it, behind it, and all but those before other figures; see
-            rows.split_surrounding_words.
     """
 
     figure: Figure
@@ -68,9 +68,27 @@ class Claim:
     excluded_passages: frozenset[int] = frozenset()
     is_only_amount: bool = False
     is_cross_language: bool = False
-    surrounding_words: Callable[[], tuple[str, str, str]] = lambda: ("", "", "")
     zone: WordZone | None = None
     other_figures: tuple[Figure, ...] = ()
+    _named: dict[tuple[int, int], frozenset[int]] = field(default_factory=dict, init=False, repr=False)
+    near: list[Fact] | None = field(default=None, init=False, repr=False)
+    """What find_facts_near() found."""
+
+    def find_named_periods(self, fact: Fact) -> frozenset[int]:
+        """Which of all its times the fact is of."""
+        key = id(fact.periods), id(fact.years)  # both live as long as the evidence
+        known = self._named.get(key)
+        if known is None:
+            known = self._named[key] = frozenset(
+                at
+                for at, period in enumerate(self.all_periods)
+                if any(not periods_contradict(period, other, fact.years) for other in fact.periods)
+            )
+        return known
+
+    def is_timely(self, fact: Fact) -> bool:
+        """The fact is of one of all its times; where either names none, it may be."""
+        return not self.all_periods or not fact.periods or bool(self.find_named_periods(fact))
 
     def profile(self) -> Profile:
         """How nearly each term is said of the figure."""
@@ -85,7 +103,7 @@ class Claim:
         """The terms of a part of the sentence or the question."""
         return glossed_terms(text) if self.is_cross_language else content_terms(text)
 
-    @property
+    @cached_property
     def tolerance(self) -> Decimal:
         """By how much what it rounds may differ; of "about 3,000" by half a thousand, of "over 3" by one."""
         if not self.figure.about:
@@ -173,7 +191,7 @@ def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
         return not (negative and not figure.negative) or direction == -1 or wording.is_negative(claim.sentence)
     moves = fact.change or wording.names_both_directions(fact.words)
     if figure.kind == "percent":  # a heading that speaks of growth alone: what it prints without a sign grew
-        level = TO_LEVEL.search(claim.sentence[: figure.start])  # "growth fell to 3%"
+        level = wording.ends_with(TO_LEVEL, claim.sentence, figure.start)  # "growth fell to 3%"
         moves = not level and (moves or bool(_GROWTH.search(fact.words)))
     if down and not negative:
         return wording.is_negative(label)
@@ -202,8 +220,14 @@ def is_coincidence(claim: Claim, fact: Fact, times: Decimal, name: frozenset[str
     return not shared
 
 
-def find_facts_near(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
+def find_facts_near(claim: Claim, evidence: Evidence) -> list[Fact]:
     """Facts that may be of the figure's size, each once, in whatever unit."""
+    if claim.near is None:
+        claim.near = list(_find_facts_near(claim, evidence))
+    return claim.near
+
+
+def _find_facts_near(claim: Claim, evidence: Evidence) -> Iterator[Fact]:
     figure, tolerance = claim.figure, claim.tolerance
     seen: set[int] = set()
     tried = {ONE, *_UNKNOWN, Decimal(10) ** 12, Decimal(10) ** 5, Decimal(100)} if figure.kind == "number" else {ONE}

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from quelea_fintext.glossary import gloss_phrases, known_phrases
+from quelea_fintext.text import lower
 
 from quelea_checker.model import Figure
 from quelea_checker.reading import wording
@@ -38,13 +39,10 @@ _LISTED = (
 )
 """What divides the items of a list: the names of items have "and" as well."""
 _CHANGE = re.compile(
-    rf"(?:\bby|\ban? (?:in|de)crease of|{wording.DIRECTION.pattern})"
-    r"\s*(?:了|约|about|approximately|nearly)?\s*[$€£¥]?$",
-    re.IGNORECASE,
+    rf"(?:\bby|\ban? (?:in|de)crease of|{wording.DIRECTION})\s*(?:了|约|about|approximately|nearly)?\s*[$€£¥]?$"
 )
 _LEVEL = re.compile(
-    r"(?:\b(?:to|at|of|was|were|is|reached|totaled)|[至到为达是])\s{0,8}+(?:了|约|about|approximately|nearly)?\s{0,8}+[$€£¥]?$",
-    re.IGNORECASE,
+    r"(?:\b(?:to|at|of|was|were|is|reached|totaled)|[至到为达是])\s{0,8}+(?:了|约|about|approximately|nearly)?\s{0,8}+[$€£¥]?$"
 )
 _SIDE = 28
 Role = Literal["", "change", "level"]
@@ -79,7 +77,7 @@ class WordZone:
 @lru_cache(maxsize=16384)
 def distinctive_terms(text: str) -> Terms:
     """The terms of a text that can tell one thing from another."""
-    return content_terms(wording.DIRECTION.sub(" ", text)) - _SAID
+    return content_terms(wording.strip_direction(text)) - _SAID
 
 
 @lru_cache(maxsize=4096)
@@ -97,7 +95,12 @@ def find_translations(text: str) -> Translations:
 
 def find_role(text: str, start: int) -> Role:
     """Whether the words before a figure say that something moved by it, or came to it; empty where they do not tell."""
-    before = text[max(0, start - _SIDE) : start]
+    return _role_behind(text[max(0, start - _SIDE) : start])
+
+
+@lru_cache(maxsize=8192)
+def _role_behind(before: str) -> Role:
+    before = lower(before)
     return "level" if _LEVEL.search(before) else "change" if _CHANGE.search(before) else ""
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 
 from quelea_fintext.numerals import chinese, english
-from quelea_fintext.text import CJK
+from quelea_fintext.quantities import CURRENCIES, SCALES
+from quelea_fintext.text import CJK, lower
 
 from quelea_checker.model import ONE, Figure, Kind
 from quelea_checker.reading.periods import find_periods
@@ -23,8 +25,10 @@ _NAMES = (
     r"ASC|ASU|IFRS|IAS|SFAS|FAS|FASB|SAB|ISO|Basel|RTX|GTX|MI|GPT|Llama|Fortune|Nasdaq|NASDAQ|Russell|Stoxx|CSI|"
     r"Nikkei|FTSE|CAC|DAX|Euro|S&P|Passage|Source|Document|Doc|Evidence|Footnote|Pillar|Stage|Scope|Category|Type"
 )
+_NO_BEGINNING = r"(?m)(?![a-gi-z](?<=\w\w))"
+"""Within a word begins at most an address: most places of a text need not be looked at."""
 _BEFORE_FILE = (
-    r"(?m)"
+    r""
     r"(?P<marker>\[\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\])"
     r"|(?P<list>^[ \t>#*_-]*(?:\(?\d{1,2}[.)、)](?=\s|\*|[^\d\s.,%])|\(\d{1,2}\)\s))"
     r"|(?P<section>^[ \t#*]*\d{1,2}(?:\.\d{1,2}){1,3}[ \t]+(?=[A-Z\u4e00-\u9fff]))"
@@ -46,38 +50,23 @@ _BEHIND_FILE = (
     r"|附注[\s\d一二三四五六七八九十、]+|表\s?\d+|图\s?\d+"
     r"|注释?\s?\d+|(?<!\d)\d+(?:号|楼|室)(?!\w))"
 )
-_PLAIN = re.compile(_BEFORE_FILE + _BEHIND_FILE)
-_WITH_FILES = re.compile(_BEFORE_FILE + _FILE + _BEHIND_FILE)
+_PLAIN = re.compile(f"{_NO_BEGINNING}(?:{_BEFORE_FILE}{_BEHIND_FILE})")
+_WITH_FILES = re.compile(f"(?m){_BEFORE_FILE}{_FILE}{_BEHIND_FILE}")
 _ENDING = re.compile(r"\.(?:pdf|docx?|xlsx?|html?|txt|csv|pptx?)\b")
 """Names of files take long to look for: only where one ends."""
 
 
-def mask_non_figures(text: str) -> bytearray:
+@lru_cache(maxsize=64)
+def mask_non_figures(text: str) -> bytes:
     """One byte for each code point of a plain() text: 1 where no figure can be."""
     mask = bytearray(len(text))
     for match in (_WITH_FILES if _ENDING.search(text) else _PLAIN).finditer(text):
         if match.lastgroup == "file" and not re.search(r"\d", match.group()):
             continue
         mask[match.start() : match.end()] = b"\1" * (match.end() - match.start())
-    return mask
+    return bytes(mask)
 
 
-SCALES = {
-    "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-    "k": 10**3, "mn": 10**6, "mm": 10**6, "mln": 10**6, "m": 10**6, "bn": 10**9, "b": 10**9, "tn": 10**12,
-    "trn": 10**12, "t": 10**12, "十": 10, "百": 10**2, "千": 10**3, "万": 10**4, "十万": 10**5, "百万": 10**6,
-    "千万": 10**7, "亿": 10**8, "十亿": 10**9, "百亿": 10**10, "千亿": 10**11, "万亿": 10**12,
-}  # fmt: skip
-"""What a scale word multiplies by."""
-
-CURRENCIES = {
-    "us$": "USD", "usd": "USD", "us dollars": "USD", "u.s. dollars": "USD", "美元": "USD", "hk$": "HKD", "hkd": "HKD",
-    "港元": "HKD", "港币": "HKD", "nt$": "TWD", "a$": "AUD", "au$": "AUD", "c$": "CAD", "ca$": "CAD", "cad": "CAD",
-    "aud": "AUD", "s$": "SGD", "r$": "BRL", "$": "$", "dollars": "$", "dollar": "$", "€": "EUR", "eur": "EUR",
-    "euro": "EUR", "euros": "EUR", "欧元": "EUR", "£": "GBP", "gbp": "GBP", "pounds": "GBP", "英镑": "GBP", "¥": "¥",
-    "cny": "CNY", "rmb": "CNY", "yuan": "CNY", "renminbi": "CNY", "人民币": "CNY", "元": "CNY", "jpy": "JPY",
-    "yen": "JPY", "日元": "JPY", "chf": "CHF", "₹": "INR", "rs": "INR", "inr": "INR", "₩": "KRW", "krw": "KRW",
-}  # fmt: skip
 _ZH = re.compile(
     r"(?P<sign>负)?(?:(?P<of>百分之|千分之)(?P<num>[零〇一二三四五六七八九十百点两]{1,24}|\d+(?:\.\d+)?)"
     r"|(?P<cheng>[一二两三四五六七八九](?![个十百千万亿]))成(?P<more>[一二三四五六七八九半])?(?![为本立功交员果长熟人就绩分])"
@@ -95,9 +84,11 @@ _EN = re.compile(
 )
 _COUNTED = re.compile(
     r"\b(?P<num>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty)\b"
-    r"|(?<![第\d.,零〇一二两三四五六七八九十百千万])(?P<zh>[二两三四五六七八九])(?=[家座名位艘项款间处台辆架套笔起件种所栋])",
-    re.IGNORECASE,
+    r"|(?<![第\d.,零〇一二两三四五六七八九十百千万])(?P<zh>[二两三四五六七八九])(?=[家座名位艘项款间处台辆架套笔起件种所栋])"
 )
+_MAY_SPELL = re.compile(r"[a-z][ -](?:per ?cent|basis|thousand|million|billion|trillion|times|fold)")
+_MAY_SPELL_ZH = re.compile("[零〇一二两三四五六七八九十百千万亿点]")
+"""Cheap looks."""
 
 _LOOSELY = Decimal("0.2")
 """The step of "three times", "two and a half billion"."""
@@ -178,16 +169,18 @@ def parse_counts(text: str) -> list[Figure]:
     """Number words without a unit, as evidence has them: "five days", 五家. In an answer they are no figures."""
     return [
         Figure("", *match.span(), "number", Decimal(value))
-        for match in _COUNTED.finditer(text)
+        for match in _COUNTED.finditer(lower(text))
         if (value := english(match["num"]) if match["num"] else chinese(match["zh"])) is not None
     ]
 
 
 def parse_spelled_numbers(text: str) -> list[Figure]:
     """The figures of a plain() text whose number is a word; texts are left empty."""
-    found = [_parse_english(match) for match in _EN.finditer(text)] + [
-        _parse_chinese(match) for match in _ZH.finditer(text)
-    ]
+    found: list[Figure | None] = []
+    if _MAY_SPELL.search(lower(text)):
+        found += map(_parse_english, _EN.finditer(text))
+    if _MAY_SPELL_ZH.search(text):
+        found += map(_parse_chinese, _ZH.finditer(text))
     return [figure for figure in found if figure is not None]
 
 
@@ -237,6 +230,13 @@ _TIMES = re.compile(
     r"|(?P<zh>翻(?:了)?[一两三]番|翻(?:了)?番|翻倍)(?P<zh_more>多|有余|以上)?)",
     re.IGNORECASE,
 )
+_MAY_MULTIPLY = re.compile("(?:doubl|tripl|trebl|quadrupl|quintupl)ed|翻")
+_MAY_PART = re.compile(
+    r"hal[fv]|减半|腰斩|\b(?:an?|one|two|three|four|five|six|seven|eight|nine)[ -]"
+    r"(?:third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)"
+)
+_MAY_PART_ZH = re.compile("分之|一半|半数|过半")
+"""Cheap looks at text in lower case."""
 _TENTH = Decimal("0.1")
 _PLAIN_FRACTION, _HEDGED, _OPEN = (
     (Decimal(6), Decimal("0.3")),
@@ -255,9 +255,12 @@ _BOUND = re.compile(
 
 def parse_fractions(text: str) -> list[Figure]:
     """Multiples and fractions of a plain() text, those of percent as percentages; texts are left empty."""
-    found = [_parse_multiple(match) for match in _TIMES.finditer(text)]
-    for pattern in (_MOVED, _PART, _ALONE, _CHINESE):
-        found += map(_parse_part, pattern.finditer(text))
+    low = lower(text)
+    found = [_parse_multiple(match) for match in _TIMES.finditer(text)] if _MAY_MULTIPLY.search(low) else []
+    for may, patterns in ((_MAY_PART, (_MOVED, _PART, _ALONE)), (_MAY_PART_ZH, (_CHINESE,))):
+        if may.search(low):
+            for pattern in patterns:
+                found += map(_parse_part, pattern.finditer(text))
     return found
 
 
@@ -301,6 +304,7 @@ _UNIT = (
 )
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d+)?|\.\d+"
 _AMOUNT = re.compile(
+    rf"(?=\s{{0,12}}+[-–+△▲($€£¥₹₩\d.UHNACSREGJIK人美港])"
     rf"(?P<open>\()?\s?(?P<sign>[-–+△▲])?\s?(?P<cur>{_BEFORE})?[ ]{{0,3}}(?P<open2>\()?\s?(?P<sign2>[-–])?"
     rf"\s?(?P<cur2>[$€£¥])?(?P<num>{_NUMBER})(?P<close>\s?\))?"
     rf"(?:[ -]?(?P<scale>{_SCALE}))?(?:\s?(?P<after>{_AFTER}))?(?:[ -]?(?P<unit>{_UNIT}))?(?P<close2>\s?\))?",
@@ -343,7 +347,7 @@ def parse_amounts(text: str, *, cell: bool = False, words: bool = False) -> list
     if not _SOME.search(text) and not (words and parse_counts(text)):
         return []
     flat = plain(text)
-    mask = bytearray(len(flat)) if cell else mask_non_figures(flat)
+    mask = bytearray(len(flat)) if cell else bytearray(mask_non_figures(flat))
     for period in [] if cell else find_periods(flat):
         mask[period.start : period.end] = b"\1" * (period.end - period.start)
     found: list[Figure] = []

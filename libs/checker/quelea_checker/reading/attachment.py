@@ -85,17 +85,19 @@ def attach_periods(sentence: str, figures: Sequence[Figure], periods: Sequence[P
 
 def attach_lead_periods(sentence: str, figure: Figure, periods: tuple[Period, ...]) -> tuple[Period, ...]:
     """Which of the times of the line before its list a figure is of: none where its words say "up from"."""
-    return () if _CAME_FROM.search(sentence[: figure.start]) else _shift_to_year_before(sentence, figure, periods)
+    if wording.ends_with(_CAME_FROM, sentence, figure.start):
+        return ()
+    return _shift_to_year_before(sentence, figure, periods)
 
 
 def _shift_to_year_before(sentence: str, figure: Figure, own: tuple[Period, ...]) -> tuple[Period, ...]:
     """The times, a year before them where the words about the figure say so; none where it is a quarter before."""
-    before = sentence[: figure.start]
     if figure.kind == "multiple":
         return own  # so many times that of then
-    if _QUARTER_BEFORE.match(sentence, figure.end) or _OF_QUARTER_BEFORE.search(before):
+    if _QUARTER_BEFORE.match(sentence, figure.end) or wording.ends_with(_OF_QUARTER_BEFORE, sentence, figure.start):
         return ()
-    if (_EARLIER.match(sentence, figure.end) and not _is_change(sentence, figure)) or _BEFORE.search(before):
+    earlier = _EARLIER.match(sentence, figure.end) and not _is_change(sentence, figure)
+    if earlier or wording.ends_with(_BEFORE, sentence, figure.start):
         return tuple(replace(p, year=p.year - 1, day=0) for p in own if p.year)
     return own
 
@@ -123,19 +125,19 @@ def _is_base_of_change(sentence: str, figure: Figure, period: Period) -> bool:
         return False
     if period.start >= figure.end and _SINCE.fullmatch(sentence[figure.end : period.start]):
         return not _ONWARDS.match(sentence, period.end)
-    return bool(_COMPARED.search(sentence[: period.start]))
+    return wording.ends_with(_COMPARED, sentence, period.start)
 
 
 def _is_change(sentence: str, figure: Figure) -> bool:
     """ "Down 6.4% from a year earlier": it is the change since then."""
     return bool(_MOVED_FROM.match(sentence, figure.end)) and (
-        figure.kind in {"percent", "points"} or bool(_UP_OR_DOWN.search(sentence[: figure.start]))
+        figure.kind in {"percent", "points"} or wording.ends_with(_UP_OR_DOWN, sentence, figure.start)
     )
 
 
 def drop_compared_periods(sentence: str, periods: Sequence[Period]) -> Sequence[Period]:
     """Without those that the evidence only compares with, where it names no others: "较2019年增长22%"."""
-    if all(_COMPARED.search(sentence[: p.start]) for p in periods):
+    if all(wording.ends_with(_COMPARED, sentence, p.start) for p in periods):
         return ()
     return periods
 
@@ -195,7 +197,7 @@ def _attach_by_order(sentence: str, figures: Sequence[Figure], periods: Sequence
 def is_of_other_time(sentence: str, figure: Figure, period: Period) -> bool:
     """The sentence's only time is not the figure's: "in 2024 it rose to 5 from 4", "5, but 4 in the first half"."""
     if period.end <= figure.start:
-        return bool(_CAME_FROM.search(sentence[: figure.start])) and bool(
+        return wording.ends_with(_CAME_FROM, sentence, figure.start) and bool(
             sentence[period.end : figure.start].strip(" ,")
         )
     return bool(_BUT.search(sentence[figure.end : period.start]))
@@ -209,12 +211,12 @@ def _attach_compared(sentence: str, figures: Sequence[Figure], periods: Sequence
     if len(periods) != 1:
         return []
     period = periods[0]
-    if _THAN_ZH.search(sentence[: period.start]) and (behind := _OF_THEN.match(sentence, period.end)):
+    if wording.ends_with(_THAN_ZH, sentence, period.start) and (behind := _OF_THEN.match(sentence, period.end)):
         past = [f for f in figures if f.start == behind.end()]
         if past and figures[0].end <= period.start:
             return [(period,) if f in past else () for f in figures]
     before = [f for f in figures if f.end <= periods[0].start]
-    if len(before) < 2 or before[-1] is not figures[-1] or not _BASE.search(sentence[: before[-1].start]):
+    if len(before) < 2 or before[-1] is not figures[-1] or not wording.ends_with(_BASE, sentence, before[-1].start):
         return []
     if len(sentence[before[-1].end : periods[0].start]) > _NEAR:
         return []
@@ -235,7 +237,7 @@ def _find_from_to(sentence: str, figures: Sequence[Figure], periods: Sequence[Pe
                 start, gap, onto = period.start, sentence[period.end : one.start], sentence[one.end : other.start]
             else:
                 continue
-            if len(gap) <= _NEAR and _FROM.search(sentence[:start]) and _ONTO.fullmatch(onto):
+            if len(gap) <= _NEAR and wording.ends_with(_FROM, sentence, start) and _ONTO.fullmatch(onto):
                 found.append((at, period))
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -66,10 +66,15 @@ def _same_fiscal(said: Period, found: Period, years: frozenset[int]) -> bool:
     return label.year == date.year + 1 or (label.year == date.year - 1 and date.month <= 2)
 
 
-def periods_fit(said: Iterable[Period], found: Sequence[Period], years: frozenset[int]) -> bool:
+def periods_fit(said: Sequence[Period], found: Sequence[Period], years: frozenset[int]) -> bool:
     """Whether one of the times said can be one of the times found; where either names none, it can."""
-    said = tuple(said)
-    return not said or not found or any(not periods_contradict(s, f, years) for s in said for f in found)
+    if not said or not found:
+        return True
+    for one in said:
+        for other in found:
+            if not periods_contradict(one, other, years):
+                return True
+    return False
 
 
 class Calendar:
@@ -213,6 +218,16 @@ class Fiscal:
         if this:
             return (Period(0, 0, year, quarter=self.quarter, months=3, fiscal=True),)
         return ()
+
+
+_PRIOR = re.compile(r"上年同期|去年同期|上期|上年度?|\b(?:prior|previous|last) (?:year|period|quarter)", re.IGNORECASE)
+_CURRENT = re.compile(r"本报告期|本期|本年度?|\b(?:this|current) (?:year|period|quarter)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def read_relative(text: str) -> int:
+    """2 of words for "this period", 1 of words for "the one before", 0 where nothing is said."""
+    return 1 if _PRIOR.search(text) else 2 if _CURRENT.search(text) else 0
 
 
 @lru_cache(maxsize=4096)

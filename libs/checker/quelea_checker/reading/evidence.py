@@ -38,7 +38,6 @@ class Evidence:
         self._otherwise: dict[str, tuple[Decimal, ...]] = {}
         self.titles = [passage.header for passage in passages]
         self._headers = [passage.document or passage.header for passage in passages]
-        self._documents = [passage.document or passage.header.split(" · ")[:4] for passage in passages]
         for number, passage in enumerate(passages):
             read = read_passage(replace(passage, document=""))
             named.append(list(read.periods))
@@ -50,7 +49,6 @@ class Evidence:
             {(size, at) for at, fact in enumerate(self.facts) for size in (fact.figure.size, fact.figure.number)}
         )
         self._keys = [size for size, _ in self._sizes]
-        self._named: dict[tuple[int, frozenset[str]], list[Group]] = {}
         self.by_term: dict[str, list[Group]] = {}
         self.blocks: dict[int, list[Group]] = {}
         self.totals: dict[int, list[Group]] = {}
@@ -62,19 +60,6 @@ class Evidence:
     def is_foreign(self, language: str) -> bool:
         """No passage is in a language."""
         return bool(self.languages) and language not in self.languages
-
-    def is_one_document(self, one: int, other: int) -> bool:
-        """Two passages, from 0, are of one document, as far as headers tell."""
-        return self._documents[one] == self._documents[other]
-
-    def named(self, table: int, terms: frozenset[str]) -> list[Group]:
-        """Rows of a table that the terms name wholly."""
-        found = self._named.get((table, terms))
-        if found is None:
-            rows = self.rows.get(table, ())
-            found = [row for row in rows if row.name and (row.name <= terms or row.core <= terms)]
-            self._named[table, terms] = found
-        return found
 
     def near(self, low: Decimal, high: Decimal, most: int) -> list[Fact]:
         """Facts whose printed size is in [low, high], the smallest first; at most `most`."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from quelea_fintext.glossary import gloss_phrases
 from quelea_fintext.text import CJK, STOP_WORDS, stem, words
@@ -19,7 +19,7 @@ from quelea_checker.reading.attachment import drop_compared_periods as stated_ti
 from quelea_checker.reading.calendar import merge_periods
 from quelea_checker.reading.periods import find_periods
 from quelea_checker.reading.sentences import plain
-from quelea_checker.reading.units import MAY_STATE, STATEMENT, Unit, read_stated_unit, unit_of
+from quelea_checker.reading.units import Unit, find_statements, read_stated_unit, unit_of
 
 MOST_FACTS = 60_000
 """Figures that are read of a passage, and of all together; a request's limits allow about as many."""
@@ -43,7 +43,7 @@ _FOUR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[A-Za-z\u3400-\u9fff]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fact:
     """A figure of the evidence.
 
@@ -72,10 +72,35 @@ class Fact:
     direction: int = 0
     change: bool = False
 
-    @property
+    @cached_property
     def value(self) -> Decimal:
         """With its sign, as printed (a scale word of its own counted in)."""
         return self.figure.value
+
+    @cached_property
+    def latest_date(self) -> tuple[int, int, int]:
+        """(year, month, day) of its latest time, 0 where not known."""
+        if not self.periods:
+            return 0, 0, 0
+        period = max(self.periods, key=lambda p: (p.year, p.month, p.quarter))
+        return period.year, period.month or 3 * period.quarter, period.day
+
+    @cached_property
+    def months(self) -> int:
+        """How long its time is; 0 where nothing is said."""
+        return max((period.months for period in self.periods), default=0)
+
+    @cached_property
+    def relative(self) -> int:
+        """2 of a column for "this period", 1 of one for "the one before", 0 where nothing is said."""
+        return calendar.read_relative(self.words) if self.table >= 0 else 0
+
+    @cached_property
+    def with_stated_scale(self) -> Fact:
+        """The same with its unit's scale as its figure's own, where there is one."""
+        if self.figure.scale is not None or len(self.unit.scales) != 1 or self.unit.scales[0] == ONE:
+            return self
+        return replace(self, figure=replace(self.figure, scale=self.unit.scales[0]))
 
 
 @dataclass
@@ -151,8 +176,8 @@ def _read(passage: CheckPassage) -> PassageFacts:
     for line in _OTHERWISE.finditer(text) if "另有" in text or "unless otherwise" in text.lower() else ():
         if found.otherwise is None:
             found.otherwise = read_stated_unit(line.group())[0]
-    if not rows and MAY_STATE.search(text):
-        for match in STATEMENT.finditer(text):
+    if not rows:
+        for match in find_statements(text):
             scales, _ = read_stated_unit(match.group())
             if any(scale >= THOUSAND for scale in scales):
                 found.loose.append(scales)

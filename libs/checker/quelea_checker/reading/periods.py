@@ -11,6 +11,7 @@ from itertools import pairwise
 from quelea_fintext.dates import find_dates
 from quelea_fintext.numerals import chinese
 from quelea_fintext.period_words import HAN_MONTH, MONTHS_LONG, QUARTERS, YEAR
+from quelea_fintext.text import lower
 
 from quelea_checker.model import Period
 
@@ -176,11 +177,12 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 ANY = re.compile(
-    rf"{YEAR}|[Qq][1-4]|[1-4][Qq]|[12][Hh]\d|FY|CY\d|\d[/.]\d{{1,2}}[/.]\d\d|[a-z]{{3}}\.?(?:-|\s?')\d\d\b"
+    rf"{YEAR}|q[1-4]|[1-4]q|[12]h\d|fy|cy\d|\d[/.]\d{{1,2}}[/.]\d\d|[a-z]{{3}}\.?(?:-|\s?')\d\d\b"
     r"|quarter|half|季|半年|month|月"
-    rf"|[一二][〇零一二三四五六七八九]{{3}}|{_MONTH}\s+\d|\d {_MONTH}",
-    re.IGNORECASE,
+    rf"|[一二][〇零一二三四五六七八九]{{3}}|{_MONTH.lower()}\s+\d|\d {_MONTH.lower()}"
 )
+"""A cheap look at a text in lower case."""
+_NAMED_MONTH = re.compile(rf"(?<![a-z]){_MONTH.lower()}(?![a-z])")
 NUMERIC_DATE = re.compile(r"(?:19|20)\d\d[-/.]\d")
 _QUARTERS = re.compile("q[1-4]|[1-4]q|quarter|季")
 _HALVES = re.compile("h[12]|[12]h|half|半|中期")
@@ -229,7 +231,8 @@ _FORM = re.compile(
     rf"|(?<![\w])(?P<m5>{_NAME})\.?(?:-|\s?')(?P<y5>\d\d){_END}"
 )
 MAY_HOLD = re.compile(
-    r"\d[/.]\d{1,2}[/.]\d\d|[A-Za-z]\.? ?\d{1,2} ?,\d{4}|[a-z]\d{1,2}, ?\d{4}|[A-Za-z]\.?[-' ]+\d\d\b"
+    r"\d[/.]\d{1,2}[/.]\d\d|[A-Za-z]\.? ?\d{1,2} ?,\d{4}|[a-z]\d{1,2}, ?\d{4}|[A-Za-z]\.?(?:-|\s?')\d\d\b"
+    r"|\d[- ][A-Z][A-Za-z]{2,8}\.?[- ]'?\d\d"
 )
 """A cheap look."""
 
@@ -300,7 +303,8 @@ def find_periods(text: str) -> list[Period]:
 
 @lru_cache(maxsize=16384)
 def _find_cached(text: str) -> tuple[Period, ...]:
-    if not ANY.search(text):
+    low = lower(text)
+    if not ANY.search(low):
         return ()
     found: list[Period] = []
     taken = bytearray(len(text))
@@ -310,8 +314,7 @@ def _find_cached(text: str) -> tuple[Period, ...]:
             taken[period.start : period.end] = b"\1" * (period.end - period.start)
             found.append(period)
 
-    low = text.lower()
-    monthly = any(month in low for month in MONTHS)
+    monthly = _NAMED_MONTH.search(low) is not None
     forms = find_candidate_forms(text, low, monthly=monthly)
     if "zh_span" in forms:  # 截至2025年6月30日止六个月: a day and a length of time
         for match in (m for name, form in FORMS if name == "zh_span" for m in form.finditer(text)):

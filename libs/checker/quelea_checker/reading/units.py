@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from quelea_checker.model import ONE
-from quelea_checker.reading.amounts import SCALES
+from quelea_fintext.quantities import CURRENCIES, SCALES
 
-_WORDS = {"thousands": 10**3, "millions": 10**6, "billions": 10**9, "thousand": 10**3, "million": 10**6,
-          "billion": 10**9, "000s": 10**3, "000's": 10**3, "000": 10**3}  # fmt: skip
-_CURRENCY = {
-    "$": "$", "us$": "USD", "usd": "USD", "u.s. dollars": "USD", "dollars": "$", "€": "EUR", "eur": "EUR", "£": "GBP",
-    "rmb": "CNY", "¥": "¥", "hk$": "HKD", "cny": "CNY", "人民币": "CNY", "美元": "USD", "港元": "HKD", "元": "CNY",
-    "港币": "HKD", "元人民币": "CNY", "canadian dollars": "CAD", "australian dollars": "AUD",
-    "hong kong dollars": "HKD", "singapore dollars": "SGD", "us dollars": "USD", "new taiwan dollars": "TWD",
-    "euros": "EUR", "sek": "SEK", "nok": "NOK", "chf": "CHF",
-}  # fmt: skip
+from quelea_checker.model import ONE
+
 _MONEY = (
     r"(?:Canadian|Australian|Hong Kong|Singapore|US|New Taiwan) dollars"
     r"|US\$|HK\$|A\$|C\$|\$|€|£|¥|RMB|USD|EUR|CNY|SEK|NOK|CHF|U\.S\. dollars|dollars|euros"
@@ -42,7 +35,7 @@ MAY_STATE = re.compile(
     r"|(?:\$|€|£|¥|RMB|USD|EUR|GBP|SEK|NOK|CHF)\s?(?:m|bn|k|mn|mm|b)(?![a-z0-9])",
     re.IGNORECASE,
 )
-"""A cheap look: no text without one of these states a scale."""
+"""A cheap look: no text without one of these states a unit."""
 _SHARES = re.compile(r"\bshares?\b|\bunits?\b|\bRSUs?\b|\bawards?\b|\boptions\b|股数|股份数|股本数", re.IGNORECASE)
 _COUNTS = re.compile(
     r"\b(?:number|headcount|employees|stores|customers|subscribers|members"
@@ -88,6 +81,22 @@ class Unit:
     percent: bool | None = False
 
 
+_AROUND = 80
+"""Code points before and behind what MAY_STATE finds in which the whole statement is."""
+
+
+def find_statements(text: str) -> Iterator[re.Match[str]]:
+    """Every statement of a unit in a text."""
+    spans: list[tuple[int, int]] = []
+    for hint in MAY_STATE.finditer(text):
+        start, end = max(0, hint.start() - _AROUND), hint.end() + _AROUND
+        if spans and start <= spans[-1][1]:
+            start = spans.pop()[0]
+        spans.append((start, end))
+    for start, end in spans:
+        yield from STATEMENT.finditer(text, start, end)
+
+
 @lru_cache(maxsize=8192)
 def read_stated_unit(text: str) -> tuple[tuple[Decimal, ...], str]:
     """The scales and the currency that a text states for figures: ((10**6,), "$") for "($ in millions)".
@@ -96,17 +105,17 @@ def read_stated_unit(text: str) -> tuple[tuple[Decimal, ...], str]:
     """
     scales: list[Decimal] = []
     currency = ""
-    for match in STATEMENT.finditer(text):
+    for match in find_statements(text):
         got = {key: value for key, value in match.groupdict().items() if value}
         word = next((got[k].lower() for k in ("word", "word2", "word3", "word4", "word5") if k in got), "")
-        scale = _WORDS.get(word, 0) or _WORDS.get(word.lstrip("'"), 0)
+        scale = SCALES.get(word.lstrip("'"), 0)
         if "letter" in got:
             scale = SCALES.get(got["letter"].lower(), 0)
         chinese = next((got[k] for k in ("zh", "zh2", "zh3") if k in got), "")
         if chinese:
             scale = SCALES[chinese]
         money = next((v.lower() for k, v in got.items() if k.startswith("cur")), "")
-        currency = currency or _CURRENCY.get(money, "")
+        currency = currency or CURRENCIES.get(money, "")
         value = Decimal(scale) if scale else ONE
         if value not in scales:
             scales.append(value)

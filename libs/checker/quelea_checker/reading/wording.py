@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 from typing import Literal
 
-from quelea_fintext.text import CJK, stem
+from quelea_fintext.text import CJK, lower, stem
 
 Operation = Literal["change", "growth", "sum", "average", "ratio", "share"]
 
@@ -18,29 +19,35 @@ def _read_directions() -> dict[str, tuple[str, str]]:
     axes = (line.partition(": ") for line in lines if not line.startswith("#"))
     found = {}
     for axis, _, ends in axes:
-        up, down = ("|".join(map(_pattern, end.split())) for end in ends.split(" / "))
+        up, down = (_alternatives(end.split()) for end in ends.split(" / "))
         found[axis] = up, down
     return found
 
 
+def _alternatives(words: Sequence[str]) -> str:
+    """Words of the list as one regular expression for lower-case text, which looks for a word's beginning but once."""
+    chinese = [word for word in words if CJK.search(word)]
+    english = "|".join(_pattern(word) for word in words if not CJK.search(word))
+    return "|".join((rf"\b(?:{english})", *chinese))
+
+
 def _pattern(word: str) -> str:
-    """A word of the list as a regular expression: with its endings, or with any after its stem."""
-    if CJK.search(word):
-        return word
+    """An English word of the list as a regular expression: with its endings, or with any after its stem."""
     if word.endswith("*"):
-        return rf"\b{stem(word[:-1])}\w*"
-    return rf"\b{word}(?:e?[sd]|ing)?\b" if word.isalpha() else rf"\b{word.replace('_', ' ')}\b"
+        return rf"{stem(word[:-1])}\w*"
+    return rf"{word}(?:e?[sd]|ing)?\b" if word.isalpha() else rf"{word.replace('_', ' ')}\b"
 
 
 _AXES = _read_directions()
 _UP, _DOWN = _AXES["change"]
-DIRECTION = re.compile(rf"(?P<up>{_UP})|(?P<down>{_DOWN})", re.IGNORECASE)
+_DIRECTION = re.compile(rf"(?P<up>{_UP})|(?P<down>{_DOWN})")
+DIRECTION = rf"{_UP}|{_DOWN}"
+"""A pattern for lower-case text: any word of direction."""
 _BOTH = re.compile(
     r"\bincreases?\s?[/(]+\s?\(?decreases?\)*|\bdecreases?\s?[/(]+\s?\(?increases?\)*"
     r"|\b(?:growth|rise)\s?[/(]+\s?\(?(?:decline|decrease|fall)\)*"
     r"|\bincreases? (?:or|and) decreases?|增减|增\(减\)|增加/\(?减少\)?"
-    r"|(?:增加|增长|上升)[(（/][减下降少]+[)）]?",
-    re.IGNORECASE,
+    r"|(?:增加|增长|上升)[(（/][减下降少]+[)）]?"
 )
 _CLAUSE = re.compile(
     r"[;；。！？!?，\n]|,(?! or\b|\d{3}|\s?(?:19|20)\d\d\b)|\.(?=\s|$)|\b(?:while|whereas|but|although"
@@ -54,8 +61,7 @@ _NEGATIVE = re.compile(
     r"|liabilit\w+|acquisition\w*|disposals?|net of|treasury|redemptions?"
     r"|settlements?|restructuring|interest|vested|forfeit\w*|cancel\w*|expired|released|exercised"
     r"|lapse[sd]?|matured)\b"
-    r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|负数",
-    re.IGNORECASE,
+    r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|负数"
 )
 OF_A_TIME = r"(?:[\d零〇一二三四五六七八九十年月日末底初财季度第上下半同期]{2,24}的)?"
 """Between 从 or 至 and its figure: 从2023年1月29日的33.89亿美元."""
@@ -79,10 +85,11 @@ _THAN_ZH = re.compile(
 )
 _BEFORE = 240
 _BEHIND = 60
+_REACH = 100
 """Code points before and behind a figure in which words are about it."""
 _NEUTRAL = re.compile(r"\b(?:chang\w*|variation|variance|movement|growth rate)\b|变动|变化|增速|增长率", re.IGNORECASE)
 _OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
-    (operation, re.compile(pattern, re.IGNORECASE))  # type: ignore[misc]  # the first of each pair is an Operation
+    (operation, re.compile(pattern))  # type: ignore[misc]  # the first of each pair is an Operation
     for operation, pattern in (
         ("average", r"\b(?:averag\w*|mean|mid-?point)\b|平均|年均|均值|中值|中点"),
         ("sum", (
@@ -109,6 +116,11 @@ _OPERATIONS: tuple[tuple[Operation, re.Pattern[str]], ...] = tuple(
 )  # fmt: skip
 
 
+def ends_with(pattern: re.Pattern[str], text: str, end: int) -> bool:
+    """What stands before a place ends as a pattern says, which ends in "$"; no such words are longer than _REACH."""
+    return pattern.search(text, max(0, end - _REACH), end) is not None
+
+
 def find_clause(text: str, start: int, end: int) -> tuple[int, int]:
     """The clause of text[start:end]: between commas, conjunctions and full stops."""
     first, last = 0, len(text)
@@ -129,8 +141,8 @@ def _cuts(text: str) -> tuple[tuple[int, int], ...]:
 @lru_cache(maxsize=4096)
 def _directions(part: str) -> tuple[tuple[int, int, int], ...]:
     """(start, end, sign) of each word of direction in a clause."""
-    part = _BOTH.sub(lambda m: " " * len(m.group()), part)
-    return tuple((*match.span(), 1 if match["up"] else -1) for match in DIRECTION.finditer(part))
+    part = _BOTH.sub(lambda m: " " * len(m.group()), lower(part))
+    return tuple((*match.span(), 1 if match["up"] else -1) for match in _DIRECTION.finditer(part))
 
 
 def find_direction(text: str, start: int, end: int) -> int:
@@ -164,12 +176,12 @@ def find_comparison(text: str, start: int, end: int) -> int:
 
 def is_each(text: str, start: int, end: int) -> bool:
     """text[start:end] is an amount for one of so many: 户均905万元, "$40 per customer", "6.5 million a year"."""
-    return bool(_EACH.search(text[:start]) or _EACH_BEHIND.match(text, end))
+    return ends_with(_EACH, text, start) or bool(_EACH_BEHIND.match(text, end))
 
 
 def names_both_directions(text: str) -> bool:
     """ "Increase / (decrease)": the sign tells which."""
-    return bool(_BOTH.search(text))
+    return bool(_BOTH.search(lower(text)))
 
 
 def is_neutral(text: str) -> bool:
@@ -179,17 +191,34 @@ def is_neutral(text: str) -> bool:
 
 def is_negative(text: str) -> bool:
     """It speaks of what is counted as negative, or goes down: a loss, an outflow, an expense."""
-    return bool(_NEGATIVE.search(_BOTH.sub(" ", text)))
+    return bool(_NEGATIVE.search(_BOTH.sub(" ", lower(text))))
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
 def find_operations(text: str) -> tuple[Operation, ...]:
     """The computations that the wording asks for."""
-    return tuple(operation for operation, words in _OPERATIONS if words.search(text))
+    low = lower(text)
+    return tuple(operation for operation, words in _OPERATIONS if words.search(low))
 
 
 def find_net_direction(text: str) -> int:
     """1 when all words of direction in a text say upwards, -1 when all say downwards, else 0."""
-    part = _BOTH.sub(" ", text)
-    signs = {1 if match["up"] else -1 for match in DIRECTION.finditer(part)}
+    part = _BOTH.sub(" ", lower(text))
+    signs = {1 if match["up"] else -1 for match in _DIRECTION.finditer(part)}
     return signs.pop() if len(signs) == 1 else 0
+
+
+@lru_cache(maxsize=4096)
+def names_direction(text: str) -> bool:
+    """It has a word of direction."""
+    return bool(_DIRECTION.search(lower(text)))
+
+
+@lru_cache(maxsize=8192)
+def strip_direction(text: str) -> str:
+    """Without its words of direction: both of two subjects rise and fall."""
+    pieces, at = [], 0
+    for match in _DIRECTION.finditer(lower(text)):
+        pieces += [text[at : match.start()], " "]
+        at = match.end()
+    return "".join((*pieces, text[at:]))

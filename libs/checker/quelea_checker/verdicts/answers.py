@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
 from types import MappingProxyType
 
 from quelea_fintext.text import language_of
 
-from quelea_checker.binding import rows
 from quelea_checker.binding.exchanges import find_exchanged
 from quelea_checker.binding.scorer import Binder
 from quelea_checker.binding.support import find_supporting_facts, is_contradicted
@@ -202,7 +200,6 @@ def _claims(said: AnswerSentence, sources: _Sources) -> dict[int, Claim]:
             excluded_passages=sources.owners.excluded_passages(sentence, f"{over} {question}", figure.start),
             is_only_amount=len(amounts) == 1,
             is_cross_language=across,
-            surrounding_words=lru_cache(partial(rows.split_surrounding_words, sentence, context, amounts, figure)),
             zone=_with_column_head(head, zoned.get(figure.start)),
             other_figures=tuple(other for other in amounts if other is not figure)[:_FEW],
         )

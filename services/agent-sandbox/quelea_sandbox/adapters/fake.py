@@ -104,6 +104,9 @@ class FakeBackend:
         self.down = False
         self.fail_creates = 0
         self.needs_bytes = 0
+        self.held: dict[bool, asyncio.Event] = {}
+        """Starts of containers with the door (True), or without, that wait for this."""
+
         self.containers: list[FakeContainer] = []
         self.shapes: list[Shape] = []
         self._preload = preload
@@ -124,6 +127,8 @@ class FakeBackend:
         if self.fail_creates > 0:
             self.fail_creates -= 1
             raise EngineError("the fake engine makes no container")
+        if held := self.held.get(shape.market):
+            await held.wait()
         folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="quelea-fake-")
         process = await asyncio.create_subprocess_exec(
             sys.executable,

@@ -12,6 +12,9 @@ from quelea_kit.disk import disk_full
 from quelea_kit.errors import Cancelled, DeadlineExceeded, NotFound, QueleaError, Unavailable
 from quelea_kit.server import WRITING
 
+_NEEDS = {"retriever": ", or the embedder or the store that it needs"}
+"""On a cluster a service that is not ready has no address, so that it cannot say itself what it waits for."""
+
 
 @contextlib.contextmanager
 def naming(service: str) -> Iterator[None]:
@@ -20,7 +23,7 @@ def naming(service: str) -> Iterator[None]:
         yield
     except (Unavailable, Cancelled) as error:
         raise Unavailable(
-            _words_of(error, f"The {service} service does not answer; try again in a moment."),
+            _words_of(error, f"The {service} service does not answer{_NEEDS.get(service, '')}; try again in a moment."),
             details={**error.details, "dependency": service},
             retry_after=error.retry_after or 1.0,
         ) from error

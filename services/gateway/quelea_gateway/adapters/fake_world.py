@@ -22,6 +22,7 @@ class World:
 
     documents: dict[str, Stored] = field(default_factory=dict)
     facts: list[retriever_pb2.StatedFact] = field(default_factory=list)
+    fact_requests: list[retriever_pb2.ListFactsRequest] = field(default_factory=list)
     jobs: dict[str, search_pb2.Job] = field(default_factory=dict)
     uploads: list[tuple[search_pb2.DocumentInfo, bytes, int]] = field(default_factory=list)
     searches: list[retriever_pb2.SearchRequest] = field(default_factory=list)

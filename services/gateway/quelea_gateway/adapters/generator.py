@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 
@@ -28,8 +29,15 @@ from quelea_gateway.core.model import (
 from quelea_gateway.core.prompts import PromptTemplate
 
 SERVICE = "quelea.generator.v1.GeneratorService"
-_FRESH_SECONDS = 30.0
+_FRESH_SECONDS = 20.0
+"""What is known of the reader is never older, while the generator answers; which hears of its engine within seconds, so
+that a change there is known here within half a minute."""
+
+_RENEW_SECONDS = 10.0
+"""From this age on it is asked for beside the work, so that under load nobody waits for it."""
+
 _INFO_SECONDS = 1.0
+_AGAIN_SECONDS = 1.0
 _PROMPTS_SECONDS = 5.0
 _FINEST_MS, _COARSEST_MS, _STEP_MS = 20, 50, 10
 _STREAMS_A_STEP = 3
@@ -107,40 +115,43 @@ class GeneratorClient:
         self._stub = generator_pb2_grpc.GeneratorServiceStub(self._channel)
         self._seconds = generate_seconds
         self._info = ReaderInfo(reader="", model="", evidence_tokens=evidence_tokens)
-        self._asked = -_FRESH_SECONDS
-        self._known = False
+        self._known_at = -math.inf
+        self._ask_from = -math.inf
         self._refresh: asyncio.Task[None] | None = None
         self._streams = 0
         self.health = Health(self._channel, SERVICE, "generator")
 
     async def info(self) -> ReaderInfo:
-        """The reader in use, at most half a minute old; the last known one while the generator is away.
+        """The reader in use, at most 20 seconds old; the last known one while the generator does not answer.
 
-        Only the first question waits for it; later ones refresh it beside their own work.
+        A question waits for it only when what is known is older (the first, or the first after a pause), and then a
+        second at most; under load it is renewed beside the questions' own work.
         """
-        if time.monotonic() - self._asked >= _FRESH_SECONDS and (self._refresh is None or self._refresh.done()):
-            self._asked = time.monotonic()
+        now = time.monotonic()
+        age = now - self._known_at
+        if age >= _RENEW_SECONDS and now >= self._ask_from and (self._refresh is None or self._refresh.done()):
             self._refresh = asyncio.create_task(self._ask())
-        if not self._known and self._refresh is not None:
+        if age >= _FRESH_SECONDS and self._refresh is not None:
             await asyncio.shield(self._refresh)
         return self._info
 
     async def _ask(self) -> None:
-        with contextlib.suppress(
-            QueleaError
-        ):  # an old answer is better than none; the call itself will say who is away
+        asked = time.monotonic()
+        self._ask_from = math.inf
+        try:
             reply = await unary(self._stub.GetInfo(generator_pb2.GetInfoRequest(), timeout=_INFO_SECONDS))
-            self._info = ReaderInfo(
-                reader=reply.reader,
-                model=reply.model,
-                evidence_tokens=reply.evidence_tokens or self._info.evidence_tokens,
-                prompt_version=reply.prompt_version,
-                context_tokens=reply.context_tokens,
-                adapters=tuple(reply.adapters),
-            )
-            self._known = True
+        except QueleaError:  # an old answer is better than none; the call itself will say who is away
+            self._ask_from = time.monotonic() + _AGAIN_SECONDS
             return
-        self._asked = time.monotonic() - _FRESH_SECONDS + 1.0
+        self._known_at, self._ask_from = asked, -math.inf
+        self._info = ReaderInfo(
+            reader=reply.reader,
+            model=reply.model,
+            evidence_tokens=reply.evidence_tokens or self._info.evidence_tokens,
+            prompt_version=reply.prompt_version,
+            context_tokens=reply.context_tokens,
+            adapters=tuple(reply.adapters),
+        )
 
     async def generate(
         self, question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool

@@ -88,6 +88,7 @@ def passage_from_wire(scored: retriever_pb2.ScoredPassage) -> Passage:
         text=passage.text,
         is_table=passage.is_table,
         table_head=passage.table_head,
+        scanned=passage.scanned,
         section=passage.section,
         header=scored.header,
         title=metadata.title,
@@ -150,11 +151,16 @@ class RetrieverClient:
         search_seconds: Deadline of a search.
         rank_seconds: Deadline of a ranking.
         call_seconds: Deadline of any other call.
+        wait_seconds: How long a read waits for a retriever that is away, within its deadline.
     """
 
-    def __init__(self, target: str, *, search_seconds: float, rank_seconds: float, call_seconds: float) -> None:
-        reads = ["Search", "Rank", "GetDocument", "ListDocuments", "ListFacts", "GetStats", "Entail"]
-        self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=reads)
+    def __init__(
+        self, target: str, *, search_seconds: float, rank_seconds: float, call_seconds: float, wait_seconds: float = 0.0
+    ) -> None:
+        reads = [
+            "Search", "Rank", "FindCompanies", "GetDocument", "ListDocuments", "ListFacts", "GetStats", "Entail",
+        ]  # fmt: skip
+        self._channel: grpc.aio.Channel = channel(target, SERVICE, idempotent=reads, wait_seconds=wait_seconds)
         self._stub = retriever_pb2_grpc.RetrieverServiceStub(self._channel)
         self._search_seconds = search_seconds
         self._rank_seconds = rank_seconds

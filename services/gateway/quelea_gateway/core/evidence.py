@@ -60,6 +60,7 @@ def cite(passage: Passage, number: int, start: int = 0, end: int | None = None) 
         source=passage.source,
         fetched=passage.fetched or None,
         from_web=passage.from_web,
+        scanned=passage.scanned,
     )
 
 

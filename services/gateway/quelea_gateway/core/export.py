@@ -11,6 +11,7 @@ _TEXTS = {
     "page": ("p. {0}", "第 {0} 页"),
     "stated": ("according to its uploader from {0}", "上传者称来自 {0}"),
     "published": ("published {0}", "发布于 {0}"),
+    "scanned": ("read from a scan", "由扫描件识别"),
     "fetched": ("fetched {0}", "抓取于 {0}"),
     "derived": ("Computed from the sources", "由来源数字计算得出"),
     "contradicted": ("The evidence says otherwise", "与资料不符"),
@@ -112,6 +113,7 @@ def _record(answer: Mapping[str, Any], say: _Words) -> Iterator[str]:
 def _head(citation: Mapping[str, Any], say: _Words, address: str) -> str:
     parts = [say("page", citation["page"])]
     parts += [say("published", citation["published"])] if citation["published"] else []
+    parts += [say("scanned")] if citation.get("scanned") else []
     parts += [say("fetched", citation["fetched"][:10])] if citation["fetched"] else []
     title = _plain(" ".join((citation["title"] or citation["uri"]).split()))
     return f"[{title}](<{_address(address)}>), {_plain(', '.join(parts))}"

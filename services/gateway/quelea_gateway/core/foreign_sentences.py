@@ -12,6 +12,7 @@ from quelea_checker.verdicts.cross_language import Wanted, find_comparisons
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger
 
+from quelea_gateway.core.bound import Bound
 from quelea_gateway.core.model import Passage, Ranked
 from quelea_gateway.core.ports import Checker
 
@@ -47,7 +48,7 @@ class MeaningChecker:
         self._checker = checker
         self._ranker = ranker
         self._seconds = seconds
-        self._under_way = 0
+        self._bound = Bound(MOST_WAITING)
 
     async def check(
         self,
@@ -59,19 +60,18 @@ class MeaningChecker:
     ) -> Report:
         """See checking.check_answer; `near` is added to. Raises QueleaError."""
         asked = find_comparisons(answer, passages)
-        if asked and self._under_way + len(asked) <= MOST_WAITING:
-            near = {**near, **await self._compare(asked)}
+        with self._bound.take(len(asked)) as room:
+            if asked and room:
+                near = {**near, **await self._compare(asked)}
         if not near:
             return await self._checker.check(answer, passages, question=question)
         return await self._checker.check(answer, passages, question=question, near=near)
 
     async def _compare(self, asked: Sequence[Wanted]) -> dict[str, tuple[Near, ...]]:
-        self._under_way += len(asked)
         tasks = [asyncio.ensure_future(self._near(one)) for one in asked]
         try:
             done, _ = await asyncio.wait(tasks, timeout=self._seconds)
         finally:
-            self._under_way -= len(asked)
             for task in tasks:
                 task.cancel()
         found = {}

@@ -57,6 +57,8 @@ class Passage:
     """Its words are those of a web page, kept in the knowledge base or not."""
     fetched: str = ""
     """RFC 3339; empty where unknown."""
+    scanned: bool = False
+    """OCR read it from a picture of its page."""
     suspicious: bool = False
     """It reads like instructions to a machine."""
 
@@ -162,6 +164,8 @@ class Citation:
     """RFC 3339; None where unknown."""
     from_web: bool = False
     """It was fetched from `uri`; otherwise `uri` and `published` are what its uploader says."""
+    scanned: bool = False
+    """OCR read it from a picture of its page: characters may be wrong."""
 
 
 @dataclass(frozen=True)

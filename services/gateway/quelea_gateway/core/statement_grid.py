@@ -9,7 +9,39 @@ from typing import Literal
 from quelea_fintext.concepts import label_key
 
 Length = Literal["annual", "quarterly"]
-MONTHS: dict[Length, int] = {"annual": 12, "quarterly": 3}
+MONTHS: dict[str, int] = {"annual": 12, "quarterly": 3}
+STATEMENTS = ("income", "balance", "cash_flow", "comprehensive_income")
+"""The primary ones."""
+BASES = ("consolidated", "parent")
+DEFAULT_YEARS = 3
+MOST_YEARS = 20
+
+
+@dataclass(slots=True)
+class Company:
+    """A company that stored documents are about."""
+
+    name: str
+    ticker: str = ""
+    documents: int = 0
+    newest_period: str = ""
+    """Last day of the newest period that a document covers."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementQuery:
+    """Which statement is wanted."""
+
+    company: str
+    """Name, other name or ticker, as documents have it."""
+    statement: str = "income"
+    period: str = "annual"
+    years: int = DEFAULT_YEARS
+    basis: str = "consolidated"
+    doubtful: bool = False
+    """With figures that break an identity, and what older documents state otherwise."""
+    as_of: str = ""
+    """YYYY-MM-DD: only what had come out by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +67,8 @@ class Figure:
     restated: bool
     document_id: str
     title: str
+    uri: str
+    published: str
     company: str
     page: int
     start: int
@@ -50,6 +84,8 @@ class GridLine:
     group: str
     unit: str
     cells: tuple[Figure | None, ...]
+    earlier: tuple[tuple[Figure, ...], ...] = ()
+    """For each period what older documents state otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +97,35 @@ class StatementGrid:
     lines: tuple[GridLine, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A company's statement."""
+
+    company: str
+    name: str
+    basis: str
+    grid: StatementGrid
+
+
 @dataclass(slots=True)
 class _Line:
     first: Figure
     cells: dict[str, Figure] = field(default_factory=dict)
+    earlier: dict[str, list[Figure]] = field(default_factory=dict)
+
+    def add(self, one: Figure) -> None:
+        """The first of a period is its cell."""
+        if self.cells.setdefault(one.period_end, one) is not one and one.restated:
+            self.earlier.setdefault(one.period_end, []).append(one)
 
 
-def period_ends(figures: Iterable[Figure], length: Length) -> list[str]:
+def period_ends(figures: Iterable[Figure], length: str) -> list[str]:
     """The last days of a company's years or quarters, newest first: of durations, since a balance sheet's day tells
     no length."""
     return sorted({one.period_end for one in figures if one.months == MONTHS[length]}, reverse=True)
 
 
-def grid(figures: Sequence[Figure], statement: str, length: Length, most: int) -> StatementGrid:
+def grid(figures: Sequence[Figure], statement: str, length: str, most: int) -> StatementGrid:
     """A statement over the newest periods.
 
     Args:
@@ -87,11 +139,12 @@ def grid(figures: Sequence[Figure], statement: str, length: Length, most: int) -
         if one.statement == statement and one.period_end in ends and one.months in (0, MONTHS[length])
     ]
     lines: dict[str, _Line] = {}
-    for one in sorted(shown, key=lambda one: one.period_end, reverse=True):
+    newest_values = sorted(shown, key=lambda one: one.restated)
+    for one in sorted(newest_values, key=lambda one: one.period_end, reverse=True):
         name = f"{one.concept or label_key(one.label)} {one.unit}"
         if not one.concept and one.group:
             name = f"{label_key(one.group)} {name}"
-        lines.setdefault(name, _Line(one)).cells.setdefault(one.period_end, one)
+        lines.setdefault(name, _Line(one)).add(one)
     present = [end for end in ends if any(end in line.cells for line in lines.values())]
     return StatementGrid(
         tuple(present),
@@ -102,6 +155,7 @@ def grid(figures: Sequence[Figure], statement: str, length: Length, most: int) -
                 line.first.group,
                 line.first.unit,
                 tuple(line.cells.get(end) for end in present),
+                tuple(tuple(line.earlier.get(end, ())) for end in present),
             )
             for line in lines.values()
         ),

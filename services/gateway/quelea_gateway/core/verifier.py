@@ -16,6 +16,7 @@ from quelea_checker import UNSUPPORTED, CheckedSentence, CheckPassage, Near, Rep
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger
 
+from quelea_gateway.core.bound import Bound
 from quelea_gateway.core.ports import Checker
 
 log = get_logger(__name__)
@@ -78,7 +79,7 @@ class VerifyingChecker:
         self._checker = checker
         self._verifier = verifier
         self._seconds = seconds
-        self._under_way = 0
+        self._bound = Bound(MOST_ANSWERS)
 
     async def check(
         self,
@@ -104,19 +105,17 @@ class VerifyingChecker:
     ) -> Sequence[Judgement | None]:
         """None for every sentence where the verifier is busy, late or away."""
         nothing = [None] * len(sentences)
-        if self._under_way >= MOST_ANSWERS:
-            log.warning("verifier_busy", sentences=len(sentences))
-            return nothing
-        self._under_way += 1
-        try:
-            async with asyncio.timeout(self._seconds):
-                return await self._verifier.verify(sentences, passages)
-        except TimeoutError:
-            log.warning("verifier_late", seconds=self._seconds)
-        except QueleaError as error:
-            log.warning("verifier_failed", why=error.message)
-        finally:
-            self._under_way -= 1
+        with self._bound.take() as room:
+            if not room:
+                log.warning("verifier_busy", sentences=len(sentences))
+                return nothing
+            try:
+                async with asyncio.timeout(self._seconds):
+                    return await self._verifier.verify(sentences, passages)
+            except TimeoutError:
+                log.warning("verifier_late", seconds=self._seconds)
+            except QueleaError as error:
+                log.warning("verifier_failed", why=error.message)
         return nothing
 
 

@@ -1,1 +1,1 @@
-"""Quelea as an MCP server: four tools for other agents, over HTTP at /mcp of the gateway, or over stdio."""
+"""Quelea as an MCP server: tools for other agents, over HTTP at /mcp of the gateway, or over stdio."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import uuid
 from contextvars import ContextVar
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from mcp import Client
@@ -15,6 +16,7 @@ from quelea_gateway.analyst import OFF
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.agent.ports import Execution
 from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.core.statement_grid import Figure, StatementQuery
 from quelea_gateway.core.tools import descriptions
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.ask import whole
@@ -25,6 +27,7 @@ Json = dict[str, Any]
 TENANT: ContextVar[str] = ContextVar("mcp_tenant", default="")
 """The name of the caller's key, set for each request."""
 
+_MOST_COMPANIES = 1000
 _MOST_CODE = 256 * 1024
 _MOST_FILE = 256 * 1024
 """Bytes of a file that is sent back whole; of a larger one only its name and size."""
@@ -44,6 +47,18 @@ class Actions(Protocol):
 
     async def ask(self, question: str, as_of: str) -> Json:
         """A cited answer."""
+        ...
+
+    async def list_companies(self) -> Json:
+        """The companies of the documents."""
+        ...
+
+    async def get_statement(self, query: StatementQuery) -> Json:
+        """Lines by periods."""
+        ...
+
+    async def find_figures(self, company: str, names: list[str], period_from: str, as_of: str) -> Json:
+        """Single figures."""
         ...
 
     async def execute_python(self, code: str, market_data: bool) -> Json:
@@ -102,6 +117,50 @@ class GatewayActions:
         said: Json = answer.model_dump(mode="json")
         return {key: said[key] for key in ("answer", "citations", "as_of", "route", "notices") if key in said}
 
+    async def list_companies(self) -> Json:
+        """As GET /v1/companies."""
+        try:
+            found = await self._gateway.statements.companies()
+        except QueleaError as error:
+            raise ToolError(error.message) from error
+        return {"companies": [asdict(one) for one in found[:_MOST_COMPANIES]], "total": len(found)}
+
+    async def get_statement(self, query: StatementQuery) -> Json:
+        """As GET /v1/companies/{company}/statements."""
+        try:
+            found = await self._gateway.statements.statement(query)
+        except QueleaError as error:
+            raise ToolError(error.message) from error
+        return {
+            "company": found.company,
+            "statement": found.name,
+            "basis": found.basis,
+            "periods": list(found.grid.periods),
+            "lines": [
+                {
+                    "label": line.label,
+                    "concept": line.concept,
+                    "unit": line.unit,
+                    "cells": [describe_figure(cell) if cell else None for cell in line.cells],
+                }
+                for line in found.grid.lines
+            ],
+        }
+
+    async def find_figures(self, company: str, names: list[str], period_from: str, as_of: str) -> Json:
+        """As GET /v1/facts."""
+        try:
+            found = await self._gateway.statements.figures(company, names, period_from=period_from, as_of=as_of)
+        except QueleaError as error:
+            raise ToolError(error.message) from error
+        return {
+            "figures": [
+                {"label": one.label, "concept": one.concept, "statement": one.statement, "unit": one.unit}
+                | describe_figure(one)
+                for one in found
+            ]
+        }
+
     async def execute_python(self, code: str, market_data: bool) -> Json:
         """Once, in a container of its own."""
         analyst, settings = self._gateway.analyst, self._gateway.settings
@@ -140,6 +199,22 @@ class GatewayActions:
         except QueleaError as error:
             raise ToolError(error.message) from error
         return describe_execution(done)
+
+
+def describe_figure(one: Figure) -> Json:
+    """A value, what it is of, and where it stands: the page's text from `start` to `end` is the printed cell."""
+    return {
+        "value": one.value,
+        "period_start": one.period_start,
+        "period_end": one.period_end,
+        "printed": one.printed,
+        "checks_passed": list(one.passed),
+        "document_id": one.document_id,
+        "title": one.title,
+        "page": one.page,
+        "start": one.start,
+        "end": one.end,
+    }
 
 
 def describe_execution(done: Execution) -> Json:
@@ -183,6 +258,21 @@ class RemoteActions:
     async def ask(self, question: str, as_of: str) -> Json:
         """Forwarded."""
         return await self._call("ask", {"question": question, "as_of": as_of})
+
+    async def list_companies(self) -> Json:
+        """Forwarded."""
+        return await self._call("list_companies", {})
+
+    async def get_statement(self, query: StatementQuery) -> Json:
+        """Forwarded."""
+        asked = asdict(query)
+        del asked["doubtful"]
+        return await self._call("get_statement", asked)
+
+    async def find_figures(self, company: str, names: list[str], period_from: str, as_of: str) -> Json:
+        """Forwarded."""
+        asked = {"company": company, "names": names, "period_from": period_from, "as_of": as_of}
+        return await self._call("find_figures", asked)
 
     async def execute_python(self, code: str, market_data: bool) -> Json:
         """Forwarded."""

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from quelea_gateway.core.statement_grid import DEFAULT_YEARS, MOST_YEARS, Length, StatementQuery
 from quelea_gateway.mcp.actions import Actions
 from quelea_gateway.version import VERSION
 
 _ABOUT = (
-    "Quelea answers finance questions from a knowledge base with citations, and has a catalogue of functions that get "
+    "Quelea answers finance questions from a knowledge base with citations, has the figures of the stored filings' "
+    "statements as data (list_companies, get_statement, find_figures), and a catalogue of functions that get "
     "market data: find one with search_tools, read how to call it with tool_details, run Python that calls it with "
     "execute_python."
 )
+Primary = Literal["income", "balance", "cash_flow", "comprehensive_income"]
+Basis = Literal["consolidated", "parent"]
+AsOf = Annotated[str, Field(max_length=10, description="Only what had come out by this day, YYYY-MM-DD.")]
+
 _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
@@ -46,6 +52,38 @@ def build_server(actions: Actions) -> MCPServer[Any]:
     ) -> dict[str, Any]:
         """Answer a question from the knowledge base; every [n] of the answer is one of the citations."""
         return await actions.ask(question, as_of)
+
+    @server.tool(annotations=_READ_ONLY)
+    async def list_companies() -> dict[str, Any]:
+        """List the companies that stored documents are about; at most 1000."""
+        return await actions.list_companies()
+
+    @server.tool(annotations=_READ_ONLY)
+    async def get_statement(
+        company: Annotated[str, Field(min_length=1, max_length=200, description="Name, other name or ticker.")],
+        statement: Annotated[Primary, Field(description="Which statement.")] = "income",
+        period: Annotated[Length, Field(description="Years or quarters.")] = "annual",
+        years: Annotated[int, Field(ge=1, le=MOST_YEARS, description="How many years back.")] = DEFAULT_YEARS,
+        basis: Annotated[Basis, Field(description="The group, or the parent company alone.")] = "consolidated",
+        as_of: AsOf = "",
+    ) -> dict[str, Any]:
+        """Read a company's statement: lines by periods, exact values, each with the document, page and span."""
+        return await actions.get_statement(StatementQuery(company, statement, period, years, basis, as_of=as_of))
+
+    @server.tool(annotations=_READ_ONLY)
+    async def find_figures(
+        company: Annotated[str, Field(min_length=1, max_length=200, description="Name, other name or ticker.")],
+        names: Annotated[
+            list[Annotated[str, Field(min_length=1, max_length=200)]],
+            Field(min_length=1, max_length=20, description="What is wanted: capex, operating cash flow, 归母净利润."),
+        ],
+        period_from: Annotated[
+            str, Field(max_length=10, description="Periods that end on or after this day, YYYY-MM-DD.")
+        ] = "",
+        as_of: AsOf = "",
+    ) -> dict[str, Any]:
+        """Find single figures of a company's filings, newest period first: exact values with document, page, span."""
+        return await actions.find_figures(company, names, period_from, as_of)
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, open_world_hint=True))
     async def execute_python(

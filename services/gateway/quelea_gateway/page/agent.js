@@ -1,6 +1,6 @@
 // Runs of the agent: start one, watch it, look at an old one, take what it made.
 
-import { ApiError, call, eventsOf, get, post } from "./api.js";
+import { ApiError, call, eventsOf, get, post, saveFile } from "./api.js";
 import { $, el, joined, outside, show } from "./dom.js";
 import { UNSUPPORTED } from "./marked.js";
 import { moment, t } from "./texts.js";
@@ -212,10 +212,7 @@ function source(one) {
 function download(label, path, name = label) {
   const take = async () => {
     try {
-      const blob = await (await call(path)).blob();
-      const link = el("a", { href: URL.createObjectURL(blob), download: name });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+      await saveFile(path, name);
     } catch (error) {
       fault(error.message);
     }

@@ -1,6 +1,6 @@
 // The gateway's API: fetch with the key, errors as one class, server-sent events from a POST.
 
-import { $ } from "./dom.js";
+import { $, el } from "./dom.js";
 import { t } from "./texts.js";
 
 export class ApiError extends Error {
@@ -81,6 +81,13 @@ export const post = async (path, body) =>
 
 export const postForText = async (path, body) =>
   (await call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).text();
+
+/** A download that sends the key, as no link does. */
+export async function saveFile(path, name) {
+  const href = URL.createObjectURL(await (await call(path)).blob());
+  el("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10000);
+}
 
 /** POST /v1/ask as events: yields {name, data}. */
 export async function* ask(body, signal) {

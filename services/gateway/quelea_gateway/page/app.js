@@ -3,6 +3,7 @@
 import { listRuns, offerAgent, startAgent } from "./agent.js";
 import { get } from "./api.js";
 import { startAsk } from "./ask.js";
+import { showCompanies, startCompanies } from "./companies.js";
 import { load, startDocuments } from "./documents.js";
 import { $, show } from "./dom.js";
 import { closePanel, openPanel, startPanel } from "./panel.js";
@@ -10,25 +11,24 @@ import { apply, current, has, setLanguage, t } from "./texts.js";
 import { loadWebPages, offerWeb } from "./webpages.js";
 
 const READY_MS = 15000;
+const VIEWS = ["agent", "companies", "documents"]; // beside the first one
 let info = null;
 let down = null;
 
 function route() {
   const [path, query = ""] = location.hash.replace(/^#/, "").split("?");
-  const documents = path === "/documents";
-  const agent = path === "/agent";
-  show($("view-ask"), !documents && !agent);
-  show($("view-agent"), agent);
-  show($("view-documents"), documents);
-  for (const [id, on] of [["tab-ask", !documents && !agent], ["tab-agent", agent], ["tab-documents", documents]]) {
-    if (on) $(id).setAttribute("aria-current", "page");
-    else $(id).removeAttribute("aria-current");
+  const name = VIEWS.find((view) => path === `/${view}`) ?? "ask";
+  for (const view of ["ask", ...VIEWS]) {
+    show($(`view-${view}`), view === name);
+    if (view === name) $(`tab-${view}`).setAttribute("aria-current", "page");
+    else $(`tab-${view}`).removeAttribute("aria-current");
   }
-  if (documents) {
+  if (name === "documents") {
     load();
     loadWebPages();
   }
-  if (agent) listRuns();
+  if (name === "agent") listRuns();
+  if (name === "companies") showCompanies(query);
   const citation = path.match(/^\/documents\/([^/]+)\/pages\/(\d+)$/);
   if (!citation) {
     closePanel();
@@ -89,6 +89,7 @@ apply();
 today();
 startPanel();
 startAsk();
+startCompanies();
 startDocuments();
 startAgent();
 $("lang-en").addEventListener("click", () => setLanguage("en"));

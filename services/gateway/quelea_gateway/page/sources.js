@@ -75,6 +75,7 @@ function card(citation, kept) {
     citation.period,
     t("pageShort", { page: citation.page }),
     citation.published && t("published", { date: citation.published }),
+    citation.scanned && t("scanned"),
     web && citation.fetched && t("fetched", { date: moment(citation.fetched) }),
   );
   return el(

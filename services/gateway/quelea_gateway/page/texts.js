@@ -1,9 +1,11 @@
 // Every word of the page, in English and Chinese.
 
 import { AGENT_TEXTS } from "./agenttexts.js";
+import { COMPANY_TEXTS } from "./companytexts.js";
 
 const TEXTS = {
   ...AGENT_TEXTS,
+  ...COMPANY_TEXTS,
   skip: ["Skip to the content", "跳到正文"],
   sections: ["Sections", "栏目"],
   language: ["Language", "语言"],
@@ -49,6 +51,7 @@ const TEXTS = {
   fetched: ["fetched {date}", "抓取于 {date}"],
   expires: ["refreshed on {date}", "{date} 重新读取"],
   original: ["Original at {host}", "原网页（{host}）"],
+  scanned: ["read from a scan", "由扫描件识别"],
   stated: ["{uri} (as stated by the uploader)", "{uri}（上传者所述）"],
   originalPage: ["Original page", "原网页"],
   addPage: ["Add to the knowledge base", "加入知识库"],

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from quelea.retriever.v1 import retriever_pb2
-from quelea_fintext.dates import parse_iso
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
 from quelea_gateway.adapters.retriever import filters_to_wire
@@ -18,14 +19,16 @@ from quelea_gateway.core.statement_grid import Figure
 from quelea_gateway.rest.documents import page_address
 from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken
 from quelea_gateway.rest.schemas import ERRORS, Short
-from quelea_gateway.rest.state import gateway_of
+from quelea_gateway.rest.state import base_url, gateway_of
+from quelea_gateway.spreadsheet import XLSX, facts_workbook
+from quelea_gateway.statement_reader import figure_of, past_day
 
 router = APIRouter(tags=["facts"])
 
 Statement = Literal["income", "balance", "cash_flow", "comprehensive_income", "note"]
 Basis = Literal["consolidated", "parent"]
-Format = Annotated[Literal["json", "csv"], Query(alias="format")]
-_MONTH_DAYS = 30.44
+Format = Annotated[Literal["json", "csv", "xlsx"], Query(alias="format")]
+AsOf = Annotated[Day, Query(description="Only what had come out by this day.")]
 _SAFE = "'"
 _FORMULA = ("=", "+", "@", "\t", "\r")
 
@@ -52,6 +55,8 @@ class FactOut(BaseModel):
     document_id: str
     title: str
     page: int
+    start: int = Field(description="Span of the cell on its page, in code points.")
+    end: int
     url: str = Field(description="Opens the page with the cell marked.")
 
 
@@ -62,34 +67,9 @@ class FactsOut(ListOut):
     total: int = Field(description="Of all pages of the list.")
 
 
-def figure_of(one: retriever_pb2.StatedFact) -> Figure:
-    """From the wire's."""
-    fact = one.fact
-    first, last = parse_iso(fact.period_start), parse_iso(fact.period_end)
-    return Figure(
-        statement=fact.statement,
-        label=fact.label,
-        concept=fact.concept,
-        value=fact.value,
-        unit=fact.unit,
-        period_start=fact.period_start,
-        period_end=fact.period_end,
-        months=round(((last - first).days + 1) / _MONTH_DAYS) if first and last else 0,
-        printed=fact.printed,
-        group=fact.group,
-        basis=fact.basis,
-        source=fact.source,
-        tag=fact.tag,
-        passed=tuple(fact.passed),
-        failed=tuple(fact.failed),
-        restated=one.restated,
-        document_id=one.document_id,
-        title=one.metadata.title,
-        company=one.metadata.company,
-        page=one.page,
-        start=fact.start,
-        end=fact.end,
-    )
+def address_of(base: str) -> Callable[[Figure], str]:
+    """Where a figure opens, marked."""
+    return lambda one: page_address(base, one.document_id, one.page, one.start, one.end)
 
 
 def fact_out(one: Figure, base: str) -> FactOut:
@@ -114,7 +94,9 @@ def fact_out(one: Figure, base: str) -> FactOut:
         document_id=one.document_id,
         title=one.title,
         page=one.page,
-        url=page_address(base, one.document_id, one.page, one.start, one.end),
+        start=one.start,
+        end=one.end,
+        url=address_of(base)(one),
     )
 
 
@@ -140,6 +122,7 @@ async def facts(
     doubtful: Annotated[
         bool, Query(description="Those too that break an identity, or that a later document restates.")
     ] = False,
+    as_of: AsOf = "",
     output: Format = "json",
 ) -> FactsOut | Response:
     """One page of the list; repeat a filter to allow several values."""
@@ -155,12 +138,16 @@ async def facts(
             months=months,
             basis=basis,
             include_doubtful=doubtful,
+            as_of=past_day(as_of),
             page_size=page_size,
             page_token=page_token,
         )
     )
-    base = str(request.base_url).rstrip("/")
-    out = [fact_out(figure_of(one), base) for one in found.facts]
+    base = base_url(request)
+    figures = [figure_of(one) for one in found.facts]
+    if output == "xlsx":
+        return xlsx_response(await asyncio.to_thread(facts_workbook, figures, address_of(base)))
+    out = [fact_out(one, base) for one in figures]
     if output == "csv":
         return csv_response([list(FactOut.model_fields)] + [_cells(one) for one in out])
     return FactsOut(facts=out, next_page_token=found.next_page_token or None, total=found.total)
@@ -178,6 +165,11 @@ def csv_response(rows: list[list[str]]) -> Response:
     text = io.StringIO()
     csv.writer(text).writerows([[_inert(cell) for cell in row] for row in rows])
     return Response("\ufeff" + text.getvalue(), media_type="text/csv; charset=utf-8")
+
+
+def xlsx_response(data: bytes) -> Response:
+    """A workbook as a download."""
+    return Response(data, media_type=XLSX, headers={"Content-Disposition": 'attachment; filename="statements.xlsx"'})
 
 
 def _inert(cell: str) -> str:

@@ -229,6 +229,7 @@ class CitationOut(BaseModel):
     from_web: bool = Field(
         default=False, description="It was fetched from `uri`; otherwise `uri` and `published` are its uploader's word."
     )
+    scanned: bool = Field(default=False, description="OCR read it from a picture of the page: characters may be wrong.")
 
     @classmethod
     def of(cls, citation: core.Citation) -> CitationOut:

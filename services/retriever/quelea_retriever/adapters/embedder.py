@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -62,21 +63,37 @@ class Embedder(Protocol):
         ...
 
 
+@contextlib.contextmanager
+def _naming_it() -> Iterator[None]:
+    """Say who is away: a caller knows the retriever alone, which does answer."""
+    try:
+        yield
+    except Unavailable as error:
+        raise Unavailable(
+            "The embedder does not answer; try again in a moment.",
+            details={**error.details, "behind": "embedder"},
+            retry_after=error.retry_after or 1.0,
+        ) from error
+
+
 class GrpcEmbedder:
     """An embedder behind an address.
 
     Args:
         target: host:port, or any gRPC target.
+        wait_seconds: How long calls wait for an embedder that is away, within their deadline.
     """
 
-    def __init__(self, target: str) -> None:
-        self._channel = channel(target, _SERVICE, idempotent=["Embed", "GetModel", "Entail"])
+    def __init__(self, target: str, wait_seconds: float = 0.0) -> None:
+        methods = ["Embed", "GetModel", "Entail"]
+        self._channel = channel(target, _SERVICE, idempotent=methods, wait_seconds=wait_seconds)
         self._stub = embedder_pb2_grpc.EmbedderServiceStub(self._channel)
         self._info: ModelInfo | None = None
 
     async def model(self, seconds: float) -> ModelInfo:
         """Ask the embedder what it is."""
-        answer = await unary(self._stub.GetModel(embedder_pb2.GetModelRequest(), timeout=seconds))
+        with _naming_it():
+            answer = await unary(self._stub.GetModel(embedder_pb2.GetModelRequest(), timeout=seconds))
         self._info = ModelInfo(answer.model, answer.dimension, answer.max_texts or 1)
         return self._info
 
@@ -96,7 +113,8 @@ class GrpcEmbedder:
 
     async def entail(self, pairs: Sequence[common_pb2.TextPair], seconds: float) -> embedder_pb2.EntailResponse:
         """One request; a full queue is not waited for."""
-        return await unary(self._stub.Entail(embedder_pb2.EntailRequest(pairs=pairs), timeout=seconds))
+        with _naming_it():
+            return await unary(self._stub.Entail(embedder_pb2.EntailRequest(pairs=pairs), timeout=seconds))
 
     async def close(self) -> None:
         """Close the channel."""
@@ -106,7 +124,8 @@ class GrpcEmbedder:
         request = embedder_pb2.EmbedRequest(texts=texts, kind=_KINDS[kind])
         for left in reversed(range(_TRIES[kind])):
             try:
-                return await unary(self._stub.Embed(request, timeout=seconds))
+                with _naming_it():
+                    return await unary(self._stub.Embed(request, timeout=seconds))
             except Overloaded as error:
                 if not left:
                     raise

@@ -32,7 +32,6 @@ WRITTEN = "written"
 ORDINAL = "ordinal"
 SECTION = "section"
 LANGUAGE = "language"
-FACTS = "facts"
 PASSAGE_KIND = "passage"
 RECORD_KIND = "record"
 
@@ -41,6 +40,8 @@ META_ID = str(uuid.uuid5(_NAMESPACE, "meta"))
 ABOUT_ID = str(uuid.uuid5(_NAMESPACE, "about"))
 
 _PASSAGE_FIELDS = tuple(f.name for f in dataclasses.fields(PassageRecord))
+_SELDOM = ("facts", "scanned")
+"""Fields that few passages have: the others leave them out."""
 _FACT_FIELDS = frozenset(f.name for f in dataclasses.fields(DocumentFacts))
 _PERIOD_FIELDS = frozenset(f.name for f in dataclasses.fields(ReportingPeriod))
 
@@ -58,14 +59,15 @@ def record_point_id(name: str) -> str:
 def passage_payload(new: NewPassage, written: float) -> dict[str, Any]:
     """Payload of a passage point."""
     payload = {name: getattr(new.passage, name) for name in _PASSAGE_FIELDS}
-    if not new.passage.facts:
-        del payload[FACTS]
+    for name in _SELDOM:
+        if not payload[name]:
+            del payload[name]
     return {KIND: PASSAGE_KIND, VERSION: new.version, WRITTEN: int(written), LANGUAGE: new.language, **payload}
 
 
 def passage_of(payload: dict[str, Any]) -> PassageRecord:
     """The passage that a payload holds."""
-    return PassageRecord(*[payload.get(name, "") if name == FACTS else payload[name] for name in _PASSAGE_FIELDS])
+    return PassageRecord(**{name: payload[name] for name in _PASSAGE_FIELDS if name in payload or name not in _SELDOM})
 
 
 def record_payload(record: DocumentRecord) -> dict[str, Any]:

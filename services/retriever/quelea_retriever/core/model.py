@@ -65,6 +65,8 @@ class PassageRecord:
     """For a table that was cut: title, units and column header. Not part of text."""
     facts: str = ""
     """The figures that it prints, packed (core/statement_facts.py); empty where there are none."""
+    scanned: bool = False
+    """OCR read it from a picture of its page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal
 
-from quelea_fintext.period_words import ENDS, FLOWS, HAN_FLOWS, HAN_GOES_ON, SPANS, usual
+from quelea_fintext.period_words import ENDS, FLOWS, HAN_GOES_ON, SPANS, usual
 from quelea_fintext.periods import Period, period_reader
 
 Kind = Literal["quarter", "year", "date", "month"]
@@ -55,8 +55,8 @@ class Ask:
 
 
 COUNTED = re.compile(
-    rf"\b(?:{FLOWS}|expen(?:ses?|ditures?)|costs?|cash\s+flows?|spend(?:ing)?|spent|made?|shipments?|deliver(?:y|ies|ed)"
-    rf"|bookings?|dividends?)\b|{HAN_FLOWS}|出货|交付|支出|现金流",
+    rf"{FLOWS}|\b(?:expen(?:ses?|ditures?)|costs?|cash\s+flows?|spend(?:ing)?|spent|made?|shipments?|deliver(?:y|ies|ed)"
+    rf"|bookings?|dividends?)\b|出货|交付|支出|现金流",
     re.IGNORECASE,
 )
 """What is counted over a span of time, as against what happened on some day of it."""

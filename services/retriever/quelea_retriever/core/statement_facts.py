@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,8 @@ from quelea_retriever.core.model import DocumentFacts
 
 STATEMENTS = ("income", "balance", "cash_flow", "comprehensive_income", "note")
 """In the order in which they are shown."""
+STATED_ALIKE = "value = that of an earlier document"
+"""A check that a fact passes."""
 _MONTH_DAYS = 30.44
 
 
@@ -148,17 +151,23 @@ def _is_called(fact: Fact, name: str) -> bool:
 
 
 def _settle(stated: Iterable[StatedFact]) -> list[StatedFact]:
-    """One figure once: of the newest document that states it; older ones stay where they said something else."""
-    newest: dict[tuple[str, ...], StatedFact] = {}
-    found: list[StatedFact] = []
+    """One figure once: of the newest document that states it; older ones stay where they said something else.
+
+    Where they all said the same, that is a check that the newest passes.
+    """
+    named: dict[tuple[str, ...], list[StatedFact]] = {}
     for one in sorted(stated, key=_newest_first):
-        fact = one.fact
-        key = (fact.statement, *_name_of(one))
-        before = newest.setdefault(key, one)
-        if before is one:
-            found.append(one)
-        elif before.fact.value != fact.value and before.document.id != one.document.id:
-            found.append(dataclasses.replace(one, restated=True))
+        named.setdefault((one.fact.statement, *_name_of(one)), []).append(one)
+    found: list[StatedFact] = []
+    for newest, *others in named.values():
+        older = [one for one in others if one.document.id != newest.document.id]
+        restated = [one for one in older if Decimal(one.fact.value) != Decimal(newest.fact.value)]
+        if older and not restated:
+            fact = dataclasses.replace(newest.fact, passed=(*newest.fact.passed, STATED_ALIKE))
+            found.append(dataclasses.replace(newest, fact=fact))
+        else:
+            found.append(newest)
+            found += [dataclasses.replace(one, restated=True) for one in restated]
     return found
 
 

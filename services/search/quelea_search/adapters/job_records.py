@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any
 
 import redis
-from quelea_kit.errors import NotFound
+from quelea_kit.errors import NotFound, Overloaded
 from quelea_kit.paging import Place
 
 from quelea_search.adapters.redis_base import RedisBase
 from quelea_search.core import jobs
-from quelea_search.core.jobs import Job, JobState, Lane, Policy
+from quelea_search.core.jobs import Job, JobState, Lane, Policy, Waiting
+
+_MOST_IN_TURN = 20
+"""Jobs that are looked at for one place: the next few may be taken by others meanwhile."""
 
 
 class LeaseLost(Exception):
@@ -110,6 +114,21 @@ class JobRecords(RedisBase):
         with self._answering():
             return self._read_all(self._redis.zrange(self._key("queued", lane.value), 0, -1))
 
+    def in_turn(self, lane: Lane, share: int) -> list[str]:
+        """Some queued jobs of a lane that may begin, in their turn (core.jobs.in_turn)."""
+        with self._answering():
+            ids = self._redis.zrange(self._key("queued", lane.value), 0, -1)
+            known = self._redis.hgetall(self._key("turns", lane.value))
+            running = self._read_all(self._redis.zrange(self._key("running"), 0, -1))
+        waiting = []
+        for job_id in ids:
+            line, _, uploader = known.get(job_id, job_id).partition(
+                " "
+            )  # a job of an earlier version has a line of its own
+            waiting.append(Waiting(job_id, uploader, line))
+        busy = [Waiting(job.id, job.uploader, self._line(job.name)) for job in running]
+        return list(itertools.islice(jobs.in_turn(waiting, busy, share), _MOST_IN_TURN))
+
     def count(self, state: JobState) -> int:
         """How many jobs are queued or running."""
         with self._answering():
@@ -131,7 +150,24 @@ class JobRecords(RedisBase):
             job_id = self._redis.lindex(self._line(name), 0)
             return self._read(self._redis, job_id) if job_id else None
 
+    def check_room(self, lane: Lane, uploader: str, max_queued: int) -> None:
+        """Raise Overloaded when no further job of an uploader may wait in a lane."""
+        with self._answering():
+            self._check_room(self._redis, lane, uploader, max_queued)
+
     # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _check_room(self, source: Any, lane: Lane, uploader: str, max_queued: int) -> None:
+        if source.zcard(self._key("queued", lane.value)) >= max_queued:
+            raise Overloaded(f"{max_queued} documents are already waiting; try again later.", retry_after=10.0)
+        most = jobs.most_waiting(max_queued)
+        if uploader and most < max_queued:
+            waiting = source.hvals(self._key("turns", lane.value))
+            if sum(told.partition(" ")[2] == uploader for told in waiting) >= most:
+                raise Overloaded(
+                    f"{most} documents of this key are already waiting; try again when some have come in.",
+                    retry_after=10.0,
+                )
 
     def _line(self, name: str) -> str:
         return self._key("line", hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32])
@@ -168,6 +204,11 @@ class JobRecords(RedisBase):
             self._key("queued", job.lane.value): job.state is JobState.QUEUED,
             self._key("running"): job.state is JobState.RUNNING,
         }
+        turns = self._key("turns", job.lane.value)
+        if job.state is JobState.QUEUED:
+            pipe.hset(turns, job.id, f"{self._line(job.name)} {job.uploader}")
+        else:
+            pipe.hdel(turns, job.id)
         for name, belongs in lists.items():
             if belongs:
                 pipe.zadd(name, {job.id: job.created})

@@ -4,6 +4,7 @@
     <prefix>:jobs                zset    every job, by time of submission
     <prefix>:queued, :running    zset    the jobs in that state
     <prefix>:queued:<lane>       zset    the queued jobs of one lane
+    <prefix>:turns:<lane>        hash    a queued job -> its line and its uploader
     <prefix>:dead                zset    failed jobs that can be replayed, by time of failure
     <prefix>:active:<document>   string  the job that is to bring this document in
     <prefix>:line:<uri's hash>   list    jobs of one uri, in order: versions of a document never overtake each other
@@ -19,8 +20,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from typing import Any
-
-from quelea_kit.errors import Overloaded
 
 from quelea_search.adapters.job_moves import JobMoves
 from quelea_search.adapters.job_records import LeaseLost
@@ -57,8 +56,8 @@ class JobStore(JobMoves):
             new = job
             if stored_pages is not None and not before:
                 new = jobs.succeed(job, now=self._now(), pages=stored_pages, unchanged=True)
-            elif pipe.zcard(waiting) >= max_queued:
-                raise Overloaded(f"{max_queued} documents are already waiting; try again later.", retry_after=10.0)
+            else:
+                self._check_room(pipe, job.lane, job.uploader, max_queued)
             pipe.multi()
             self._write(pipe, new)
             pipe.zadd(self._key("jobs"), {new.id: new.created})
@@ -80,13 +79,14 @@ class JobStore(JobMoves):
 
     # -- working ---------------------------------------------------------------------------------------------------
 
-    def claim(self, job_id: str, owner: str, owner_gone: Callable[[str], bool]) -> Job | None:
+    def claim(self, job_id: str, owner: str, owner_gone: Callable[[str], bool], share: int | None = None) -> Job | None:
         """Take a job; None when there is nothing to do: it has ended, is in other hands, or must wait its turn.
 
         Args:
             job_id: From a message.
             owner: Who takes it.
             owner_gone: Whether an owner has surely ended, so that its lease need not be waited for.
+            share: How many jobs of its uploader may run, with this one; None sets no bound.
 
         Returns:
             The job, running; or failed just now, because its workers vanished too often.
@@ -104,6 +104,8 @@ class JobStore(JobMoves):
                 return None
             if self._in_other_hands(pipe, lease, job, owner_gone):
                 return None
+            if share is not None and job.state is JobState.QUEUED and self._running_of(pipe, job.uploader) >= share:
+                return None
             active_id = pipe.get(active)
             if job.state is JobState.RUNNING:
                 job = jobs.lost(job, self._policy, now=self._now())
@@ -118,7 +120,12 @@ class JobStore(JobMoves):
             pipe.set(lease, job.token, px=self._lease_ms)
             return job
 
-        return self._transact([self._key("job", job_id), lease, line, active], decide)
+        running = [] if share is None else [self._key("running")]
+        return self._transact([self._key("job", job_id), lease, line, active, *running], decide)
+
+    def _running_of(self, pipe: Any, uploader: str) -> int:
+        ids = pipe.zrange(self._key("running"), 0, -1)
+        return sum(pipe.hget(self._key("job", job_id), "uploader") == uploader for job_id in ids)
 
     def beat(self, job: Job) -> None:
         """Say that the worker lives; LeaseLost when the job is no longer its own."""

@@ -69,6 +69,7 @@ def chunk(parsed: ParsedDocument) -> list[Chunk]:
                     is_table=piece.is_table,
                     section=piece.section,
                     table_head=piece.table_head,
+                    scanned=page.scanned,
                 )
             )
     return chunks
@@ -77,15 +78,17 @@ def chunk(parsed: ParsedDocument) -> list[Chunk]:
 def _pieces(page: Page, path: list[tuple[int, str]]) -> Iterator[_Piece]:
     """Pieces of a page; `path` is the heading stack and is carried on to the next page."""
     segment: list[Line] = []
-    fresh = False
+    has_text = fresh = False
     for line in page.lines:
         if line.kind is LineKind.HEADING:
-            if segment and not all(held.kind is LineKind.HEADING for held in segment):
+            if has_text:
                 yield from _segment(page.text, segment, _section(path), fresh)
                 segment = []
+                has_text = False
             _push(path, line.level, page.text[line.start : line.end])
             fresh = True
         segment.append(line)
+        has_text = has_text or line.kind is not LineKind.HEADING
         if line.kind is not LineKind.HEADING and len(segment) == 1:
             fresh = False
     if segment:
@@ -95,7 +98,8 @@ def _pieces(page: Page, path: list[tuple[int, str]]) -> Iterator[_Piece]:
 def _push(path: list[tuple[int, str]], level: int, text: str) -> None:
     while path and path[-1][0] >= level:
         path.pop()
-    path.append((level, _MDA.sub("MD&A", text)))
+    # A heading may be as long as its file, and every passage below it has it in its section.
+    path.append((level, _MDA.sub("MD&A", text[:SECTION_CHARACTERS])))
 
 
 def _section(path: list[tuple[int, str]]) -> str:
@@ -144,8 +148,8 @@ def _lead(text: str, prose: list[Line]) -> list[Line]:
         is_heading = line.kind is LineKind.HEADING
         if not (is_intro or is_heading):
             break
-        lead.insert(0, line)
-    return lead
+        lead.append(line)
+    return lead[::-1]
 
 
 def _prose(text: str, lines: list[Line], section: str, fresh: bool) -> Iterator[_Piece]:
@@ -155,19 +159,20 @@ def _prose(text: str, lines: list[Line], section: str, fresh: bool) -> Iterator[
             [(line.start, line.end)] if line.kind is LineKind.HEADING else sentence_spans(text, line.start, line.end)
         )
         for i, (start, end) in enumerate(spans):
-            for s, e in _short_enough(text, start, end):
-                units.append(_Unit(s, e, line.kind, estimate_tokens(text[s:e]), i == len(spans) - 1 and e == end))
+            for s, e, tokens in _short_enough(text, start, end):
+                units.append(_Unit(s, e, line.kind, tokens, i == len(spans) - 1 and e == end))
     for start, end in _pack(units):
         yield _Piece(start, end, section, False, "", fresh)
         fresh = False
 
 
-def _short_enough(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _short_enough(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
+    """Spans of the pieces of a sentence, with their tokens."""
     tokens = estimate_tokens(text[start:end])
     if end - start <= HARD_CHARACTERS and tokens <= HARD_TOKENS:
-        return [(start, end)]
+        return [(start, end, tokens)]
     limit = min(HARD_CHARACTERS, max(40, int((end - start) * HARD_TOKENS / max(tokens, 1) * 0.9)))
-    return clause_spans(text, start, end, limit)
+    return [(s, e, estimate_tokens(text[s:e])) for s, e in clause_spans(text, start, end, limit)]
 
 
 def _pack(units: list[_Unit]) -> Iterator[tuple[int, int]]:
@@ -182,10 +187,17 @@ def _pack(units: list[_Unit]) -> Iterator[tuple[int, int]]:
             stop += 1
         if stop < len(units):
             stop = _paragraph_end(units, at, stop)
-            while stop - 1 > at and units[stop - 1].kind is LineKind.HEADING:
-                stop -= 1
+            stop = _before_headings(units, at, stop)
         yield units[at].start, units[stop - 1].end
         at = stop
+
+
+def _before_headings(units: list[_Unit], at: int, stop: int) -> int:
+    """The headings at the end of a span go with what stands under them, unless nothing else is in it."""
+    cut = stop
+    while cut > at and units[cut - 1].kind is LineKind.HEADING:
+        cut -= 1
+    return cut if cut > at else stop
 
 
 def _paragraph_end(units: list[_Unit], at: int, stop: int) -> int:

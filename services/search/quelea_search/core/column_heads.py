@@ -11,6 +11,8 @@ from quelea_search.core.rows import is_period, is_units
 from quelea_search.core.text_cleanup import glue
 
 _COMPLETES = re.compile(r"(?:19|20)\d\d\s*(?:\(\w+\))?")
+_MOST_PAIRS = 10_000
+"""Cells of one line times cells of the next: with more of them the lines head no table."""
 _HeadRow = list[tuple[float, float, float, str]]
 """Cells of a line above a table: x0, x1, height, text."""
 
@@ -44,6 +46,8 @@ def column_heads(lines: Sequence[RawLine]) -> list[str]:
 
 def _merge(upper: _HeadRow, lower: _HeadRow) -> _HeadRow | None:
     """Two header lines as one, when cells have one partner each and go on with each other's words; else None."""
+    if len(upper) * len(lower) > _MOST_PAIRS:
+        return None
     partner: dict[int, int] = {}
     for i, (x0, x1, _, _) in enumerate(upper):
         over = [k for k, (l0, l1, _, _) in enumerate(lower) if l0 < x1 and l1 > x0]

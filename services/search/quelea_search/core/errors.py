@@ -4,8 +4,10 @@ InvalidInput
 ├── Encrypted       ENCRYPTED        the file wants a password
 ├── EmptyDocument   EMPTY_DOCUMENT   no bytes, or no text in them
 ├── Unreadable      UNREADABLE       broken, or a scan without a text layer
-└── TooLarge        TOO_LARGE        over the limit of bytes, unpacked bytes, characters or rows
-    └── TooManyPages  TOO_MANY_PAGES
+├── TooLarge        TOO_LARGE        over the limit of bytes, unpacked bytes, characters, rows or memory
+│   └── TooManyPages  TOO_MANY_PAGES
+├── ReadTimeout     READ_TIMEOUT     reading it takes longer than a file of its size may
+└── CrashedReader   CRASHED_READER   it ends the process that reads it
 Unsupported
 └── WrongType       WRONG_TYPE       not a format that is read here, or not the one its name says
 """
@@ -16,7 +18,16 @@ from typing import ClassVar
 
 from quelea_kit.errors import InvalidInput, TooLarge, Unsupported
 
-__all__ = ["EmptyDocument", "Encrypted", "TooLarge", "TooManyPages", "Unreadable", "WrongType"]
+__all__ = [
+    "CrashedReader",
+    "EmptyDocument",
+    "Encrypted",
+    "ReadTimeout",
+    "TooLarge",
+    "TooManyPages",
+    "Unreadable",
+    "WrongType",
+]
 
 
 class Encrypted(InvalidInput):
@@ -35,6 +46,18 @@ class Unreadable(InvalidInput):
     """The file is broken, or a scan without a text layer."""
 
     reason: ClassVar[str] = "UNREADABLE"
+
+
+class ReadTimeout(InvalidInput):
+    """Reading the file takes longer than one of its size may."""
+
+    reason: ClassVar[str] = "READ_TIMEOUT"
+
+
+class CrashedReader(InvalidInput):
+    """The file ends the process that reads it."""
+
+    reason: ClassVar[str] = "CRASHED_READER"
 
 
 class TooManyPages(TooLarge):

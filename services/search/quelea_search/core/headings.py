@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-MAXIMUM = 120
+LEAST, MAXIMUM = 3, 120
 """Characters of a heading, at most."""
 
 _STATEMENT = (
@@ -60,7 +60,7 @@ _BULLETS = "•▪■●○◦‣·*–—-"
 
 def numbered_level(text: str) -> int:
     """Level of a heading that its numbering gives away ("Item 2.", "Note 4 –", "第三节", "（一）"), else 0."""
-    if not text or len(text) > MAXIMUM or _DOTS.search(text):
+    if not LEAST <= len(text) <= MAXIMUM or _DOTS.search(text):
         return 0
     level = next((level for level, pattern in _PATTERNS if pattern.fullmatch(text)), 0)
     if level == 1:

@@ -7,7 +7,9 @@ late without harm, because `claim` decides from the record.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -123,6 +125,51 @@ class Policy:
 
     max_attempts: int
     read_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A queued job, as far as its turn goes."""
+
+    id: str
+    uploader: str
+    line: str
+    """Jobs of one line begin in their order, each when the one before has ended."""
+
+
+def share_of(places: int) -> int:
+    """Of so many places how many one uploader's jobs may have: all but one, so that another's begins at once."""
+    return max(1, places - 1)
+
+
+def most_waiting(places: int) -> int:
+    """Of so many places in a queue how many one uploader's jobs may have: others find room too."""
+    return math.ceil(0.8 * places)
+
+
+def in_turn(waiting: Iterable[Waiting], running: Sequence[Waiting], share: int) -> Iterator[str]:
+    """Ids of the jobs that may begin, in their turn.
+
+    First those of the uploaders who have the fewest jobs running, then those who have waited longest, each uploader's
+    in their order; none of an uploader who has his share, and of each line the first.
+
+    Args:
+        waiting: Oldest first.
+        running: In all lanes.
+        share: Of one uploader.
+    """
+    busy = Counter(job.uploader for job in running)
+    lines = {job.line for job in running}
+    queues: dict[str, deque[str]] = {}
+    for job in waiting:
+        if job.line not in lines and busy[job.uploader] < share:
+            lines.add(job.line)
+            queues.setdefault(job.uploader, deque()).append(job.id)
+    order = sorted(queues, key=lambda name: busy[name])  # stable: of equals, the one whose first job is the oldest
+    while order:
+        for name in order:
+            yield queues[name].popleft()
+        order = [name for name in order if queues[name]]
 
 
 def claim(job: Job, *, owner: str, token: str, now: float) -> Job:

@@ -17,6 +17,9 @@ _YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?年(?:度)?)?")
 HEAD_LINES = 40
 """Lines above the first row of a table that are looked at for its headers."""
 
+MOST_PAIRS = 10_000
+"""Cells of a line times cells of its neighbour: lines with more of them are compared by their number alone."""
+
 Kinds = list[tuple[LineKind, int]]
 """Of each line: what it is, and the level of a heading (6 and more are ranks of prominence, see `settle_levels`)."""
 
@@ -31,9 +34,10 @@ def kinds_of(lines: Sequence[RawLine], page: RawPage, style: Style, margins: Mar
         (LineKind.ROW, 0) if rows[i] else _heading_or_text(line, page, style, margins.of(line))
         for i, line in enumerate(lines)
     ]
+    margin = min((line.x0 for line in lines), default=0.0)
     for i in range(len(lines)):
         if rows[i] and (i == 0 or not rows[i - 1]):
-            _mark_heads(lines, kinds, i, page, style)
+            _mark_heads(lines, kinds, i, page, style, margin)
     for i, line in enumerate(lines):  # tables of words
         if (
             kinds[i][0] is LineKind.TEXT
@@ -55,6 +59,8 @@ def _are_aligned(lines: Sequence[RawLine], i: int, other: int) -> bool:
         return False  # a list: its mark and its text
     if len(mine.cells) == len(theirs.cells) >= 3:
         return True
+    if len(mine.cells) * len(theirs.cells) > MOST_PAIRS:
+        return False
     columns = any(abs(a.x0 - b.x0) < 3 for a in mine.cells[1:] for b in theirs.cells[1:])
     return columns or (len(mine.cells) == len(theirs.cells) and abs(mine.x0 - theirs.x0) < 4)
 
@@ -121,7 +127,7 @@ def _heading_or_text(line: RawLine, page: RawPage, style: Style, right: float) -
     return LineKind.TEXT, 0
 
 
-def _mark_heads(lines: Sequence[RawLine], kinds: Kinds, first: int, page: RawPage, style: Style) -> None:
+def _mark_heads(lines: Sequence[RawLine], kinds: Kinds, first: int, page: RawPage, style: Style, margin: float) -> None:
     """Lines right above a table's first row that are its column headers or units; labels among them become rows."""
     columns = [
         line
@@ -130,7 +136,6 @@ def _mark_heads(lines: Sequence[RawLine], kinds: Kinds, first: int, page: RawPag
     ]
     if not columns:
         return
-    margin = min(line.x0 for line in lines)
     zone = margin + 0.35 * (min(line.cells[1].x0 for line in columns) - margin)
     heads, labels = _lines_above(lines, kinds, first, page, style, zone)
     for at in heads:

@@ -14,7 +14,7 @@ from quelea_search.core.model import CELL, LineKind
 from quelea_search.core.page_assembly import Block
 from quelea_search.core.row_assembly import assemble
 from quelea_search.core.rows import is_number
-from quelea_search.core.text_cleanup import ends_chinese, glue
+from quelea_search.core.text_cleanup import ends_chinese, glue, glue_lines
 
 _ENDS = tuple(".!?。！？；;:：")
 
@@ -141,10 +141,7 @@ def _continues_heading(upper: RawLine, lower: RawLine, right: float, style: Styl
 
 
 def _join(lines: Sequence[RawLine]) -> str:
-    text = lines[0].text
-    for line in lines[1:]:
-        text = glue(text, line.text)
-    return text
+    return glue_lines(line.text for line in lines)
 
 
 CONTENTS = 400

@@ -69,18 +69,29 @@ def in_order(lines: Sequence[RawLine], width: float) -> list[RawLine]:
 def join_same_baseline(lines: Sequence[RawLine]) -> list[RawLine]:
     """Neighbours on one baseline, left to right, are one line."""
     joined: list[RawLine] = []
+    cells: list[Cell] = []
+    """Of the last line of `joined`."""
+    sinks = 0.0
+
+    def close() -> None:
+        if joined:
+            last = joined[-1]
+            joined[-1] = RawLine(tuple(cells), last.y, last.height, last.weight, last.italic, sinks)
+
     for line in lines:
         last = joined[-1] if joined else None
-        if last and abs(last.y - line.y) < 0.25 * max(line.height, 4) and line.x0 >= last.x1 - 1:
-            gap = line.x0 - last.x1
-            if gap < 0.3 * line.height:
-                middle = Cell(last.cells[-1].text + line.cells[0].text, last.cells[-1].x0, line.cells[0].x1)
-                cells = (*last.cells[:-1], middle, *line.cells[1:])
+        if last and abs(last.y - line.y) < 0.25 * max(line.height, 4) and line.x0 >= cells[-1].x1 - 1:
+            if line.x0 - cells[-1].x1 < 0.3 * line.height:
+                cells[-1] = Cell(cells[-1].text + line.cells[0].text, cells[-1].x0, line.cells[0].x1)
+                cells.extend(line.cells[1:])
             else:
-                cells = last.cells + line.cells
-            joined[-1] = RawLine(cells, last.y, last.height, last.weight, last.italic, line.sinks)
+                cells.extend(line.cells)
         else:
+            close()
             joined.append(line)
+            cells = list(line.cells)
+        sinks = line.sinks
+    close()
     return joined
 
 

@@ -55,6 +55,8 @@ class Page:
 
     text: str
     lines: tuple[Line, ...]
+    scanned: bool = False
+    """Read from its picture by OCR: characters may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ class Chunk:
     section: str = ""
     table_head: str = ""
     """For a table that was cut: title, units and column header lines, for every piece but the first. Not in text."""
+    scanned: bool = False
+    """Of a page that OCR read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,8 @@ class ParseLimits:
     max_bytes: int = 100 * 1024 * 1024
     """Of the file."""
     max_pages: int = 2000
+    max_scanned_pages: int = 100
+    """That OCR reads."""
     max_unpacked_bytes: int = 512 * 1024 * 1024
     """Of all parts of a DOCX, XLSX or PPTX container, unpacked."""
     max_characters: int = 30_000_000

@@ -15,6 +15,8 @@ from quelea_search.core.rows import is_number
 from quelea_search.core.text_cleanup import ends_chinese, glue
 
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){1,3}\.?|\d{1,2}\.)(?:\s|$)")
+MOST_CHARACTERS = 4000
+"""Of a cell that another line may go on with."""
 MOST_LINES = 9
 """Printed lines of one cell, at most: more is a column of text."""
 
@@ -56,6 +58,7 @@ def assemble(lines: Sequence[RawLine]) -> list[RawLine]:
 def _whole_labels(lines: list[RawLine], edge: dict[int, float]) -> list[RawLine]:
     """Chinese labels of a table that run over several lines, with or without figures beside the last one."""
     tables = {round(line.x0 / 4) for line in lines if len(line.cells) > 1}
+    right = max((line.x1 for line in lines), default=0.0)
     out: list[RawLine] = []
     for line in lines:
         last = out[-1] if out else None
@@ -69,7 +72,7 @@ def _whole_labels(lines: list[RawLine], edge: dict[int, float]) -> list[RawLine]
             and ends_chinese(last.text)
             and not last.text.endswith(("。", "：", "；"))
             and last.x1 > edge.get(at, 0.0) - 1.2 * last.height
-            and edge.get(at, 0.0) < 0.6 * max(held.x1 for held in lines)
+            and edge.get(at, 0.0) < 0.6 * right
         ):
             first = Cell(glue(last.text, line.cells[0].text), last.x0, line.cells[0].x1)
             out[-1] = RawLine((first, *line.cells[1:]), line.y, line.height, line.weight, line.italic)
@@ -92,6 +95,8 @@ def _continues_cell(row: _Row, line: RawLine) -> bool:
     if len(row.cells) < 2 or not 0.3 * row.height < row.bottom - line.y < 1.6 * row.height:
         return False
     last, new = row.cells[-1], line.cells[0]
+    if len(last.text) > MOST_CHARACTERS:
+        return False
     if new.x0 >= last.x1 or new.x1 <= last.x0 or new.x0 < row.cells[-2].x1 or _NUMBERED.match(new.text):
         return False
     if new.x1 - new.x0 > 1.35 * (last.x1 - last.x0) + 2 * row.height:

@@ -20,6 +20,8 @@ RISING, DISTINCT = 0.9, 0.9
 """Share of the steps in which a section's number does not fall, and of different values among all."""
 MOST_NUMBERS = 12
 """Numbers of a line that are looked at."""
+LONGEST = 6
+"""Digits of a page's number, and one more."""
 EDGE = 4
 """Lines from the top or the bottom of a page within which a running line is looked for."""
 
@@ -95,7 +97,8 @@ def body_mask(pages: Sequence[Sequence[str]]) -> list[list[bool]]:
             bare = len(pages) >= MINIMUM_PAGES and _PAGE_NUMBER.fullmatch(lines[i]) is not None
             counted = len(pages) >= MINIMUM_PAGES and _COUNTED.search(lines[i]) is not None
             repeated = key(lines[i]) in running or (outer and key(lines[i])[:OPENING] in openings)
-            counting = lines[i].strip().isdecimal() and int(lines[i]) - number == offset
+            bare_number = lines[i].strip()
+            counting = bare_number.isdecimal() and len(bare_number) < LONGEST and int(bare_number) - number == offset
             mask[i] = not (not lines[i].strip() or repeated or counted or counting or (bare and outer))
         for edge, pages_numbered in zip((0, -1), numbered, strict=False):
             if number in pages_numbered:
@@ -125,7 +128,7 @@ def _page_offset(pages: Sequence[Sequence[str]]) -> int | None:
         bare = {
             int(line)
             for line in (*lines[:EDGE], *lines[-EDGE:])
-            if line.isascii() and line.isdecimal() and len(line) < 6
+            if line.isascii() and line.isdecimal() and len(line) < LONGEST
         }
         offsets.update(value - number for value in bare)
     common = offsets.most_common(1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from quelea_search.core.headings import decimal_level, numbered_level
 from quelea_search.core.model import CELL, LineKind
 from quelea_search.core.page_assembly import Block, row
 from quelea_search.core.rows import is_number, is_period, is_units, numbers_in, split_plain
-from quelea_search.core.text_cleanup import clean, clean_cell, ends_chinese, glue
+from quelea_search.core.text_cleanup import clean, clean_cell, ends_chinese, glue_lines
 
 _BULLET = re.compile(r"[•▪■●○◦‣·*–—-]\s|[(（]?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[)）.、]\s?")
 _CURRENCY = frozenset({"$", "€", "£", "¥", "￥", "US$", "HK$", "RMB", "($", "("})
@@ -17,10 +18,13 @@ _CLOSING = frozenset({")", "%", ")%", "%)", "）"})
 
 
 _LEADERS = re.compile(r"\s{0,8}+(?:[.…·]\s?){5,}\s{0,8}+")
+_DOTS, _LEAST_DOTS = ".…·", 5
 
 
 def contents_line(text: str) -> Block | None:
     """A line of a table of contents, its dots left out; None for any other line."""
+    if sum(map(text.count, _DOTS)) < _LEAST_DOTS:
+        return None
     parts = [part for part in _LEADERS.split(text) if part.strip()]
     return Block(LineKind.ROW, CELL.join(parts)) if _LEADERS.search(text) and parts else None
 
@@ -96,14 +100,13 @@ def plain(lines: Sequence[str], wrap: tuple[int, int] | None = None) -> list[Blo
     lines = [line.rstrip() for line in lines]
     low, high = wrap_width(lines) if wrap is None else wrap
     blocks: list[Block] = []
-    held = ""
+    held: list[str] = []
     last = ""
 
     def close() -> None:
-        nonlocal held
         if held:
-            blocks.append(paragraph(held))
-        held = ""
+            blocks.append(paragraph(glue_lines(held)))
+        held.clear()
 
     for line in lines:
         text = line.strip()
@@ -125,11 +128,9 @@ def plain(lines: Sequence[str], wrap: tuple[int, int] | None = None) -> list[Blo
             blocks.append(Block(LineKind.HEAD, text))
         else:
             starts = _BULLET.match(text) is not None or numbered_level(clean(text)) > 0
-            if held and not starts and high and low <= len(last) <= high:
-                held = glue(held, text)
-            else:
+            if not (held and not starts and high and low <= len(last) <= high):
                 close()
-                held = text
+            held.append(text)
             last = line
     close()
     return _heads_of_rows(blocks)
@@ -144,8 +145,9 @@ def wrap_width(lines: Sequence[str]) -> tuple[int, int]:
     held = [line for line in lines if line.strip()]
     lengths = [len(line) for line in held]
     best, most = 0, 0
+    ordered = sorted(lengths)
     for length in sorted({length for length in lengths if length >= 30}):
-        count = sum(1 for other in lengths if 0.86 * length <= other <= length)
+        count = bisect_right(ordered, length) - bisect_left(ordered, 0.86 * length)
         if count >= most:
             best, most = length, count
     if len(held) < 6 or most < 0.3 * len(held):

@@ -34,6 +34,8 @@ def clean(text: str) -> str:
 
 def clean_cell(text: str) -> str:
     """Like clean(), and "(260 )" becomes "(260)", "12 %" becomes "12%"."""
+    if not text:  # most cells of a sparse table
+        return ""
     return _PAREN_GAP.sub("", clean(text))
 
 
@@ -70,3 +72,14 @@ def glue(upper: str, lower: str) -> str:
     if upper[-1] in "-/" and len(upper) > 1 and upper[-2].isalpha() and lower[0].isalpha():
         return upper + lower
     return f"{upper} {lower}"
+
+
+def glue_lines(lines: Iterable[str]) -> str:
+    """Printed lines, none of them empty, as one, with `glue` between them, in linear time."""
+    parts: list[str] = []
+    end = ""
+    for line in lines:
+        # What glue looks at of the upper line is its end.
+        parts.append(glue(end, line)[len(end) :] if end else line)
+        end = (end + parts[-1])[-2:]
+    return "".join(parts)

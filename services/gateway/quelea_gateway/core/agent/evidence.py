@@ -13,6 +13,7 @@ from quelea_gateway.core.agent.model import Source
 from quelea_gateway.core.agent.parsing import literals
 from quelea_gateway.core.agent.token_budget import cut_middle, defuse, tokens
 from quelea_gateway.core.model import Passage
+from quelea_gateway.core.statement_grid import Figure
 
 _LONGEST = 24_000
 _EXCERPT = 600
@@ -78,6 +79,16 @@ class Evidence:
         return self._add(
             source, passage.text, header=passage.header, table_head=passage.table_head, published=passage.published
         )
+
+    def figures(self, step: int, figures: Sequence[Figure], text: str) -> int:
+        """Figures of one page's statement, as text; it opens where the page prints them."""
+        first = figures[0]
+        source = Source(
+            0, "passage", first.title or first.document_id, step, url=first.uri, document_id=first.document_id,
+            page=first.page, start=min(one.start for one in figures), end=max(one.end for one in figures),
+        )  # fmt: skip
+        header = " · ".join(part for part in (first.company, first.title, first.statement.replace("_", " ")) if part)
+        return self._add(source, text, header=header, published=first.published)
 
     def passages(self) -> list[CheckPassage]:
         """For the checker; their numbers are those of the sources."""

@@ -11,6 +11,7 @@ from quelea_checker import CheckPassage, Report
 
 from quelea_gateway.core.agent.model import Event, Run
 from quelea_gateway.core.model import Filters, Message, Retrieved
+from quelea_gateway.core.statement_grid import Company, Figure, Statement, StatementQuery
 from quelea_gateway.core.web import WebFound
 
 
@@ -183,6 +184,22 @@ class KnowledgeBase(Protocol):
 
     async def search(self, query: str, *, k: int, as_of: str, filters: Filters) -> Retrieved:
         """The k best passages. Raises QueleaError."""
+        ...
+
+
+class Statements(Protocol):
+    """Figures of the stored documents' statements."""
+
+    async def companies(self) -> Sequence[Company]:
+        """Every company that a stored document is about. Raises QueleaError."""
+        ...
+
+    async def statement(self, query: StatementQuery) -> Statement:
+        """Years or quarters × lines. Raises NotFound where nothing is stored of the company, QueleaError."""
+        ...
+
+    async def figures(self, company: str, names: Sequence[str], *, period_from: str, as_of: str) -> list[Figure]:
+        """Single figures by name, newest first. Raises QueleaError."""
         ...
 
 

@@ -41,6 +41,11 @@ _TEXTS = {
     "no_web": ("No web search is configured.", "此处没有互联网搜索。"),
     "nothing_found": ("Nothing was found.", "没有找到任何内容。"),
     "nothing_new": ("Nothing new was found.", "没有找到新的内容。"),
+    "no_figures": (
+        "No stored statement has this of {company}. Companies of the stored documents: {names}.",
+        "已入库的报表中没有{company}的相应数字。已入库文档涉及的公司：{names}。",
+    ),
+    "figures_cut": ("{n} more figures were left out; ask for fewer.", "另有 {n} 个数字未列出，请缩小范围。"),
     "no_catalogue": ("No catalogue of APIs is configured.", "此处没有接口目录。"),
     "no_api_found": ("No API was found for that.", "没有找到合适的接口。"),
     "apis_found": (

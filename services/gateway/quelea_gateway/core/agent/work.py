@@ -18,6 +18,7 @@ from quelea_gateway.core.agent.ports import (
     Model,
     ModelInfo,
     Sandbox,
+    Statements,
     Tools,
     Trajectories,
     WebSearch,
@@ -39,6 +40,7 @@ class Ports:
     web: WebSearch | None = None
     trajectories: Trajectories | None = None
     checks: Checks | None = None
+    statements: Statements | None = None
 
 
 @dataclass(frozen=True, slots=True)

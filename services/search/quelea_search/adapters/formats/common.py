@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from quelea_fintext.dates import find_dates
 
-from quelea_search.core.errors import EmptyDocument, TooLarge, Unreadable
+from quelea_search.core.errors import EmptyDocument, TooLarge, TooManyPages, Unreadable
 from quelea_search.core.model import ParsedDocument, ParseLimits
 from quelea_search.core.page_assembly import Block, build_page, paginate
 
@@ -29,6 +29,12 @@ def check_characters(count: int, limits: ParseLimits) -> None:
     """Raise TooLarge when a document's text is longer than the limit."""
     if count > limits.max_characters:
         raise TooLarge(f"The document has more than {limits.max_characters:,} characters of text; split it.")
+
+
+def check_pages(count: int, limits: ParseLimits) -> None:
+    """Raise TooManyPages when a document has more pages than the limit."""
+    if count > limits.max_pages:
+        raise TooManyPages(f"The document has {count} pages, the limit is {limits.max_pages}; split it.")
 
 
 def check_rows(count: int, limits: ParseLimits) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from quelea_kit.errors import QueleaError
@@ -14,6 +14,7 @@ from quelea_search.adapters.formats import json as json_format
 from quelea_search.adapters.formats.common import Progress, open_package
 from quelea_search.adapters.formats.encoding import decode
 from quelea_search.core.errors import EmptyDocument, Encrypted, TooLarge, Unreadable, WrongType
+from quelea_search.core.layout_lines import RawPage
 from quelea_search.core.model import ParsedDocument, ParseLimits
 
 _OFFERED = "send PDF, HTML, DOCX, XLSX, PPTX, CSV, JSON, Markdown or text"
@@ -50,7 +51,9 @@ _HTML = re.compile(
 )
 
 
-def read(data: bytes, filename: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
+def read(
+    data: bytes, filename: str, limits: ParseLimits, on_progress: Progress, scans: Mapping[int, RawPage]
+) -> ParsedDocument:
     """Recognise and read; see `quelea_search.adapters.formats.parse`."""
     name = PurePosixPath(filename.replace("\\", "/")).name
     suffix = PurePosixPath(name).suffix.lower()
@@ -58,13 +61,13 @@ def read(data: bytes, filename: str, limits: ParseLimits, on_progress: Progress)
         raise EmptyDocument(f"{name} is empty (0 bytes); send the file again.")
     if len(data) > limits.max_bytes:
         raise TooLarge(f"{name} has {len(data):,} bytes, the limit is {limits.max_bytes:,}; split it.")
-    if data[:1024].find(b"%PDF-") >= 0:
-        return pdf.read(data, limits, on_progress)
+    if pdf.may_be_pdf(data):
+        return pdf.read(data, limits, on_progress, scans)
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         reader = _package(data, name, limits)
         try:
             return reader(data, limits, on_progress)
-        except QueleaError:
+        except (QueleaError, MemoryError):
             raise
         except Exception as error:
             raise Unreadable(f"{name} is broken and cannot be read; save it again.") from error

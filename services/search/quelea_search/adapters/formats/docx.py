@@ -9,8 +9,8 @@ from typing import Any
 from zipfile import BadZipFile
 
 import docx
+from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml.ns import qn
-from docx.table import Table
 from docx.text.paragraph import Paragraph
 from lxml.etree import LxmlError
 
@@ -41,46 +41,71 @@ def read(data: bytes, limits: ParseLimits, on_progress: Progress) -> ParsedDocum
 
 def _blocks(document: Any, limits: ParseLimits) -> Iterator[Block]:
     rows = 0
+    styles = _Styles(document)
     for element in document.element.body.iterchildren():
         if element.tag == qn("w:p"):
-            block = _paragraph(Paragraph(element, document))
+            block = _paragraph(Paragraph(element, document), styles)
             if block is not None:
                 yield block
         elif element.tag == qn("w:tbl"):
-            held = [_cells(row) for row in Table(element, document).rows]
+            held = _rows(element)
             rows += len(held)
             check_rows(rows, limits)
             yield from table(held)
         elif element.tag == qn("w:sdt"):
             for inner in element.iter(qn("w:p")):
-                block = _paragraph(Paragraph(inner, document))
+                block = _paragraph(Paragraph(inner, document), styles)
                 if block is not None:
                     yield block
 
 
-def _paragraph(item: Any) -> Block | None:
+class _Styles:
+    """Names of the paragraph styles; the library looks through all of them for each paragraph."""
+
+    def __init__(self, document: Any) -> None:
+        every = [style for style in document.styles if style.type == WD_STYLE_TYPE.PARAGRAPH]
+        self._names = {style.style_id: style.name or "" for style in every}
+        default = document.styles.default(WD_STYLE_TYPE.PARAGRAPH)
+        self._default = (default.name if default is not None else "") or ""
+
+    def name(self, item: Any) -> str:
+        """Of the style of a paragraph."""
+        return self._names.get(item._p.style or "", self._default)
+
+
+def _paragraph(item: Any, styles: _Styles) -> Block | None:
     text = item.text.strip()
     if not text:
         return None
-    style = (item.style.name if item.style is not None else "") or ""
+    style = styles.name(item)
     match = _HEADING.match(style)
     if match:
         return Block(LineKind.HEADING, text, int(match[1]))
     if style in ("Title", "标题"):
         return Block(LineKind.HEADING, text, 1)
     block = paragraph(text)
-    runs = [run for run in item.runs if run.text.strip()]
-    if block.kind is LineKind.TEXT and runs and all(run.bold for run in runs) and may_head(clean(text)):
-        return Block(LineKind.HEADING, text, 5)
+    if block.kind is LineKind.TEXT and may_head(clean(text)):
+        runs = [run for run in item.runs if run.text.strip()]
+        if runs and all(run.bold for run in runs):
+            return Block(LineKind.HEADING, text, 5)
     return block
 
 
-def _cells(row: Any) -> list[str]:
-    """Cells of a row; a merged cell is given several times by the library and kept once."""
-    cells: list[str] = []
-    last = None
-    for cell in row.cells:
-        if cell._tc is not last:
-            cells.append(cell.text)
-        last = cell._tc
-    return cells
+def _rows(table_element: Any) -> list[list[str]]:
+    """Cells of each row. A cell that is merged with the one above says what that one says.
+
+    The library's own `row.cells` climbs up all merged rows for each of them.
+    """
+    above: dict[int, str] = {}
+    rows: list[list[str]] = []
+    for row in table_element.tr_lst:
+        at, held, cells = row.grid_before, {}, []
+        for cell in row.tc_lst:
+            merged = cell.vMerge == "continue" and at in above
+            text = above[at] if merged else "\n".join(p.text for p in cell.iterchildren(qn("w:p")))
+            cells.append(text)
+            held[at] = text
+            at += max(cell.grid_span, 1)
+        above = held
+        rows.append(cells)
+    return rows

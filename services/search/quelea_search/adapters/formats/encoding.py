@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
+from encodings.aliases import aliases
 
 from charset_normalizer import from_bytes
+from charset_normalizer.constant import IANA_SUPPORTED
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -40,11 +42,20 @@ def decode(data: bytes) -> str | None:
         return text
     declared = _DECLARED.search(data[:2048])
     if declared:
-        name = declared[1].decode("ascii").lower()
-        text = _strict(data, "gb18030" if name in ("gb2312", "gbk") else name)
+        name = _character_set(declared[1].decode("ascii"))
+        text = _strict(data, name) if name else None
         if text is not None:
             return text
     return _guess(data)
+
+
+def _character_set(label: str) -> str:
+    """Python's name of a character set of the web; empty for all else: "punycode" and "undefined" are codecs too."""
+    name = label.lower()
+    if name in ("gb2312", "gbk"):
+        return "gb18030"
+    known = aliases.get(re.sub(r"[^a-z0-9]+", "_", name), name.replace("-", "_"))
+    return known if known in IANA_SUPPORTED else ""
 
 
 def _wide(data: bytes) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 import lxml.html
@@ -19,16 +20,25 @@ from quelea_search.core.headings import may_head
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.page_assembly import Block
 from quelea_search.core.text_blocks import contents_line, paragraph, plain, table
-from quelea_search.core.text_cleanup import clean, glue
+from quelea_search.core.text_cleanup import clean, glue_lines
 
 _SKIP = frozenset("script style noscript template head nav svg iframe object button select textarea input".split())
 _BLOCK = frozenset(
     """p div section article main header footer aside li ul ol dl dt dd blockquote pre h h1 h2 h3 h4 h5 h6 center
     address figure figcaption hr tr caption body details summary fieldset form""".split()
 )
-_WEB_TAGS = """//nav | //article | //aside | //footer | //header | //main | //meta[starts-with(@property, 'og:')]
-    | //meta[@name='viewport'] | //link[@rel='canonical'] | //script[@type='application/ld+json']"""
-_FRAMED = "//div | //ul | //section | //table"
+# Unions and ancestors in XPath take time that grows with the square of what they find; iter() does not.
+_WEB_TAGS = ("nav", "article", "aside", "footer", "header", "main")
+_WEB_MARKS: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
+    {
+        "meta": lambda element: element.get("property", "").startswith("og:") or element.get("name") == "viewport",
+        "link": lambda element: element.get("rel") == "canonical",
+        "script": lambda element: element.get("type") == "application/ld+json",
+    }
+)
+_FRAMED = ("div", "ul", "section", "table")
+_MOST_ROWS = 150
+"""Rows of tables from which on a page is a filing."""
 _FRAME = re.compile(
     r"(?<![a-z])(?:nav|navbar|navigation|menu|header|top-?bar|footer|foot|side-?bar|breadcrumbs?|cookies?|related"
     r"|copyright|share|login)(?![a-z])",
@@ -36,8 +46,7 @@ _FRAME = re.compile(
 )
 _FRAMES = 2
 """Elements named after parts of a page's frame that make it a web page; no filing has any."""
-_OWN_TEXT = """//body//text()[not(ancestor::a or ancestor::script or ancestor::style or ancestor::noscript
-    or ancestor::nav or ancestor::header or ancestor::footer or ancestor::aside or ancestor::button)]"""
+_NOT_OWN = frozenset("a script style noscript nav header footer aside button".split())
 _SHORT = 1500
 _LEAST = 20
 _SHARE = 0.3
@@ -72,7 +81,7 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
         if blocks:
             return finish_flow(blocks, "html", facts, limits, on_progress)
     pages: list[list[Block]] = [[]]
-    for block in _Walk().blocks(root):
+    for block in _Walk(root).blocks(root):
         if block is None:
             pages.append([])
         else:
@@ -94,11 +103,14 @@ def _without_declaration(text: str) -> str:
 
 def _is_web_page(root: Any) -> bool:
     """Boilerplate around an article, and no filing: few tables, frames of navigation."""
-    if len(root.xpath("//table//tr")) >= 150:
+    rows = (row for row in root.iter("tr") if next(row.iterancestors("table"), None) is not None)
+    if next(islice(rows, _MOST_ROWS - 1, None), None) is not None:
         return False
-    if root.xpath(_WEB_TAGS):
+    if next(root.iter(*_WEB_TAGS), None) is not None:
         return True
-    named = (f"{element.get('id', '')} {element.get('class', '')}" for element in root.xpath(_FRAMED))
+    if any(_WEB_MARKS[element.tag](element) for element in root.iter(*_WEB_MARKS)):
+        return True
+    named = (f"{element.get('id', '')} {element.get('class', '')}" for element in root.iter(*_FRAMED))
     return len(list(islice(filter(_FRAME.search, named), _FRAMES))) == _FRAMES
 
 
@@ -119,9 +131,25 @@ def _article(text: str, root: Any) -> list[Block]:
     blocks = _main_text(text, careful=False)
     if _characters(blocks) > _SHORT:
         return blocks
-    least = max(_LEAST, _SHARE * sum(len(said.strip()) for said in root.xpath(_OWN_TEXT)))
+    least = max(_LEAST, _SHARE * _own_characters(root))
     careful = _main_text(text, careful=True)
     return next((found for found in (careful, blocks) if _characters(found) >= least), [])
+
+
+def _own_characters(root: Any) -> int:
+    """Characters of the text that is neither a link's nor of the page's frame."""
+    count = left_out = 0
+    for event, element in etree.iterwalk(root.find("body"), ("start", "end", "comment", "pi")):
+        own = isinstance(element.tag, str)
+        if event == "start":
+            left_out += element.tag in _NOT_OWN
+            said = element.text
+        else:
+            left_out -= own and element.tag in _NOT_OWN
+            said = element.tail
+        if said and not left_out:
+            count += len(said.strip())
+    return count
 
 
 def _characters(blocks: list[Block]) -> int:
@@ -160,7 +188,9 @@ def _main_text(text: str, *, careful: bool) -> list[Block]:
 class _Walk:
     """One pass over the tree; None stands for a page break."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Any) -> None:
+        self._outer = {outer for table in root.iter("table") for outer in islice(table.iterancestors("table"), 1)}
+        """Tables that have a table in a cell."""
         self._held: list[str] = []
         self._bold = 0
         self._plain = 0
@@ -177,7 +207,7 @@ class _Walk:
             yield from self._text(element.tail, False)
             return
         breaks = _BREAK.search(style) is not None
-        if tag == "table" and depth < MAXIMUM_DEPTH and not element.xpath(".//table"):
+        if tag == "table" and depth < MAXIMUM_DEPTH and element not in self._outer:
             yield from self._close("")
             yield from _table(element)
         elif tag == "br":
@@ -224,10 +254,7 @@ class _Walk:
             if len(lines) > 1 and contents_line(lines[0]) is not None:
                 yield from (contents_line(line) or paragraph(line) for line in lines)
                 continue
-            text = lines[0]
-            for line in lines[1:]:
-                text = glue(text, line)
-            text = clean(text)
+            text = clean(glue_lines(lines))
             if not text:
                 continue
             if len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
@@ -256,8 +283,4 @@ def _table(element: Any) -> Iterator[Block]:
 
 
 def _cell(cell: Any) -> str:
-    lines = [line.strip() for line in "".join(cell.itertext()).split("\n") if line.strip()]
-    text = lines[0] if lines else ""
-    for line in lines[1:]:
-        text = glue(text, line)
-    return text
+    return glue_lines(line.strip() for line in "".join(cell.itertext()).split("\n") if line.strip())

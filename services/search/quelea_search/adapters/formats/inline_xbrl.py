@@ -16,6 +16,10 @@ from quelea_search.core.statements.model import FactPeriod, TaggedFigure
 _ZERO = ("fixed-zero", "zerodash", "numdash", "fixed-empty")
 _COMMA = ("num-comma-decimal", "numcommadecimal", "numdotcomma")
 _NONE = ("no", "none")
+_YEARS = range(1900, 2200)
+"""In which the days of a filing lie."""
+_SCALES = range(-30, 31)
+"""Powers of ten by which a printed figure may be scaled."""
 _LONGEST = 40
 """Characters of a printed figure."""
 
@@ -69,6 +73,8 @@ def _day(text: str | None) -> date | None:
         day = date.fromisoformat((text or "").strip()[:10])
     except ValueError:
         return None
+    if day.year not in _YEARS:
+        return None
     # A moment at 00:00 is the end of the day before (XBRL 2.1, 4.7.2).
     return day - timedelta(days=1) if (text or "").strip()[10:].startswith("T00:00:00") else day
 
@@ -81,7 +87,10 @@ def _value(element: Any, printed: str) -> Decimal | None:
         printed = printed.replace(".", "").replace(",", ".")
     digits = re.sub(r"[,\s\xa0]", "", printed)
     try:
-        value = Decimal(digits) * Decimal(10) ** int(element.get("scale") or 0)
+        scale = int((element.get("scale") or "0")[:_LONGEST])
+        value = Decimal(digits).scaleb(scale) if scale in _SCALES else None
     except (InvalidOperation, ValueError):  # numbers in words
+        return None
+    if value is None or not value.is_finite():
         return None
     return -value if element.get("sign") == "-" else value

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quelea_search.adapters.formats.common import Progress, check_rows, day_of, finish, stated_fields
+from quelea_search.adapters.formats.common import Progress, check_characters, check_rows, day_of, finish, stated_fields
 from quelea_search.adapters.formats.csv import row_pages
 from quelea_search.core.errors import TooManyPages, Unreadable
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
@@ -24,13 +24,14 @@ COMPANY = tuple("company company_name 公司 公司名称 公司简称 股票名
 TICKER = tuple("ticker symbol stock_code ts_code 股票代码 证券代码".split())
 TYPE = tuple("document_type doc_type 文档类型 文件类型".split())
 MAXIMUM_DEPTH = 40
-SPARSE = 20
+SPARSE = 4
 """Cells of a table for each value in it, at most."""
 _RUNNING = ("header", "footer", "页眉", "页脚")
 
 
 def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
     """A JSON document or JSON lines. Raises Unreadable for broken or too deeply nested input, TooLarge."""
+    check_characters(len(text), limits)
     on_progress(0, 1)
     value = _load(text)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):

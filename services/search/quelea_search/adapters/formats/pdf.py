@@ -1,10 +1,16 @@
-"""PDF through pypdfium2: printed lines with their cells, sizes and weights; `core.layout` makes sense of them."""
+"""PDF through pypdfium2: printed lines with their cells, sizes and weights; `core.layout` makes sense of them.
+
+Pages without a text layer are pictures to it: pdf_scans.py has their lines read by OCR.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -23,12 +29,32 @@ from quelea_search.core.text_cleanup import BREAK_HYPHEN, clean, clean_cell, men
 
 _DOTTED = re.compile(r"[.…·]{5,}")
 _LEADERS = re.compile(r"[.…·]{3,}|\.")
+AMOUNT_WORDS = 6
+"""Words of a printed amount, at most: "( US$ 1,234 )"."""
+_NO_TEXT = "The PDF has no text layer (a scan?); install OCR (`make ocr`), or run OCR first."
 GAP = 0.85
 """Font heights of empty space between two words that make them two cells."""
 
 
-def read(data: bytes, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
-    """Pages of a PDF. Raises Encrypted, Unreadable (broken, or no text layer), TooManyPages, TooLarge."""
+def may_be_pdf(data: bytes) -> bool:
+    """Whether the bytes begin as those of a PDF do."""
+    return data[:1024].find(b"%PDF-") >= 0
+
+
+def read(
+    data: bytes, limits: ParseLimits, on_progress: Progress, scans: Mapping[int, RawPage] = MappingProxyType({})
+) -> ParsedDocument:
+    """Pages of a PDF.
+
+    Args:
+        data: The file.
+        limits: What is refused.
+        on_progress: Called at the start and after each page.
+        scans: The pages, from 0, whose lines OCR has read.
+
+    Raises:
+        Encrypted, Unreadable (broken, or pictures that nobody has read), TooManyPages, TooLarge.
+    """
     try:
         document = pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
@@ -36,12 +62,12 @@ def read(data: bytes, limits: ParseLimits, on_progress: Progress) -> ParsedDocum
             raise Encrypted("The PDF is encrypted; remove its password and send it again.") from error
         raise Unreadable("The PDF is broken and cannot be opened; export it again.") from error
     try:
-        return _read(document, limits, on_progress)
+        return _read(document, limits, on_progress, scans)
     finally:
         document.close()
 
 
-def _read(document: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
+def _read(document: Any, limits: ParseLimits, on_progress: Progress, scans: Mapping[int, RawPage]) -> ParsedDocument:
     total = len(document)
     if total > limits.max_pages:
         raise TooManyPages(f"The PDF has {total} pages, the limit is {limits.max_pages}; split it.")
@@ -51,7 +77,7 @@ def _read(document: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDo
     broken = 0
     for number in range(total):
         try:
-            page = _raw_page(document, number)
+            page = scans.get(number) or _raw_page(document, number)
         except pdfium.PdfiumError:
             page = RawPage((), 0.0, 0.0)
             broken += 1
@@ -62,11 +88,11 @@ def _read(document: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDo
     if total == 0 or broken == total:
         raise Unreadable("No page of the PDF can be read; export it again.")
     if characters < 8 or (total > 3 and characters < 4 * total):
-        raise Unreadable("The PDF has no text layer (a scan?); run OCR first.")
-    return _assemble(raw, _stated_fields(document))
+        raise Unreadable("The PDF has no text layer (a scan?), and OCR found none either." if scans else _NO_TEXT)
+    return _assemble(raw, _stated_fields(document), scans)
 
 
-def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
+def _assemble(raw: list[RawPage], facts: dict[str, str], scans: Container[int]) -> ParsedDocument:
     everywhere = Style.of(raw)
     raw = [without_marks(page, everywhere) for page in _mend(raw)]
     orders = [_edges_outside(page) for page in raw]
@@ -79,7 +105,8 @@ def _assemble(raw: list[RawPage], facts: dict[str, str]) -> ParsedDocument:
     ]
     style = Style.of(bodies)
     blocks = settle_levels([blocks_of(page, style) for page in bodies])
-    return ParsedDocument(tuple(build_page(page) for page in blocks), "pdf", facts, running_lines(texts, masks))
+    pages = (replace(build_page(page), scanned=number in scans) for number, page in enumerate(blocks))
+    return ParsedDocument(tuple(pages), "pdf", facts, running_lines(texts, masks))
 
 
 def _edges_outside(page: RawPage) -> list[int]:
@@ -167,7 +194,7 @@ def _lines(textpage: Any) -> list[RawLine]:
         if b"bold" in font or b"black" in font or b"heavy" in font:
             weight = max(weight, 400)
         italic = b"italic" in font or b"oblique" in font or bool(flags.value & 64)
-        cells = _cells(line, start, size, edges)
+        cells = cut_cells(line, start, size, edges)
         if cells:
             sinks = 0.0
             if BREAK_HYPHEN in line and c.FPDFText_GetCharOrigin(handle, index(start + len(line) - 1), left, bottom):
@@ -176,8 +203,15 @@ def _lines(textpage: Any) -> list[RawLine]:
     return lines
 
 
-def _cells(line: str, start: int, size: float, edges: Any) -> list[Cell]:
-    """Words of a line, cut into cells at gaps wider than GAP font heights."""
+def cut_cells(line: str, start: int, size: float, edges: Callable[[int], tuple[float, float]]) -> list[Cell]:
+    """Words of a line, cut into cells at gaps wider than GAP font heights.
+
+    Args:
+        line: What is printed.
+        start: Index of its first character, for `edges`.
+        size: Font height.
+        edges: Left and right edge of a character.
+    """
     cells: list[Cell] = []
     words: list[str] = []
     x0 = x1 = 0.0
@@ -228,10 +262,11 @@ def _sticks(words: list[str], word: str) -> bool:
 
 def _starts_amount(words: list[str], word: str, gap: float, size: float) -> bool:
     """A figure after a figure begins the next column, however close it stands; so does a currency sign."""
-    before = " ".join(words)
     if word in ("$", "€", "£", "¥", "￥"):
         return words[-1][-1].isdigit() or words[-1][-1] in ")—–-%"
-    return gap > 0.4 * size and (word[0].isdigit() or word[0] in "(—–-") and is_number(before) and is_number(word)
+    if gap <= 0.4 * size or len(words) > AMOUNT_WORDS or not (word[0].isdigit() or word[0] in "(—–-"):
+        return False
+    return is_number(" ".join(words)) and is_number(word)
 
 
 def _close(cells: list[Cell], words: list[str], x0: float, x1: float) -> None:

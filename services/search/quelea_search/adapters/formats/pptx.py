@@ -10,14 +10,16 @@ from zipfile import BadZipFile
 import pptx
 from lxml.etree import LxmlError
 from pptx.exc import PythonPptxError
+from pptx.oxml.ns import qn
 
 from quelea_search.adapters.formats.common import Progress, finish, open_package, stated_fields
-from quelea_search.core.errors import TooManyPages, Unreadable
+from quelea_search.core.errors import TooLarge, TooManyPages, Unreadable
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.page_assembly import Block
 from quelea_search.core.text_blocks import paragraph, table
 from quelea_search.core.text_cleanup import clean
 
+MOST_POINTS = 10_000
 MAXIMUM_DEPTH = 20
 """Groups within groups that are looked into."""
 
@@ -47,7 +49,7 @@ def _slide(slide: Any) -> Iterator[Block]:
     title = slide.shapes.title
     if title is not None and title.text_frame.text.strip():
         yield Block(LineKind.HEADING, title.text_frame.text, 1)
-    shapes = sorted(slide.shapes, key=lambda shape: (shape.top or 0, shape.left or 0))
+    shapes = sorted(slide.shapes, key=_Places(slide))
     for shape in shapes:
         if title is None or shape.shape_id != title.shape_id:
             yield from _shape(shape, 0)
@@ -55,6 +57,20 @@ def _slide(slide: Any) -> Iterator[Block]:
         for line in slide.notes_slide.notes_text_frame.text.splitlines():
             if line.strip():
                 yield Block(LineKind.TEXT, line)
+
+
+class _Places:
+    """Where a shape stands on its slide; the library looks through the layout anew for each that inherits its place."""
+
+    def __init__(self, slide: Any) -> None:
+        self._layout = {
+            one.placeholder_format.idx: (one.top or 0, one.left or 0) for one in slide.slide_layout.placeholders
+        }
+
+    def __call__(self, shape: Any) -> tuple[int, int]:
+        if shape.is_placeholder and shape._element.xfrm is None:
+            return self._layout.get(shape.placeholder_format.idx, (0, 0))
+        return shape.top or 0, shape.left or 0
 
 
 def _shape(shape: Any, depth: int) -> Iterator[Block]:
@@ -77,9 +93,25 @@ def _chart(chart: Any) -> Iterator[Block]:
     if chart.has_title and chart.chart_title.has_text_frame and chart.chart_title.text_frame.text.strip():
         yield Block(LineKind.TEXT, chart.chart_title.text_frame.text)
     for plot in chart.plots:
-        categories = [str(category) for category in plot.categories]
-        rows = [["", *categories]]
-        rows.extend(
-            [str(series.name), *("" if v is None else f"{v:.12g}" for v in series.values)] for series in plot.series
-        )
+        series = list(plot.series)
+        categories = _points(next((one._element.find(qn("c:cat")) for one in series), None))
+        rows = [["", *(said for _, said in sorted(categories.items()))]]
+        for one in series:
+            values = _points(one._element.find(qn("c:val")))
+            count = max(len(categories), 1 + max(values, default=-1))
+            if count > MOST_POINTS:
+                raise TooLarge(f"A chart of the presentation has more than {MOST_POINTS:,} points; leave it out.")
+            rows.append([str(one.name), *(_figure(values.get(at, "")) for at in range(count))])
         yield from table(rows, 1, keep_empty=True)
+
+
+def _points(data: Any) -> dict[int, str]:
+    """Texts of a chart's points by their places. How many there are is counted: the file may claim any number."""
+    if data is None:
+        return {}
+    first = next(data.iter(qn("c:lvl")), data)  # of several levels, the innermost
+    return {int(point.get("idx")): point.findtext(qn("c:v")) or "" for point in first.iter(qn("c:pt"))}
+
+
+def _figure(text: str) -> str:
+    return f"{float(text):.12g}" if text else ""

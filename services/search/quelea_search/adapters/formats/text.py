@@ -5,7 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 
-from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated_fields
+from quelea_search.adapters.formats.common import (
+    Progress,
+    check_characters,
+    check_pages,
+    day_of,
+    finish,
+    finish_flow,
+    stated_fields,
+)
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
 from quelea_search.core.page_assembly import Block, paginate
 from quelea_search.core.running_headers import body_mask
@@ -25,6 +33,7 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
     check_characters(len(text), limits)
     on_progress(0, 1)
     if "\f" in text.strip("\f"):
+        check_pages(text.count("\f") + 1, limits)
         pages = [page.splitlines() for page in text.split("\f")]
         masks = body_mask(pages)
         bodies = [[line for line, kept in zip(*pair, strict=True) if kept] for pair in zip(pages, masks, strict=True)]

@@ -9,6 +9,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 import openpyxl
+from openpyxl.cell.read_only import EMPTY_CELL
 
 from quelea_search.adapters.formats.common import Progress, check_rows, finish, open_package, stated_fields
 from quelea_search.core.errors import TooManyPages, Unreadable
@@ -59,8 +60,10 @@ def _read(book: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDocume
 def _rows(sheet: Any) -> Iterator[list[str]]:
     empty = 0
     for cells in sheet.iter_rows(max_col=MAXIMUM_COLUMNS):
-        values = [_as_shown(cell) for cell in cells]
-        if any(values):
+        values = ["" if cell is EMPTY_CELL else _as_shown(cell) for cell in cells]
+        while values and not values[-1]:  # a row comes as wide as the sheet may be
+            values.pop()
+        if values:
             empty = 0
             yield values
         else:

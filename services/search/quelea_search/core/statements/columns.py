@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from functools import cache, cached_property
 from typing import TypeVar
 
-from quelea_fintext.dates import MONTHS, find_dates, months_later
+from quelea_fintext.dates import MONTHS, find_dates, months_later, parse_iso
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.periods import ReportingPeriod
 
@@ -23,6 +23,12 @@ _NONE, _DAY, _WEEK = timedelta(0), timedelta(days=1), timedelta(days=7)
 T = TypeVar("T")
 _GROUP = re.compile(r"\(\?P<(\w+)>")
 _LABEL = 90
+_YEARS = range(1900, 2200)
+"""In which periods end."""
+_LONGEST = 400
+"""Characters of a cell or line that may say what columns stand for."""
+_MOST_COLUMNS = 60
+"""Cells of a row, at most, that belong to a statement."""
 _FIGURE = re.compile(r"\d[,.]\d|\d{5}|[$€£¥]")
 
 
@@ -72,7 +78,8 @@ class Calendar:
         guess = months_later(end, months)
         if guess is None:
             return None
-        near = [day for day in self._days if abs(day - guess) <= _WEEK and (day - end) % _WEEK == _NONE]
+        around = (guess + step * _DAY for step in range(-_WEEK.days, _WEEK.days + 1))
+        near = [day for day in around if day in self._days and (day - end) % _WEEK == _NONE]
         best = max(near, key=lambda day: self._days[day], default=None)
         if (end + _DAY).day == 1:  # with a month's end, as far as the filing does not say otherwise
             return best if best is not None and self._days[best] > self._days[guess] else guess
@@ -80,10 +87,8 @@ class Calendar:
 
 
 def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
+    day = parse_iso(text)
+    return day if day and day.year in _YEARS else None
 
 
 @cache
@@ -131,6 +136,8 @@ def _read(cells: Iterable[str]) -> _Found:
     numbers = LANGUAGES.table("statements.columns.numbers")
     current, prior = _relative()
     for place, cell in enumerate(cells):
+        if len(cell) > _LONGEST:
+            continue
         text = _GLUED.sub(" ", cell)
         for match in spans().finditer(text):
             groups: dict[str, str] = {
@@ -166,7 +173,7 @@ def _read(cells: Iterable[str]) -> _Found:
 
 def is_head(cells: Sequence[str]) -> bool:
     """Whether a row only names columns: years, days, spans of time; its first cell may say anything short."""
-    if len(cells[0]) > _LABEL:
+    if len(cells[0]) > _LABEL or len(cells) > _MOST_COLUMNS:
         return False
     named = [_names_column(cell) for cell in cells]
     return any(named) and all(named[1:]) and not _FIGURE.search(_YEAR.sub("", "" if named[0] else cells[0]))
@@ -174,11 +181,15 @@ def is_head(cells: Sequence[str]) -> bool:
 
 def has_other_columns(cells: Sequence[str]) -> bool:
     """Whether a head names columns that are no periods, among those that are: a change, an adjustment, a segment."""
+    if len(cells) > _MOST_COLUMNS:
+        return True
     named = [bool(cell.strip()) and _names_column(cell) for cell in cells]
     return sum(named) > 1 and not all(named[named.index(True) :])
 
 
 def _names_column(cell: str) -> bool:
+    if len(cell) > _LONGEST:
+        return False
     found = _read([cell])
     rest = _YEAR.sub("", cell)
     if found.dates or found.month_days:

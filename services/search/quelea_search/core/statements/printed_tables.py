@@ -18,7 +18,7 @@ STATEMENTS = ("balance", "comprehensive_income", "income", "cash_flow", "equity"
 """In the order in which a title is read: "statement of comprehensive income" is no statement of income."""
 _TITLE_CHARACTERS = 160
 _TITLE_LINES = 6
-_LEAST_ROWS = 4
+_LEAST_ROWS, _MOST_ROWS = 4, 1000
 _STRAY = 3
 """Letters that may stand after a title, besides dates and such words as "(continued)"."""
 _SENTENCE = 60
@@ -136,7 +136,9 @@ class _Held:
         elif self._one is None:
             return
         elif row is not None:
-            if self._is_another_table(row):
+            if len(self._one.rows) >= _MOST_ROWS:  # whatever it is, it is no statement
+                self._one, self._between = None, []
+            elif self._is_another_table(row):
                 yield from self.end()
             else:
                 self._one.rows.append(row)

@@ -23,6 +23,9 @@ from quelea_search.core.statements.tagged import with_tags
 from quelea_search.core.text_cleanup import glue
 
 _HEADS = 5
+_MOST_COLUMNS = 60
+_LONGEST = 40
+"""Characters of a printed amount."""
 _DASH = re.compile(r"[($€£¥\s]*[-–—−‒]{1,3}[)\s]*")
 _AMOUNT = re.compile(r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
 _NEGATIVE = re.compile(r"^[\s$€£¥￥A-Z]*[(（\-–−]|^\s*[-–−]")
@@ -88,7 +91,7 @@ def _read(statement: PrintedStatement, calendar: Calendar, language: str) -> lis
     heads, body = _split(rows)
     heads_text = [[cell.text for cell in row.cells] for row in heads]
     count = _count(body, heads_text)
-    if not count:
+    if not 0 < count <= _MOST_COLUMNS or any(len(cells) > _MOST_COLUMNS for cells in heads_text):
         return []
     instant = statement.kind == "balance"
     if statement.kind == "equity":
@@ -230,7 +233,7 @@ def _fact(
     units: _Units,
     page: int,
 ) -> Fact | None:
-    number = _amount(cell.text)
+    number = _amount(cell.text) if len(cell.text) <= _LONGEST else None
     if number is None:
         return None
     if "%" in cell.text or "％" in cell.text:

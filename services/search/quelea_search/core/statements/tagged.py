@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -22,6 +22,8 @@ _TELLING = 6
 """Characters that a run must have to be taken for the same run."""
 _AREA = 2_000_000
 """Comparisons that a part of the document without such pairs may cost."""
+_PAIRS = 20_000
+"""Likewise, pairs of equal numbers in it: the comparison looks at all of them again for each run that it finds."""
 _OTHER = "note"
 
 
@@ -127,12 +129,18 @@ def _align(wanted: Sequence[str], text: Sequence[str]) -> list[int | None]:
     for i, j in anchors:
         places[i] = j
     for i0, i1, j0, j1 in parts:
-        if (i1 - i0) * (j1 - j0) <= _AREA:
+        if (i1 - i0) * (j1 - j0) <= _AREA and _pairs(wanted[i0:i1], text[j0:j1]) <= _PAIRS:
             matcher = SequenceMatcher(None, wanted[i0:i1], text[j0:j1], autojunk=False)
             for block in matcher.get_matching_blocks():
                 for step in range(block.size):
                     places[i0 + block.a + step] = j0 + block.b + step
     return places
+
+
+def _pairs(wanted: Sequence[str], text: Sequence[str]) -> int:
+    """How many pairs of one number here and the same one there there are."""
+    theirs = Counter(text)
+    return sum(count * theirs[number] for number, count in Counter(wanted).items())
 
 
 def _anchors(

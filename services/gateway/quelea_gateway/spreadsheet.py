@@ -1,0 +1,142 @@
+"""Statements and figures as XLSX: numbers as numbers, every cell a link to the place that prints it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+
+from openpyxl import Workbook
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell
+from openpyxl.comments import Comment
+from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.utils import get_column_letter
+from openpyxl.worksheet.worksheet import Worksheet
+
+from quelea_gateway.core.statement_grid import Figure, GridLine, Statement
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+_HEAD = Font(bold=True)
+_LINK = Font(color="0563C1")
+_DOUBT = PatternFill("solid", fgColor="FFF2CC")
+_INTEGER, _DECIMAL = "#,##0;-#,##0;0", "#,##0.00##;-#,##0.00##;0"
+_LABEL, _NUMBER = 52, 20
+_LONGEST = 32_000
+"""Characters of a cell; the format allows 32,767."""
+_SOURCES = (
+    "company", "statement", "label", "concept", "period start", "period end", "value", "unit", "basis", "printed",
+    "document", "published", "page", "source", "checks passed", "checks failed", "restated",
+)  # fmt: skip
+
+Address = Callable[[Figure], str]
+
+
+def statements_workbook(statements: Sequence[Statement], address: Address) -> bytes:
+    """A sheet for each statement that has lines, and one that says of every figure where it stands and what was
+    checked.
+
+    Args:
+        address: Where a figure opens.
+    """
+    book = _book()
+    shown: list[Figure] = []
+    for one in statements:
+        if not one.grid.lines:
+            continue
+        sheet = _sheet(book, one.name.replace("_", " "), ["", *one.grid.periods, "unit", "concept"])
+        sheet.column_dimensions["A"].width = _LABEL
+        for row, line in enumerate(one.grid.lines, start=2):
+            shown += _line(sheet, row, line, address)
+    _sources(book, shown, address)
+    return _saved(book)
+
+
+def facts_workbook(figures: Sequence[Figure], address: Address) -> bytes:
+    """One sheet, a row for each figure."""
+    book = _book()
+    _sources(book, figures, address)
+    return _saved(book)
+
+
+def _line(sheet: Worksheet, row: int, line: GridLine, address: Address) -> list[Figure]:
+    _write(sheet, row, 1, line.label)
+    after = len(line.cells) + 2
+    _write(sheet, row, after, line.unit)
+    _write(sheet, row, after + 1, line.concept)
+    shown: list[Figure] = []
+    for column, (cell, earlier) in enumerate(zip(line.cells, line.earlier, strict=True), start=2):
+        if cell is None:
+            continue
+        shown += [cell, *earlier]
+        written = _number(sheet, row, column, cell, address)
+        doubts = [f"does not hold: {name}" for name in cell.failed]
+        doubts += [f"stated before as {one.value} ({one.title}, p. {one.page})" for one in earlier]
+        if doubts or cell.restated:
+            written.fill = _DOUBT
+            written.comment = Comment("\n".join(doubts) or "restated later", "Quelea")
+    return shown
+
+
+def _sources(book: Workbook, figures: Iterable[Figure], address: Address) -> None:
+    sheet = _sheet(book, "figures", _SOURCES)
+    for row, one in enumerate(figures, start=2):
+        texts = (
+            one.company, one.statement, one.label, one.concept, one.period_start, one.period_end, "", one.unit,
+            one.basis, one.printed, one.title, one.published, "", one.tag or one.source, "; ".join(one.passed),
+            "; ".join(one.failed), "yes" if one.restated else "",
+        )  # fmt: skip
+        for column, text in enumerate(texts, start=1):
+            if text:
+                _write(sheet, row, column, text)
+        _number(sheet, row, 1 + _SOURCES.index("value"), one, address)
+        sheet.cell(row, 1 + _SOURCES.index("page"), one.page)
+    sheet.auto_filter.ref = sheet.dimensions
+
+
+def _number(sheet: Worksheet, row: int, column: int, figure: Figure, address: Address) -> Cell:
+    value = Decimal(figure.value)
+    cell = _cell(sheet, row, column)
+    cell.value = value
+    cell.number_format = _INTEGER if value == value.to_integral_value() else _DECIMAL
+    cell.hyperlink = address(figure)
+    cell.font = _LINK
+    return cell
+
+
+def _write(sheet: Worksheet, row: int, column: int, text: str) -> Cell:
+    """Text that stays text: a document's words must not become a formula of the reader's spreadsheet."""
+    cell = _cell(sheet, row, column)
+    cell.value = ILLEGAL_CHARACTERS_RE.sub("", text)[:_LONGEST]
+    cell.data_type = "s"
+    return cell
+
+
+def _cell(sheet: Worksheet, row: int, column: int) -> Cell:
+    cell = sheet.cell(row, column)
+    assert isinstance(cell, Cell)  # noqa: S101  # nothing is merged here
+    return cell
+
+
+def _book() -> Workbook:
+    book = Workbook()
+    if book.active is not None:
+        book.remove(book.active)
+    return book
+
+
+def _sheet(book: Workbook, title: str, head: Sequence[str]) -> Worksheet:
+    sheet: Worksheet = book.create_sheet(title)
+    for column, text in enumerate(head, start=1):
+        cell = _write(sheet, 1, column, text)
+        cell.font = _HEAD
+        cell.alignment = Alignment(horizontal="center", wrap_text=True)
+        sheet.column_dimensions[get_column_letter(column)].width = _NUMBER
+    sheet.freeze_panes = "B2"
+    return sheet
+
+
+def _saved(book: Workbook) -> bytes:
+    data = io.BytesIO()
+    book.save(data)
+    return data.getvalue()

@@ -1,0 +1,195 @@
+"""Statements as data, for every door of the gateway: companies, single figures, years × lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quelea.common.v1 import common_pb2
+from quelea.retriever.v1 import retriever_pb2
+from quelea_fintext.dates import parse_iso
+from quelea_kit.errors import InvalidInput, NotFound
+
+from quelea_gateway.adapters.retriever import RetrieverClient, filters_to_wire
+from quelea_gateway.core.model import Filters
+from quelea_gateway.core.question import check_as_of
+from quelea_gateway.core.statement_grid import (
+    BASES,
+    DEFAULT_YEARS,
+    MONTHS,
+    MOST_YEARS,
+    STATEMENTS,
+    Company,
+    Figure,
+    Statement,
+    StatementQuery,
+    grid,
+)
+
+_PAGE = 1000
+_MOST_DOCUMENTS = 20_000
+_MOST_FACTS = 20_000
+_MONTH_DAYS = 30.44
+_NAME = 200
+_FIELDS = tuple(field.name for field in common_pb2.Fact.DESCRIPTOR.fields)
+
+
+class StatementReader:
+    """Reads the facts of the knowledge base.
+
+    Args:
+        retriever: Where they are.
+    """
+
+    def __init__(self, retriever: RetrieverClient) -> None:
+        self._retriever = retriever
+
+    async def companies(self) -> list[Company]:
+        """Every company that a stored document is about, by name."""
+        found: dict[str, Company] = {}
+        for metadata in await self._metadata():
+            if not metadata.company:
+                continue
+            one = found.setdefault(metadata.company, Company(metadata.company))
+            one.documents += 1
+            one.ticker = one.ticker or metadata.ticker
+            one.newest_period = max(one.newest_period, metadata.period.end_date)
+        return sorted(found.values(), key=lambda one: one.name.lower())
+
+    async def _metadata(self) -> list[common_pb2.DocumentMetadata]:
+        found: list[common_pb2.DocumentMetadata] = []
+        token = ""
+        while len(found) < _MOST_DOCUMENTS:
+            page = await self._retriever.documents(page_size=_PAGE, page_token=token, filters=Filters())
+            found += [one.metadata for one in page.documents]
+            token = page.next_page_token
+            if not token:
+                break
+        return found
+
+    async def statement(self, query: StatementQuery) -> Statement:
+        """One statement.
+
+        Raises:
+            InvalidInput: The query names what there is not.
+            NotFound: No stored document has statements of the company.
+        """
+        return (await self.statements(query, (query.statement,)))[0]
+
+    async def statements(self, query: StatementQuery, wanted: Sequence[str]) -> list[Statement]:
+        """Several statements of one company; `query.statement` does not count. Raises as `statement` does."""
+        check_query(query)
+        figures = await self._figures(query)
+        most = query.years if query.period == "annual" else 4 * query.years
+        return [
+            Statement(figures[0].company, name, query.basis, grid(figures, name, query.period, most)) for name in wanted
+        ]
+
+    async def figures(self, company: str, names: Sequence[str], *, period_from: str, as_of: str) -> list[Figure]:
+        """Single figures of a company by name, at most 1000. Raises InvalidInput."""
+        found = await self._retriever.facts(
+            retriever_pb2.ListFactsRequest(
+                filters=filters_to_wire(Filters(companies=(company,))),
+                concepts=names,
+                period_from=period_from,
+                as_of=past_day(as_of),
+                page_size=_PAGE,
+            )
+        )
+        return [figure_of(one) for one in found.facts]
+
+    async def _figures(self, query: StatementQuery) -> list[Figure]:
+        """Every figure of a company's statements."""
+        found: list[Figure] = []
+        token = ""
+        while len(found) < _MOST_FACTS:
+            page = await self._retriever.facts(
+                retriever_pb2.ListFactsRequest(
+                    filters=filters_to_wire(Filters(companies=(query.company,))),
+                    basis=query.basis,
+                    include_doubtful=query.doubtful,
+                    as_of=past_day(query.as_of),
+                    page_size=_PAGE,
+                    page_token=token,
+                )
+            )
+            found += [figure_of(one) for one in page.facts]
+            token = page.next_page_token
+            if not token:
+                break
+        if not found:
+            raise NotFound(
+                f'No stored document has {query.basis} statements of "{query.company}"; '
+                "see GET /v1/companies for the names.",
+                details={"company": query.company},
+            )
+        return found
+
+
+def check_query(query: StatementQuery) -> None:
+    """Raises InvalidInput, with what may be asked for."""
+    for field, value, known in (
+        ("statement", query.statement, STATEMENTS),
+        ("period", query.period, tuple(MONTHS)),
+        ("basis", query.basis, BASES),
+    ):
+        if value not in known:
+            raise InvalidInput(
+                f'{field} is "{value[:40]}"; it must be one of {", ".join(known)}.', details={"field": field}
+            )
+    if not query.company.strip() or len(query.company) > _NAME:
+        raise InvalidInput(f"company must have 1 to {_NAME} characters.", details={"field": "company"})
+    if not 1 <= query.years <= MOST_YEARS:
+        raise InvalidInput(
+            f"years is {query.years}; it must be 1 to {MOST_YEARS} (usually {DEFAULT_YEARS}).",
+            details={"field": "years"},
+        )
+
+
+def past_day(as_of: str) -> str:
+    """The day, empty where none is given. Raises InvalidInput where it is no day, or one that has not come."""
+    return check_as_of(as_of) if as_of else ""
+
+
+def figure_of(one: retriever_pb2.StatedFact) -> Figure:
+    """From the wire's."""
+    fact = one.fact
+    first, last = parse_iso(fact.period_start), parse_iso(fact.period_end)
+    return Figure(
+        statement=fact.statement,
+        label=fact.label,
+        concept=fact.concept,
+        value=fact.value,
+        unit=fact.unit,
+        period_start=fact.period_start,
+        period_end=fact.period_end,
+        months=round(((last - first).days + 1) / _MONTH_DAYS) if first and last else 0,
+        printed=fact.printed,
+        group=fact.group,
+        basis=fact.basis,
+        source=fact.source,
+        tag=fact.tag,
+        passed=tuple(fact.passed),
+        failed=tuple(fact.failed),
+        restated=one.restated,
+        document_id=one.document_id,
+        title=one.metadata.title,
+        uri=one.metadata.uri,
+        published=one.metadata.published,
+        company=one.metadata.company,
+        page=one.page,
+        start=fact.start,
+        end=fact.end,
+    )
+
+
+def stated(one: Figure) -> retriever_pb2.StatedFact:
+    """As the wire has it; what is not of the figure but of its document is short."""
+    return retriever_pb2.StatedFact(
+        fact=common_pb2.Fact(**{name: getattr(one, name) for name in _FIELDS}),
+        document_id=one.document_id,
+        metadata=common_pb2.DocumentMetadata(
+            title=one.title, uri=one.uri, published=one.published, company=one.company
+        ),
+        page=one.page,
+        restated=one.restated,
+    )

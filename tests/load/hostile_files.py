@@ -1,0 +1,55 @@
+"""What each hostile file costs the reader: python tests/load/hostile_files.py [--bytes N] [--seconds N] [NAME…]
+
+One line a file, tab-separated: name, bytes, seconds of processor time, peak of memory in MB, what came out of it.
+The file is read as a worker reads it, within the bounds of the default settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from quelea_kit.errors import QueleaError
+from quelea_search.build import reading_bounds
+from quelea_search.core.model import DocumentFacts, ParseLimits
+from quelea_search.file_parsing import read_file
+from quelea_search.reading_process import Reading
+from quelea_search.settings import SearchSettings
+from support.hostile_files import FILES
+
+
+def main() -> None:
+    """Measure, and print."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--bytes", type=int, default=1_000_000)
+    arguments.add_argument("--seconds", type=float, help="of processor time; else what the settings give a file")
+    arguments.add_argument("names", nargs="*")
+    given = arguments.parse_args()
+    bounds = reading_bounds(SearchSettings())
+    if given.seconds:
+        bounds = replace(bounds, seconds=given.seconds, seconds_per_mb=0.0)
+    reading = Reading(bounds)
+    for name in given.names or FILES:
+        filename, make = FILES[name]
+        data = make(given.bytes)
+        try:
+            read = reading.run(len(data), read_file, data, filename, DocumentFacts(), ParseLimits())
+            outcome = f"{len(read.pages)} pages, {len(read.chunks)} passages"
+        except QueleaError as error:
+            outcome = f"{error.reason}: {error.message}"
+        except Exception as error:  # noqa: BLE001  # a fault of the reader's is what is looked for
+            outcome = f"FAULT {type(error).__name__}: {error}"
+        used = reading.used
+        print(name, len(data), f"{used.seconds:.1f}", used.peak_mb, outcome[:140], sep="\t", flush=True)
+    reading.close()
+
+
+if __name__ == "__main__":
+    began = time.monotonic()
+    main()
+    print(f"{time.monotonic() - began:.0f} s", file=sys.stderr)
