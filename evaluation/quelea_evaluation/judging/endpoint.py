@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -62,15 +62,28 @@ def http_client(url: str, key: str, seconds: float, connections: int = 100) -> h
     )
 
 
+async def get_json(http: httpx2.AsyncClient, url: str) -> dict[str, Any]:
+    """GET, again where the failure may pass.
+
+    Raises:
+        EndpointError: See `post_json`.
+    """
+    return await _ask(url, lambda: http.get(url, headers={"Accept": "application/json"}), _TRIES)
+
+
 async def post_json(http: httpx2.AsyncClient, url: str, body: Mapping[str, Any], tries: int = _TRIES) -> dict[str, Any]:
     """POST, again where the failure may pass.
 
     Raises:
         EndpointError: It could not be reached, or answered with an error or with something that is no JSON object.
     """
+    return await _ask(url, lambda: http.post(url, json=dict(body)), tries)
+
+
+async def _ask(url: str, send: Callable[[], Awaitable[httpx2.Response]], tries: int) -> dict[str, Any]:
     for attempt in range(1, tries + 1):
         try:
-            response = await http.post(url, json=dict(body))
+            response = await send()
         except (httpx2.TransportError, httpx2.InvalidURL) as error:
             failure = EndpointError(f"{url}: {type(error).__name__}: {error}".rstrip(": "), passing=True)
             pause = _FIRST_PAUSE * 2**attempt

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-RESAMPLES = 2000
+RESAMPLES = 1000
 _AT_ONCE = 1_000_000  # numbers drawn at a time, so that 10,000 values need a few megabytes
 
 

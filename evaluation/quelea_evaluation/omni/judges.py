@@ -127,6 +127,7 @@ async def judge_all(
         on_progress(given, failed)
 
     await run_all((one for one in tasks if one.key not in done), judge, concurrency)
+    liveness.check()
     return given, failed
 
 

@@ -56,6 +56,7 @@ async def ask_all(
         on_progress(progress)
 
     await run_all((one for one in questions if one.id not in done), ask, concurrency)
+    liveness.check()
     return progress
 
 

@@ -24,10 +24,13 @@ class Liveness:
     def __init__(self, limit: int = GONE_AFTER) -> None:
         self._limit = limit
         self._failures = 0
+        self._last: EndpointError | None = None
+        self._lives = False
 
     def succeeded(self) -> None:
         """An answer came."""
         self._failures = 0
+        self._lives = True
 
     def failed(self, error: EndpointError) -> None:
         """None came.
@@ -38,11 +41,24 @@ class Liveness:
         if not error.passing:
             return
         self._failures += 1
+        self._last = error
         if self._failures >= self._limit:
-            raise Gone(
-                f"{self._failures} requests in a row failed, the last with: {error}. What is done is kept; call again "
-                "to go on."
-            )
+            self._give_up()
+
+    def check(self) -> None:
+        """At the end of the work.
+
+        Raises:
+            Gone: There were few requests, and none was answered.
+        """
+        if self._last is not None and not self._lives:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        raise Gone(
+            f"{self._failures} requests in a row failed, the last with: {self._last}. What is done is kept; call again "
+            "to go on."
+        )
 
 
 async def run_all(items: Iterable[T], work: Callable[[T], Awaitable[None]], concurrency: int) -> None:

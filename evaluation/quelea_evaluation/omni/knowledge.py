@@ -1,0 +1,102 @@
+"""Sections of the documents in a knowledge base, over the gateway's REST: what questions are written about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+
+from quelea_evaluation.judging.endpoint import EndpointError, get_json
+from quelea_evaluation.omni.prompts import language_of
+from quelea_evaluation.omni.questions import Passage
+
+LONGEST = 2048
+"""Characters of a section, as OmniEval has them."""
+SHORTEST = 200
+"""A page with fewer characters says too little to ask about."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A piece of one page that questions are written about."""
+
+    place: Passage
+    language: str
+
+    @property
+    def id(self) -> str:
+        """Document, page and span."""
+        return self.place.id
+
+
+async def documents(http: httpx2.AsyncClient, gateway: str) -> list[dict[str, Any]]:
+    """Every document, in the order of their ids.
+
+    Raises:
+        EndpointError: The gateway did not answer, or not as a gateway does.
+    """
+    listed: list[dict[str, Any]] = []
+    token = ""
+    while True:
+        url = f"{gateway}/v1/documents?page_size=100"
+        found = await get_json(http, f"{url}&page_token={quote(token, safe='')}" if token else url)
+        if not isinstance(found.get("documents"), list):
+            raise EndpointError(f"{gateway}/v1/documents answered without documents: is it a gateway?", passing=False)
+        listed += found["documents"]
+        token = found.get("next_page_token") or ""
+        if not token:
+            break
+    return sorted(listed, key=lambda document: str(document["id"]))
+
+
+async def sections_of(http: httpx2.AsyncClient, gateway: str, document: dict[str, Any], most: int) -> list[Section]:
+    """At most so many sections of a document, one of a page, spread evenly over it.
+
+    Raises:
+        EndpointError: The gateway did not answer.
+    """
+    pages = int(document.get("pages") or 0)
+    wanted = sorted({1 + at * pages // most for at in range(most)} if pages > most else set(range(1, pages + 1)))
+    found = []
+    for number in wanted:
+        page = await get_json(http, f"{gateway}/v1/documents/{quote(str(document['id']), safe='')}/pages/{number}")
+        section = section_of(str(document["id"]), str(document.get("title", "")), number, str(page.get("text", "")))
+        if section is not None:
+            found.append(section)
+    return found
+
+
+def section_of(document_id: str, title: str, page: int, text: str) -> Section | None:
+    """The beginning of a page, cut at the end of a line; None when the page says too little."""
+    start = len(text) - len(text.lstrip())
+    end = min(len(text), start + LONGEST)
+    if end < len(text):
+        line = text.rfind("\n", start + LONGEST // 2, end)
+        end = line if line > 0 else end
+    piece = text[start:end].rstrip()
+    if len(piece) < SHORTEST:
+        return None
+    return Section(Passage(document_id, page, start, start + len(piece), piece, title), language_of(piece))
+
+
+def locate(quoted: str, section: Section) -> Passage | None:
+    """Where a quotation stands in its section, whitespace aside; None when it does not."""
+    text = section.place.text
+    places = [at for at, character in enumerate(text) if not character.isspace()]
+    dense = "".join(text[at] for at in places)
+    wanted = "".join(quoted.split())
+    at = dense.find(wanted) if wanted else -1
+    if at < 0:
+        return None
+    start, end = places[at], places[at + len(wanted) - 1] + 1
+    offset = section.place.start
+    return Passage(
+        section.place.document_id,
+        section.place.page,
+        offset + start,
+        offset + end,
+        text[start:end],
+        section.place.title,
+    )

@@ -1,0 +1,236 @@
+"""`quelea eval omni topics`, `generate` and `review`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from quelea_evaluation.judging.endpoint import Chat, http_client
+from quelea_evaluation.omni.console import (
+    AsJson,
+    Concurrency,
+    Seconds,
+    TreeFile,
+    plain_errors,
+    progress,
+    say,
+    tell,
+    wait_for,
+)
+from quelea_evaluation.omni.generation import Calls, Cell, classify, fill, wanted_cells
+from quelea_evaluation.omni.knowledge import Section, documents, sections_of
+from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, Matrix, as_toml, read_matrix
+from quelea_evaluation.omni.prompts import load_prompts
+from quelea_evaluation.omni.proposal import propose_topics
+from quelea_evaluation.omni.questions import BadQuestions, Question, read_questions
+from quelea_evaluation.omni.review import read_review, write_review
+from quelea_evaluation.reports.store import Row, RunFolder, write_whole
+
+QUESTIONS = "omni-questions"
+GatewayUrl = Annotated[str, typer.Option(help="Where Quelea listens.")]
+GatewayKey = Annotated[str, typer.Option(envvar="QUELEA_API_KEY", help="Of the gateway.")]
+ModelUrl = Annotated[str, typer.Option(help="OpenAI-compatible endpoint of the writing model, up to /v1.")]
+ModelName = Annotated[str, typer.Option(help="Its name there.")]
+ModelKey = Annotated[str, typer.Option(envvar="QUELEA_EVAL_API_KEY", help="Of the model; better by the environment.")]
+
+
+def topics(
+    model_url: ModelUrl,
+    model: ModelName,
+    out: Annotated[Path, typer.Option(help="File of the tree; edit it, then give it to generate and report.")] = Path(
+        "topics.toml"
+    ),
+    least: Annotated[int, typer.Option(min=1, max=50, help="Topics at least.")] = 4,
+    most: Annotated[int, typer.Option(min=1, max=50, help="Topics at most.")] = 16,
+    gateway: GatewayUrl = "http://127.0.0.1:8080",
+    gateway_key: GatewayKey = "",
+    api_key: ModelKey = "",
+    seconds: Seconds = 300.0,
+) -> None:
+    """Propose a tree of topics from the titles and openings of your documents."""
+    if out.exists():
+        raise typer.BadParameter(f"{out} is there already; choose another file with --out")
+
+    async def work() -> Matrix:
+        chat = Chat(model_url, model, api_key, seconds)
+        try:
+            openings = await _read(gateway, gateway_key, 1, seconds)
+            return await propose_topics(openings, chat, least, max(least, most))
+        finally:
+            await chat.close()
+
+    with plain_errors():
+        matrix = wait_for(work())
+    write_whole(out, as_toml(matrix))
+    for one in matrix.topics:
+        tell(f"{one.id:40} {one.label('en')}")
+    say(f"written: {out}")
+
+
+async def _read(gateway: str, key: str, per_document: int, seconds: float) -> list[Section]:
+    """Sections of all documents.
+
+    Raises:
+        BadQuestions: There is no document, or none with text enough.
+    """
+    async with http_client(gateway, key, seconds) as http:
+        url = gateway.rstrip("/")
+        listed = await documents(http, url)
+        if not listed:
+            raise BadQuestions(f"The knowledge base at {gateway} is empty; add documents with `quelea ingest`.")
+        found: list[Section] = []
+        with progress("documents read", len(listed)) as show:
+            for at, one in enumerate(listed, 1):
+                found += await sections_of(http, url, one, per_document)
+                show(at)
+    if not found:
+        raise BadQuestions(
+            f"None of the {len(listed)} documents at {gateway} has a page with text enough to ask about."
+        )
+    return found
+
+
+@dataclass
+class _Made:
+    """What `generate` made, for its summary."""
+
+    sections: int
+    topics: dict[str, int]
+    unsorted: Counter[str]
+    cells: list[Cell]
+    calls: Calls
+
+
+def generate(
+    model_url: ModelUrl,
+    model: ModelName,
+    out: Annotated[Path, typer.Option(help="Folder of the questions; one that was broken off goes on.")],
+    per_cell: Annotated[int, typer.Option(min=1, max=1000, help="Questions of a cell, at most.")] = 5,
+    sections: Annotated[
+        int, typer.Option(min=1, max=1000, help="Sections of a document, spread evenly over its pages.")
+    ] = 6,
+    topic: Annotated[list[str] | None, typer.Option(help="Only these topics, by id.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help=f"Only these: {', '.join(one.id for one in TASKS)}.")] = None,
+    tree: TreeFile = None,
+    prices: Annotated[
+        str, typer.Option(help="Price of a million tokens read / written, for the cost: 0.15/0.60.")
+    ] = "",
+    gateway: GatewayUrl = "http://127.0.0.1:8080",
+    gateway_key: GatewayKey = "",
+    api_key: ModelKey = "",
+    concurrency: Concurrency = 4,
+    seconds: Seconds = 300.0,
+    as_json: AsJson = False,
+) -> None:
+    """Write, inspect and clean questions over the documents of the knowledge base, for every cell of the matrix."""
+    price = _prices(prices)
+    with plain_errors():
+        matrix = read_matrix(tree)
+        _check_names("topic", topic or (), [one.id for one in matrix.topics])
+        _check_names("task", task or (), [one.id for one in TASKS])
+        settings = {"model": model, "prompts": {one: load_prompts(one).version for one in LANGUAGES}}
+        notes = {"address": model_url, "tree": matrix.name, "per_cell": per_cell, "sections": sections}
+        with RunFolder(out, QUESTIONS, settings, {}, notes) as folder:
+            rows = folder.rows("calls")
+
+            async def work() -> _Made:
+                chat = Chat(model_url, model, api_key, seconds)
+                try:
+                    found = await _read(gateway, gateway_key, sections, seconds)
+                    with progress("calls", 0) as show:
+                        calls = Calls(
+                            chat, rows, lambda s: show(s.calls, f"{s.prompt_tokens + s.completion_tokens} tokens")
+                        )
+                        sorted_, unsorted = await classify(found, matrix, calls, concurrency)
+                        wanted = wanted_cells(matrix, topic or (), task or ())
+                        cells = await fill(sorted_, matrix, wanted, calls, per_cell, concurrency)
+                    counts = {name: len(held) for name, held in sorted_.items()}
+                    return _Made(len(found), counts, unsorted, cells, calls)
+                finally:
+                    await chat.close()
+                    rows.close()
+
+            made = wait_for(work())
+            kept = [one for cell in made.cells for one in cell.questions]
+            lines = (json.dumps(one.as_row(), ensure_ascii=False) + "\n" for one in kept)
+            write_whole(out / "questions.jsonl", "".join(lines))
+            if not (out / "review.csv").exists():
+                write_review(out / "review.csv", kept)
+            summary = _summary(made, price)
+            folder.finish(summary)
+    if as_json:
+        tell(json.dumps(summary, ensure_ascii=False, indent=1))
+    else:
+        _show(summary, out)
+
+
+def _prices(text: str) -> tuple[float, float] | None:
+    if not text:
+        return None
+    try:
+        read, written = (float(part) for part in text.split("/"))
+    except ValueError as error:
+        raise typer.BadParameter(f"--prices must be like 0.15/0.60, got {text!r}") from error
+    return read, written
+
+
+def _check_names(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    if unknown := [one for one in given if one not in known]:
+        raise typer.BadParameter(f"no {what} is called {unknown[0]!r}; there are {', '.join(known)}")
+
+
+def _summary(made: _Made, price: tuple[float, float] | None) -> Row:
+    spent = made.calls.spent
+    cost = (spent.prompt_tokens * price[0] + spent.completion_tokens * price[1]) / 1e6 if price else None
+    return {
+        "sections": made.sections,
+        "sections_by_topic": made.topics,
+        "sections_without_topic": dict(made.unsorted.most_common()),
+        "questions": sum(len(one.questions) for one in made.cells),
+        "cells": [
+            {"topic": one.topic, "task": one.task.id, "questions": len(one.questions), "dropped": dict(one.dropped)}
+            for one in made.cells
+        ],
+        "calls": spent.calls,
+        "calls_of_this_session": spent.asked,
+        "prompt_tokens": spent.prompt_tokens,
+        "completion_tokens": spent.completion_tokens,
+        "cost": cost,
+    }
+
+
+def _show(summary: dict[str, Any], folder: Path) -> None:
+    dropped: Counter[str] = Counter(summary["sections_without_topic"])
+    for cell in summary["cells"]:
+        dropped.update(cell["dropped"])
+    empty = [name for name, count in summary["sections_by_topic"].items() if not count]
+    short = sum(not cell["questions"] for cell in summary["cells"])
+    tell(f"{summary['questions']} questions in {len(summary['cells'])} cells, {short} of them empty")
+    if empty:
+        tell(f"topics without documents: {', '.join(empty)}")
+    for reason, count in dropped.most_common():
+        tell(f"{count:6} × {reason}")
+    cost = "" if summary["cost"] is None else f", cost {summary['cost']:.4f}"
+    tell(f"{summary['calls']} calls, {summary['prompt_tokens']} + {summary['completion_tokens']} tokens{cost}")
+    tell(f"read and edit {folder / 'review.csv'}, then: quelea eval omni review {folder}")
+
+
+def review(
+    folder: Annotated[Path, typer.Argument(help="Folder of `generate`.")],
+    file: Annotated[Path | None, typer.Option(help="The edited table; review.csv of the folder when left out.")] = None,
+) -> None:
+    """Read an edited review.csv back: what is kept and corrected becomes reviewed.jsonl, which `run` takes."""
+    with plain_errors():
+        made: list[Question] = list(read_questions(folder / "questions.jsonl"))
+        if not made:
+            raise BadQuestions(f"{folder / 'questions.jsonl'} holds no questions")
+        kept, edited, dropped = read_review(file or folder / "review.csv", made)
+    lines = (json.dumps(one.as_row(), ensure_ascii=False) + "\n" for one in kept)
+    write_whole(folder / "reviewed.jsonl", "".join(lines))
+    tell(f"{len(kept)} questions kept, {edited} of them edited, {dropped} dropped: {folder / 'reviewed.jsonl'}")

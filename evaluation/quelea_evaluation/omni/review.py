@@ -1,0 +1,101 @@
+"""Questions as a table that a person edits, one row for each turn, and the way back."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from quelea_evaluation.omni.questions import BadQuestions, Question, Turn
+
+FIELDS = ("id", "turn", "keep", "topic", "task", "question", "answers", "passages", "note")
+SEPARATOR = " || "
+_FORMULA = tuple("=+-@\t\r")
+_YES, _NO = frozenset(("", "yes", "y", "1", "true", "是")), frozenset(("no", "n", "0", "false", "否"))
+
+
+def write_review(path: Path, questions: Iterable[Question]) -> int:
+    """Write the table; returns how many questions it has. What a spreadsheet would compute gets an apostrophe."""
+    count = 0
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(FIELDS)
+        for one in questions:
+            count += 1
+            evidence = SEPARATOR.join(f"{p.title}, p. {p.page}: {p.text}" for p in one.passages)
+            for at, turn in enumerate(one.turns, 1):
+                answers = SEPARATOR.join(turn.answers)
+                row = (one.id, at, "yes", one.topic, one.task, turn.question, answers, evidence, "")
+                table.writerow([_safe(str(cell)) for cell in row])
+    return count
+
+
+def read_review(path: Path, questions: Iterable[Question]) -> tuple[list[Question], int, int]:
+    """The questions that are kept, edited ones with `edited` in their source; then how many were edited and dropped.
+
+    An edited question keeps its id, so that its answers stay its own only in runs over the same file.
+
+    Raises:
+        BadQuestions: A column or a row is missing, an id is unknown, or `keep` is neither yes nor no.
+    """
+    rows = _rows(path)
+    kept: list[Question] = []
+    edited = dropped = 0
+    for one in questions:
+        told = rows.pop(one.id, None)
+        if told is None or any(row["keep"] == "no" for row in told.values()):
+            dropped += 1
+            continue
+        if missing := [at for at in range(1, len(one.turns) + 1) if str(at) not in told]:
+            raise BadQuestions(
+                f"{path.name}: question {one.id} has no row for turn {missing[0]}; set keep to no instead"
+            )
+        turns = tuple(_edited(turn, told[str(at)]) for at, turn in enumerate(one.turns, 1))
+        notes = " ".join(row["note"] for row in told.values() if row["note"])
+        changed = turns != one.turns
+        edited += changed
+        source = {**one.source, **({"edited": True} if changed else {}), **({"note": notes} if notes else {})}
+        kept.append(replace(one, turns=turns, source=source))
+    if rows:
+        raise BadQuestions(f"{path.name}: no question has the id {min(rows)!r}; the table belongs to other questions")
+    return kept, edited, dropped
+
+
+def _rows(path: Path) -> dict[str, dict[str, dict[str, str]]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            table = csv.DictReader(file)
+            lacking = [name for name in FIELDS if name != "passages" and name not in (table.fieldnames or ())]
+            if lacking:
+                raise BadQuestions(f"{path.name}: no column {lacking[0]!r}; there must be {', '.join(FIELDS)}")
+            listed = list(table)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadQuestions(f"{path} cannot be read as CSV in UTF-8: {error}") from error
+    rows: dict[str, dict[str, dict[str, str]]] = {}
+    for line, given in enumerate(listed, 2):
+        row = {name: _plain((given.get(name) or "").strip()) for name in FIELDS}
+        keep = row["keep"].lower()
+        if keep not in _YES | _NO:
+            raise BadQuestions(f"{path.name}, row {line}: keep must be yes or no, got {row['keep']!r}")
+        row["keep"] = "no" if keep in _NO else "yes"
+        if row["keep"] == "yes" and not (row["question"] and row["answers"]):
+            raise BadQuestions(
+                f"{path.name}, row {line}: question and answers must not be empty; set keep to no to drop it"
+            )
+        rows.setdefault(row["id"], {})[row["turn"]] = row
+    return rows
+
+
+def _edited(turn: Turn, row: dict[str, str]) -> Turn:
+    answers = tuple(part.strip() for part in row["answers"].split(SEPARATOR.strip()) if part.strip())
+    same = row["question"] == turn.question.strip() and answers == tuple(one.strip() for one in turn.answers)
+    return turn if same else Turn(row["question"], answers)
+
+
+def _safe(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def _plain(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell

@@ -1,0 +1,248 @@
+"""`quelea eval omni run`, `judge`, `agreement` and `report`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from quelea_evaluation.judging.endpoint import Chat
+from quelea_evaluation.omni.comparison import find_breaches, read_thresholds
+from quelea_evaluation.omni.console import (
+    AsJson,
+    Concurrency,
+    Key,
+    Seconds,
+    TreeFile,
+    plain_errors,
+    progress,
+    say,
+    tell,
+    wait_for,
+)
+from quelea_evaluation.omni.judges import ASPECTS, Aspect, judge_all, tasks_of
+from quelea_evaluation.omni.labels import measure_agreement, read_labels
+from quelea_evaluation.omni.matrix import LANGUAGES, read_matrix
+from quelea_evaluation.omni.prompts import load_prompts
+from quelea_evaluation.omni.questions import questions_file, read_questions
+from quelea_evaluation.omni.report import (
+    RUN,
+    VERDICTS,
+    Run,
+    find_last,
+    keep_questions,
+    read_result,
+    read_run,
+    write_report,
+)
+from quelea_evaluation.omni.running import Progress, ask_all
+from quelea_evaluation.omni.systems import ChatSystem, Quelea, System
+from quelea_evaluation.reports.store import RunFolder, hash_file
+
+
+def run(
+    questions: Annotated[Path, typer.Argument(help="questions.jsonl, or the folder of `generate`.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; one that was broken off goes on.")],
+    system: Annotated[str, typer.Option(help="“quelea”, or the URL of an OpenAI-compatible endpoint.")] = "quelea",
+    model: Annotated[str, typer.Option(help="Name of the endpoint's model.")] = "",
+    passages: Annotated[
+        str, typer.Option(help="Of an endpoint: “given” shows it the relevant passages, “none” is closed book.")
+    ] = "none",
+    gateway: Annotated[str, typer.Option(help="Where Quelea listens.")] = "http://127.0.0.1:8080",
+    route: Annotated[str, typer.Option(help="Of Quelea: auto, local or web.")] = "local",
+    concurrency: Concurrency = 4,
+    seconds: Seconds = 300.0,
+    api_key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """Put every question to a system, conversations turn by turn; resumable, failures recorded."""
+
+    if passages not in ("given", "none"):
+        raise typer.BadParameter(f"--passages must be given or none, not {passages!r}")
+    if route not in ("auto", "local", "web"):
+        raise typer.BadParameter(f"--route must be auto, local or web, not {route!r}")
+    if system != "quelea" and not model:
+        raise typer.BadParameter("--model must name the endpoint's model")
+    with plain_errors():
+        file = questions_file(questions)
+        total = sum(1 for _ in read_questions(file))
+        if not total:
+            say(f"error: {file} holds no questions; make some with `quelea eval omni generate`")
+            raise typer.Exit(1)
+        target: System
+        if system == "quelea":
+            target = Quelea(gateway, api_key, route, seconds)
+            settings = {"system": "quelea", "route": route}
+        else:
+            target = ChatSystem(Chat(system, model, api_key, seconds), given=passages == "given")
+            settings = {"system": target.name, "model": model, "passages": passages}
+        notes = {"address": gateway if system == "quelea" else system, "concurrency": concurrency}
+        with RunFolder(out, RUN, settings, {"questions": hash_file(file)}, notes) as folder:
+            keep_questions(file, out)
+            rows = folder.rows("answers")
+
+            async def work() -> Progress:
+                try:
+                    with progress("questions", total) as show:
+                        return await ask_all(
+                            read_questions(out / "questions.jsonl"),
+                            target,
+                            rows,
+                            concurrency,
+                            lambda one: show(one.before + one.done, f"{one.failures} failed"),
+                        )
+                finally:
+                    await target.close()
+                    rows.close()
+
+            wait_for(work())
+            failures = sum("error" in one for one in rows.latest())
+            summary = {"questions": total, "answers": total - failures, "failures": failures}
+            folder.finish(summary)
+    tell(
+        json.dumps(summary) if as_json else f"{total} questions, {failures} failed; next: quelea eval omni report {out}"
+    )
+
+
+def judge(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    judge: Annotated[list[str], typer.Option(help="MODEL@URL of an OpenAI-compatible endpoint; several may judge.")],
+    aspects: Annotated[
+        str,
+        typer.Option(help="Of accuracy, completeness, utilization, hallucination, numerical_accuracy; all if empty."),
+    ] = "",
+    concurrency: Concurrency = 4,
+    seconds: Seconds = 300.0,
+    api_key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """ACC, COM, UTL, HAL and NAC by language models; a verdict that cannot be read is counted, never dropped."""
+
+    chosen = _aspects(aspects)
+    for one in judge:
+        if not one.partition("@")[0] or "://" not in one.rpartition("@")[2]:
+            raise typer.BadParameter(f"--judge must be MODEL@URL, not {one!r}")
+    with plain_errors():
+        found = read_run(run)
+        summary = {one: _judge_with(found, one, chosen, concurrency, seconds, api_key) for one in judge}
+    if as_json:
+        tell(json.dumps(summary))
+        return
+    for name, counts in summary.items():
+        tell(f"{name}: {counts['verdicts']} verdicts, {counts['failed']} failed, {counts['tokens']} tokens")
+
+
+def _aspects(named: str) -> tuple[Aspect, ...]:
+
+    wanted = [one.strip() for one in named.split(",") if one.strip()] or [one.id for one in ASPECTS]
+    known = {name: one for one in ASPECTS for name in (one.id, one.short, one.short.lower())}
+    if unknown := [one for one in wanted if one not in known]:
+        raise typer.BadParameter(f"no aspect is called {unknown[0]}; there are {', '.join(one.id for one in ASPECTS)}")
+    return tuple(known[one] for one in wanted)
+
+
+def _judge_with(
+    run: Run, judge: str, aspects: tuple[Aspect, ...], concurrency: int, seconds: float, key: str
+) -> dict[str, int]:
+
+    model, _, url = judge.rpartition("@")
+    versions = {one: load_prompts(one).version for one in LANGUAGES}
+    folder = run.folder / "judges" / re.sub(r"[^A-Za-z0-9._-]+", "_", model).strip(".")[:80]
+    notes = {"address": url, "concurrency": concurrency}
+    with RunFolder(folder, VERDICTS, {"judge": model, "prompts": versions}, {}, notes) as kept:
+        rows = kept.rows("verdicts")
+
+        def tasks() -> Iterator[Any]:
+            for answer in run.answers.latest():
+                if question := run.questions.get(str(answer["id"])):
+                    yield from tasks_of(question, answer, aspects)
+
+        async def work() -> None:
+            chat = Chat(url, model, key, seconds)
+            try:
+                with progress(f"verdicts of {model}", sum(1 for _ in tasks())) as show:
+                    await judge_all(tasks(), chat, rows, concurrency, lambda done, bad: show(done, f"{bad} failed"))
+            finally:
+                await chat.close()
+                rows.close()
+
+        wait_for(work())
+        counts = {"verdicts": 0, "failed": 0, "tokens": 0}
+        for row in rows.latest():
+            counts["verdicts"] += 1
+            counts["failed"] += row["status"] != "given"
+            counts["tokens"] += row["prompt_tokens"] + row["completion_tokens"]
+        kept.finish(counts)
+        return counts
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    against: Annotated[Path | None, typer.Option(help="Another run over the same questions: a paired test.")] = None,
+    gate: Annotated[
+        Path | None,
+        typer.Option(help="YAML with limits: exit code 1 when one is passed, or a metric is worse than last."),
+    ] = None,
+    tree: TreeFile = None,
+    pictures: Annotated[bool, typer.Option(help="Also heat maps as PNG.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """The matrix of a run: result.json, values.jsonl, report.html that opens offline, heat maps."""
+
+    breaches: list[str] = []
+    with plain_errors():
+        thresholds = read_thresholds(gate) if gate else None
+        found = read_run(run)
+        last = against or (find_last(found) if gate else None)
+        before = read_result(last) if last and gate else None
+        result = write_report(found, read_matrix(tree), against, pictures=pictures)
+        if thresholds is not None:
+            breaches = find_breaches(thresholds, result, before)
+            say(f"gate: beside {last.name}" if last else "gate: no earlier run; only the limits of the file are held")
+    if as_json:
+        tell(json.dumps(result, ensure_ascii=False, indent=1))
+    else:
+        _show(result)
+        tell(f"written: {run / 'report.html'}")
+    for one in breaches:
+        say(f"gate: {one}")
+    if breaches:
+        raise typer.Exit(1)
+
+
+def _show(result: dict[str, Any]) -> None:
+    overall = result["overall"]
+    tell(f"{result['questions']} questions, {overall['failures']} failed, {result['unanswered']} without an answer")
+    for name, one in overall["metrics"].items():
+        if one["mean"] is None:
+            tell(f"{name:24}       –  n {one['n']}, verdicts failed {one['failed']}")
+            continue
+        interval = f"[{one['low']:.4f}, {one['high']:.4f}]"
+        tell(f"{name:24}{one['mean']:8.4f}  {interval}  n {one['n']}, verdicts failed {one['failed']}")
+
+
+def agreement(
+    labels: Annotated[
+        Path,
+        typer.Argument(help="CSV or JSONL of people's labels: question, aspect, label; turn, judge if known."),
+    ],
+    run: Annotated[
+        Path | None, typer.Option(help="Folder of the judged run, where the labels do not hold the judge's numbers.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How far judges agree with people: accuracy and Cohen's kappa with intervals, for each aspect."""
+    with plain_errors():
+        found = measure_agreement(read_labels(labels), read_run(run) if run else None)
+    if as_json:
+        tell(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    for one in found:
+        kappa = "–" if one["kappa"] is None else f"{one['kappa']:.3f} [{one['kappa_low']:.3f}, {one['kappa_high']:.3f}]"
+        accuracy = f"{one['accuracy']:.3f} [{one['accuracy_low']:.3f}, {one['accuracy_high']:.3f}]"
+        name = f"{one['judge']} {one['aspect']}".strip()
+        tell(f"{name:44} n {one['n']}, accuracy {accuracy}, kappa {kappa}, no verdict {one['failed']}")
