@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+from quelea_kit.disk import Disk, local_folder
 from quelea_kit.errors import DiskFull, InvalidInput, QueleaError, Unavailable
 
 from quelea_gateway.access import Access, Caller, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
 from quelea_gateway.adapters.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.downstream import Health
+from quelea_gateway.adapters.feedback import FeedbackStore
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.model_verifier import ModelVerifier
 from quelea_gateway.adapters.retriever import RetrieverClient
@@ -59,6 +61,7 @@ class Gateway:
     checker: Checker
     analyst: Analyst
     toolkit: Toolkit
+    feedback: FeedbackStore
     prompt_sources: tuple[PromptSource, ...] = ()
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
@@ -124,6 +127,7 @@ class Gateway:
             await close()
         await self.analyst.close()
         await self.toolkit.close()
+        await self.feedback.close()
         await self.reporter.close(self.settings.drain_seconds)
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
@@ -195,8 +199,16 @@ def build(settings: Settings) -> Gateway:
         checker=checker,
         analyst=analyst,
         toolkit=toolkit,
+        feedback=build_feedback(settings),
         prompt_sources=(generator, AgentPrompts(), StructuredPrompts()),
     )
+
+
+def build_feedback(settings: Settings) -> FeedbackStore:
+    """The store of thumbs that the settings choose. Raises InvalidInput when nothing speaks its address."""
+    url = settings.feedback_url or f"{settings.runs_url.rstrip('/')}/feedback"
+    folder = local_folder(url)
+    return FeedbackStore(url, most=settings.feedback_per_key, disk=Disk(folder, settings) if folder else None)
 
 
 def build_gate(settings: Settings) -> Gate:

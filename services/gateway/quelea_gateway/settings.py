@@ -155,6 +155,12 @@ class Settings(ServiceSettings):
     runs_url: str = ".quelea/runs"
     """Where the agent's runs are stored: a folder, or s3://bucket/prefix."""
 
+    feedback_url: str = ""
+    """Where thumbs on answers are stored: a folder, or s3://bucket/prefix; empty: `feedback` within runs_url."""
+
+    feedback_per_key: int = Field(10_000, gt=0)
+    """Thumbs that are kept of one key."""
+
     trajectories: str = ""
     """Folder in which to record training examples of the agent's sub-tasks (docs/trajectories.md); empty: none."""
 

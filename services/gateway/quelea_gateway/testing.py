@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ async def standing(world: World | None = None, **settings: Any) -> AsyncIterator
     services = FakeServices(world)
     await services.start()
     usual = {"auth": "off", "http_listen": "127.0.0.1:0", "drain_seconds": 1.0, "gate_file": str(GATE_FILE)}
+    usual["feedback_url"] = f"memory://feedback-{uuid.uuid4().hex}"  # a test leaves no files
     given = {**usual, "retriever_wait_seconds": 0, **services.addresses, **settings}
     gateway = build(Settings(**given))
     running = Running(gateway)

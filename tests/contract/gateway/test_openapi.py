@@ -33,6 +33,8 @@ async def test_the_openapi_document_lists_the_routes_and_no_422(web):
         "/v1/companies/{company}/statements",
         "/v1/export",
         "/v1/facts",
+        "/v1/feedback",
+        "/v1/feedback/{feedback_id}",
         "/v1/prompts",
         "/v1/tools",
         "/v1/tools/categories",

@@ -1,0 +1,1 @@
+"""Thumbs that people gave on answers, made into questions of an evaluation."""

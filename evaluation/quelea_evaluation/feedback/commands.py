@@ -1,0 +1,43 @@
+"""`quelea eval feedback …`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quelea_evaluation.feedback import export as exporting
+
+app = typer.Typer(no_args_is_help=True, help="Thumbs that people gave on answers.")
+
+
+@app.callback()
+def _main() -> None:
+    """Thumbs that people gave on answers."""
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Argument(help="Folder for the files; made when it is not there.")],
+    url: Annotated[str, typer.Option(help="The gateway.")] = "http://127.0.0.1:8080",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+) -> None:
+    """An evaluation set of the thumbs under your key (QUELEA_API_KEY).
+
+    questions.jsonl has questions whose answers were found right, for `quelea eval omni run`; to_review.jsonl those that
+    were found wrong, for a person to write the right answer.
+    """
+    try:
+        done = exporting.export(exporting.fetch(url, os.environ.get("QUELEA_API_KEY", "")), out)
+    except exporting.FeedbackError as error:
+        sys.stderr.write(f"quelea eval feedback: {error}\n")
+        raise typer.Exit(2) from error
+    if as_json:
+        sys.stdout.write(json.dumps(asdict(done)) + "\n")
+    else:
+        sys.stdout.write(f"{done.questions} questions with answers, {done.to_review} to review, in {out}\n")

@@ -1,0 +1,37 @@
+"""Thumbs that people give on answers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Thumb = Literal["up", "down"]
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A thumb, with the question and the answer it is on: answers are not stored here, so both come along."""
+
+    id: str
+    created: str
+    """RFC 3339 in UTC."""
+    thumb: Thumb
+    question: str
+    answer: str
+    why: str = ""
+    answer_id: str = ""
+    """How the caller knows the answer: the id of a chat completion, say."""
+    as_of: str = ""
+    model: str = ""
+    prompt_version: str = ""
+    document_ids: tuple[str, ...] = ()
+    """Documents that the answer cites."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a store of JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, value: dict[str, Any]) -> Feedback:
+        """Raises KeyError or TypeError where it is no feedback."""
+        return cls(**{**value, "document_ids": tuple(value["document_ids"])})
