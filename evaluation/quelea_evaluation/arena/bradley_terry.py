@@ -8,7 +8,7 @@ models that never met, get finite ratings. On UCFE's record the prior moves no r
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -26,6 +26,7 @@ PRIOR = (POINTS / 1000.0) ** 2
 """Precision of the prior, in units of strength."""
 _STEPS = 100
 _CLOSE = 1e-10
+_NUMBERS_HELD = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -61,26 +62,37 @@ def rate_record(
         seed: Of the drawing.
         level: Share of the drawn ratings inside the interval.
     """
-    matrix, drawn = _draw_matrices(cells, models, resamples, np.random.default_rng(seed))
-    return _with_intervals(models, matrix, drawn, level)
+    best, drawn = draw_ratings(cells, models, resamples, np.random.default_rng(seed))
+    points = {name: [0.0, 0.0] for name in models}
+    for cell in cells:
+        wins, ties, losses = cell.counts
+        for name, own, other in ((cell.first, wins, losses), (cell.second, losses, wins)):
+            points[name][0] += own + ties / 2
+            points[name][1] += other + ties / 2
+    return _with_intervals(models, best, drawn, [points[name] for name in models], level)
 
 
 def draw_ratings(
     cells: Sequence[Cell], models: Sequence[str], resamples: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """Points of each model, (models,), and of games drawn anew, (resamples, models)."""
-    matrix, drawn = _draw_matrices(cells, models, resamples, rng)
-    return to_points(fit_strengths(matrix[None]))[0], to_points(fit_strengths(drawn))
-
-
-def _draw_matrices(
-    cells: Sequence[Cell], models: Sequence[str], resamples: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
     place = {name: index for index, name in enumerate(models)}
     counts = np.array([cell.counts for cell in cells], dtype=np.int64).reshape(-1, 3)
     pairs = np.array([(place[c.first], place[c.second]) for c in cells], dtype=np.intp).reshape(-1, 2)
-    drawn = draw_counts(counts, resamples, rng)
-    return score_matrix(pairs, counts[None], len(models))[0], score_matrix(pairs, drawn, len(models))
+    size = len(models)
+    best = to_points(fit_strengths(score_matrix(pairs, counts[None], size)))[0]
+    parts = [
+        to_points(fit_strengths(score_matrix(pairs, draw_counts(counts, some, rng), size)))
+        for some in _portions(resamples, counts.size + 6 * size**2)
+    ]
+    return best, np.concatenate(parts)
+
+
+def _portions(resamples: int, numbers: int) -> Iterator[int]:
+    """How many to draw together, so that some 64 MB are held; `numbers` are those of one drawing."""
+    most = max(1, _NUMBERS_HELD // numbers)
+    for done in range(0, resamples, most):
+        yield min(most, resamples - done)
 
 
 def rate_games(
@@ -102,8 +114,13 @@ def rate_games(
 
     rng = np.random.default_rng(seed)
     total = len(items)
-    drawn = np.stack([matrix(_draw_items(rng, total)) for _ in range(resamples)])
-    return _with_intervals(models, matrix(np.ones(total)), drawn, level)
+    whole = matrix(np.ones(total))
+    parts = [
+        to_points(fit_strengths(np.stack([matrix(_draw_items(rng, total)) for _ in range(some)])))
+        for some in _portions(resamples, 6 * size**2)
+    ]
+    points = list(zip(whole.sum(axis=1).tolist(), whole.sum(axis=0).tolist(), strict=True))
+    return _with_intervals(models, to_points(fit_strengths(whole[None]))[0], np.concatenate(parts), points, level)
 
 
 def _draw_items(rng: np.random.Generator, items: int) -> Array:
@@ -111,13 +128,14 @@ def _draw_items(rng: np.random.Generator, items: int) -> Array:
     return np.bincount(rng.integers(0, items, items), minlength=items).astype(np.float64)
 
 
-def _with_intervals(models: Sequence[str], scores: Array, drawn: Array, level: float) -> dict[str, Rating]:
-    best = to_points(fit_strengths(scores[None]))[0]
-    low, high = np.quantile(to_points(fit_strengths(drawn)), [(1 - level) / 2, (1 + level) / 2], axis=0)
-    won, lost = scores.sum(axis=1), scores.sum(axis=0)
+def _with_intervals(
+    models: Sequence[str], best: Array, drawn: Array, points: Sequence[Sequence[float]], level: float
+) -> dict[str, Rating]:
+    """Ratings with percentiles; `points` are those won and lost, of which none leaves an end open."""
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return {
         name: Rating(float(best[i]), float(low[i]), float(high[i]))
-        if won[i] and lost[i]
+        if points[i][0] and points[i][1]
         else Rating(float(best[i]), None, None)
         for i, name in enumerate(models)
     }

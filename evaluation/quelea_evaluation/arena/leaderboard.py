@@ -7,10 +7,12 @@ from typing import Any
 
 from quelea_evaluation.arena.bradley_terry import Game, Rating, rate_games, rate_record, separate_groups
 from quelea_evaluation.arena.elo import count_wins, rate_elo
+from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.record import Record, build_record, few_shot, zero_shot
 
 Rate = Callable[[Sequence[str]], dict[str, Rating]]
 
+MOST_PLAYED = 10_000_000
 FEW_GAMES = 30
 """Fewer games than this between two models, and the table says that intervals are rough."""
 
@@ -18,6 +20,9 @@ FEW_GAMES = 30
 def published_table(record: Record) -> dict[str, Any]:
     """UCFE's Table 5 and its table by task: Elo in file order, every game twice."""
     tasks = record.tasks
+    games = sum(sum(cell.counts) for cell in record.cells())
+    if games > MOST_PLAYED:
+        raise ArenaError(f"UCFE's ratings play every game, {MOST_PLAYED:,} at most; the record has {games:,}")
     overall, wins = rate_elo(record), count_wins(record)
     zero, few = (rate_elo(record, some) if some else None for some in (zero_shot(tasks), few_shot(tasks)))
     return {
@@ -25,7 +30,7 @@ def published_table(record: Record) -> dict[str, Any]:
         "method": "Elo, K 4, start 1000, games in file order, each counted from both sides",
         "models": record.models,
         "tasks": tasks,
-        "games": sum(sum(cell.counts) for cell in record.cells()),
+        "games": games,
         "overall": overall,
         "zero_shot": zero,
         "few_shot": few,

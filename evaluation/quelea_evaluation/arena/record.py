@@ -19,6 +19,10 @@ ZERO_SHOT = "0_"
 
 SHAPE = "model → task → opponent → [wins, ties, losses]"
 
+MOST_GAMES = 1_000_000
+"""In one cell: more is a mistake, and UCFE's ratings play every game."""
+MOST_MODELS = 500
+
 Counts = tuple[int, int, int]
 """Wins, ties, losses of the one who stands first."""
 
@@ -105,6 +109,8 @@ def parse_record(data: Any) -> Record:  # whatever was in the JSON
     record = Record(counts)
     for cell in record.sides():
         _check_mirror(record, cell)
+    if len(record.models) > MOST_MODELS:
+        raise ArenaError(f"the record has {len(record.models):,} models; {MOST_MODELS} can be rated together")
     if not any(sum(cell.counts) for cell in record.sides()):
         raise ArenaError("the record holds no game: every cell is [0, 0, 0], or there is none")
     return record
@@ -139,6 +145,8 @@ def _counts(value: Any, place: str) -> Counts:
             raise ArenaError(f"{place}: {name} must be a whole number, got {show(count)}")
         if count < 0:
             raise ArenaError(f"{place}: {name} must not be negative, got {count}")
+        if count > MOST_GAMES:
+            raise ArenaError(f"{place}: {name} must be at most {MOST_GAMES:,}, got {count}")
     return (value[0], value[1], value[2])
 
 

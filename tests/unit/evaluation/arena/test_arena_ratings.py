@@ -177,6 +177,8 @@ def set_cell(value: Any) -> Callable[[Any], None]:
         (set_cell([3, -1, 2]), "record['a']['t']['b']: ties must not be negative, got -1"),
         (set_cell([3, 1]), "record['a']['t']['b'] must be [wins, ties, losses], got [3, 1]"),
         (set_cell({"wins": 3}), "record['a']['t']['b'] must be [wins, ties, losses]"),
+        (set_cell([3, 10**7, 2]), "ties must be at most 1,000,000, got 10000000"),
+        (lambda data: data.update({f"m{n}": {} for n in range(500)}), "the record has 502 models; 500 can be rated"),
         (set_cell([3, True, 2]), "ties must be a whole number, got true"),
         (set_cell([3.5, 1, 2]), "wins must be a whole number, got 3.5"),
         (lambda data: data["a"]["t"].update(a=[0, 0, 0]), "a model cannot play against itself"),

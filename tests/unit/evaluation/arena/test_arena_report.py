@@ -1,7 +1,6 @@
 """The page of an arena opens offline, and hides no failure."""
 
 import json
-import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -114,15 +113,11 @@ def test_a_page_of_a_run(arena: Arena) -> None:
 
 def test_a_page_of_the_published_record(tmp_path: Path) -> None:
     source = str(UCFE / "record.json.gz")
-    for extra in (["--resamples", "5"], ["--compat", "ucfe"]):
-        out = tmp_path / extra[0]
-        assert CliRunner().invoke(app, ["report", source, "--out", str(out), *extra]).exit_code == 0
-        assert (out / "radar.png").read_bytes().startswith(b"\x89PNG")
-        words = " ".join(Page((out / "index.html").read_text()).words)
-        assert "Tongyi-Finance-14B-Chat" in words
-        assert "2 pairs never played" in words
-        assert "Stock price prediction" in words
-        assert re.search(r"1157\.0|1101\.\d", words)
+    assert CliRunner().invoke(app, ["report", source, "--out", str(tmp_path), "--compat", "ucfe"]).exit_code == 0
+    assert (tmp_path / "radar.png").read_bytes().startswith(b"\x89PNG")
+    words = " ".join(Page((tmp_path / "index.html").read_text()).words)
+    for told in ("Tongyi-Finance-14B-Chat", "2 pairs never played", "Stock price prediction", "1157.0"):
+        assert told in words
 
 
 def test_a_radar_needs_three_tasks() -> None:
