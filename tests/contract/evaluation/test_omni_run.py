@@ -52,7 +52,15 @@ def write_questions(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def citation(start: int, end: int, document: str = "d1") -> dict[str, Any]:
-    return {"document_id": document, "page": 3, "start": start, "end": end, "quote": "Net sales", "title": "Report"}
+    return {
+        "number": 1,
+        "document_id": document,
+        "page": 3,
+        "start": start,
+        "end": end,
+        "quote": "Net sales",
+        "title": "Report",
+    }
 
 
 def quelea(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -66,7 +74,7 @@ def quelea(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     cited = [citation(0, 50)] if name == "late3" else [citation(120, 130)]
     further = [citation(140, 200)] if name == "late3" else [citation(0, 9, "d2")]
     return 200, {
-        "answer": answer,
+        "answer": f"{answer} [1]",
         "citations": cited,
         "further_reading": further,
         "evidence": [citation(90, 160)] if name != "late3" else [],
