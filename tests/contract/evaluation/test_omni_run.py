@@ -159,6 +159,8 @@ def test_a_scripted_system_and_judge_give_the_known_matrix(run: tuple[Path, Aske
     page = (folder / "report.html").read_text("utf-8")
     assert "Of 7 questions 1 failed" in page
     assert "no items" in page
+    assert page.count('href="#stocks-extractive"') > 1
+    assert page.count('id="stocks-extractive"') == 1
     assert "http" not in page.replace(gateway.url, "")
     assert (folder / "accuracy.png").read_bytes().startswith(b"\x89PNG")
     assert len((folder / "values.jsonl").read_text().splitlines()) == 7
