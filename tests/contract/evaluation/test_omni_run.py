@@ -174,6 +174,20 @@ def test_conversations_go_on_from_the_answers_of_the_system(run: tuple[Path, Ask
     ]
 
 
+def test_judges_are_held_against_people(run: tuple[Path, Asked], tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    rows = ["right1,ACC,2,", "right2,ACC,1,", "late3,ACC,0,", "odd5,ACC,0,", "talk7,ACC,2,2", "fail4,ACC,0,"]
+    labels.write_text("question,aspect,label,turn\n" + "\n".join(rows) + "\n", "utf-8")
+    assert "No label is of an answer" in omni("agreement", labels, "--run", run[0], code=1)
+    with asked_server(Judge()) as judging:
+        omni("judge", run[0], "--judge", f"scripted@{judging.url}/v1", "--aspects", "ACC")
+    found = {one["aspect"]: one for one in json.loads(omni("agreement", labels, "--run", run[0], "--json"))}
+    accuracy = found["accuracy"]
+    assert (accuracy["judge"], accuracy["n"], accuracy["failed"]) == ("scripted", 4, 1)
+    assert (accuracy["accuracy"], accuracy["accuracy_failed_as_wrong"]) == (3 / 4, 3 / 5)
+    assert accuracy["kappa"] == pytest.approx((3 / 4 - 7 / 16) / (1 - 7 / 16))
+
+
 def test_judging_again_asks_nothing(run: tuple[Path, Asked]) -> None:
     with asked_server(Judge()) as judging:
         first = omni("judge", run[0], "--judge", f"scripted@{judging.url}/v1", "--json")
