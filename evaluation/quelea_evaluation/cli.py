@@ -23,6 +23,7 @@ COMMANDS = {
     "pairs": "gate",
     "regressions": "figures",
     "retrieval": "retrieval",
+    "statement-answers": "statements",
     "statements": "statements",
     "tools": "tools",
     "web": "web",

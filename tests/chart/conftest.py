@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import pytest
+from kubernetes_validate import utils
 from support.stack import Stack
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _schemas_are_read_once() -> Iterator[None]:
+    """The validator reads a megabyte of definitions for each object; they do not change."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(utils, "schema_contents", functools.cache(utils.schema_contents))
+        yield
 
 
 @pytest.fixture(scope="session")

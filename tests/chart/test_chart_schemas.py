@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import jsonschema
 import kubernetes_validate
 import pytest
 from helm_python.chart import lint
-from kubernetes_validate import utils
 from support.chart_render import CHART, LONG_NAME, MATRIX, named, notes, of_kind, render
 
 VERSIONS = ("1.30", "1.34", "1.36")
@@ -19,15 +17,6 @@ CRDS = {
     name: json.loads((Path(__file__).parent / f"{name}.schema.json").read_text(encoding="utf-8"))
     for name in ("certificate", "issuer", "prometheusrule", "scaledobject", "servicemonitor")
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _read_once() -> Any:
-    """The validator reads a megabyte of definitions for each object; they do not change."""
-    patch = pytest.MonkeyPatch()
-    patch.setattr(utils, "schema_contents", functools.cache(utils.schema_contents))
-    yield
-    patch.undo()
 
 
 @pytest.mark.parametrize("case", MATRIX)

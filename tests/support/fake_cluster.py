@@ -242,7 +242,12 @@ class FakeCluster:
             await web_socket.send_bytes(b"\3" + json.dumps({"metadata": {}, "status": "Success"}).encode())
             await web_socket.close()
 
-        sending = asyncio.create_task(outwards())
+        async def hang_up() -> None:
+            await self.kubelet.stderr_ended(name)
+            with contextlib.suppress(OSError):
+                writer.write_eof()
+
+        sending, hanging_up = asyncio.create_task(outwards()), asyncio.create_task(hang_up())
         with self._long(request), contextlib.suppress(ConnectionError):
             async for message in web_socket:
                 if message.type is not WSMsgType.BINARY or message.data[0] != 0:
@@ -251,6 +256,7 @@ class FakeCluster:
                 writer.write(message.data[1:])
                 await writer.drain()
         sending.cancel()
+        hanging_up.cancel()
         writer.close()
         return web_socket
 

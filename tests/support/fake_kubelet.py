@@ -50,6 +50,7 @@ class Kubelet:
         self._network = network
         self._profiles = profiles
         self._ids: dict[str, str] = {}
+        self._stderrs: dict[str, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self.stuck: dict[str, str] = {}
         """Pods whose name begins so wait, for this reason."""
@@ -183,6 +184,18 @@ class Kubelet:
         attached.setblocking(False)
         return attached
 
+    async def stderr_ended(self, name: str) -> None:
+        """Returns when no process of the container has its original stderr any more.
+
+        A node's containerd takes that for the end of what is attached and closes stdin; Docker does not. So whoever
+        attaches must do it.
+        """
+        first = (await asyncio.to_thread(self._api.inspect_container, self._ids[name]))["State"]["Pid"]
+        original, space = self._stderrs.setdefault(name, _link(f"/proc/{first}/fd/2")), _link(f"/proc/{first}/ns/pid")
+        assert space or not _link(f"/proc/{first}/exe"), "only root sees what the engine's containers have open"
+        while space and await asyncio.to_thread(_has, space, original):  # noqa: ASYNC110  # procfs tells nobody
+            await asyncio.sleep(0.2)
+
     @staticmethod
     async def block(reader: asyncio.StreamReader) -> tuple[int, bytes]:
         """The next bytes, with 1 for stdout or 2 for stderr."""
@@ -220,3 +233,21 @@ class Kubelet:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _link(path: str) -> str:
+    """Where a link of procfs leads; empty when there is none (any more)."""
+    try:
+        return os.readlink(path)  # noqa: PTH115  # it is no path: pipe:[123]
+    except OSError:
+        return ""
+
+
+def _has(space: str, file: str) -> bool:
+    """Whether a process of a PID namespace has a file open."""
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit() and _link(f"{process}/ns/pid") == space:
+            with contextlib.suppress(OSError):
+                if any(_link(str(one)) == file for one in (process / "fd").iterdir()):
+                    return True
+    return False

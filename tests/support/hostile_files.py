@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # tables of spellings, a line each
 """Files made to cost a reader more than they cost their sender: each a name and a function that makes about so many bytes."""
 
 from __future__ import annotations

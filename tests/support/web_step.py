@@ -88,7 +88,7 @@ class FakeGenerator:
     async def rewrite(self, question, companies=()):
         raise Unavailable("no generator")
 
-    async def generate(self, question, evidence, *, evidence_incomplete):
+    async def generate(self, question, evidence, *, evidence_incomplete, figures=()):
         self.calls.append((evidence, evidence_incomplete))
         yield Delta(f"{evidence[0].text} [1]" if evidence else "Unable.")
         yield Finished("stop" if evidence else "declined", "extractive", "m")

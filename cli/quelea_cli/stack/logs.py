@@ -69,7 +69,8 @@ class Logs:
     def close(self) -> None:
         """Close the files."""
         for file in self._files.values():
-            file.close()
+            with contextlib.suppress(OSError):  # its last lines, on a disk that is full or read-only
+                file.close()
 
     def _show(self, service: str, level: int, text: str) -> None:
         prefix = f"{service:<{self._width}} │ "

@@ -138,7 +138,7 @@ class Supervisor:
             now = time.monotonic()
             child.deaths.append(now)
             if child.was_ready and not await asyncio.to_thread(self._home.is_writable):
-                self._logs.line(_ME, f"{name} ended ({how}); {self._home.root} cannot be written to: free some space")
+                self._logs.line(_ME, f"{name} ended ({how}); {self._home.root} cannot be written to")
                 self._mark(name, state="restarting", restarts=self._record.services[name].restarts + 1)
                 child.deaths.clear()  # not the process's fault, and over when there is space: never given up
                 await self._pause(self._policy.back_off[-1])

@@ -111,11 +111,15 @@ def _document(name: str, html: str, form: Form, folder: Path) -> SourceDocument:
     plain = without_tags(html)
     if form is Form.HTML:
         return SourceDocument(name, f"{name}.html", plain.encode())
-    kept = folder / "printed" / f"{name}.pdf"
+    return SourceDocument(name, f"{name}.pdf", print_pdf(plain, folder / "printed" / f"{name}.pdf"))
+
+
+def print_pdf(html: str, kept: Path) -> bytes:
+    """What Chromium prints of a page; kept, for it takes long."""
     if not kept.is_file():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        _print(plain, kept)
-    return SourceDocument(name, f"{name}.pdf", kept.read_bytes())
+        _print(html, kept)
+    return kept.read_bytes()
 
 
 def _print(html: str, into: Path) -> None:

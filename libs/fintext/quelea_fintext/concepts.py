@@ -23,6 +23,10 @@ _SIGN_HINT = re.compile(r"（[^（）]{0,30}[-－“”\"][^（）]{0,30}）|^(?
 _BEFORE_SHARES = re.compile(
     r",?\s{0,4}+(?:par value|\$[\d.]{1,12}+ par|without par|at cost|less allowances?|net of allowances?)", re.IGNORECASE
 )
+OPEN_END = "…"
+"""Ends a name that a label may go on from: "net income attributable to …"."""
+_BRACKETED = re.compile(r"\([^()]{0,120}\)|（[^（）]{0,120}）")
+_LESS = re.compile(r"^less[:：]?\s+", re.IGNORECASE)
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -42,6 +46,8 @@ class Concept:
     """Printed as a deduction and meant as a positive amount."""
     unit: str = ""
     """ "per_share", "shares", or empty for money."""
+    instead: str = ""
+    """Id of the concept that answers where this one is not stated: a company without minorities has one net income."""
 
 
 @cache
@@ -60,6 +66,7 @@ def concepts() -> dict[str, Concept]:
             tuple(names[key]),
             one.get("paid", False),
             one.get("unit", ""),
+            one.get("instead", ""),
         )
         for key, one in data.items()
     }
@@ -70,8 +77,16 @@ def _by_label() -> dict[str, tuple[Concept, ...]]:
     found: dict[str, list[Concept]] = defaultdict(list)
     for concept in concepts().values():
         for name in concept.names:
-            found[label_key(name)].append(concept)
+            if not name.endswith(OPEN_END):
+                found[label_key(name)].append(concept)
     return {key: tuple(some) for key, some in found.items()}
+
+
+@cache
+def _by_beginning() -> tuple[tuple[str, Concept], ...]:
+    """Beginnings of labels, the longest first."""
+    found = [(label_key(name), one) for one in concepts().values() for name in one.names if name.endswith(OPEN_END)]
+    return tuple(sorted(found, key=lambda pair: -len(pair[0])))
 
 
 @cache
@@ -97,8 +112,19 @@ def concept_of_label(label: str, statement: str = "", unit: str = "") -> Concept
         unit: As Concept.unit, by which "Basic" is earnings or shares.
     """
     some = _by_label().get(label_key(label)) or _by_label().get(label_key(_INNER.split(label)[-1]), ())
+    if not some:
+        plain = _LESS.sub("", _BRACKETED.sub(" ", label).strip())
+        key = label_key(plain).removesuffix("net")
+        some = _by_label().get(label_key(plain)) or _by_label().get(key, ())
+        some = some or next(((one,) for begins, one in _by_beginning() if key.startswith(begins)), ())
     fitting = [one for one in some if one.unit == unit and statement in ("", one.statement)]
     return fitting[0] if fitting else None
+
+
+def goes_on(label: str) -> bool:
+    """The label is a name that goes on ("net income attributable to Kestrel"): it says more than the bare name."""
+    key = label_key(label)
+    return key not in _by_label() and any(key.startswith(begins) for begins, _ in _by_beginning())
 
 
 def concept_of_tag(tag: str) -> Concept | None:

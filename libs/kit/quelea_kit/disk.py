@@ -37,7 +37,7 @@ class Disk:
         folder = next((one for one in (self._folder, *self._folder.parents) if one.exists()), self._folder)
         try:
             size, _, free = shutil.disk_usage(folder)
-            read_only = bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+            read_only = _is_read_only(folder)
         except OSError as error:
             DISK_SHORT.set(1)
             raise disk_full(f"The disk cannot be used ({error.strerror}).") from error
@@ -51,6 +51,24 @@ class Disk:
                 f"The disk has {free // 10**6} MB free and nothing new is stored below {floor // 10**6} MB; "
                 "free some space, then try again.",
             )
+
+
+def _is_read_only(folder: Path) -> bool:
+    """Whether a volume takes no bytes at all.
+
+    A file system that found an error stops writing without being mounted read-only (ext4: emergency_ro), so a file
+    without a name is made there. Raises OSError.
+    """
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        return True
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600))
+    except OSError as error:
+        if error.errno == errno.EROFS:
+            return True
+        if error.errno in (errno.EIO, errno.ESHUTDOWN):
+            raise
+    return False
 
 
 def disk_full(message: str) -> DiskFull:

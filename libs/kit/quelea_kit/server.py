@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 import grpc
@@ -25,6 +25,7 @@ from quelea_kit import stack_secret
 from quelea_kit.disk import Disk
 from quelea_kit.errors import DeadlineExceeded, DiskFull, InvalidInput, Overloaded, QueleaError
 from quelea_kit.logging import get_logger
+from quelea_kit.memory import Shortages, is_out_of_memory, out_of_memory
 from quelea_kit.metrics import READY, RPC_IN_FLIGHT, RPC_REFUSED, RPC_SECONDS
 from quelea_kit.rpc_tracing import record_end, server_span
 from quelea_kit.settings import ServiceSettings
@@ -53,7 +54,8 @@ _UNGUARDED = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 class _Guard(grpc.aio.ServerInterceptor):
     """Deadline, concurrency bound, errors, metrics and a span around every rpc but health and reflection."""
 
-    def __init__(self, settings: ServiceSettings, callers: Callers, secret: str) -> None:
+    def __init__(self, settings: ServiceSettings, callers: Callers, secret: str, shortages: Shortages) -> None:
+        self._shortages = shortages
         self._callers = callers
         self._secret = secret
         self._max_deadline = settings.max_deadline_seconds
@@ -145,15 +147,24 @@ class _Guard(grpc.aio.ServerInterceptor):
         except grpc.aio.InternalError:  # the caller's connection is gone, and gRPC knows it
             code = "CANCELLED"
             raise
-        except Exception as error:
-            code, failed = "INTERNAL", error
-            log.exception("rpc_failed", method=method)
-            await abort(context, QueleaError("Internal error; the service's log has it under this trace."))
+        except Exception as error:  # noqa: BLE001  # the log has it, and the caller is told
+            told, failed = self._told(method, error), error
+            code = told.grpc_code
+            await abort(context, told)
         finally:
             record_end(span, code, failed)
             self._calls -= 1
             RPC_IN_FLIGHT.labels(method).dec()
             RPC_SECONDS.labels(method, code).observe(time.perf_counter() - started)
+
+    def _told(self, method: str, error: Exception) -> QueleaError:
+        """What a caller hears of an error that nobody foresaw."""
+        if not is_out_of_memory(error):
+            log.exception("rpc_failed", method=method)
+            return QueleaError("Internal error; the service's log has it under this trace.")
+        log.error("out_of_memory", method=method, why=f"{type(error).__name__}: {error}")
+        self._shortages.note()
+        return out_of_memory()
 
 
 class _Undecodable:
@@ -212,7 +223,9 @@ class Server:
     ) -> None:
         self._tls = tls if tls or outside else from_environment()
         secret = "" if self._tls or outside else stack_secret.from_environment()
-        guard = _Guard(settings, Callers(settings.allowed_callers, self._tls), secret)
+        self.given_up = asyncio.Event()
+        """Set when the process is of no more use, and has to be started again."""
+        guard = _Guard(settings, Callers(settings.allowed_callers, self._tls), secret, Shortages(self.give_up))
         size = settings.max_message_bytes
         self._settings = settings
         self._services = services
@@ -255,7 +268,23 @@ class Server:
         await self._server.start()
         if self._probed:
             await self._probed.start()
-        self._watch = asyncio.create_task(self._watch_ready())
+        self._watch = self.depend_on(asyncio.create_task(self._watch_ready()))
+
+    def give_up(self, why: str) -> None:
+        """Have the process drained and ended, to be started again by whoever started it."""
+        if not self.given_up.is_set():
+            log.error("gives_up", why=why)
+            self.given_up.set()
+
+    def depend_on(self, task: asyncio.Task[T]) -> asyncio.Task[T]:
+        """Give up when a task of the background fails: without it the process would only look alive."""
+
+        def ended(done: asyncio.Task[T]) -> None:
+            if not done.cancelled() and (error := done.exception()):
+                self.give_up(f"a task of the background failed ({type(error).__name__}: {error})")
+
+        task.add_done_callback(ended)
+        return task
 
     async def stop(self) -> None:
         """NOT_SERVING, then wait for running calls, then stop."""
@@ -320,17 +349,41 @@ def run(main: Coroutine[Any, Any, T]) -> T:
         raise SystemExit(1) from error
 
 
-async def serve(server: Server, on_stop: Callable[[], Awaitable[None]] | None = None) -> None:
-    """Run until SIGTERM or SIGINT, then drain, then call on_stop."""
+async def first_of(*events: asyncio.Event) -> None:
+    """Wait until one of them is set."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+async def serve(
+    server: Server,
+    on_stop: Callable[[], Awaitable[None]] | None = None,
+    background: Iterable[asyncio.Task[Any]] = (),
+) -> None:
+    """Run until SIGTERM or SIGINT, then drain, then call on_stop.
+
+    Args:
+        server: Not started.
+        on_stop: Called at the end.
+        background: Tasks without which the service is of no use; when one fails, all of this ends with exit code 1.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sig in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sig, stop.set)
+    for task in background:
+        server.depend_on(task)
     await server.start()
     log.info("listening", port=server.port)
-    await stop.wait()
+    await first_of(stop, server.given_up)
     log.info("draining")
     await server.stop()
     if on_stop:
         await on_stop()
     log.info("stopped")
+    if server.given_up.is_set():
+        raise SystemExit(1)

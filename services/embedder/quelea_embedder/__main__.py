@@ -15,7 +15,7 @@ from quelea_kit.server import Server, run, serve
 from quelea_kit.tracing import setup_tracing
 
 from quelea_embedder.adapters.openvino_encoder import NotForOpenVino, OpenVinoEncoder
-from quelea_embedder.core.batching import Batcher, Limits
+from quelea_embedder.core.batching import TRIAL_TEXT, Batcher, Limits
 from quelea_embedder.core.embedding import Embedding, VectorCache
 from quelea_embedder.core.entailment import CrossEncoder, Entailment, EntailmentLimits
 from quelea_embedder.core.model import Encoder, Kind
@@ -150,7 +150,7 @@ async def build(settings: EmbedderSettings, encoder: Encoder) -> tuple[Embedding
     batcher.start()
     embedding = Embedding(encoder, batcher, max_texts=settings.max_texts, cache=VectorCache(settings.cache_queries))
     for kind in Kind:
-        await embedding.embed(["ready"], kind)
+        await embedding.embed([TRIAL_TEXT], kind)
     return embedding, batcher
 
 
@@ -184,7 +184,7 @@ async def main() -> int:
         entailment.stop()
         await batcher.stop()
 
-    await serve(server, on_stop=stop)
+    await serve(server, stop, batcher.workers)
     return 0
 
 

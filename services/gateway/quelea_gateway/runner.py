@@ -15,7 +15,8 @@ import uvicorn
 from quelea.gateway.v1 import agent_pb2_grpc, gateway_pb2_grpc
 from quelea_kit.errors import Conflict
 from quelea_kit.logging import get_logger
-from quelea_kit.server import Server
+from quelea_kit.memory import Shortages
+from quelea_kit.server import Server, first_of
 from quelea_kit.tls import Folder
 
 from quelea_gateway import agent_service
@@ -70,6 +71,7 @@ class Running:
     Attributes:
         http_port: The port that HTTP listens on.
         grpc_port: The port that gRPC listens on.
+        given_up: Set when the process is of no more use.
     """
 
     def __init__(self, gateway: Gateway) -> None:
@@ -87,7 +89,8 @@ class Running:
             settings, [SERVICE, agent_service.SERVICE], register, gateway.ready, tls=public, outside=True
         )
         self.grpc_port = self._grpc.port
-        self._app = ConnectionDrain(build_app(gateway))
+        self.given_up = self._grpc.given_up
+        self._app = ConnectionDrain(build_app(gateway, Shortages(self._grpc.give_up)))
         app: Any = self._app
         self._http = _Http(
             uvicorn.Config(
@@ -155,7 +158,9 @@ async def run(gateway: Gateway) -> None:
     running = Running(gateway)
     _keep_for_good()
     await running.start()
-    await stop.wait()
+    await first_of(stop, running.given_up)
     log.info("draining")
     await running.stop()
     log.info("stopped")
+    if running.given_up.is_set():
+        raise SystemExit(1)

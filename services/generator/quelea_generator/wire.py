@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from quelea.generator.v1 import generator_pb2 as pb
@@ -14,9 +17,12 @@ from quelea_kit.text_fields import check_length
 
 from quelea_generator.core.chat.completion import CompletionRequest
 from quelea_generator.core.chat.prompt import Message
-from quelea_generator.core.model import Decline, Evidence, Quote, Sampling, Task, Turn
+from quelea_generator.core.model import Decline, Evidence, Figure, Operand, Quote, Sampling, Task, Turn
 from quelea_generator.settings import GeneratorSettings
 
+_OPERAND_FIELDS = tuple(one.name for one in fields(Operand) if one.name != "number")
+_FIGURE_FIELDS = tuple(one.name for one in fields(Figure) if one.name not in ("operands", "absent"))
+_SLOT = re.compile(r"\{(\d{1,3})\}")
 _LONGEST_TENANT = 200
 _MAX_NAMES, _MAX_NAME_CHARS = 200, 300
 _MOST_STOPS = 4
@@ -50,6 +56,7 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
     return Task(
         question=question,
         evidence=tuple(_to_evidence(item) for item in request.evidence),
+        figures=_to_figures(request),
         as_of=to_day(request.as_of),
         history=history,
         model=request.model,
@@ -59,6 +66,36 @@ def to_task(request: pb.GenerateRequest, settings: GeneratorSettings) -> Task:
         tenant=request.tenant,
         sampling=_sampling(request),
     )
+
+
+def _to_figures(request: pb.GenerateRequest) -> tuple[Figure, ...]:
+    """The figures. Raises InvalidInput for one whose operands the evidence does not print."""
+    texts = {item.number: item.text for item in request.evidence}
+    found = []
+    for one in request.figures:
+        operands = tuple(
+            Operand(number=it.passage, **{name: getattr(it.fact, name) for name in _OPERAND_FIELDS})
+            for it in one.operands
+        )
+        numbers = [one.value, one.growth, one.later, one.earlier, *(it.value for it in operands)]
+        slots = {int(slot) for slot in _SLOT.findall(f"{one.formula} {one.formula_before}")}
+        if (
+            not operands
+            or any(texts.get(it.number, "")[it.start : it.end] != it.printed for it in operands)
+            or not all(_is_decimal(number) for number in numbers if number)
+            or any(slot >= len(operands) for slot in slots)
+        ):
+            raise InvalidInput("A figure has no operands, no value, or one that its evidence does not print.")
+        said = {name: getattr(one, name) for name in _FIGURE_FIELDS}
+        found.append(Figure(**said, operands=operands, absent=tuple(one.absent)))
+    return tuple(found)
+
+
+def _is_decimal(text: str) -> bool:
+    try:
+        return Decimal(text).is_finite()
+    except InvalidOperation:
+        return False
 
 
 def to_gather(request: pb.GenerateRequest) -> float:

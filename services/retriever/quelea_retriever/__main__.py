@@ -95,7 +95,7 @@ async def run(settings: Settings) -> None:
         await library.close()
         await embedder.close()
 
-    await serve(Server(settings, [SERVICE], register, servicer.ready, disk=disk), stop)
+    await serve(Server(settings, [SERVICE], register, servicer.ready, disk=disk), stop, background)
 
 
 def main() -> None:

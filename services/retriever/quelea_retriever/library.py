@@ -46,6 +46,7 @@ class Library:
         retire_grace: Seconds that a shared store keeps what was replaced.
         orphan_seconds: Age after which passages that were never committed are removed.
         clock: Seconds since 1970.
+        monotonic: Seconds that no jump of the clock changes.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Library:
         retire_grace: float = 10.0,
         orphan_seconds: float = 3600.0,
         clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.store = store
         self.snapshot = Snapshot.of([])
@@ -63,6 +65,7 @@ class Library:
         self._grace = retire_grace
         self._orphan_seconds = orphan_seconds
         self._clock = clock
+        self._monotonic = monotonic
         self._change = asyncio.Lock()
         self._stamp, self._unsure = "", False
         self._looked = self._refreshed = -1e9
@@ -71,6 +74,8 @@ class Library:
         self._removing: set[str] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._suspects: frozenset[str] = frozenset()
+        self._put: dict[str, float] = {}
+        """When passages of a version were last put here: a clock that jumps must not take what is under way for old."""
 
     async def start(self) -> None:
         """Open the store and see what is there."""
@@ -154,6 +159,7 @@ class Library:
             store: The one that the vectors were made for, if another may have taken its place since.
         """
         version = version_of(facts)
+        self._put[version] = self._monotonic()
         retiring = self._retiring.pop(version, None)
         if retiring is not None:  # the version comes back: do not remove what is being written
             if version not in self._removing:
@@ -253,9 +259,10 @@ class Library:
             for record in await self.store.records():  # two with one id: a commit died half way through renaming
                 if self.snapshot.by_document[record.facts.id].facts.name != record.facts.name:
                     await self.store.delete_record(record.facts.name)
-            since = self._clock() - self._orphan_seconds
+            since, young = self._clock() - self._orphan_seconds, self._monotonic() - self._orphan_seconds
+            self._put = {version: when for version, when in self._put.items() if when > young}
             orphans = set()
-            for version in self.snapshot.hidden - self._retiring.keys():
+            for version in self.snapshot.hidden - self._retiring.keys() - self._put.keys():
                 if not await self.store.count(version, written_since=since):
                     orphans.add(version)
             doomed = orphans & self._suspects if self.store.shared else orphans

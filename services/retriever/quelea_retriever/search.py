@@ -21,10 +21,12 @@ from quelea_retriever.adapters.embedder import Embedding, Kind
 from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.store import Found, Profile, SparseVector, Store, profile_conflict
 from quelea_retriever.core import language_scales, ranking, search_terms, sparse_vectors
+from quelea_retriever.core.asked_figures import AskedFigure, FigureSearch, find_figures, plan_figures
 from quelea_retriever.core.catalogue import Catalogue
-from quelea_retriever.core.model import Candidate, Hit, Mode, RankText, Reading
+from quelea_retriever.core.model import Candidate, Hit, Mode, PassageRecord, RankText, Reading
 from quelea_retriever.core.question_view import join_gloss
 from quelea_retriever.core.reading import read_query, settle_subject
+from quelea_retriever.fact_library import FactLibrary
 from quelea_retriever.filters import DocumentFilter
 from quelea_retriever.library import Library
 from quelea_retriever.passage_vectors import indexed_text
@@ -56,6 +58,9 @@ class Answer:
     hits: list[Hit]
     reading: Reading
     best_cosine: float
+    figures: list[AskedFigure]
+    stating: dict[str, PassageRecord]
+    """By id: the passages that print the facts in the figures."""
     embed_ms: float
     store_ms: float
     rank_ms: float
@@ -80,6 +85,8 @@ class _Plan:
     """The question with nouns for its verbs, and with what its abbreviations stand for."""
     abbreviations: tuple[str, ...]
     """Of the question, which what is found may spell out."""
+    figures: FigureSearch | None
+    """Where statements are looked into for what is asked; None: nowhere."""
 
     def with_words(self, query: str, long: Sequence[str]) -> _Plan:
         """The plan that looks for these words too, which are of the language of English filings."""
@@ -100,10 +107,14 @@ class Searcher:
         library: The live documents.
         embedder: For the query, and for the texts of Rank.
         candidates: Passages taken from each of the two searches, for each group of documents.
+        facts: Figures of the documents' statements.
     """
 
-    def __init__(self, library: Library, embedder: Embedders, candidates: int = 200) -> None:
+    def __init__(
+        self, library: Library, embedder: Embedders, candidates: int = 200, facts: FactLibrary | None = None
+    ) -> None:
         self._library = library
+        self._facts = facts or FactLibrary(library)
         self._embedder = embedder
         self._candidates = candidates
         self._narrowed: tuple[Snapshot, DocumentFilter, tuple[str, ...], Catalogue] | None = None
@@ -130,13 +141,18 @@ class Searcher:
                 plan = plan.with_words(question.query, long)
                 known = {one.passage.id for one in found}
                 found += [one for one in await self._find(snapshot, vector, plan) if one.passage.id not in known]
+            figures, stating = await self._find_figures(snapshot, plan)
         searched = time.perf_counter()
         hits, reading, best = await asyncio.to_thread(_rank, question, found, plan)
+        if figures:  # whatever the filing is called by which the question names its period, it is there
+            reading = replace(reading, period_missing=False, period_newer=False)
         ranked = time.perf_counter()
         return Answer(
             hits=hits,
             reading=reading,
             best_cosine=best,
+            figures=figures,
+            stating=stating,
             embed_ms=(embedded - started) * 1000,
             store_ms=(searched - prepared) * 1000,
             rank_ms=(prepared - embedded + ranked - searched) * 1000,
@@ -183,7 +199,21 @@ class Searcher:
             gloss=gloss,
             asked=asked,
             abbreviations=search_terms.abbreviations_in(question.query),
+            figures=None
+            if question.ignore_reading
+            else plan_figures(question.query, reading, catalogue, question.as_of),
         )
+
+    async def _find_figures(
+        self, snapshot: Snapshot, plan: _Plan
+    ) -> tuple[list[AskedFigure], dict[str, PassageRecord]]:
+        """What statements say to the question, and the passages that print it."""
+        if plan.figures is None:
+            return [], {}
+        stated, passages = await self._facts.of_documents(snapshot, plan.figures.documents)
+        figures = await asyncio.to_thread(find_figures, plan.figures, stated)
+        used = dict.fromkeys(operand.passage_id for figure in figures for operand in figure.operands)
+        return figures, {key: passages[key] for key in used}
 
     async def _find(self, snapshot: Snapshot, vector: npt.NDArray[np.float32], plan: _Plan) -> list[Candidate]:
         """Candidates of both languages; documents in the other one only as found with its words."""

@@ -72,8 +72,8 @@ class RetrieverServicer(EntryRpcs):
         self._library = library
         self._embedder = embedder
         self._settings = settings
-        self._searcher = Searcher(library, embedder, settings.candidates)
         self._facts = FactLibrary(library)
+        self._searcher = Searcher(library, embedder, settings.candidates, self._facts)
         self._met: Profile | None = None
         """The profile that the store and an embedder last agreed on."""
         self.collections = collections
@@ -114,6 +114,8 @@ class RetrieverServicer(EntryRpcs):
             passages=[wire.hit_out(hit) for hit in answer.hits],
             reading=wire.reading_out(answer.reading),
             best_cosine=answer.best_cosine,
+            figures=[wire.figure_out(figure, list(answer.stating)) for figure in answer.figures],
+            stating=wire.stating_out(answer.figures, answer.stating),
             timings=retriever_pb2.SearchTimings(
                 embed_ms=answer.embed_ms,
                 store_ms=answer.store_ms,

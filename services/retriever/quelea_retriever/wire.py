@@ -7,7 +7,7 @@ import binascii
 import dataclasses
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
@@ -20,8 +20,18 @@ from quelea_fintext.periods import ReportingPeriod
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.text_fields import check_length
 
+from quelea_retriever.core.asked_figures import AskedFigure
 from quelea_retriever.core.header import contextual_header
-from quelea_retriever.core.model import DocumentFacts, Hit, Mode, PassageRecord, Provenance, RankText, Reading
+from quelea_retriever.core.model import (
+    Candidate,
+    DocumentFacts,
+    Hit,
+    Mode,
+    PassageRecord,
+    Provenance,
+    RankText,
+    Reading,
+)
 from quelea_retriever.core.statement_facts import STATEMENTS, Fact, FactQuery, StatedFact, pack
 from quelea_retriever.filters import DocumentFilter, fold_all
 
@@ -229,10 +239,14 @@ def fact_query_in(request: retriever_pb2.ListFactsRequest, longest: int) -> Fact
     )
 
 
+def _fact_out(fact: Fact) -> common_pb2.Fact:
+    return common_pb2.Fact(**{name: getattr(fact, name) for name in _FACT_FIELDS})
+
+
 def stated_fact_out(one: StatedFact) -> retriever_pb2.StatedFact:
     """A fact and where it stands."""
     return retriever_pb2.StatedFact(
-        fact=common_pb2.Fact(**{name: getattr(one.fact, name) for name in _FACT_FIELDS}),
+        fact=_fact_out(one.fact),
         document_id=one.document.id,
         metadata=metadata_out(one.document),
         passage_id=one.passage_id,
@@ -273,6 +287,44 @@ def document_out(facts: DocumentFacts) -> common_pb2.Document:
     if facts.fetched:
         document.fetched.FromDatetime(datetime.fromisoformat(facts.fetched))
     return document
+
+
+def figure_out(figure: AskedFigure, stating: Sequence[str]) -> common_pb2.Figure:
+    """A figure; its operands name their passages by their places in `stating`."""
+    return common_pb2.Figure(
+        metric=figure.metric,
+        company=figure.company,
+        value=_decimal(figure.value),
+        unit=figure.unit,
+        period_start=figure.period_start,
+        period_end=figure.period_end,
+        operands=[
+            common_pb2.Operand(fact=_fact_out(one.fact), passage=stating.index(one.passage_id))
+            for one in figure.operands
+        ],
+        formula=figure.formula,
+        formula_before=figure.formula_before,
+        fiscal_year=figure.fiscal_year,
+        asked_year=figure.asked_year,
+        absent=figure.absent,
+        growth=_decimal(figure.growth),
+        later=_decimal(figure.later),
+        earlier=_decimal(figure.earlier),
+        of=figure.of,
+    )
+
+
+def _decimal(value: Decimal | None) -> str:
+    return "" if value is None else f"{value:f}"
+
+
+def stating_out(
+    figures: Sequence[AskedFigure], stating: Mapping[str, PassageRecord]
+) -> list[retriever_pb2.ScoredPassage]:
+    """The passages that print what figures are made from, without scores."""
+    documents = {one.passage_id: one.document for figure in figures for one in figure.operands}
+    hits = (Hit(Candidate(passage, documents[key], 0.0, 0.0), 0.0) for key, passage in stating.items())
+    return [hit_out(hit) for hit in hits]
 
 
 def hit_out(hit: Hit) -> retriever_pb2.ScoredPassage:

@@ -48,15 +48,12 @@ async def run(settings: SearchSettings) -> None:
 
     async def ready() -> None:
         await asyncio.to_thread(ledger.check)
-        for task in background:
-            if task.done():  # it never is, but if it is, nobody must believe that all is well
-                task.result()
 
     async def stop() -> None:
         for task in background:
             task.cancel()
         for task in background:
-            with contextlib.suppress(asyncio.CancelledError):
+            with contextlib.suppress(asyncio.CancelledError, Exception):  # one that failed is in the log
                 await task
         if web is not None:
             await web.close()
@@ -65,7 +62,7 @@ async def run(settings: SearchSettings) -> None:
 
     folder = local_folder(settings.blobs_url)
     disk = Disk(folder, settings) if folder else None
-    await serve(Server(settings, [SERVICE], built.service.register, ready, disk=disk), stop)
+    await serve(Server(settings, [SERVICE], built.service.register, ready, disk=disk), stop, background)
 
 
 async def _blobs(settings: SearchSettings) -> Blobs:

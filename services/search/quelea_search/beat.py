@@ -9,9 +9,11 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from datetime import datetime
 
 from celery import Celery, signals
 from celery.apps.beat import Beat
+from celery.schedules import schedstate, schedule
 from quelea_kit.logging import get_logger, setup_logging
 
 from quelea_search.celery_app import LOOK, make_app, queue_name
@@ -21,13 +23,23 @@ from quelea_search.settings import SearchSettings
 log = get_logger(__name__)
 
 
+class Every(schedule):
+    """Each so many seconds, also after the clock was set back: Celery's own waits until it has caught up."""
+
+    def is_due(self, last_run_at: datetime) -> schedstate:
+        """Whether it is time, and the seconds until the next."""
+        if self.maybe_make_aware(last_run_at) > self.maybe_make_aware(self.now()):
+            return schedstate(is_due=True, next=self.seconds)
+        return super().is_due(last_run_at)
+
+
 def make_beat(settings: SearchSettings) -> Celery:
     """The application with the beat's schedule."""
     app = make_app(settings)
     app.conf.beat_schedule = {
         "look for expired pages": {
             "task": LOOK,
-            "schedule": settings.reread_seconds,
+            "schedule": Every(settings.reread_seconds),
             # A look that no worker took in time is made by the next one.
             "options": {"queue": queue_name(settings, Lane.REREAD), "expires": settings.reread_seconds},
         }

@@ -75,13 +75,15 @@ class Reaper:
 
     def _resend(self) -> None:
         """Jobs whose turn it is, and that wait although no message waits in their lane: their messages were lost."""
-        limit = time.time() - self._shared.settings.resend_seconds
+        now = time.time()
+        limit = now - self._shared.settings.resend_seconds
         for lane in Lane:
             if self._shared.ledger.messages(queue_name(self._shared.settings, lane)):
                 continue
             for job_id in self._shared.next_jobs(lane):
                 job = self._shared.store.find(job_id)
-                if job is None or max(job.sent, job.created) >= limit:
+                # A time that is still to come says nothing: the clock was set back.
+                if job is None or limit <= max(job.sent, job.created) <= now:
                     continue
                 first = self._shared.store.next_in_line(job.name)
                 if first is not None and first.id == job.id:

@@ -9,12 +9,13 @@ from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.app import build_app
 from quelea_gateway.rest.connection_drain import ConnectionDrain
 from quelea_gateway.testing import standing
+from quelea_kit.memory import Shortages
 
 
 async def test_answers_close_their_connection_once_it_is_told_to_end() -> None:
     async with standing() as stand:
         gateway: Gateway = stand.gateway
-        app = ConnectionDrain(build_app(gateway))
+        app = ConnectionDrain(build_app(gateway, Shortages(lambda _: None)))
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1") as client:
             before = await client.get("/healthz")
             assert (before.status_code, before.headers.get("connection")) == (200, None)

@@ -228,6 +228,18 @@ async def test_a_service_that_came_back_is_found(stand, web):
             await asyncio.sleep(0.1)
 
 
+async def test_a_request_without_memory_may_be_sent_again(stand, web):
+    async def none(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    stand.gateway.retriever.search = none
+    response = await web.post("/v1/ask", json=ASK)
+    assert response.status_code == 429
+    assert response.json()["error"]["code"] == "OVERLOADED"
+    assert "memory" in response.json()["error"]["message"]
+    assert response.headers["retry-after"]
+
+
 async def test_metrics_count_requests_and_stages(web):
     await web.post("/v1/ask", json=ASK)
     text = (await web.get("/metrics")).text

@@ -11,7 +11,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from quelea.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import DeadlineExceeded, Overloaded, QueleaError, Unavailable
-from quelea_kit.server import LIVE, Server
+from quelea_kit.server import LIVE, Server, serve
 from quelea_kit.settings import ServiceSettings
 from quelea_kit.testing import free_port, running, wait_until_async
 from support.deadlines import cut_short
@@ -195,6 +195,39 @@ async def test_reflection_lists_the_service() -> None:
             names = {x.name for x in answer.list_services_response.service}
             assert NAME in names
             break
+
+
+async def test_a_call_without_memory_fails_alone_and_one_after_the_other_ends_the_process() -> None:
+    async def none() -> None:
+        raise MemoryError
+
+    server = Server(ServiceSettings(listen="127.0.0.1:0", drain_seconds=0.1), [NAME], register(Embedder(none)))
+    running_one = asyncio.create_task(serve(server))
+    s = stub(f"127.0.0.1:{server.port}")
+    for _ in range(5):
+        assert not server.given_up.is_set()
+        with pytest.raises(Overloaded, match="memory") as caught:
+            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=60, wait_for_ready=True))
+        assert caught.value.retry_after
+    with pytest.raises(SystemExit):
+        await running_one
+
+
+async def test_a_task_of_the_background_that_fails_ends_the_process() -> None:
+    """Whoever started it starts it again; otherwise it would look alive and lack what the task did."""
+
+    async def fail_soon() -> None:
+        raise RuntimeError("the loop is over")
+
+    server = Server(ServiceSettings(listen="127.0.0.1:0", drain_seconds=0.1), [NAME], register(Embedder(lambda: None)))
+    ended = asyncio.Event()
+
+    async def on_stop() -> None:
+        ended.set()
+
+    with pytest.raises(SystemExit):
+        await serve(server, on_stop, [asyncio.create_task(fail_soon()), asyncio.create_task(asyncio.sleep(0))])
+    assert ended.is_set()
 
 
 async def test_nobody_there_is_unavailable() -> None:

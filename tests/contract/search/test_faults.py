@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import hashlib
 import os
+import time
 
 import pytest
 from quelea.search.v1 import search_pb2 as pb
@@ -118,6 +119,15 @@ async def test_the_reaper_sends_lost_messages_again_and_only_then(search_room) -
     assert (await search_room.job(job.id)).state == pb.JOB_STATE_SUCCEEDED
     await run_job(search_room.parts, job.id)  # the first message comes after all
     assert len([1 for _, _, commit in search_room.index.upserts if commit]) == 1
+
+
+async def test_a_clock_that_was_set_back_does_not_keep_a_lost_message_lost(search_room) -> None:
+    job = await search_room.submit(TEXT)
+    search_room.sent.clear()
+    tomorrow = str(time.time() + 86400)
+    search_room.redis.hset(f"test:job:{job.id}", mapping={"created": tomorrow, "sent": tomorrow})
+    await search_room.reaper.look_after_jobs()
+    assert search_room.sent == [job.id]
 
 
 async def test_the_reaper_removes_uploads_that_nobody_needs(search_room) -> None:

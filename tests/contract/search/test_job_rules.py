@@ -49,7 +49,7 @@ def test_a_lost_job_is_tried_again_and_then_fails_with_the_reason() -> None:
     for attempt in (1, 2, 3):
         job = jobs.claim(job, owner="o", token="t", now=10)
         assert (job.state, job.attempts) == (JobState.RUNNING, attempt)
-        job = jobs.lost(jobs.advance(job, now=10, stage=Stage.PARSE), POLICY, now=11)
+        job = jobs.lost(jobs.advance(job, now=10, stage=Stage.PARSE), POLICY, now=11, ended=True)
     assert job.state is JobState.FAILED
     assert job.error_reason == "CRASHED_READER"
     assert "crashed the reader 3 times" in job.error
@@ -59,13 +59,14 @@ def test_a_lost_job_is_tried_again_and_then_fails_with_the_reason() -> None:
 
 def test_a_worker_lost_while_indexing_is_not_the_files_fault() -> None:
     job = jobs.advance(jobs.claim(new(attempts=2), owner="o", token="t", now=1), now=1, stage=Stage.INDEX)
-    assert jobs.lost(job, POLICY, now=2).error_reason == "WORKER_LOST"
+    assert jobs.lost(job, POLICY, now=2, ended=True).error_reason == "WORKER_LOST"
 
 
 @pytest.mark.parametrize(("after", "state"), [(99, JobState.QUEUED), (101, JobState.FAILED), (1000, JobState.QUEUED)])
 def test_reading_too_long_fails_at_once_but_not_when_found_much_later(after: float, state: JobState) -> None:
     job = jobs.advance(jobs.claim(new(), owner="o", token="t", now=0), now=0, stage=Stage.PARSE)
-    assert jobs.lost(job, POLICY, now=after).state is state
+    assert jobs.lost(job, POLICY, now=after, ended=True).state is state
+    assert jobs.lost(job, POLICY, now=after, ended=False).state is JobState.QUEUED  # the clock may have jumped
 
 
 def test_giving_back_costs_no_attempt() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import docker
 import pytest
-from support.chart_render import MATRIX, render
+from support.chart_render import MATRIX, merged, render
 from support.release import Release
 
 READY_SECONDS = 420
@@ -15,7 +15,8 @@ COMPONENTS = ("embedder", "retriever", "search", "worker", "generator", "gateway
 
 @pytest.fixture(scope="module")
 def release(engine: docker.DockerClient) -> Iterator[Release]:
-    one = Release(engine, render(MATRIX["local"]))
+    # One embedder: the second is the first again, and each takes a gibibyte.
+    one = Release(engine, render(merged(MATRIX["local"], {"services": {"embedder": {"replicas": 1}}})))
     try:
         one.start()
         one.settle(READY_SECONDS)

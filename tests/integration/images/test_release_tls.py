@@ -25,7 +25,7 @@ except grpc.RpcError as error:
 
 @pytest.fixture(scope="module")
 def release(engine: docker.DockerClient) -> Iterator[Release]:
-    values = {"tls": {"mode": "generated", "stores": True}}
+    values = {"tls": {"mode": "generated", "stores": True}, "services": {"embedder": {"replicas": 1}}}
     one = Release(engine, render(merged(MATRIX["local"], values)))
     try:
         one.start()

@@ -43,6 +43,13 @@ async def test_the_facts_of_a_replaced_document_are_gone(service):
     assert await figures(service) == []
 
 
+async def test_what_one_uploader_replaces_is_not_what_another_sent(service):
+    await unary(service.stub.Upsert(filing("first", "900", uploader="desk", company="Kestrel A")))
+    await unary(service.stub.Upsert(filing("second", "70", uploader="risk", company="Kestrel B")))
+    await unary(service.stub.Upsert(filing("third", "905", uploader="desk", company="Kestrel A")))
+    assert await figures(service) == [("905", document_id("third")), ("70", document_id("second"))]
+
+
 async def test_facts_are_there_at_the_commit_and_not_before(service):
     request = filing("first", "900")
     request.commit = False

@@ -2,15 +2,19 @@
 
 import asyncio
 import copy
+from pathlib import Path
 
 import pytest
+from aiohttp import WSMsgType
 from quelea.sandbox.v1 import sandbox_pb2 as pb
 from quelea_kit.client import unary
 from quelea_kit.errors import NotFound, Unavailable
 from quelea_kit.testing import wait_until_async
-from quelea_sandbox.adapters.kubernetes_options import OWNER
+from quelea_sandbox.adapters.kubernetes_api import PodApi
+from quelea_sandbox.adapters.kubernetes_options import OWNER, pod_of
+from quelea_sandbox.core.model import Shape
 from support.fake_cluster import FakeCluster
-from support.sandbox import FORK, SandboxClient, pod_sandbox
+from support.sandbox import FORK, SandboxClient, pod_sandbox, pod_settings
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -41,6 +45,28 @@ async def test_pandas_and_a_plot_from_a_warm_pod(cluster: FakeCluster) -> None:
         assert ran.files["figure-1.png"].media_type == "image/png" and len(ran.files["figure-1.png"].data) > 5000
         assert ran.started is not None and ran.started.warm and ran.started.backend == "kubernetes"
         assert (await client.capacity()).image == client.service._settings.image
+
+
+async def test_the_node_closes_stdin_when_stderr_has_ended_as_containerd_does(tmp_path: Path) -> None:
+    """So that a guest that lets go of its stderr fails here too: its session would end after one step on a node."""
+    cluster = FakeCluster()
+    pod = pod_of(pod_settings(cluster, tmp_path), Shape(256 << 20, 1.0, 64, market=False), "quelea-sandbox-hangs-up")
+    program = "import os, sys; print('begun', flush=True); os.close(2); sys.stdin.read(); print('ended', flush=True)"
+    pod["spec"]["containers"][0]["command"] = ["python", "-c", program]
+    await cluster.start()
+    api = PodApi(cluster.namespace, kubeconfig=cluster.kubeconfig(tmp_path))
+    try:
+        made = await api.create(pod)
+        async with asyncio.timeout(120):
+            while "running" not in str(made.get("status", {}).get("containerStatuses")):
+                await asyncio.sleep(0.05)
+                made = await api.get("quelea-sandbox-hangs-up")
+            line = await api.attach("quelea-sandbox-hangs-up", "run")
+            said = b"".join([message.data[1:] async for message in line if message.type is WSMsgType.BINARY])
+        assert b"ended" in said
+    finally:
+        await api.close()
+        await cluster.close()
 
 
 async def test_what_the_code_sees_of_the_cluster(client_on_pods: SandboxClient) -> None:

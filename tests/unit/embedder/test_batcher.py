@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import numpy as np
 import pytest
 from quelea_embedder.adapters.fake_encoder import FakeEncoder
-from quelea_embedder.core.batching import Batcher, Encoded, Limits
+from quelea_embedder.core.batching import Batcher, Encoded, EncoderBroken, Limits
 from quelea_embedder.core.model import Kind, Silent
 from quelea_kit.errors import Overloaded, QueleaError, Unavailable
 from quelea_kit.testing import wait_until_async
@@ -233,6 +233,28 @@ async def test_a_text_that_breaks_the_encoder_fails_its_own_call_only() -> None:
             await bad
         assert batcher.running
         assert batcher.waiting(Kind.QUERY) == 0
+
+
+async def test_an_encoder_that_fails_on_every_text_ends_its_worker() -> None:
+    """It got no memory, or its device is gone: only a new process helps, and callers may try again."""
+
+    class Broken(FakeEncoder):
+        broken = False
+
+        def encode(self, texts: Sequence[str], kind: Kind) -> np.ndarray:
+            if self.broken:
+                raise RuntimeError("std::bad_alloc")
+            return super().encode(texts, kind)
+
+    encoder = Broken()
+    async with running_batcher(encoder) as batcher:
+        assert (await ask(batcher, ["good"])).vectors.shape == (1, 8)
+        encoder.broken = True
+        with pytest.raises(Unavailable):
+            await ask(batcher, ["good", "fine"])
+        with pytest.raises(EncoderBroken, match="bad_alloc"):
+            await asyncio.gather(*batcher.workers)
+        assert not batcher.running
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0])

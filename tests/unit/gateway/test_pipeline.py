@@ -9,8 +9,11 @@ from quelea_gateway.core.gate import CosineGate
 from quelea_gateway.core.model import (
     Answer,
     Delta,
+    Fact,
+    Figure,
     Filters,
     Finished,
+    Operand,
     Passage,
     Question,
     Quote,
@@ -35,8 +38,8 @@ def passages(count: int) -> tuple[Passage, ...]:
     )
 
 
-def Pipeline(retriever, generator):  # noqa: N802  # it makes one, with a gate that lets everything pass
-    return WholePipeline(retriever, generator, CosineGate(-1.0), CheckedHere())
+def Pipeline(retriever, generator, passes=True):  # noqa: N802  # it makes one, with a gate that lets everything pass
+    return WholePipeline(retriever, generator, CosineGate(-1.0 if passes else 1.0), CheckedHere())
 
 
 class CheckedHere:
@@ -76,7 +79,7 @@ class FakeGenerator:
             raise made
         return made
 
-    async def generate(self, question, evidence, *, evidence_incomplete):
+    async def generate(self, question, evidence, *, evidence_incomplete, figures=()):
         self.calls.append((question, evidence, evidence_incomplete))
         try:
             for event in self.events:
@@ -279,3 +282,30 @@ async def test_filters_and_k_reach_the_retriever():
     filters = Filters(companies=("Apple",))
     await run(Pipeline(retriever, FakeGenerator(good_events())), question(filters=filters, k=7))
     assert retriever.calls[0][1:] == (7, "2024-01-02", filters)
+
+
+STATING = Passage("d9", 3, 100, 127, "Net sales\t$ 1,200\t$ 1,000")
+NET_SALES = Fact("income", "Net sales", "revenue", "1200", "USD", "2023-01-01", "2023-12-31", "$ 1,200", 110, 117)
+ASKED_FIGURE = Figure("Kestrel", "1200", "USD", "2023-01-01", "2023-12-31", (Operand(NET_SALES, STATING),))
+
+
+async def test_passages_that_state_the_figure_come_first_and_make_the_evidence_enough():
+    text = "Kestrel reported Net sales of $1,200 [1] for the year ended December 31, 2023."
+    events = [Delta(text), Quote(1, 0, 17, "Net sales\t$ 1,200"), Finished("stop", "extractive", "m")]
+    generator = FakeGenerator(events)
+    found = Retrieved(passages(5), Reading(period_missing=True), figures=(ASKED_FIGURE,))
+    items = await run(Pipeline(FakeRetriever(found), generator, passes=False))
+    started, answer = items[0], items[-1]
+    assert started.gate.passed
+    assert [one.document_id for one in started.evidence] == ["d9", "d1"]
+    assert generator.calls[0][2] is False  # nothing is missing
+    assert answer.answer == text
+    assert [(one.start, one.quote) for one in answer.citations] == [(100, "Net sales\t$ 1,200")]
+    assert all(one.passed for one in answer.checks)
+
+
+async def test_a_figure_of_no_period_at_all_is_none():
+    generator = FakeGenerator([Delta("Unable."), Finished("declined", "extractive")])
+    found = Retrieved(passages(5), figures=(ASKED_FIGURE,))
+    await run(Pipeline(FakeRetriever(found), generator), question("Net sales in the fifth quarter of 2023?"))
+    assert generator.calls[0][1] == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,20 @@ def test_below_the_floor_new_work_is_refused_with_a_time_to_come_back(tmp_path: 
         Disk(tmp_path, ServiceSettings(**floor)).check()  # type: ignore[arg-type]
     assert caught.value.retry_after
     assert caught.value.http_status == 507
+    assert REGISTRY.get_sample_value("quelea_disk_short") == 1
+
+
+def test_a_volume_that_stopped_writing_is_read_only_whatever_its_mount_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ext4 with errors=remount-ro after an error: rw,emergency_ro."""
+
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(DiskFull, match="read-only"):
+        Disk(tmp_path, ServiceSettings(min_free_bytes=1, min_free_share=0)).check()
     assert REGISTRY.get_sample_value("quelea_disk_short") == 1
 
 

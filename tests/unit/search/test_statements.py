@@ -77,10 +77,26 @@ def test_two_spans_over_four_columns_with_shares_and_amounts_per_share(parse_it:
     assert {fact.concept for fact in facts if fact.label == "Net revenues"} == {"revenue"}
 
 
+def test_the_first_day_of_a_year_is_not_the_last_of_the_year_before_however_often_it_is_named(parse_it: Parse) -> None:
+    adopted = "<p>The standard was adopted on January 1, 2031. What was stated on January 1, 2031 was adjusted.</p>"
+    facts = read(
+        parse_it,
+        page("New standards", adopted * 3),
+        page(
+            "CONSOLIDATED STATEMENTS OF INCOME",
+            table([["in millions", "2031", "2030"], ["Net sales", "500", "480"], ["Cost of sales", "300", "290"],
+                   ["Gross profit", "200", "190"], ["Net income", "40", "39"]]),
+        ),
+        period=ReportingPeriod("FY2031", 2031, 0, "2031-12-31"),
+    )  # fmt: skip
+    spans = {(str(fact.period.start), str(fact.period.end)) for fact in facts}
+    assert spans == {("2031-01-01", "2031-12-31"), ("2030-01-01", "2030-12-31")}
+
+
 def test_years_in_weeks_take_their_last_days_from_the_filing(parse_it: Parse) -> None:
     facts = read(
         parse_it,
-        page("Selected dates", "<p>Fiscal 2030 ended on February 1, 2031 and fiscal 2029 on February 2, 2030.</p>"),
+        page("Days", "<p>Fiscal 2030 (52 weeks) ended on February 1, 2031, fiscal 2029 on February 2, 2030.</p>"),
         page(
             "CONSOLIDATED STATEMENTS OF EARNINGS",
             table([

@@ -57,6 +57,14 @@ class Encoded:
     compute_seconds: float
 
 
+TRIAL_TEXT = "ready"
+"""Encoded before the service is ready, and after a failure to tell a bad text from a broken encoder."""
+
+
+class EncoderBroken(Exception):
+    """The encoder fails on any text, as one that got no memory does, or whose device is gone."""
+
+
 class Batcher:
     """The queue and the workers that empty it.
 
@@ -78,19 +86,20 @@ class Batcher:
         self._tokens_per_second = 0.0  # of one worker, smoothed; 0 before the first batch
         self._tokenizing = ThreadPoolExecutor(1, "tokenize")
         self._encoding = ThreadPoolExecutor(limits.workers, "encode", initializer=encoder.start_thread)
-        self._workers: list[asyncio.Task[None]] = []
+        self.workers: list[asyncio.Task[None]] = []
+        """Each runs until `stop`, or fails with EncoderBroken: the process is then to be started again."""
         self._closed = False
 
     def start(self) -> None:
         """Start the workers. Needs a running event loop."""
-        self._workers = [asyncio.create_task(self._work()) for _ in range(self._limits.workers)]
+        self.workers = [asyncio.create_task(self._work()) for _ in range(self._limits.workers)]
 
     async def stop(self) -> None:
         """Fail what waits with Unavailable, and end the threads."""
         self._closed = True
-        for worker in self._workers:
+        for worker in self.workers:
             worker.cancel()
-        await asyncio.gather(*self._workers, return_exceptions=True)
+        await asyncio.gather(*self.workers, return_exceptions=True)
         for kind, queue in self._queues.items():
             while items := queue.take(1 << 60, 1 << 30):
                 for item in items:
@@ -102,7 +111,7 @@ class Batcher:
     @property
     def running(self) -> bool:
         """True while every worker is there."""
-        return bool(self._workers) and not any(worker.done() for worker in self._workers)
+        return bool(self.workers) and not any(worker.done() for worker in self.workers)
 
     def waiting(self, kind: Kind) -> int:
         """Texts in the queue."""
@@ -207,7 +216,11 @@ class Batcher:
 
     async def _encode(self, batch: list[Item], kind: Kind) -> None:
         """Encode and hand out the rows. When a batch fails, its texts are tried once more, each alone, so that one
-        caller's text does not fail its neighbours."""
+        caller's text does not fail its neighbours.
+
+        Raises:
+            EncoderBroken: Nor does it encode a text that it has encoded before.
+        """
         texts = [item.call.texts[item.index].text for item in batch]
         began = time.perf_counter()
         try:
@@ -219,12 +232,7 @@ class Batcher:
                 _fail(item.call, Unavailable("The embedder is stopping."))
             raise
         except Exception as error:  # noqa: BLE001  # whatever the encoder raises goes to the callers, never to the worker
-            if len(batch) > 1:
-                for item in batch:
-                    if not item.call.done.done():
-                        await self._encode([item], kind)
-            else:
-                _fail(batch[0].call, _as_error(error, batch[0].index))
+            await self._encode_again(batch, kind, error)
             return
         seconds = time.perf_counter() - began
         tokens = sum(item.tokens for item in batch)
@@ -233,6 +241,32 @@ class Batcher:
         self._tokens_per_second = 0.9 * self._tokens_per_second + 0.1 * rate if self._tokens_per_second else rate
         for item, row in zip(batch, rows, strict=True):
             _deliver(item, row)
+
+    async def _encode_again(self, batch: list[Item], kind: Kind, error: Exception) -> None:
+        """After a batch failed with an error."""
+        if len(batch) == 1 and await self._works():
+            _fail(batch[0].call, _as_error(error, batch[0].index))
+            return
+        try:
+            if len(batch) == 1:
+                raise EncoderBroken(f"{type(error).__name__}: {error}"[:500]) from error
+            for item in batch:
+                if not item.call.done.done():
+                    await self._encode([item], kind)
+        except EncoderBroken:
+            for item in batch:
+                _fail(item.call, Unavailable("The embedder's model does not work; it is started again."))
+            raise
+
+    async def _works(self) -> bool:
+        """Whether a text that was encoded at the start still is."""
+        try:
+            await asyncio.get_running_loop().run_in_executor(
+                self._encoding, self._encoder.encode, [TRIAL_TEXT], Kind.QUERY
+            )
+        except Exception:  # noqa: BLE001  # whatever it is, it does not work
+            return False
+        return True
 
 
 def _deliver(item: Item, row: Vectors) -> None:

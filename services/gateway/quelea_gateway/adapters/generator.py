@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 
 import grpc
+from quelea.common.v1 import common_pb2
 from quelea.generator.v1 import generator_pb2, generator_pb2_grpc
 from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import QueleaError, Unavailable
@@ -18,6 +19,7 @@ from quelea_gateway.core.decline import DeclineReason
 from quelea_gateway.core.model import (
     CompletionEnd,
     Delta,
+    Figure,
     Finished,
     Message,
     Passage,
@@ -63,7 +65,11 @@ def gather_ms(streams: int) -> int:
 
 
 def request_of(
-    question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool
+    question: Question,
+    evidence: tuple[Passage, ...],
+    *,
+    evidence_incomplete: bool,
+    figures: tuple[Figure, ...] = (),
 ) -> generator_pb2.GenerateRequest:
     """The wire's request; evidence is numbered from 1 in the given order."""
     return generator_pb2.GenerateRequest(
@@ -96,7 +102,17 @@ def request_of(
         seed=question.seed,
         evidence_incomplete=evidence_incomplete,
         tenant=question.tenant,
+        figures=[_figure_to_wire(figure, evidence) for figure in figures],
     )
+
+
+def _figure_to_wire(figure: Figure, evidence: tuple[Passage, ...]) -> common_pb2.Figure:
+    """A figure whose operands name their evidence by number, with spans of its text."""
+    operands = []
+    for one in figure.operands:
+        said = {**vars(one.fact), "start": one.fact.start - one.passage.start, "end": one.fact.end - one.passage.start}
+        operands.append(common_pb2.Operand(fact=common_pb2.Fact(**said), passage=evidence.index(one.passage) + 1))
+    return common_pb2.Figure(**{**vars(figure), "operands": operands})
 
 
 class GeneratorClient:
@@ -154,10 +170,15 @@ class GeneratorClient:
         )
 
     async def generate(
-        self, question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool
+        self,
+        question: Question,
+        evidence: tuple[Passage, ...],
+        *,
+        evidence_incomplete: bool,
+        figures: tuple[Figure, ...] = (),
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """Deltas and quotes, then Finished; leaving early cancels the call at the generator."""
-        request = request_of(question, evidence, evidence_incomplete=evidence_incomplete)
+        request = request_of(question, evidence, evidence_incomplete=evidence_incomplete, figures=figures)
         with naming("generator"), self._count_stream():
             request.gather_ms = gather_ms(self._streams)
             call = self._stub.Generate(request, timeout=self._seconds)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from datetime import UTC
+from typing import Any
 
 import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -12,8 +14,10 @@ from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
 from quelea_kit.client import channel, unary
 
 from quelea_gateway.adapters.downstream import Health, naming
-from quelea_gateway.core.model import Filters, Passage, Ranked, Reading, Retrieved
+from quelea_gateway.core.model import Fact, Figure, Filters, Operand, Passage, Ranked, Reading, Retrieved
 
+FACT_FIELDS = tuple(one.name for one in fields(Fact))
+_FIGURE_FIELDS = [one.name for one in fields(Figure) if one.name not in ("operands", "absent")]
 SERVICE = "quelea.retriever.v1.RetrieverService"
 
 
@@ -108,6 +112,23 @@ def passage_from_wire(scored: retriever_pb2.ScoredPassage) -> Passage:
     )
 
 
+def figures_from_wire(figures: Iterable[common_pb2.Figure], stating: Sequence[Passage]) -> tuple[Figure, ...]:
+    """Figures as the core has them, each operand with its passage."""
+    return tuple(
+        Figure(
+            **{name: getattr(one, name) for name in _FIGURE_FIELDS},
+            absent=tuple(one.absent),
+            operands=tuple(Operand(_fact_from_wire(it.fact), stating[it.passage]) for it in one.operands),
+        )
+        for one in figures
+    )
+
+
+def _fact_from_wire(fact: common_pb2.Fact) -> Fact:
+    said: dict[str, Any] = {name: getattr(fact, name) for name in FACT_FIELDS}
+    return Fact(**said | {"passed": tuple(fact.passed), "failed": tuple(fact.failed)})
+
+
 def candidate_to_wire(passage: Passage) -> retriever_pb2.RankCandidate:
     """A passage to rank; the text of a local one is not encoded again."""
     local = passage.source == "local"
@@ -177,6 +198,7 @@ class RetrieverClient:
             reading=reading_from_wire(reply.reading),
             best_cosine=reply.best_cosine,
             stages=_stages(reply.timings),
+            figures=figures_from_wire(reply.figures, [passage_from_wire(one) for one in reply.stating]),
         )
 
     async def rank(self, query: str, passages: Sequence[Passage]) -> tuple[Ranked, ...]:

@@ -108,9 +108,9 @@ class Runs:
         await self._do(self._write, f"{self._folder(tenant, run_id)}/beat", f"{time.time():.3f}".encode())
 
     async def silent_seconds(self, tenant: str, run_id: str) -> float:
-        """Since the last beat."""
+        """Since the last beat, or until it where the clock was set back: a beat far ahead is no sign of life."""
         try:
-            return time.time() - float(await self._do(self._storage.read, f"{self._folder(tenant, run_id)}/beat"))
+            return abs(time.time() - float(await self._do(self._storage.read, f"{self._folder(tenant, run_id)}/beat")))
         except (NotFound, ValueError):
             return float("inf")
 

@@ -22,6 +22,7 @@ from quelea_gateway.core.grounding import (
     find_quotes,
     ground,
     only_quoted,
+    report_of_figures,
     report_of_quotes,
     tidy,
 )
@@ -30,6 +31,7 @@ from quelea_gateway.core.model import (
     Check,
     Citation,
     Delta,
+    Figure,
     Finished,
     Passage,
     Quote,
@@ -111,6 +113,7 @@ class Basis:
         enough: The gate passed the local evidence, or the web brought more.
         companies: Those that the question names.
         company_missing: Of one of them no document is stored.
+        figures: What statements in the evidence say to the question.
         shortfall: What the evidence is known to lack before anyone has read it.
     """
 
@@ -121,6 +124,7 @@ class Basis:
     strict: bool
     companies: tuple[str, ...] = ()
     company_missing: bool = False
+    figures: tuple[Figure, ...] = ()
     shortfall: Decline | None = None
 
 
@@ -157,6 +161,8 @@ async def review(checker: Checker, written: ReaderAnswer, basis: Basis) -> Revie
     exact = written.finished.reader == QUOTING
     quoted = find_quotes(text, written.quotes, basis.evidence) if exact else []
     report = report_of_quotes(text, quoted, basis.evidence) if quoted else None
+    if report is None and exact and basis.figures:
+        quoted, report = [], report_of_figures(text, basis.figures, basis.evidence)
     by = "checker" if report is None else "quotes"
     if report is None:
         try:

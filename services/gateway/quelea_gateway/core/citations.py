@@ -50,8 +50,12 @@ def place_markers(answer: str) -> tuple[Placed, ...]:
     return tuple(Placed(mark, statement_before(answer, mark.start)) for mark in marks(answer))
 
 
-def verify_quotes(quotes: Sequence[Quote], evidence: Sequence[Passage]) -> tuple[list[Citation], list[str]]:
-    """The reader's quotes as citations, in its order and each once, and what is wrong with the others.
+def verify_quotes(
+    quotes: Sequence[Quote], evidence: Sequence[Passage], *, exact: bool = False
+) -> tuple[list[Citation], list[str]]:
+    """The reader's quotes as citations, in its order, and what is wrong with the others.
+
+    Each once, unless the reader is `exact`: then it gives one for each of its markers.
 
     A quote whose span is wrong is found again; one that is not in its passage is no citation, and is reported.
     """
@@ -70,7 +74,7 @@ def verify_quotes(quotes: Sequence[Quote], evidence: Sequence[Passage]) -> tuple
             if start < 0:
                 faults.append(f"a quote of [{quote.number}] that is not in its passage")
                 continue
-        if (quote.number, start, end) not in seen:
+        if exact or (quote.number, start, end) not in seen:
             seen.add((quote.number, start, end))
             found.append(cite(passage, quote.number, start, end))
     return found, faults
@@ -86,7 +90,7 @@ def assemble(
     may so have several citations with the same number: the k-th marker's is the k-th of them, or
     the last (of_mark).
     """
-    given, faults = verify_quotes(quotes, evidence)
+    given, faults = verify_quotes(quotes, evidence, exact=exact)
     by_number: dict[int, list[Citation]] = {}
     for citation in given:
         by_number.setdefault(citation.number, []).append(citation)

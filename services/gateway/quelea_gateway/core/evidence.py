@@ -41,6 +41,13 @@ def choose(
     return tuple(evidence), tuple(rest)
 
 
+def put_first(passages: tuple[Passage, ...], stating: Sequence[Passage]) -> tuple[Passage, ...]:
+    """The passages that print what is asked for, then the others in their order; each once."""
+    places = {(one.document_id, one.page, one.start) for one in stating}
+    rest = (one for one in passages if (one.document_id, one.page, one.start) not in places)
+    return (*dict.fromkeys(stating), *rest)
+
+
 def cite(passage: Passage, number: int, start: int = 0, end: int | None = None) -> Citation:
     """The citation of passage.text[start:end]."""
     end = len(passage.text) if end is None else end

@@ -12,6 +12,7 @@ MOST = 4
 _LISTED = 4
 
 _TEXTS = {
+    "stated": ("financial statements state what is asked for", "财务报表列有所问数据"),
     "none": ("no passage was found", "没有检索到任何内容"),
     "latest": (
         "asks for the latest; the newest evidence is {days} days old",

@@ -80,6 +80,58 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A figure that the question asks for; quelea.common.v1.Figure says what the fields are."""
+
+    company: str
+    value: str
+    unit: str
+    period_start: str
+    period_end: str
+    operands: tuple[Operand, ...]
+    metric: str = ""
+    formula: str = ""
+    formula_before: str = ""
+    fiscal_year: int = 0
+    asked_year: int = 0
+    absent: tuple[str, ...] = ()
+    growth: str = ""
+    later: str = ""
+    earlier: str = ""
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A fact in a figure, and the passage that prints it."""
+
+    fact: Fact
+    passage: Passage
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A figure that a document states; quelea.common.v1.Fact says what the fields are."""
+
+    statement: str
+    label: str
+    concept: str
+    value: str
+    unit: str
+    period_start: str
+    period_end: str
+    printed: str
+    start: int
+    end: int
+    group: str = ""
+    basis: str = ""
+    source: str = ""
+    tag: str = ""
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Retrieved:
     """The answer of a retrieval, best passage first; stages in milliseconds."""
 
@@ -88,6 +140,8 @@ class Retrieved:
     best_cosine: float = 0.0
     """Of all that was searched, the passages or not."""
     stages: dict[str, float] = field(default_factory=dict)
+    figures: tuple[Figure, ...] = ()
+    """What statements say to the question."""
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,16 @@ from quelea_gateway.core import answer_review
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.decline import Decline, DeclineReason, decline
-from quelea_gateway.core.evidence import choose, cite, listing, record
+from quelea_gateway.core.evidence import choose, cite, listing, put_first, record
 from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.gate import Gate
+from quelea_gateway.core.gate_reasons import say as say_why
 from quelea_gateway.core.merge import drop_later, fill_reading
 from quelea_gateway.core.model import (
     Answer,
     Citation,
     Delta,
+    Figure,
     Filters,
     Finished,
     Kept,
@@ -78,6 +80,8 @@ class _Basis:
     further_reading: tuple[Citation, ...] = ()
     """The passages found and not shown to the reader."""
     periods: AskedPeriods = _ANY_TIME
+    figures: tuple[Figure, ...] = ()
+    """What statements in the evidence say to the question."""
     shortfall: Decline | None = None
     """What the evidence is known to lack before anyone has read it."""
 
@@ -172,12 +176,18 @@ class Pipeline:
         words: the reader declines.
         """
         passages, periods, language = basis.retrieved.passages, basis.periods, language_of(question.text)
-        evidence, rest = choose(passages, j=question.j, budget=budget, count=self._count)
-        unanswerable = periods.impossible or periods.unanswered(evidence)
+        figures = () if periods.impossible else basis.retrieved.figures
+        stating = tuple(dict.fromkeys(one.passage for figure in figures for one in figure.operands))
+        passages, j = put_first(passages, stating), max(question.j, len(stating))
+        evidence, rest = choose(passages, j=j, budget=budget, count=self._count)
+        basis.figures = figures if set(stating) <= set(evidence) else ()
+        unanswerable = periods.impossible or (not basis.figures and periods.unanswered(evidence))
         if unanswerable:
             evidence, rest = choose(passages, j=0, budget=budget, count=self._count)
         basis.evidence, basis.further_reading = evidence, listing(rest, len(evidence) + 1)
         reading = basis.seen().reading
+        if basis.figures:
+            return
         if unanswerable or periods.incomplete(evidence):
             name, detail = periods.notices(evidence, ())[0]
             basis.shortfall = Decline(_PERIOD_REASONS[name], say(name, language, detail))
@@ -205,6 +215,8 @@ class Pipeline:
         with clock.waiting("retrieve"):
             retrieved = await self._retrieve(question)
         verdict = self._gate.judge(question, retrieved)
+        if retrieved.figures:
+            verdict = replace(verdict, passed=True, reasons=(say_why("stated", language_of(question.text)),))
         basis = _Basis(retrieved, verdict)
         if question.route == "local" or (question.route == "auto" and verdict.passed):
             return basis
@@ -247,7 +259,9 @@ class Pipeline:
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
         """The reader's events; only the waiting for them counts as the reader's time."""
         incomplete = basis.shortfall is not None
-        source = self._generator.generate(question, basis.evidence, evidence_incomplete=incomplete)
+        source = self._generator.generate(
+            question, basis.evidence, evidence_incomplete=incomplete, figures=basis.figures
+        )
         async with contextlib.aclosing(source) as events:
             while True:
                 with clock.waiting("generate"):
@@ -273,6 +287,7 @@ def _basis_of(question: Question, basis: _Basis) -> answer_review.Basis:
         enough=basis.gate.passed or basis.route != "local",
         companies=basis.seen().reading.companies,
         company_missing=basis.seen().reading.company_missing,
+        figures=basis.figures,
         shortfall=basis.shortfall,
         strict=question.strict,
     )
@@ -282,7 +297,7 @@ def _answer(
     question: Question, done: answer_review.ReviewedAnswer, finished: Finished, basis: _Basis, clock: Clock
 ) -> Answer:
     language = language_of(question.text)
-    told = basis.periods.notices(basis.evidence, done.citations)
+    told = [] if basis.figures else basis.periods.notices(basis.evidence, done.citations)
     answer = Answer(
         answer=done.text,
         citations=done.citations,

@@ -11,6 +11,7 @@ from quelea_checker import CheckPassage, Near, Report
 from quelea_gateway.core.model import (
     CompletionEnd,
     Delta,
+    Figure,
     Filters,
     Finished,
     Message,
@@ -58,9 +59,17 @@ class Generator(Protocol):
         ...
 
     def generate(
-        self, question: Question, evidence: tuple[Passage, ...], *, evidence_incomplete: bool
+        self,
+        question: Question,
+        evidence: tuple[Passage, ...],
+        *,
+        evidence_incomplete: bool,
+        figures: tuple[Figure, ...] = (),
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
-        """Deltas and quotes, then Finished. Evidence is numbered from 1 in the given order. Raises QueleaError."""
+        """Deltas and quotes, then Finished. Evidence is numbered from 1 in the given order. Raises QueleaError.
+
+        The passages of the figures are among the evidence.
+        """
         ...
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import fastapi_swagger
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.telemetry import TelemetryConfig
+from quelea_kit.memory import Shortages
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import FileResponse
 from starlette.routing import Route
@@ -77,7 +78,7 @@ def _page_router() -> APIRouter:
     return router
 
 
-def build_app(gateway: Gateway) -> App:
+def build_app(gateway: Gateway, shortages: Shortages) -> App:
     """The whole HTTP side on a gateway."""
     # The middleware makes the request's span; FastAPI's own, and those of its parts, would be four more a request.
     app = FastAPI(
@@ -96,7 +97,7 @@ def build_app(gateway: Gateway) -> App:
     app.router.routes.append(Route(MCP_PATH, mcp))
     errors.register(app)
     app.openapi = lambda: openapi.build(app)  # type: ignore[method-assign]  # FastAPI's documented way to change its schema
-    guarded = AccessMiddleware(app, gateway)
+    guarded = AccessMiddleware(app, gateway, shortages)
     origins = gateway.settings.cors_origins
     if not origins:
         return guarded

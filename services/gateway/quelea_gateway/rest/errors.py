@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
+from quelea_kit.memory import is_out_of_memory, out_of_memory
 from starlette.exceptions import HTTPException
 
 from quelea_gateway.core.pipeline import ReaderFailed
@@ -135,7 +136,9 @@ async def _on_http(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(error_body(code, message, {}, status=status, path=path), status, headers=headers)
 
 
-async def _on_crash(request: Request, _error: Exception) -> JSONResponse:
+async def _on_crash(request: Request, error: Exception) -> JSONResponse:
+    if is_out_of_memory(error):
+        return response_of(out_of_memory(), request.url.path)
     message = "Internal error; see the gateway's log."
     return JSONResponse(error_body("INTERNAL", message, {}, status=500, path=request.url.path), 500)
 

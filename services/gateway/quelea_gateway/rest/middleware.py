@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from opentelemetry import propagate, trace
 from quelea_kit.errors import Cancelled, PermissionDenied, QueleaError, Unauthenticated
 from quelea_kit.logging import get_logger
+from quelea_kit.memory import Shortages, is_out_of_memory, out_of_memory
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse
@@ -79,10 +80,12 @@ class AccessMiddleware:
     Args:
         app: The routes.
         gateway: Its rules.
+        shortages: Hears of requests that found no memory.
     """
 
-    def __init__(self, app: App, gateway: Gateway) -> None:
+    def __init__(self, app: App, gateway: Gateway, shortages: Shortages) -> None:
         self._app = app
+        self._shortages = shortages
         self._gateway = gateway
         own = gateway.settings.public_url
         self._origins = {
@@ -110,14 +113,22 @@ class AccessMiddleware:
             except asyncio.CancelledError:
                 sender.status = sender.status or Cancelled.http_status
                 raise
-            except Exception:
-                log.exception("request_failed", method=scope["method"])
+            except Exception as error:  # noqa: BLE001  # the log has it, and the caller is told
+                told = self._told(scope["method"], error)
                 if sender.status == 0:
-                    crash = QueleaError("Internal error; see the gateway's log.")
-                    await response_of(crash, scope["path"])(scope, receive, sender)
+                    await response_of(told, scope["path"])(scope, receive, sender)
             finally:
                 HTTP_IN_FLIGHT.dec()
                 self._note(scope, sender.status, time.perf_counter() - started)
+
+    def _told(self, method: str, error: Exception) -> QueleaError:
+        """What a caller hears of an error that nobody foresaw."""
+        if is_out_of_memory(error):
+            log.error("out_of_memory", method=method, why=f"{type(error).__name__}: {error}")
+            self._shortages.note()
+            return out_of_memory()
+        log.exception("request_failed", method=method)
+        return QueleaError("Internal error; see the gateway's log.")
 
     async def _pass(self, scope: MutableMapping[str, Any], receive: Receive, send: _Sender) -> None:
         headers, path = Headers(scope=scope), scope["path"]

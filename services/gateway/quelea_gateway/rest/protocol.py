@@ -112,7 +112,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _refuse(self, status: int) -> None:
         """Answer, where no other answer is under way, and close."""
-        if self._is_idle():
+        if self._is_idle() or self._breaks_off():
             code, message = _REFUSALS[status]
             body = json.dumps({"error": {"code": code, "message": message, "details": {}}}).encode()
             head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
@@ -121,6 +121,10 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _is_idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
+
+    def _breaks_off(self) -> bool:
+        """Whether it is the body of the one request under way that is refused, and nothing of its answer is out."""
+        return not (self._in_head or self.pipeline or self.cycle is None or self.cycle.response_started)
 
     def _give_up(self) -> None:
         """The head is late; but it is no reason to end the answer before it."""

@@ -44,6 +44,49 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Operand:
+    """A fact of a statement in a figure; its span is one of evidence.text.
+
+    quelea.common.v1.Fact says what the other fields are.
+    """
+
+    number: int
+    """Of the evidence that prints it."""
+    start: int
+    end: int
+    label: str
+    concept: str
+    value: str
+    unit: str
+    period_start: str
+    period_end: str
+    printed: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure that the question asks for; quelea.common.v1.Figure says what the fields are."""
+
+    company: str
+    value: str
+    unit: str
+    period_start: str
+    period_end: str
+    operands: tuple[Operand, ...]
+    metric: str = ""
+    formula: str = ""
+    formula_before: str = ""
+    fiscal_year: int = 0
+    asked_year: int = 0
+    absent: tuple[str, ...] = ()
+    growth: str = ""
+    later: str = ""
+    earlier: str = ""
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """An earlier message of the conversation; role is "user" or "assistant"."""
 
@@ -83,6 +126,8 @@ class Task:
     evidence_incomplete: bool = False
     tenant: str = ""
     """Whose task it is: those of several tenants take turns."""
+    figures: tuple[Figure, ...] = ()
+    """What the statements in the evidence say to the question."""
     sampling: Sampling = PLAIN
     """How a language model chooses its words; other readers pass over it."""
 

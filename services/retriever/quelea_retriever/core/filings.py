@@ -102,7 +102,8 @@ def covering(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[D
 
     A period has three names that may disagree: the filer's fiscal label, the label that the file was given, and the
     calendar's. "Fiscal" in the question means the first, "calendar" the last. Otherwise the file's own label decides
-    where there is one (whoever gave it also asks by it), else the fiscal label, else the calendar.
+    where there is one (whoever gave it also asks by it), else the fiscal label, else the calendar. A year that no
+    filing has by these names is the one that ends in it.
     """
     if ask.newest:
         return list(newest_first(covering(replace(ask, newest=False), filings, annual)))[:1]
@@ -158,8 +159,18 @@ def _of_year(ask: Ask, filings: Sequence[DocumentFacts], annual: bool) -> list[D
     fitting = [d for d in filings if period_name(d, ask)[0] == ask.year]
     if not fitting and not ask.fiscal:
         fitting = [d for d in filings if d.period.fiscal_year == ask.year]
+    fitting = fitting or [d for d in filings if is_by_readers(d, ask)]
     whole = [d for d in fitting if period_name(d, ask)[1] == 0 and not d.period.fiscal_quarter]
     return whole if whole or annual else fitting
+
+
+def is_by_readers(document: DocumentFacts, ask: Ask) -> bool:
+    """It reports the year that ends in the one asked for, and its filer calls it otherwise: a year ended in January
+    2023 is FY2023 to many who read it, and fiscal 2022 to the company."""
+    period = document.period
+    if ask.kind != "year" or ask.calendar or not period.fiscal_year or period.fiscal_quarter:
+        return False
+    return period.end_date.startswith(f"{ask.year}-") and period.fiscal_year != ask.year
 
 
 def _near_month(end: date | None, ask: Ask) -> bool:

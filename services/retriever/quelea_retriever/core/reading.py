@@ -15,7 +15,7 @@ from quelea_fintext.text import CJK, language_of
 
 from .catalogue import Catalogue, speaks_of
 from .comparatives import filings_with_comparatives
-from .filings import covering, is_released, newest_first, overdue, period_text
+from .filings import covering, is_by_readers, is_released, newest_first, overdue, period_text
 from .horizon import Horizon, first_day, names_newer_period
 from .model import Candidate, DocumentFacts, Reading
 from .periods import Ask
@@ -211,6 +211,7 @@ def _of_company(catalogue: Catalogue, key: str, periods: Periods, intent: TimeIn
     chosen, unmatched = _by_period(asks, known, intent)
     if chosen:
         fallback = f"no filing of {name} for {', '.join(_labels(unmatched))}" if _labels(unmatched) else ""
+        fallback = "; ".join(filter(None, (fallback, _other_name(asks, chosen, intent))))
         if len(chosen) == 1 and (intent.multi or intent.previous):
             chosen = _with_earlier(chosen, known, intent)
         loose = [document for document in (*own, *about) if not document.period] if _loosely_timed(asks) else []
@@ -274,6 +275,15 @@ def _by_period(
         if not fitting:
             unmatched.append(ask)
     return list(newest_first(dict.fromkeys(chosen))), unmatched
+
+
+def _other_name(asks: Sequence[Ask], chosen: Sequence[DocumentFacts], intent: TimeIntent) -> str:
+    """Which year was taken, where the question calls it by its end and the company otherwise."""
+    for ask in asks:
+        found = covering(ask, chosen, annual=intent.annual)
+        if found and all(is_by_readers(document, ask) for document in found):
+            return f"{ask.label} taken as the year that ended in it: {period_text(found[0], full=True)}"
+    return ""
 
 
 def _news_since(asks: Sequence[Ask], documents: Sequence[DocumentFacts]) -> bool:

@@ -65,6 +65,16 @@ class StatedFact:
     """A later document of the company states this concept and period with another value."""
 
     @property
+    def amount(self) -> Decimal:
+        """Its value."""
+        return Decimal(self.fact.value)
+
+    @property
+    def unit(self) -> str:
+        """As Fact.unit."""
+        return self.fact.unit
+
+    @property
     def name(self) -> str:
         """Unique among stated facts."""
         fact = self.fact

@@ -108,7 +108,7 @@ class JobStore(JobMoves):
                 return None
             active_id = pipe.get(active)
             if job.state is JobState.RUNNING:
-                job = jobs.lost(job, self._policy, now=self._now())
+                job = jobs.lost(job, self._policy, now=self._now(), ended=owner_gone(job.owner))
             if not job.state.ended:
                 job = jobs.claim(job, owner=owner, token=uuid.uuid4().hex, now=self._now())
             pipe.multi()
@@ -193,7 +193,7 @@ class JobStore(JobMoves):
             if self._in_other_hands(pipe, lease, old, owner_gone):
                 return None
             active_id = pipe.get(active)
-            new = jobs.lost(old, self._policy, now=self._now())
+            new = jobs.lost(old, self._policy, now=self._now(), ended=owner_gone(old.owner))
             pipe.multi()
             self._write(pipe, new)
             pipe.delete(lease)

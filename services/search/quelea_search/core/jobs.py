@@ -271,10 +271,18 @@ def give_back(job: Job, *, now: float) -> Job:
     return dataclasses.replace(_rest(job, now), state=JobState.QUEUED, stage="", attempts=max(0, job.attempts - 1))
 
 
-def lost(job: Job, policy: Policy, *, now: float) -> Job:
-    """What becomes of a running job whose worker has vanished: another attempt, or failure with the reason."""
+def lost(job: Job, policy: Policy, *, now: float, ended: bool) -> Job:
+    """What becomes of a running job whose worker has vanished: another attempt, or failure with the reason.
+
+    Args:
+        job: Running.
+        policy: How patient to be.
+        now: The time.
+        ended: The worker's process is known to have ended, and not only silent for longer than its lease, which it is
+            for a moment after a clock that jumped, too.
+    """
     spent = now - job.stage_started
-    if job.stage in READING and policy.read_seconds <= spent < policy.read_seconds + LATE_SECONDS:
+    if ended and job.stage in READING and policy.read_seconds <= spent < policy.read_seconds + LATE_SECONDS:
         return fail(
             job,
             now=now,

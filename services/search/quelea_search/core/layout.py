@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from quelea_search.core.column_heads import column_heads
@@ -12,7 +13,7 @@ from quelea_search.core.layout_lines import RawLine, RawPage
 from quelea_search.core.line_order import Margins, Style, in_order, join_same_baseline
 from quelea_search.core.model import CELL, LineKind
 from quelea_search.core.page_assembly import Block
-from quelea_search.core.row_assembly import assemble
+from quelea_search.core.row_assembly import assemble, is_row_apart, row_pitch
 from quelea_search.core.rows import is_number
 from quelea_search.core.text_cleanup import ends_chinese, glue, glue_lines
 
@@ -24,14 +25,15 @@ def blocks_of(page: RawPage, style: Style) -> list[Block]:
     lines = join_same_baseline(in_order(assemble(page.lines), page.width))
     margins = Margins(lines, page.width)
     kinds = kinds_of(lines, page, style, margins)
+    pitch = row_pitch(lines)
     blocks: list[Block] = []
     at = 0
     while at < len(lines):
         kind, level = kinds[at]
         stop = at + 1
         if kind is LineKind.ROW:
-            text, stop = _row(lines, kinds, at)
-            blocks.append(Block(kind, text))
+            row, stop = _row(lines, kinds, at, pitch)
+            blocks.append(row)
         elif kind is LineKind.HEAD:
             while stop < len(lines) and kinds[stop][0] is LineKind.HEAD:
                 stop += 1
@@ -56,7 +58,7 @@ def blocks_of(page: RawPage, style: Style) -> list[Block]:
     return blocks
 
 
-def _row(lines: Sequence[RawLine], kinds: Kinds, at: int) -> tuple[str, int]:
+def _row(lines: Sequence[RawLine], kinds: Kinds, at: int, pitch: float) -> tuple[Block, int]:
     """A row, with a label that runs over two or three printed lines made whole."""
     stop = at + 1
     label = ""
@@ -66,17 +68,18 @@ def _row(lines: Sequence[RawLine], kinds: Kinds, at: int) -> tuple[str, int]:
         and kinds[stop][0] is LineKind.ROW
         and len(lines[stop - 1].cells) == 1
         and len(lines[stop].cells) > 1
-        and _wrapped_label(lines[stop - 1], lines[stop])
+        and _wrapped_label(lines[stop - 1], lines[stop], pitch)
     ):
         label = glue(label, lines[stop - 1].text) if label else lines[stop - 1].text
         stop += 1
     cells = [cell.text for cell in lines[stop - 1].cells]
     if label:
         cells[0] = glue(label, cells[0])
-    return CELL.join(cells), stop
+    extents = tuple((cell.x0, cell.x1) for cell in lines[stop - 1].cells)
+    return Block(LineKind.ROW, CELL.join(cells), extents=extents), stop
 
 
-def _wrapped_label(upper: RawLine, lower: RawLine) -> bool:
+def _wrapped_label(upper: RawLine, lower: RawLine, pitch: float) -> bool:
     first = lower.cells[0].text
     if (
         upper.text.endswith((":", "：", "."))
@@ -90,7 +93,7 @@ def _wrapped_label(upper: RawLine, lower: RawLine) -> bool:
         return (
             abs(upper.x0 - lower.x0) < 4
             and upper.x1 > lower.cells[0].x1
-            and upper.x1 > lower.cells[1].x0 - 8 * upper.height
+            and upper.x1 > lower.cells[1].x0 - (2 if is_row_apart(upper, lower, pitch) else 8) * upper.height
         )
     return len(upper.text) > 30 and upper.x1 > 0.85 * lower.cells[1].x0
 
@@ -187,4 +190,4 @@ def settle_levels(pages: Sequence[list[Block]]) -> list[list[Block]]:
     pages = _without_contents(pages)
     ranks = sorted({b.level for blocks in pages for b in blocks if b.kind is LineKind.HEADING and b.level >= 6})
     level = {rank: min(6, 3 + i) for i, rank in enumerate(ranks)}
-    return [[Block(b.kind, b.text, level.get(b.level, b.level)) for b in blocks] for blocks in pages]
+    return [[replace(b, level=level.get(b.level, b.level)) for b in blocks] for blocks in pages]

@@ -47,6 +47,8 @@ class Line:
     kind: LineKind = LineKind.TEXT
     level: int = 0
     """Of a heading, 1 is outermost; 0 for every other kind."""
+    extents: tuple[tuple[float, float], ...] = ()
+    """Of a ROW: where each cell begins and ends across the page, in units of the format; empty where unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ class Block:
     kind: LineKind
     text: str
     level: int = 0
+    extents: tuple[tuple[float, float], ...] = ()
+    """Of a ROW: where each cell begins and ends across the page, where the format tells."""
 
 
 def row(cells: Sequence[str]) -> str:
@@ -41,7 +43,8 @@ def build_page(blocks: Iterable[Block]) -> Page:
             text = clean(block.text)
         if not text.strip():
             continue
-        lines.append(Line(at, at + len(text), block.kind, block.level))
+        known = block.extents if block.kind is LineKind.ROW and len(block.extents) == text.count(CELL) + 1 else ()
+        lines.append(Line(at, at + len(text), block.kind, block.level, known))
         texts.append(text)
         at += len(text) + 1
     return Page("\n".join(texts), tuple(lines))

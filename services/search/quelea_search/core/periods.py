@@ -35,12 +35,15 @@ _FILE = (
     re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)\s{0,8}+年[\s_]*第?(?P<q>[一二三四])季"),
     re.compile(r"(?<![A-Za-z])FY[\s_.-]{0,8}'?(?P<y>(?:19|20)\d\d)(?!\d)", re.I),
     re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)\s{0,8}+年"),
-    re.compile(r"10-?K[\s_.-]{0,8}(?P<y>(?:19|20)\d\d)(?!\d)|(?<!\d)(?P<y2>(?:19|20)\d\d)[\s_.-]{0,8}10-?K", re.I),
+    re.compile(
+        r"10-?K[\s_.-]{0,8}(?P<y>(?:19|20)\d\d)(?!\d|[-_.]\d\d[-_.]\d\d)|(?<!\d)(?P<y2>(?:19|20)\d\d)[\s_.-]{0,8}10-?K",
+        re.I,
+    ),
 )
 
 
 def file_label(filename: str) -> str:
-    """The period in a file's name: "2023 Q3", "2019"; empty where there is none."""
+    """The period in a file's name: "2023 Q3", "2019"; empty where there is none: a day is when it was filed."""
     for pattern in _FILE:
         match = pattern.search(filename)
         if match:

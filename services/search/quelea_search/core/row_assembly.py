@@ -6,9 +6,12 @@ evidence used here, before the lines are sorted from top to bottom.
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from quelea_search.core.layout_lines import Cell, RawLine
 from quelea_search.core.rows import is_number
@@ -19,6 +22,10 @@ MOST_CHARACTERS = 4000
 """Of a cell that another line may go on with."""
 MOST_LINES = 9
 """Printed lines of one cell, at most: more is a column of text."""
+
+
+_SAME_PITCH = 0.4
+"""Points by which lines of one table stand apart differently."""
 
 
 @dataclass(slots=True)
@@ -59,6 +66,7 @@ def _whole_labels(lines: list[RawLine], edge: dict[int, float]) -> list[RawLine]
     """Chinese labels of a table that run over several lines, with or without figures beside the last one."""
     tables = {round(line.x0 / 4) for line in lines if len(line.cells) > 1}
     right = max((line.x1 for line in lines), default=0.0)
+    pitch, reach = row_pitch(lines), _reach(lines)
     out: list[RawLine] = []
     for line in lines:
         last = out[-1] if out else None
@@ -73,12 +81,34 @@ def _whole_labels(lines: list[RawLine], edge: dict[int, float]) -> list[RawLine]
             and not last.text.endswith(("。", "：", "；"))
             and last.x1 > edge.get(at, 0.0) - 1.2 * last.height
             and edge.get(at, 0.0) < 0.6 * right
+            and not (is_row_apart(last, line, pitch) and reach[at] < 2)
         ):
             first = Cell(glue(last.text, line.cells[0].text), last.x0, line.cells[0].x1)
             out[-1] = RawLine((first, *line.cells[1:]), line.y, line.height, line.weight, line.italic)
         else:
             out.append(line)
     return out
+
+
+def row_pitch(lines: Sequence[RawLine]) -> float:
+    """How far apart rows of one printed line stand; infinite where there are none, one below the other."""
+    drops = [
+        upper.y - lower.y
+        for upper, lower in pairwise(lines)
+        if len(upper.cells) > 1 and len(lower.cells) > 1 and 0 < upper.y - lower.y < 3 * upper.height
+    ]
+    return min(drops, default=math.inf)
+
+
+def is_row_apart(upper: RawLine, lower: RawLine, pitch: float) -> bool:
+    """Whether a line stands as far below another as rows stand apart; lines of one row are often closer."""
+    return upper.y - lower.y > pitch - _SAME_PITCH
+
+
+def _reach(lines: Sequence[RawLine]) -> Counter[int]:
+    """How many lines with a left edge go as far to the right as the longest of them, nearly: one alone is no margin."""
+    edge = _column_edges(lines)
+    return Counter(at for line in lines if line.cells[0].x1 > edge[at := round(line.x0 / 4)] - 1.2 * line.height)
 
 
 def _column_edges(lines: Sequence[RawLine]) -> dict[int, float]:

@@ -188,7 +188,7 @@ class Door:
     async def _live(self, session: Session, question: Question, match: Match, scope: str) -> _Found:
         rule = self._upstream.check(question.url)
         kept = await self._blocking(self._store.cached, match.key, (scope,), float("inf"))
-        if kept is not None and kept.fetched > time.time() - rule.fresh_seconds:
+        if kept is not None and 0 <= time.time() - kept.fetched < rule.fresh_seconds:
             return _Found(kept, await self._blocking(self._store.body, kept.sha256), Source.CACHE)
         if self._store.full:
             message = "The door keeps all that it may (QUELEA_MARKET_DATA_BYTES); try again when other runs have ended."

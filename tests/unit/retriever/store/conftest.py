@@ -11,7 +11,8 @@ from support.library import Clock
 @pytest.fixture
 async def edge_library():
     with memory_folder() as folder:
-        library = Library(QdrantEdgeStore(folder, sync=False), clock=Clock())
+        clock = Clock()
+        library = Library(QdrantEdgeStore(folder, sync=False), clock=clock, monotonic=clock)
         await library.start()
         await library.store.ensure(Profile("m", DIMENSION))
         yield library

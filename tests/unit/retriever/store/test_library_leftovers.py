@@ -23,6 +23,16 @@ async def test_what_was_never_finished_is_removed_after_its_time(edge_library):
     assert edge_library.snapshot.hidden == frozenset()
 
 
+async def test_a_clock_that_jumps_makes_nothing_old_that_is_under_way(edge_library):
+    """As after a laptop's sleep: its passages were written a moment ago, and hours ago by the clock."""
+    edge_library._monotonic = lambda: 7.0
+    await add(edge_library, doc("a"), ["one", "two"], commit=False)
+    edge_library._clock.now += 8 * 3600
+    await edge_library.collect()
+    assert await edge_library.commit(doc("a")) == ""
+    assert await find(edge_library) == ["one", "two"]
+
+
 async def test_an_unfinished_version_survives_a_restart_unseen_and_can_be_finished():
     with memory_folder() as folder:
         library = Library(QdrantEdgeStore(folder, sync=False))
@@ -70,7 +80,7 @@ async def test_another_replica_sees_a_commit_and_still_has_the_old_version_meanw
 
 async def test_orphans_in_a_shared_store_are_looked_at_twice():
     store, clock = QdrantStore(Settings(qdrant_url=":memory:")), Clock()
-    library = Library(store, clock=clock)
+    library = Library(store, clock=clock, monotonic=clock)
     await library.start()
     await store.ensure(Profile("m", DIMENSION))
     await add(library, doc("dead"), ["one", "two"], commit=False)

@@ -6,6 +6,7 @@ from quelea_gateway.core.grounding.company_attribution import attribute
 from quelea_gateway.core.grounding.ground import Grounded, Placed, ground
 from quelea_gateway.core.grounding.markers import Mark, marks, tidy
 from quelea_gateway.core.grounding.quotes import Region, find_quotations, find_quotes, only_quoted, report_of_quotes
+from quelea_gateway.core.grounding.stated_figures import report_of_figures
 
 __all__ = [
     "Grounded",
@@ -18,6 +19,7 @@ __all__ = [
     "ground",
     "marks",
     "only_quoted",
+    "report_of_figures",
     "report_of_quotes",
     "tidy",
 ]

@@ -16,6 +16,7 @@ from quelea_fintext.text import estimate_tokens, language_of
 
 from quelea_generator.core.chat import prompt_files
 from quelea_generator.core.chat.prompt_files import prompt_file
+from quelea_generator.core.figures import write_figures
 from quelea_generator.core.model import Evidence, Task, Turn
 
 LEFT_OUT = "..."
@@ -120,9 +121,12 @@ def build_prompt(task: Task, *, evidence_tokens: int, history_tokens: int) -> Pr
     template = prompt_file("answer", language)
     warning = template.parts["warning"]
     chosen = fit_evidence(task.evidence, evidence_tokens, warning)
+    shown = {item.number for item, _ in chosen}
+    figures = [one for one in task.figures if shown.issuperset(operand.number for operand in one.operands)]
+    stated = [escape_passage(line.text) for line in write_figures(figures, task.evidence, language)]
     content = template.fill(
         "user",
-        context="\n".join(context_line(item, text, warning) for item, text in chosen),
+        context="\n".join([*(context_line(item, text, warning) for item, text in chosen), *stated]),
         current_date=task.as_of.isoformat(),
         question=escape_passage(task.question.strip()),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from quelea_fintext.instructions import instruction_spans, reads_like_instructions
 from quelea_fintext.languages import REFUSALS
@@ -28,11 +29,20 @@ from quelea_generator.core.extractive.subjects import (
     rank_named_first,
     separate_parent_company,
 )
+from quelea_generator.core.figures import write_figures
 from quelea_generator.core.model import Decline, Delta, Event, Finished, Quote, Task
 
 MOST_QUOTES = 3
 _FULL = sum(weight for weight in WEIGHTS.values() if weight > 0)
 """Score of a span that has everything."""
+
+
+_OF_STATEMENTS = MappingProxyType(
+    {
+        "en": "From the financial statements, by the extractive reader (no language model wrote this):",
+        "zh": "以下由摘录式阅读器取自财务报表（未使用语言模型）：",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,8 @@ def answer(task: Task) -> Answer:
     Passages with a sentence that reads like instructions are looked at only when the others do not answer; that
     sentence is never quoted, their other sentences are.
     """
+    if task.figures:
+        return _of_statements(task)
     suspects = {item.number for item in task.evidence if item.suspicious or reads_like_instructions(item.text)}
     if not suspects:
         return _answer(task)
@@ -89,6 +101,14 @@ def _answer(task: Task) -> Answer:
     if decline := find_decline(task, query, chosen, opinion):
         return Answer(decline=decline)
     return Answer((opening(query.language, opinion), *write_lines(query, chosen)), tuple(_quote(one) for one in chosen))
+
+
+def _of_statements(task: Task) -> Answer:
+    """What statements say: figures with their facts, which answer before any passage does."""
+    language = language_of(task.question)
+    lines = write_figures(task.figures, task.evidence, language)
+    texts = [f"- {line.text}" for line in lines] if len(lines) > 1 else [lines[0].text]
+    return Answer((_OF_STATEMENTS[language], *texts), tuple(quote for line in lines for quote in line.quotes))
 
 
 def _quote(one: Candidate) -> Quote:

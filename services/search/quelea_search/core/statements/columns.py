@@ -61,6 +61,11 @@ class Calendar:
     def _days(self) -> Counter[date]:
         return Counter(found.day for found in find_dates(self._text))
 
+    @cached_property
+    def _counts_weeks(self) -> bool:
+        """Whether it speaks of years or quarters in weeks: else the day after a month's end is a period's first."""
+        return re.search(LANGUAGES.alternatives("statements.columns.weeks"), self._text, re.IGNORECASE) is not None
+
     def year_end(self, year: int) -> date | None:
         """The day on which a year of the filer ends, by its own count."""
         if self.end is None:
@@ -82,7 +87,9 @@ class Calendar:
         near = [day for day in around if day in self._days and (day - end) % _WEEK == _NONE]
         best = max(near, key=lambda day: self._days[day], default=None)
         if (end + _DAY).day == 1:  # with a month's end, as far as the filing does not say otherwise
-            return best if best is not None and self._days[best] > self._days[guess] else guess
+            if best is None or self._days[best] <= self._days[guess]:
+                return guess
+            return guess if best == guess + _DAY and not self._counts_weeks else best
         return best or end + round((guess - end) / _WEEK) * _WEEK
 
 

@@ -34,6 +34,8 @@ class Cell:
     text: str
     start: int
     end: int
+    extent: tuple[float, float] | None = None
+    """Where it begins and ends across the page, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +176,8 @@ def basis_of(title: str) -> str:
 def row_of(page: Page, line: Line, number: int) -> Row:
     """The cells of a line of a table, each with its span."""
     cells, at = [], line.start
-    for text in page.text[line.start : line.end].split(CELL):
-        cells.append(Cell(text, at, at + len(text)))
+    for place, text in enumerate(page.text[line.start : line.end].split(CELL)):
+        cells.append(Cell(text, at, at + len(text), line.extents[place] if line.extents else None))
         at += len(text) + len(CELL)
     return Row(tuple(cells), number, line.kind is LineKind.HEAD)
 

@@ -18,6 +18,7 @@ from quelea_search.core.rows import is_number
 from quelea_search.core.statements import identities
 from quelea_search.core.statements.columns import Calendar, Column, columns, has_other_columns, is_head
 from quelea_search.core.statements.model import Fact, FactPeriod
+from quelea_search.core.statements.places import figures_by_column, places_by_page
 from quelea_search.core.statements.printed_tables import Cell, PrintedStatement, Row, numbers, statements
 from quelea_search.core.statements.tagged import with_tags
 from quelea_search.core.text_cleanup import glue
@@ -99,6 +100,9 @@ def _read(statement: PrintedStatement, calendar: Calendar, language: str) -> lis
     if any(has_other_columns(cells) for cells in heads_text):
         return []
     found = columns(heads_text, statement.above, count, instant=instant, calendar=calendar)
+    if found is None and _says("columns.notes", " ".join(text for cells in heads_text for text in cells)):
+        count -= 1  # the first numbers are those of notes
+        found = columns(heads_text, statement.above, count, instant=instant, calendar=calendar) if count else None
     if found is None or len(set(found)) < count:
         return []
     units = _units([*statement.above, *(" ".join(cells) for cells in heads_text)], language)
@@ -172,18 +176,21 @@ def _says(key: str, text: str) -> bool:
 
 
 def _facts(statement: PrintedStatement, body: Sequence[Row], found: Sequence[Column], units: _Units) -> Iterator[Fact]:
-    group = ""
+    group, places = "", places_by_page(body, len(found))
     for row, following in zip(body, [*body[1:], None], strict=True):
         label = _whole_label(row, following, statement.kind)
-        cells = _figures(row, len(found))
+        cells = figures_by_column(row, len(found), places.get(row.page))
         if cells is None:
-            if not numbers(row) and not is_number(label):
+            if not numbers(row) and not is_number(label) and _says("rows.heading", label):
                 group = label
             continue
         if is_number(label):
             continue
-        kind = "" if statement.kind == "balance" else _kind_of_row(label, group, cells)
+        printed = [cell for cell in cells if cell is not None]
+        kind = "" if statement.kind == "balance" else _kind_of_row(label, group, printed)
         for cell, column in zip(cells, found, strict=True):
+            if cell is None:
+                continue
             fact = _fact(statement, label, group, kind, cell, column, units, row.page)
             if fact is not None:
                 yield fact
@@ -196,17 +203,6 @@ def _whole_label(row: Row, following: Row | None, kind: str) -> str:
         return label
     whole = glue(label, following.cells[0].text)
     return whole if concept_of_label(whole, kind) else label
-
-
-def _figures(row: Row, count: int) -> list[Cell] | None:
-    """One figure for each column, or None where there are fewer: the columns of those cannot be told.
-
-    More figures than columns are a column of notes before them.
-    """
-    cells = numbers(row)
-    if len(cells) < count or not count:
-        return None
-    return cells[-count:] if all(is_number(cell.text) for cell in row.cells[-count:]) else None
 
 
 def _kind_of_row(label: str, group: str, cells: Sequence[Cell]) -> str:

@@ -1,0 +1,286 @@
+"""The lines of financial statements, and the metrics, that a question asks for, and what else it asks for."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal
+
+from quelea_fintext.concepts import OPEN_END, concepts
+from quelea_fintext.dates import find_dates
+from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.metrics import Balances, metrics
+from quelea_fintext.periods import period_reader
+from quelea_fintext.text import CJK, STOP_WORDS, language_of, normalise, stem
+
+Kind = Literal["concept", "metric", "label"]
+Relation = Literal["", "change", "compound", "share"]
+_TOKEN = re.compile(r"[a-z]+(?:[&/'’.-][a-z]+)*|\d[\d.,]*|%", re.IGNORECASE)
+_WORDS = re.compile(r"[a-z]+")
+_PARTS = re.compile(r"[-/]")
+_PASSED = STOP_WORDS - {"to", "other", "before", "after", "under", "over", "all", "no", "not"}
+"""Words that tell no names apart, as these do: "liabilities and equity", "liabilities to equity"."""
+_MOST_WORDS = 14
+_BRACKETS = re.compile(r"\([^()]{0,80}\)|（[^（）]{0,80}）")
+_SPACE = re.compile(r"\s+")
+_OTHERS = re.compile(r"[\W_\d]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that a question names."""
+
+    kind: Kind
+    id: str
+    """Of the concept or metric; of a label what the caller calls it."""
+    at: int
+    """Where the question names it: lines of one question are in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLines:
+    """What a question asks of statements."""
+
+    lines: tuple[Line, ...]
+    relation: Relation = ""
+    """What it asks of them: their change between two periods, its rate a year, or one as a share of the other."""
+    sequential: bool = False
+    """The change is from the quarter before, not from a year before."""
+    balances: Balances | None = None
+    """Which balances a metric is to take; None: the metric's own convention."""
+    year: int = 365
+    """Days of a year."""
+    parent: bool = False
+    """Of the parent company alone."""
+    others: tuple[str, ...] = ()
+    """Words that say more than a line, a period and a company: of which product, why, and the like."""
+
+
+Names = dict[tuple[str, ...], Line]
+
+
+@lru_cache(maxsize=20_000)
+def name_key(name: str) -> tuple[str, ...]:
+    """What names are compared by: stems of an English name's words, the characters of a Chinese one."""
+    if CJK.search(name):
+        return tuple(_SPACE.sub("", normalise(name)))
+    return tuple(token for token, _, _ in _tokens(name) if token not in _PASSED)
+
+
+def names_said(concept: str, language: str) -> tuple[str, ...]:
+    """What filers and readers call a concept in a language ("en" or "zh"), as far as a question may say it."""
+    said = LANGUAGES.of("asked.said").get(language, {}).get(concept, ())
+    skipped = {name_key(name) for name in LANGUAGES.words("asked.not_asked")}
+    printed = (
+        name
+        for name in concepts()[concept].names
+        if bool(CJK.search(name)) is (language == "zh") and name_key(name) not in skipped and OPEN_END not in name
+    )
+    return tuple(dict.fromkeys((*printed, *said)))
+
+
+def _tokens(text: str) -> list[tuple[str, int, int]]:
+    """Words of an English text with their places, stemmed; a hyphen between words is a space."""
+    found: list[tuple[str, int, int]] = []
+    for match in _TOKEN.finditer(text):
+        word = match[0].lower().replace("’", "'").removesuffix("'s").rstrip("'.")
+        for part in _PARTS.split(word) if "&" not in word and len(word) > 3 else [word.replace("/", "")]:
+            if part:
+                found += [(part if part in STOP_WORDS else stem(part), match.start(), match.end())]
+    return found
+
+
+@dataclass(frozen=True)
+class _Vocabulary:
+    """What one language has for questions."""
+
+    names: Names
+    frame: frozenset[str]
+    change: frozenset[str]
+    of_change: frozenset[str]
+
+
+@cache
+def _vocabulary(language: str) -> _Vocabulary:
+    chinese = language == "zh"
+    names: Names = {}
+
+    def add(kind: Kind, key_of: str, some: Iterable[str]) -> None:
+        line = Line(kind, key_of, 0)
+        for name in some:
+            for form in {name, _BRACKETS.sub(" ", name)}:
+                key = name_key(form)
+                if key and bool(CJK.search(form)) is chinese:
+                    names.setdefault(key, line)
+
+    for key, some in LANGUAGES.of("asked.said").get(language, {}).items():
+        add("concept", key, some)
+    for metric in metrics().values():
+        add("metric", metric.id, metric.names)
+    for concept in concepts():
+        add("concept", concept, names_said(concept, language))
+
+    def of(key: str) -> frozenset[str]:
+        listed = LANGUAGES.of(f"asked.{key}").get(language, "").split()
+        return frozenset(listed if chinese else (token for word in listed for token, _, _ in _tokens(word)))
+
+    return _Vocabulary(names, of("frame") | (frozenset() if chinese else STOP_WORDS), of("change"), of("of_change"))
+
+
+def _has(text: str, key: str, language: str) -> str:
+    """The phrase of that list that the text has; empty where it has none."""
+    phrases = LANGUAGES.of(f"asked.{key}").get(language, ())
+    for phrase in phrases:
+        found = phrase in text if language == "zh" else re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text)
+        if found:
+            return str(phrase)
+    return ""
+
+
+def read_asked_lines(
+    question: str, *, companies: Sequence[str] = (), labels: Mapping[tuple[str, ...], str] | None = None
+) -> AskedLines:
+    """The lines that a question names, longest names first, and what else it says.
+
+    Args:
+        question: As asked.
+        companies: Words of the question that name companies.
+        labels: Printed labels of the statements that may answer, by `name_key`: to what the caller calls them.
+    """
+    language = language_of(question)
+    text = normalise(question)
+    for name in sorted(map(normalise, companies), key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text) if name.isascii() else text.replace(name, " ")
+    text = _without_periods(text)
+    vocabulary = _vocabulary(language)
+    skipped = {name_key(name) for name in LANGUAGES.words("asked.not_asked")}
+    own: Names = {key: Line("label", label, 0) for key, label in (labels or {}).items() if key not in skipped}
+    computed_names = {key: line for key, line in vocabulary.names.items() if line.kind == "metric"}
+    names = vocabulary.names | own | computed_names
+    read = _read_chinese if language == "zh" else _read_english
+    lines, rest = read(text, names)
+    if len(lines) > 1 and (counting := _has(text, "counts", language)):
+        lines, rest = read(text.replace(counting, " "), names)
+    compound, share = _has(text, "compound", language), _has(text, "share", language)
+    changes = bool(vocabulary.change.intersection(rest))
+    told = set(LANGUAGES.of("asked.tells").get(language, "").split()).intersection(_WORDS.findall(text))
+    relation: Relation = "compound" if compound else "change" if changes else ""
+    if share and len(lines) > 1 and not relation:
+        relation = "share"
+        lines = _part_first(lines, text, share)
+    computed = [line for line in lines if line.kind == "metric"]
+    passed = vocabulary.frame | (vocabulary.change | vocabulary.of_change if relation else frozenset())
+    for key in ("compound", "share", "average", "closing", "sequential"):
+        if (phrase := _has(text, key, language)) and (key != "average" or computed):
+            passed |= {phrase} if language == "zh" else {token for token, _, _ in _tokens(phrase)}
+    average, closing = (bool(_has(text, key, language)) for key in ("average", "closing"))
+    if computed and (average or closing):  # "days sales outstanding, by average receivables"
+        used = frozenset(concept for line in computed for concept in metrics()[line.id].concepts)
+        lines = tuple(line for line in lines if line.kind != "concept" or line.id not in used)
+    alone = _words_of("parent", language).intersection(rest)
+    passed |= alone
+    return AskedLines(
+        lines=lines,
+        parent=bool(alone),
+        relation=relation,
+        sequential=bool(_has(text, "sequential", language)),
+        balances="average" if average and computed else "closing" if closing else None,
+        year=360 if re.search(r"(?<!\d)360(?!\d)", text) else 365,
+        others=(*sorted(told), *(word for word in rest if word not in passed and not _is_number(word))),
+    )
+
+
+def _words_of(key: str, language: str) -> frozenset[str]:
+    phrases = LANGUAGES.of(f"asked.{key}").get(language, ())
+    return frozenset(phrases if language == "zh" else (token for one in phrases for token, _, _ in _tokens(one)))
+
+
+def _is_number(word: str) -> bool:
+    return not _OTHERS.sub("", word)
+
+
+def _without_periods(text: str) -> str:
+    for day in sorted(find_dates(text), key=lambda one: -one.start):
+        text = f"{text[: day.start]} {text[day.end :]}"
+    return period_reader().mention.sub(" ", text)
+
+
+def _part_first(lines: tuple[Line, ...], text: str, share: str) -> tuple[Line, ...]:
+    """The part, then the whole: which is named first after "percentage of", and before 占 comes the part."""
+    at = text.find(share)
+    after = [line for line in lines if line.at > at]
+    if share in LANGUAGES.of("asked.share").get("zh", ()) or not after:
+        return lines[:2]
+    whole = after[0]
+    part = next(line for line in lines if line is not whole)
+    return part, whole
+
+
+def _read_english(text: str, names: Names) -> tuple[tuple[Line, ...], list[str]]:
+    tokens = [one for one in _tokens(text) if one[0] not in _PASSED]
+    lines: dict[tuple[str, str], Line] = {}
+    rest: list[str] = []
+    at = 0
+    while at < len(tokens):
+        for length in range(min(_MOST_WORDS, len(tokens) - at), 0, -1):
+            line = names.get(tuple(token for token, _, _ in tokens[at : at + length]))
+            if line is not None:
+                lines.setdefault((line.kind, line.id), Line(line.kind, line.id, tokens[at][1]))
+                at += length
+                break
+        else:
+            rest.append(tokens[at][0])
+            at += 1
+    return tuple(lines.values()), rest
+
+
+def _read_chinese(text: str, names: Names) -> tuple[tuple[Line, ...], list[str]]:
+    text = _SPACE.sub("", text)
+    by_first: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for key in sorted(names, key=len, reverse=True):
+        by_first[key[0]].append(key)
+    lines: dict[tuple[str, str], Line] = {}
+    left: list[str] = []
+    at = 0
+    while at < len(text):
+        key = next((key for key in by_first[text[at]] if text.startswith("".join(key), at)), ())
+        if not key:
+            left.append(text[at])
+            at += 1
+            continue
+        line = names[key]
+        lines.setdefault((line.kind, line.id), Line(line.kind, line.id, at))
+        left.append("\n")
+        at += len(key)
+    return tuple(lines.values()), _cut("".join(left))
+
+
+def _cut(text: str) -> list[str]:
+    """What is left of a Chinese question, cut into the words of the frame and what is none."""
+    vocabulary = _vocabulary("zh")
+    words = sorted(vocabulary.frame | vocabulary.change | {*_phrases()}, key=len, reverse=True)
+    rest: list[str] = []
+    other = ""
+    at = 0
+    while at < len(text):
+        word = next((word for word in words if text.startswith(word, at)), "")
+        if not word and not _OTHERS.fullmatch(text[at]):
+            other += text[at]
+            at += 1
+            continue
+        if other:
+            rest.append(other)
+            other = ""
+        if word:
+            rest.append(word)
+        at += len(word) or 1
+    return [*rest, other] if other else rest
+
+
+@cache
+def _phrases() -> frozenset[str]:
+    keys = ("compound", "share", "average", "closing", "sequential", "parent")
+    return frozenset(phrase for key in keys for phrase in LANGUAGES.of(f"asked.{key}").get("zh", ()))

@@ -1,0 +1,259 @@
+"""Figures of statements in words: what they are, for when, and from which facts, each cited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+
+from quelea_fintext.concepts import concepts
+from quelea_fintext.dates import parse_iso
+from quelea_fintext.metrics import metrics
+from quelea_fintext.money import decimals_of, scale_of, write_amount
+from quelea_fintext.text import CJK
+
+from quelea_generator.core.model import Evidence, Figure, Operand, Quote
+
+_SLOT = re.compile(r"\{(\d+)\}")
+_MONTH_DAYS = 30.44
+_COUNTS = {3: "three", 6: "six", 9: "nine"}
+_HAN_COUNTS = {3: "三", 6: "六", 9: "九"}
+_LONGEST_ROW = 400
+
+
+@dataclass(frozen=True, slots=True)
+class FigureLine:
+    """A line about a figure, and a quote for each of its markers in their order."""
+
+    text: str
+    quotes: tuple[Quote, ...]
+
+
+def write_figures(figures: Sequence[Figure], evidence: Sequence[Evidence], language: str) -> list[FigureLine]:
+    """A line for each figure; [n] behind an amount opens on the cell that prints it."""
+    by_number = {item.number: item for item in evidence}
+    return [_Writer(figure, by_number, chinese=language == "zh").line() for figure in figures]
+
+
+class _Writer:
+    """One figure's line."""
+
+    def __init__(self, figure: Figure, evidence: dict[int, Evidence], *, chinese: bool) -> None:
+        self._figure = figure
+        self._company = f"{figure.company} " if chinese and figure.company.isascii() else figure.company
+        self._evidence = evidence
+        self._zh = chinese
+        self._language = "zh" if chinese else "en"
+        self._quotes: list[Quote] = []
+        self._cited: set[int] = set()
+
+    def line(self) -> FigureLine:
+        write = {"": self._stated, "change": self._change, "compound_growth": self._compound, "share": self._share}
+        text = write.get(self._figure.metric, self._metric)()
+        return FigureLine(text + self._left_out(), tuple(self._quotes))
+
+    def _stated(self) -> str:
+        operand = self._figure.operands[0]
+        label, when = _label(operand), self._when(operand)
+        if self._zh:
+            return f"{self._company}{when}{label}为{self._cite(0)}。"
+        return f"{self._figure.company} reported {label} of {self._cite(0)} {when}."
+
+    def _metric(self) -> str:
+        figure = self._figure
+        result = self._amount(Decimal(figure.value), figure.unit)
+        name, when = self._name(figure.metric), self._of_figure()
+        formula = self._formula(figure.formula)
+        if self._zh:
+            return f"{self._company}{when}{name}为{result}：{formula}。"
+        return f"{_of(figure.company)} {name} {when} was {result}: {formula}."
+
+    def _share(self) -> str:
+        figure = self._figure
+        part, whole = (_label(one) for one in figure.operands[:2])
+        result, formula = self._amount(Decimal(figure.value), "percent"), self._formula(figure.formula)
+        if self._zh:
+            return f"{self._company}{self._of_figure()}{part}占{whole}的{result}：{formula}。"
+        return f"{_of(figure.company)} {part} was {result} of {whole} {self._of_figure()}: {formula}."
+
+    def _change(self) -> str:
+        figure = self._figure
+        value = Decimal(figure.value)
+        name = self._name(figure.of) if figure.of else _label(figure.operands[0])
+        by = self._amount(abs(value), figure.unit)
+        rate = self._amount(abs(Decimal(figure.growth)), "percent") if figure.growth else ""
+        later, earlier = self._both()
+        if self._zh:
+            moved = "增加" if value > 0 else "减少" if value < 0 else "变动"
+            rated = f"，{'增长' if value >= 0 else '下降'}{rate}" if rate else ""
+            return f"{self._company}{name}{moved}{by}{rated}：由{earlier}变为{later}。"
+        moved = "rose" if value > 0 else "fell" if value < 0 else "changed"
+        rated = f", or {rate}," if rate else ""
+        return f"{_of(figure.company)} {name} {moved} by {by}{rated} to {later} from {earlier}."
+
+    def _both(self) -> tuple[str, str]:
+        """The later and the earlier value, each with its period and what it is made from."""
+        figure = self._figure
+        last = next((at for at, one in enumerate(figure.operands) if at and self._begins_earlier(at, one)), 0)
+        if not figure.of:
+            return tuple(  # type: ignore[return-value]  # two of two
+                self._joined(self._cite(at), self._when(figure.operands[at])) for at in (0, last)
+            )
+        said = []
+        unit = "percent" if figure.unit == "points" else figure.unit
+        for at, value, formula in ((0, figure.later, figure.formula), (last, figure.earlier, figure.formula_before)):
+            amount = self._amount(Decimal(value), unit)
+            inside = self._formula(formula, figure.operands[at].period_end)
+            amount = f"{amount}（{inside}）" if self._zh else f"{amount} ({inside})"
+            said.append(self._joined(amount, self._when(figure.operands[at], plain=True)))
+        return said[0], said[1]
+
+    def _begins_earlier(self, at: int, one: Operand) -> bool:
+        """It is the first operand of the earlier value."""
+        if not self._figure.of:
+            return at == 1
+        used = [int(slot) for slot in _SLOT.findall(self._figure.formula_before)]
+        return bool(used) and at == min(used) and one is self._figure.operands[at]
+
+    def _joined(self, amount: str, when: str) -> str:
+        return f"{when}的{amount}" if self._zh else f"{amount} {when}"
+
+    def _compound(self) -> str:
+        figure = self._figure
+        rate, label = self._amount(Decimal(figure.value), "percent"), _label(figure.operands[0])
+        if figure.of:
+            label = self._name(figure.of)
+        later, earlier = self._both()
+        if self._zh:
+            return f"{self._company}{label}的年均复合增长率为{rate}：由{earlier}变为{later}。"
+        return f"{_of(figure.company)} {label} grew at a compound annual rate of {rate}, to {later} from {earlier}."
+
+    def _left_out(self) -> str:
+        """What the formula takes for nothing."""
+        names = [name for one in self._figure.absent if (name := _usual(one, chinese=self._zh))]
+        if not names:
+            return ""
+        return f"未列示而未计入：{'、'.join(names)}。" if self._zh else f" Not stated, so left out: {', '.join(names)}."
+
+    def _name(self, metric: str) -> str:
+        display = metrics()[metric].display
+        return display.get(self._language) or display["en"]
+
+    def _formula(self, formula: str, end: str = "") -> str:
+        end = end or self._figure.period_end
+
+        def fill(match: re.Match[str]) -> str:
+            at = int(match[1])
+            operand = self._figure.operands[at]
+            if at in self._cited:
+                return self._amount_of(operand)
+            label = _label(operand)
+            if operand.period_end != end:
+                label = (
+                    f"{_day(operand.period_end, chinese=True)}{label}"
+                    if self._zh
+                    else f"{label} at {_day(operand.period_end)}"
+                )
+            return f"{label} {self._cite(at)}"
+
+        return _SLOT.sub(fill, formula)
+
+    def _cite(self, at: int) -> str:
+        """An operand's amount with its marker."""
+        operand = self._figure.operands[at]
+        self._cited.add(at)
+        self._quotes.append(_quote(operand, self._evidence[operand.number]))
+        space = "" if self._zh else " "
+        return f"{self._amount_of(operand)}{space}[{operand.number}]"
+
+    def _amount_of(self, operand: Operand) -> str:
+        value = Decimal(operand.value)
+        return write_amount(
+            value,
+            operand.unit,
+            self._language,
+            scale=scale_of(operand.printed, value),
+            decimals=decimals_of(operand.printed),
+        )
+
+    def _amount(self, value: Decimal, unit: str) -> str:
+        """A computed amount, in the scale of the first operand of its kind."""
+        like = next((one for one in self._figure.operands if one.unit == unit), None)
+        if like is None:
+            return write_amount(value, unit, self._language)
+        scale, decimals = scale_of(like.printed, Decimal(like.value)), decimals_of(like.printed)
+        return write_amount(value, unit, self._language, scale=scale, decimals=decimals)
+
+    def _of_figure(self) -> str:
+        figure = self._figure
+        return _when(figure.period_start, figure.period_end, chinese=self._zh) + self._filers(figure.period_end)
+
+    def _when(self, operand: Operand, *, plain: bool = False) -> str:
+        said = _when(operand.period_start, operand.period_end, chinese=self._zh)
+        return said + ("" if plain else self._filers(operand.period_end))
+
+    def _filers(self, end: str) -> str:
+        """The filer's name of the year, where it is another than the year in which it ends, or that is asked for."""
+        figure, day = self._figure, parse_iso(end)
+        if not figure.fiscal_year or day is None or end != figure.period_end:
+            return ""
+        if day.year == figure.fiscal_year and figure.asked_year in (0, figure.fiscal_year):
+            return ""
+        return f"（该公司{figure.fiscal_year}财年）" if self._zh else f" (its fiscal {figure.fiscal_year})"
+
+
+def _of(company: str) -> str:
+    return f"{company}'" if company.endswith("s") else f"{company}'s"
+
+
+def _label(operand: Operand) -> str:
+    """As printed, on one line; with the heading above it where it is a word that says little alone."""
+    label = " ".join(operand.label.split())
+    if operand.group and len(label.split()) == 1 and not CJK.search(label):
+        return f"{' '.join(operand.group.split()).rstrip(':')} – {label}"
+    return label
+
+
+def _usual(concept: str, *, chinese: bool) -> str:
+    """Its name in the language; empty where the language has none: its filers have no such line."""
+    names = concepts()[concept].names if concept in concepts() else ()
+    return next((name for name in names if bool(CJK.search(name)) is chinese), "")
+
+
+def _day(iso: str, *, chinese: bool = False) -> str:
+    day = parse_iso(iso)
+    if day is None:
+        return iso
+    return f"{day.year}年{day.month}月{day.day}日" if chinese else f"{day:%B} {day.day}, {day.year}"
+
+
+def _when(start: str, end: str, *, chinese: bool) -> str:
+    """ "for the year ended December 31, 2024", "as of June 30, 2025", "2024年"."""
+    first, last = parse_iso(start), parse_iso(end)
+    day = _day(end, chinese=chinese)
+    if first is None or last is None:
+        return f"截至{day}" if chinese else f"as of {day}"
+    months = round(((last - first) + timedelta(days=1)).days / _MONTH_DAYS)
+    if months in (12, 13):
+        if chinese:
+            return f"{last.year}年" if _is_calendar_year(first, last) else f"截至{day}的年度"
+        return f"for the year ended {day}"
+    if chinese:
+        return f"截至{day}的{_HAN_COUNTS.get(months, months)}个月"
+    return f"for the {_COUNTS.get(months, months)} month{'s' if months > 1 else ''} ended {day}"
+
+
+def _is_calendar_year(first: date, last: date) -> bool:
+    return (first.month, first.day, last.month, last.day) == (1, 1, 12, 31)
+
+
+def _quote(operand: Operand, item: Evidence) -> Quote:
+    """The row up to the cell: what the figure is called, and the figure."""
+    start, end = operand.start, operand.end
+    row = item.text.rfind("\n", 0, start) + 1
+    row += len(item.text[row:start]) - len(item.text[row:start].lstrip())
+    if 0 <= row < start and end - row <= _LONGEST_ROW:
+        start = row
+    return Quote(operand.number, start, end, item.text[start:end], 1.0)

@@ -1,0 +1,120 @@
+"""Figures of statements in words: amount, period, formula, and a quote that ends on the cell for each marker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from quelea_generator.core.chat.prompt import build_prompt
+from quelea_generator.core.extractive.reader import answer
+from quelea_generator.core.figures import write_figures
+from quelea_generator.core.model import Evidence, Figure, Operand, Task
+
+TEXT = "Income\t2030\t2029\nNet sales\t$ 1,200\t$ 1,000\nGross profit\t400\t350\nNet loss\t(30)\t20"
+EVIDENCE = (Evidence(1, "Other words."), Evidence(2, TEXT, is_table=True))
+
+
+def operand(printed: str, label: str, value: str, year: int = 2030, unit: str = "USD") -> Operand:
+    start = TEXT.index(f"{label}\t") + TEXT[TEXT.index(f"{label}\t") :].index(printed)
+    return Operand(
+        2, start, start + len(printed), label, "", value, unit, f"{year}-02-01", f"{year + 1}-01-31", printed
+    )
+
+
+SALES = operand("$ 1,200", "Net sales", "1200000000")
+BEFORE = operand("$ 1,000", "Net sales", "1000000000", 2029)
+PROFIT = operand("400", "Gross profit", "400000000")
+STATED = Figure("Kestrel", "1200000000", "USD", "2030-02-01", "2031-01-31", (SALES,), formula="{0}", fiscal_year=2030)
+MARGIN = replace(
+    STATED, value="33.333", unit="percent", operands=(PROFIT, SALES), metric="gross_margin", formula="{0} / {1}"
+)
+CHANGE = replace(
+    STATED, value="200000000", operands=(SALES, BEFORE), metric="change", growth="20", formula_before="{1}",
+    later="1200000000", earlier="1000000000",
+)  # fmt: skip
+
+
+def written(figure: Figure, language: str = "en") -> str:
+    (line,) = write_figures([figure], EVIDENCE, language)
+    for quote in line.quotes:
+        assert quote.text == TEXT[quote.start : quote.end]
+    assert [quote.number for quote in line.quotes] == [2] * line.text.count("[2]")
+    return line.text
+
+
+@pytest.mark.parametrize(
+    ("figure", "english", "chinese"),
+    [
+        (
+            STATED,
+            "Kestrel reported Net sales of $1,200 million [2] for the year ended January 31, 2031 (its fiscal 2030).",
+            "Kestrel 截至2031年1月31日的年度（该公司2030财年）Net sales为1,200百万美元[2]。",
+        ),
+        (
+            MARGIN,
+            "Kestrel's gross margin for the year ended January 31, 2031 (its fiscal 2030) was 33.3%: "
+            "Gross profit $400 million [2] / Net sales $1,200 million [2].",
+            "Kestrel 截至2031年1月31日的年度（该公司2030财年）毛利率为33.3%："
+            "Gross profit 400百万美元[2] / Net sales 1,200百万美元[2]。",
+        ),
+        (
+            CHANGE,
+            "Kestrel's Net sales rose by $200 million, or 20.0%, to $1,200 million [2] for the year ended "
+            "January 31, 2031 (its fiscal 2030) from $1,000 million [2] for the year ended January 31, 2030.",
+            "Kestrel Net sales增加200百万美元，增长20.0%：由截至2030年1月31日的年度的1,000百万美元[2]变为"
+            "截至2031年1月31日的年度（该公司2030财年）的1,200百万美元[2]。",
+        ),
+    ],
+)
+def test_a_line_says_what_when_and_from_what(figure: Figure, english: str, chinese: str) -> None:
+    assert written(figure) == english
+    assert written(figure, "zh") == chinese
+
+
+def test_a_loss_has_a_sign_and_a_change_into_one_no_rate() -> None:
+    loss = operand("(30)", "Net loss", "-30000000")
+    figure = replace(
+        CHANGE, value="-50000000", growth="", later="-30000000", earlier="20000000",
+        operands=(loss, operand("20", "Net loss", "20000000", 2029)),
+    )  # fmt: skip
+    assert written(figure).startswith("Kestrel's Net loss fell by $50 million to −$30 million [2] for")
+
+
+def test_a_change_of_a_metric_shows_both_formulas() -> None:
+    earlier = operand("350", "Gross profit", "350000000", 2029)
+    figure = replace(
+        CHANGE, value="-1.667", unit="points", growth="", of="gross_margin", later="33.333", earlier="35",
+        operands=(PROFIT, SALES, earlier, BEFORE), formula="{0} / {1}", formula_before="{2} / {3}",
+    )  # fmt: skip
+    said = written(figure)
+    assert said.startswith("Kestrel's gross margin fell by 1.67 percentage points to 33.3% (Gross profit $400 million")
+    assert "from 35.0% (Gross profit $350 million [2] / Net sales $1,000 million [2])" in said
+
+
+def test_shares_rates_over_years_and_what_is_left_out() -> None:
+    share = replace(MARGIN, metric="share")
+    assert "Gross profit was 33.3% of Net sales for the year" in written(share)
+    rate = replace(CHANGE, metric="compound_growth", value="20", unit="percent", growth="1")
+    assert "grew at a compound annual rate of 20.0%, to $1,200 million [2]" in written(rate)
+    debt = replace(MARGIN, metric="total_debt", unit="USD", value="1600000000", formula="{0} + {1}",
+                   absent=("short_term_debt", "bonds_payable"))  # fmt: skip
+    assert written(debt).endswith("Not stated, so left out: short-term debt.")
+
+
+def test_the_extractive_reader_answers_from_figures_first() -> None:
+    task = Task("What were net sales?", EVIDENCE, date(2032, 1, 1), figures=(STATED, MARGIN))
+    found = answer(task)
+    assert found.lines[0].startswith("From the financial statements")
+    assert [line[:11] for line in found.lines[1:]] == ["- Kestrel r", "- Kestrel's"]
+    assert [quote.text for quote in found.quotes] == [
+        "Net sales\t$ 1,200", "Gross profit\t400", "Net sales\t$ 1,200",
+    ]  # fmt: skip
+
+
+def test_a_language_model_sees_the_figures_whose_passages_it_sees() -> None:
+    task = Task("What were net sales?", EVIDENCE, date(2032, 1, 1), figures=(STATED,))
+    prompt = build_prompt(task, evidence_tokens=500, history_tokens=0).messages[-1].content
+    assert "Kestrel reported Net sales of $1,200 million [2]" in prompt
+    short = build_prompt(replace(task, evidence=EVIDENCE[:1]), evidence_tokens=500, history_tokens=0)
+    assert "Kestrel reported" not in short.messages[-1].content

@@ -1,0 +1,166 @@
+"""Figures that questions ask for: of which company and period, by which name of it, and from which facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from quelea_fintext.periods import ReportingPeriod
+from quelea_retriever.core.asked_figures import AskedFigure, find_figures, plan_figures
+from quelea_retriever.core.catalogue import Catalogue
+from quelea_retriever.core.model import DocumentFacts
+from quelea_retriever.core.reading import read_query
+from quelea_retriever.core.statement_facts import Fact, StatedFact
+
+TODAY = date(2032, 6, 1)
+ANNUAL = DocumentFacts(
+    "a", company="Kestrel", document_type="10-K", period=ReportingPeriod("FY2030", 2030, 0, "2031-01-31"),
+    published="2031-03-20",
+)  # fmt: skip
+QUARTERLY = DocumentFacts(
+    "q", company="Kestrel", document_type="10-Q", period=ReportingPeriod("FY2031 Q2", 2031, 2, "2031-07-31"),
+    published="2031-09-01",
+)  # fmt: skip
+
+
+def fact(
+    label: str, concept: str, value: str, end: str, months: int = 0, document: DocumentFacts = ANNUAL, **more: str
+) -> StatedFact:
+    start = ""
+    if months:
+        last = date.fromisoformat(end)
+        start = (last - timedelta(days=round(months * 30.44) - 1)).isoformat()
+    statement = more.pop("statement", "income" if months else "balance")
+    one = Fact(statement, label, concept, value, more.pop("unit", "USD"), start, end, value, 0, 1, **more)
+    return StatedFact(one, document, f"{document.id}-1", 1, 1)
+
+
+FACTS = [
+    fact("Net sales", "revenue", "1200", "2031-01-31", 12),
+    fact("Net sales", "revenue", "1000", "2030-01-31", 12),
+    fact("Cost of sales", "cost_of_revenue", "800", "2031-01-31", 12),
+    fact("Cost of sales", "cost_of_revenue", "700", "2030-01-31", 12),
+    fact("Net earnings", "net_income", "60", "2031-01-31", 12),
+    fact("Net earnings", "net_income", "-20", "2030-01-31", 12),
+    fact("Merchandise", "inventories", "210", "2031-01-31"),
+    fact("Merchandise", "inventories", "190", "2030-01-31"),
+    fact("Deposits of ferrymen", "", "7", "2031-01-31"),
+    fact("Net sales", "revenue", "330", "2031-07-31", 3, QUARTERLY),
+    fact("Net sales", "revenue", "640", "2031-07-31", 6, QUARTERLY),
+    fact("Net sales", "revenue", "300", "2030-07-31", 3, QUARTERLY),
+    fact("Merchandise", "inventories", "250", "2031-07-31", 0, QUARTERLY),
+    fact("Cash from operations", "operating_cash_flow", "90", "2031-07-31", 6, QUARTERLY, statement="cash_flow"),
+]
+
+
+def figures(question: str, stated: Sequence[StatedFact] = FACTS) -> list[AskedFigure]:
+    documents = list({one.document.id: one.document for one in stated}.values())
+    catalogue = Catalogue.build(documents)
+    plan = plan_figures(question, read_query(question, catalogue, TODAY), catalogue, TODAY)
+    return find_figures(plan, stated) if plan else []
+
+
+def values(question: str, stated: Sequence[StatedFact] = FACTS) -> list[str]:
+    return [f"{one.value.normalize():f}" for one in figures(question, stated)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What was Kestrel's revenue in fiscal 2030?", ["1200"]),
+        ("What was Kestrel's top line for the year ended January 31, 2030?", ["1000"]),
+        ("What were Kestrel's inventories as of January 31, 2030?", ["190"]),
+        ("What was Kestrel's revenue in the second quarter of fiscal 2031?", ["330"]),
+        ("What was Kestrel's revenue in the second quarter of fiscal 2030?", ["300"]),
+        ("What was Kestrel's revenue for the six months ended July 31, 2031?", ["640"]),
+        ("What was Kestrel's revenue?", ["330"]),
+        ("What was Kestrel's operating cash flow in Q2 of fiscal 2031?", ["90"]),
+        ("What was Kestrel's revenue in fiscal 2029 and fiscal 2030?", ["1000", "1200"]),
+        ("What were Kestrel's deposits of ferrymen as of January 31, 2031?", ["7"]),
+        ("What was Kestrel's inventory turnover in fiscal 2030?", ["4"]),
+        ("What was Kestrel's gross margin in fiscal 2030, in percent?", ["33.33333333333333333333333333"]),
+        ("Kestrel 2030财年营业收入是多少？", ["1200"]),
+    ],
+)
+def test_lines_in_the_periods_that_are_named(question: str, expected: list[str]) -> None:
+    assert values(question) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was Kestrel's revenue in fiscal 2025?",
+        "What was Kestrel's revenue from ferries in fiscal 2030?",
+        "What was Kestrel's goodwill in fiscal 2030?",
+        "What was Kestrel's revenue and goodwill in fiscal 2030?",
+        "What was Merlin's revenue in fiscal 2030?",
+        "What was Kestrel's revenue in July 2031?",
+        "How did Kestrel's revenue develop over time?",
+    ],
+)
+def test_nothing_rather_than_a_part_or_another_figure(question: str) -> None:
+    assert figures(question) == []
+
+
+def test_a_year_by_the_filers_name_and_by_its_readers() -> None:
+    (filer,) = figures("What was Kestrel's revenue in 2030?")
+    assert (filer.period_end, filer.fiscal_year, filer.asked_year) == ("2031-01-31", 2030, 2030)
+    (reader,) = figures("What was Kestrel's revenue in FY2031?")
+    assert (reader.value, reader.fiscal_year, reader.asked_year) == (1200, 2030, 2031)
+
+
+def test_changes_and_their_rates() -> None:
+    (grown,) = figures("How much did Kestrel's revenue grow in fiscal 2030?")
+    assert (grown.value, grown.growth, grown.later, grown.earlier) == (200, 20, 1200, 1000)
+    assert [one.fact.value for one in grown.operands] == ["1200", "1000"]
+    (turned,) = figures("How much did Kestrel's net income change from fiscal 2029 to fiscal 2030?")
+    assert (turned.value, turned.growth) == (80, None)  # from a loss there is no rate
+    (margin,) = figures("By how much did Kestrel's gross margin change in fiscal 2030?")
+    assert (margin.unit, margin.of, round(margin.value, 2)) == ("points", "gross_margin", Decimal("3.33"))
+    assert (margin.formula, margin.formula_before) == ("({0} − {1}) / {0}", "({2} − {3}) / {2}")
+    (quarter,) = figures("How much did Kestrel's revenue change in the second quarter of fiscal 2031?")
+    assert quarter.value == 30
+
+
+def test_a_share_and_a_rate_over_years() -> None:
+    (share,) = figures("What percentage of revenue was Kestrel's net income in fiscal 2030?")
+    assert (share.metric, share.value, share.formula) == ("share", 5, "{0} / {1}")
+    (rate,) = figures("What was the compound annual growth rate of Kestrel's revenue from fiscal 2029 to fiscal 2030?")
+    assert (rate.metric, rate.value, rate.growth) == ("compound_growth", 20, 1)
+
+
+def test_figures_that_failed_or_were_restated_are_not_used() -> None:
+    failed = [replace(one, fact=replace(one.fact, failed=("x",))) for one in FACTS[:1]]
+    assert values("What was Kestrel's revenue in fiscal 2030?", [*failed, *FACTS[1:]]) == []
+    newer = fact("Net sales", "revenue", "1190", "2031-01-31", 12, QUARTERLY)
+    assert values("What was Kestrel's revenue in fiscal 2030?", [*FACTS, newer]) == ["1190"]
+
+
+def test_the_parents_own_figures_only_where_they_are_asked_for() -> None:
+    chinese = replace(ANNUAL, language="zh")
+    both = [
+        fact("营业收入", "revenue", value, "2031-01-31", 12, chinese, basis=basis)
+        for value, basis in (("900", "consolidated"), ("500", "parent"))
+    ]
+    assert values("Kestrel 2030财年营业收入是多少？", both) == ["900"]
+    assert values("Kestrel 2030财年母公司营业收入是多少？", both) == ["500"]
+
+
+def test_rows_of_one_label_are_told_apart_by_their_heading() -> None:
+    rows = [
+        fact("Products sold", "", value, "2031-01-31", 12, group=group)
+        for value, group in (("70", "Revenue"), ("30", "Cost of revenue"))
+    ]
+    assert values("What were Kestrel's products sold in fiscal 2030?", rows) == []
+
+
+def test_a_filing_is_found_by_the_year_in_which_its_own_ends() -> None:
+    catalogue = Catalogue.build([ANNUAL])
+    by_readers = read_query("What does Kestrel's FY2031 annual report say of ferries?", catalogue, TODAY)
+    assert (by_readers.groups, by_readers.period_missing) == ((("a",),), False)
+    assert by_readers.fallback == "FY2031 taken as the year that ended in it: FY2030 (year ended January 31, 2031)"
+    by_filer = read_query("What does Kestrel's FY2030 annual report say of ferries?", catalogue, TODAY)
+    assert (by_filer.groups, by_filer.fallback) == ((("a",),), "")
