@@ -6,6 +6,7 @@ import { paragraphs } from "./marked.js";
 import { routeDetails } from "./route.js";
 import { sourceList } from "./sources.js";
 import { examples, has, readingText, t } from "./texts.js";
+import { thumbs } from "./thumbs.js";
 import { exportButtons, sentenceVerdicts, standaloneLine, withheldBox } from "./verdicts.js";
 
 const turns = []; // {question, text, started, grounding, answer, error, node}, newest last
@@ -59,7 +60,7 @@ function draw(turn) {
     if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept));
     const count = { n: answer.further_reading.length };
     parts.push(furtherReading(answer.further_reading, t(answer.declined ? "lookedAt" : "further", count), kept));
-    parts.push(sentenceVerdicts(turn.grounding), footLine(answer), exportButtons(turn.question, answer));
+    parts.push(sentenceVerdicts(turn.grounding), footLine(answer), exportButtons(turn.question, answer), thumbs(turn, answer));
   } else if (error && started) {
     parts.push(furtherReading([...started.evidence, ...started.further_reading], t("evidenceFound"), kept, true));
   }

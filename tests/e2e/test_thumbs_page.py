@@ -1,0 +1,45 @@
+"""A thumb on an answer of the page: stored with what it is on, and why."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+from quelea_gateway.adapters.fake_world import World
+from quelea_gateway.testing import standing
+from support.browser import opened
+from support.written import written
+
+pytestmark = pytest.mark.browser
+
+QUESTION = "What were Apple's total net sales?"
+
+
+async def test_a_thumb_and_why(chromium):
+    async with standing(World.with_web(), feedback_per_key=2) as running:
+        running.world.events = written("Total net sales were $81,797 million [1].")
+        async with (
+            opened(chromium, running.url) as page,
+            httpx2.AsyncClient(base_url=running.url, trust_env=False, timeout=60) as client,
+        ):
+            await page.fill("#question", QUESTION)
+            await page.press("#question", "Enter")
+            await page.wait_for_selector(".turn .thumbs")
+            assert not await page.is_visible(".thumbs .why")
+            await page.click("[data-thumb=down]")
+            await page.wait_for_selector(".thumbs .why:visible")
+            await page.fill(".thumbs .why input", "of another year")
+            await page.click(".thumbs .why button")
+            await page.wait_for_function("document.querySelector('[data-thumb=down]').ariaPressed === 'true'")
+            stored = []
+            while len(stored) < 2:
+                stored = (await client.get("/v1/feedback")).json()["feedback"]
+            assert [(one["thumb"], one["why"]) for one in stored] == [("down", "of another year"), ("down", "")]
+            assert stored[0]["question"] == QUESTION
+            assert stored[0]["answer"].startswith("Total net sales were $81,797 million")
+            assert stored[0]["document_ids"]
+            await page.click("#lang-zh")  # drawn anew
+            assert await page.get_attribute("[data-thumb=down]", "aria-pressed") == "true"
+            assert await page.input_value(".thumbs .why input") == "of another year"
+            await page.click("[data-thumb=up]")  # one more than is kept
+            await page.wait_for_function("document.querySelector('.thumbs .meta').textContent.includes('export them')")
+            assert await page.get_attribute("[data-thumb=up]", "aria-pressed") == "false"
