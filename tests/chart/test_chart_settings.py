@@ -234,3 +234,20 @@ def test_the_sandboxes_engine_serves_what_its_settings_say(monkeypatch: pytest.M
     assert "QUELEA_SANDBOX_MARKET_SOCKET_DIR" not in variables(
         dict(main_containers(render(merged(MATRIX["sandbox"], {"services": {"door": {"enabled": False}}}))))["sandbox"]
     )
+
+
+def test_the_watermark_of_disks_reaches_every_service_and_its_own_wins() -> None:
+    values = {"disk": {"minFreeBytes": "2000000000", "minFreeShare": "0.05"}}
+    own = {"services": {"search": {"env": {"MIN_FREE_BYTES": "3000000000"}}}}
+    told = {name: variables(container) for name, container in main_containers(render(merged(values, own)))}
+    for name, prefix in (
+        ("retriever", "RETRIEVER"),
+        ("gateway", "GATEWAY"),
+        ("search", "SEARCH"),
+        ("worker", "SEARCH"),
+    ):
+        wanted = "3000000000" if prefix == "SEARCH" else "2000000000"
+        assert told[name][f"QUELEA_{prefix}_MIN_FREE_BYTES"] == wanted, name
+        assert told[name][f"QUELEA_{prefix}_MIN_FREE_SHARE"] == "0.05", name
+    default = {name: variables(container) for name, container in main_containers(render({}))}
+    assert not [v for told_ in default.values() for v in told_ if "MIN_FREE" in v], "the services' own defaults"

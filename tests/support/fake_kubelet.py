@@ -193,7 +193,7 @@ class Kubelet:
         first = (await asyncio.to_thread(self._api.inspect_container, self._ids[name]))["State"]["Pid"]
         original, space = self._stderrs.setdefault(name, _link(f"/proc/{first}/fd/2")), _link(f"/proc/{first}/ns/pid")
         assert space or not _link(f"/proc/{first}/exe"), "only root sees what the engine's containers have open"
-        while space and await asyncio.to_thread(_has, space, original):  # noqa: ASYNC110  # procfs tells nobody
+        while space and await asyncio.to_thread(_is_open, original, first, space):  # noqa: ASYNC110  # procfs tells nobody
             await asyncio.sleep(0.2)
 
     @staticmethod
@@ -243,11 +243,15 @@ def _link(path: str) -> str:
         return ""
 
 
-def _has(space: str, file: str) -> bool:
-    """Whether a process of a PID namespace has a file open."""
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit() and _link(f"{process}/ns/pid") == space:
-            with contextlib.suppress(OSError):
-                if any(_link(str(one)) == file for one in (process / "fd").iterdir()):
-                    return True
+def _holds(process: Path, file: str) -> bool:
+    with contextlib.suppress(OSError):
+        return any(_link(str(one)) == file for one in (process / "fd").iterdir())
     return False
+
+
+def _is_open(file: str, first: int, space: str) -> bool:
+    """Whether a process has a file open: the first of a PID namespace, as it mostly is, or any other."""
+    if _holds(Path("/proc", str(first)), file):
+        return True
+    others = (one for one in Path("/proc").iterdir() if one.name.isdigit() and _link(f"{one}/ns/pid") == space)
+    return any(_holds(one, file) for one in others)

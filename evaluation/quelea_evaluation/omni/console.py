@@ -52,8 +52,8 @@ def plain_errors() -> Iterator[None]:
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Any]:
-    """A bar on standard error; the function that it gives sets how many are done, and a note."""
+def progress(what: str, total: int | None) -> Iterator[Any]:
+    """A bar on standard error; the function that it gives sets how many are done, and a note. None: nobody knows."""
 
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}"))
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:

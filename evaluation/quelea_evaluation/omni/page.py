@@ -129,7 +129,8 @@ def _items(matrix: Matrix, topic: str, task: str, items: Iterable[Row]) -> str:
     shown = "".join(_item(one) for one in items)
     title = f"{matrix.topic(topic).label('en')} · {name}"
     anchor = f"{escape(topic)}-{escape(task)}"
-    return f'<details id="{anchor}"><summary>{escape(title)}</summary>{shown}</details>'
+    # The anchor is inside, so that a browser that follows a cell's link opens the box.
+    return f'<details><summary>{escape(title)}</summary><div id="{anchor}">{shown}</div></details>'
 
 
 def _item(item: Row) -> str:

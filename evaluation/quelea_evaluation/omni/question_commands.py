@@ -143,7 +143,7 @@ def generate(
                 chat = Chat(model_url, model, api_key, seconds)
                 try:
                     found = await _read(gateway, gateway_key, sections, seconds)
-                    with progress("calls", 0) as show:
+                    with progress("calls", None) as show:
                         calls = Calls(
                             chat, rows, lambda s: show(s.calls, f"{s.prompt_tokens + s.completion_tokens} tokens")
                         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -52,7 +53,8 @@ class System(Protocol):
 class Quelea:
     """A gateway's POST /v1/ask.
 
-    Retrieved is what it cites, then what else its reader was shown, then its further reading; each place once.
+    Retrieved is what it cites, then what else its reader was shown, then its further reading; each place once. The
+    markers of its citations are taken out of the text.
     """
 
     def __init__(self, url: str, key: str = "", route: str = "local", seconds: float = 300.0) -> None:
@@ -80,7 +82,7 @@ class Quelea:
             if not any(one.overlaps(other) for other in retrieved):
                 retrieved.append(one)
         return Answered(
-            text=found["answer"],
+            text=_without_markers(found["answer"], found.get("citations") or ()),
             retrieved=tuple(retrieved),
             documents=tuple(dict.fromkeys(quoted)),
             declined=found.get("declined") is not None,
@@ -93,6 +95,12 @@ class Quelea:
     async def close(self) -> None:
         """See `System`."""
         await self._http.aclose()
+
+
+def _without_markers(answer: str, citations: Iterable[dict[str, Any]]) -> str:
+    """The answer without the markers of its citations, which no reference answer has."""
+    numbers = {str(one.get("number")) for one in citations}
+    return re.sub(r" ?\[(\d{1,4})\]", lambda found: "" if found[1] in numbers else found[0], answer).strip()
 
 
 def _passage(row: dict[str, Any]) -> Passage:

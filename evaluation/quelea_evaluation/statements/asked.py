@@ -28,7 +28,7 @@ from quelea_evaluation.statements.amounts import Form, print_pdf
 from quelea_evaluation.statements.key import KeyFigure, answer_key, without_tags
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_QUOTED = re.compile(r"“[^”]*”")
+_QUOTED = re.compile(r"“[^“”]*+”")
 _MARKER = re.compile(r"\[\d+\]")
 _SCALES = (0, 3, 6, 9)
 _MONTH_DAYS = 30.44

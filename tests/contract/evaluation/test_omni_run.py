@@ -52,7 +52,15 @@ def write_questions(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def citation(start: int, end: int, document: str = "d1") -> dict[str, Any]:
-    return {"document_id": document, "page": 3, "start": start, "end": end, "quote": "Net sales", "title": "Report"}
+    return {
+        "number": 1,
+        "document_id": document,
+        "page": 3,
+        "start": start,
+        "end": end,
+        "quote": "Net sales",
+        "title": "Report",
+    }
 
 
 def quelea(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -66,7 +74,7 @@ def quelea(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     cited = [citation(0, 50)] if name == "late3" else [citation(120, 130)]
     further = [citation(140, 200)] if name == "late3" else [citation(0, 9, "d2")]
     return 200, {
-        "answer": answer,
+        "answer": f"{answer} [1]",
         "citations": cited,
         "further_reading": further,
         "evidence": [citation(90, 160)] if name != "late3" else [],
@@ -151,6 +159,8 @@ def test_a_scripted_system_and_judge_give_the_known_matrix(run: tuple[Path, Aske
     page = (folder / "report.html").read_text("utf-8")
     assert "Of 7 questions 1 failed" in page
     assert "no items" in page
+    assert page.count('href="#stocks-extractive"') > 1
+    assert page.count('id="stocks-extractive"') == 1
     assert "http" not in page.replace(gateway.url, "")
     assert (folder / "accuracy.png").read_bytes().startswith(b"\x89PNG")
     assert len((folder / "values.jsonl").read_text().splitlines()) == 7
@@ -162,6 +172,20 @@ def test_conversations_go_on_from_the_answers_of_the_system(run: tuple[Path, Ask
         {"role": "user", "content": "talk7 turn 0?"},
         {"role": "assistant", "content": "another wording"},
     ]
+
+
+def test_judges_are_held_against_people(run: tuple[Path, Asked], tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    rows = ["right1,ACC,2,", "right2,ACC,1,", "late3,ACC,0,", "odd5,ACC,0,", "talk7,ACC,2,2", "fail4,ACC,0,"]
+    labels.write_text("question,aspect,label,turn\n" + "\n".join(rows) + "\n", "utf-8")
+    assert "No label is of an answer" in omni("agreement", labels, "--run", run[0], code=1)
+    with asked_server(Judge()) as judging:
+        omni("judge", run[0], "--judge", f"scripted@{judging.url}/v1", "--aspects", "ACC")
+    found = {one["aspect"]: one for one in json.loads(omni("agreement", labels, "--run", run[0], "--json"))}
+    accuracy = found["accuracy"]
+    assert (accuracy["judge"], accuracy["n"], accuracy["failed"]) == ("scripted", 4, 1)
+    assert (accuracy["accuracy"], accuracy["accuracy_failed_as_wrong"]) == (3 / 4, 3 / 5)
+    assert accuracy["kappa"] == pytest.approx((3 / 4 - 7 / 16) / (1 - 7 / 16))
 
 
 def test_judging_again_asks_nothing(run: tuple[Path, Asked]) -> None:

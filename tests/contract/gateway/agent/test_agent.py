@@ -10,6 +10,7 @@ from quelea_gateway.testing import standing
 from support.agent_runs import QUESTION, client, parsed, start, until, watched
 from support.agent_stand import agent_standing
 from support.agent_world import URL, good
+from support.chart_files import run_file
 
 
 async def test_a_run_from_its_question_to_its_answer(web, parts):
@@ -155,6 +156,18 @@ async def test_an_extractive_reader_is_409(web, parts):
     reply = await web.post("/v1/agent/runs", json={"question": QUESTION})
     assert reply.status_code == 409
     assert "language model" in reply.json()["error"]["message"]
+
+
+async def test_helm_test_of_the_sandbox_is_content_where_only_the_model_is_missing(parts):
+    told = {"QUELEA_URL": parts.url, "QUELEA_KEY": "none-is-asked-for"}
+    parts.model.language_model = False
+    done = await asyncio.to_thread(run_file, "helm_test", "sandbox", **told)
+    assert done.returncode == 0, done.stderr
+    assert "containers start" in done.stdout
+    parts.model.language_model = True
+    done = await asyncio.to_thread(run_file, "helm_test", "sandbox", **told)
+    assert done.returncode == 1
+    assert "without a language model" in done.stderr
 
 
 async def test_many_at_once(web, parts):

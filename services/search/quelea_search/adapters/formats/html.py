@@ -61,6 +61,7 @@ _DATE_META = frozenset(
 )
 # What is never closed runs to the end, and no tag holds another: so a page of a million "<script>" takes no longer.
 _TAG = re.compile(r"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<[^<>]*>", re.I | re.S)
+MOST_ATTRIBUTES = 2000
 MAXIMUM_DEPTH = 240
 """Elements within elements; deeper ones are read as text."""
 
@@ -70,7 +71,9 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
     check_characters(len(text), limits)
     on_progress(0, 1)
     try:
-        root = lxml.html.document_fromstring(_without_declaration(text), ensure_head_body=False)
+        said = _without_declaration(text)
+        etree.HTML(said, etree.HTMLParser(target=_Attributes()))
+        root = lxml.html.document_fromstring(said, ensure_head_body=False)
     except (etree.LxmlError, ValueError) as error:
         if not _TAG.sub("", text).strip():
             raise EmptyDocument("The HTML page contains no text.") from error
@@ -94,6 +97,25 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
     if not blocks:  # nested deeper than the parser follows: the words without their marks
         blocks = plain(_TAG.sub("\n", text).splitlines())
     return replace(finish_flow(blocks, "html", facts, limits, on_progress), tagged=tagged_figures(root))
+
+
+class _Attributes:
+    """A parser's target that refuses elements with too many attributes.
+
+    The parser itself takes no longer for them, but the tree that it builds walks over all of an element's attributes
+    for each that it adds.
+    """
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """An element begins."""
+        if len(attributes) > MOST_ATTRIBUTES:
+            raise Unreadable(
+                f"An element of the HTML has {len(attributes):,} attributes, the limit is {MOST_ATTRIBUTES:,}; "
+                "save the page again."
+            )
+
+    def close(self) -> None:
+        """The end."""
 
 
 def _without_declaration(text: str) -> str:
