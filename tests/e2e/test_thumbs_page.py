@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import httpx2
 import pytest
 from quelea_gateway.adapters.fake_world import World
@@ -29,10 +31,11 @@ async def test_a_thumb_and_why(chromium):
             await page.wait_for_selector(".thumbs .why:visible")
             await page.fill(".thumbs .why input", "of another year")
             await page.click(".thumbs .why button")
-            await page.wait_for_function("document.querySelector('[data-thumb=down]').ariaPressed === 'true'")
+            await page.wait_for_selector("[data-thumb=down][aria-pressed=true]")
             stored = []
-            while len(stored) < 2:
-                stored = (await client.get("/v1/feedback")).json()["feedback"]
+            async with asyncio.timeout(120):
+                while len(stored) < 2:
+                    stored = (await client.get("/v1/feedback")).json()["feedback"]
             assert [(one["thumb"], one["why"]) for one in stored] == [("down", "of another year"), ("down", "")]
             assert stored[0]["question"] == QUESTION
             assert stored[0]["answer"].startswith("Total net sales were $81,797 million")
@@ -41,5 +44,5 @@ async def test_a_thumb_and_why(chromium):
             assert await page.get_attribute("[data-thumb=down]", "aria-pressed") == "true"
             assert await page.input_value(".thumbs .why input") == "of another year"
             await page.click("[data-thumb=up]")  # one more than is kept
-            await page.wait_for_function("document.querySelector('.thumbs .meta').textContent.includes('export them')")
+            await page.locator(".thumbs .meta", has_text="export them").wait_for()
             assert await page.get_attribute("[data-thumb=up]", "aria-pressed") == "false"

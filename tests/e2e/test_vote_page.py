@@ -39,16 +39,16 @@ async def test_votes_go_to_the_server(chromium, arena):
         try:
             async with opened(chromium, server.url) as page:
                 await page.click("text=A is better")
-                await page.wait_for_function("said.textContent.includes('Write your name first')")
+                await page.locator("#said", has_text="Write your name first").wait_for()
                 assert read_all_votes(arena) == []
                 await page.fill("#rater", "Ann")
                 left = await page.text_content("#left .assistant")
                 assert left in ("<i>aaa</i>", "<i>bbb</i>")  # as text, not as markup
                 await page.click("text=A is better")
-                await page.wait_for_function("count.textContent === '2 of 3, 1 voted'")
+                await page.locator("#count", has_text="2 of 3, 1 voted").wait_for()
                 await page.locator("#next").focus()
                 await page.keyboard.press("e")
-                await page.wait_for_function("count.textContent === '3 of 3, 2 voted'")
+                await page.locator("#count", has_text="3 of 3, 2 voted").wait_for()
                 await page.reload()
                 assert await page.input_value("#rater") == "Ann"
                 assert await page.text_content("#count") == "1 of 3, 2 voted"
