@@ -88,7 +88,7 @@ def test_a_file_has_processor_time_by_its_size() -> None:
 def test_more_processor_time_ends_it_whatever_it_does(reading: Reading) -> None:
     with pytest.raises(ReadTimeout, match="longer than 1 s of processor time; split it"):
         reading.run(0, hang)
-    assert 0.9 < reading.used.seconds < 3
+    assert 0.5 < reading.used.seconds < 3
     assert reading.run(0, work, 1) == (2, "")
 
 
