@@ -43,6 +43,16 @@ def test_a_statement_over_quarters_and_as_csv(library: Any) -> None:
     assert "19881000000,19442000000" in csv
 
 
+def test_a_metric_is_answered_from_facts_with_each_operand_cited(library: Any) -> None:
+    question = "What was Apple's free cash flow for the nine months ended July 1, 2023?"
+    answer = library.ask(question)
+    assert answer["declined"] is None
+    assert "was $80,149 million: " in answer["answer"]
+    assert ["88,945" in one["quote"] for one in answer["citations"]] == [True, False]
+    assert answer["citations"][1]["quote"].endswith("(8,796)")
+    assert all(check["passed"] for check in answer["checks"])
+
+
 def test_facts_go_with_their_document(library: Any) -> None:
     name, data = "kestrel.html", STATEMENT.encode()
     (job,) = library.ingest((name, data))

@@ -72,6 +72,7 @@ def test_change_is_asked_for_outside_of_names(question: str, relation: str) -> N
     [
         "What percentage of revenue was R&D expense in 2031?",
         "What was R&D expense as a percentage of revenue in 2031?",
+        "How did R&D expense compare to revenue in 2031?",
         "2031年研发费用占营业收入的比例是多少？",
     ],
 )

@@ -28,6 +28,8 @@ from .statement_facts import STATEMENTS, FactQuery, StatedFact
 from .time_intent import TimeIntent, read_time_intent
 
 _MOST_FILINGS = 16
+_NEWEST = 4
+"""Filings that are looked into where a question names no period: the newest, and an annual one among them."""
 _MOST_FIGURES = 8
 _ADDED = re.compile(r"\{(\d+)\}")
 
@@ -98,9 +100,12 @@ def plan_figures(question: str, reading: Reading, catalogue: Catalogue, as_of: d
 def _nearest(filings: Sequence[DocumentFacts], periods: Periods) -> list[DocumentFacts]:
     """The newest filings, or those next to the years that are named: the years after them print them too."""
     years = [ask.year for ask in periods.named if ask.year]
-    if len(filings) > _MOST_FILINGS and years:
-        filings = [one for one in filings if min(years) - 1 <= int(one.period.end_date[:4]) <= max(years) + 3]
-    return list(newest_first(filings))[:_MOST_FILINGS]
+    if years:
+        filings = [
+            one for one in filings if min(years) - 1 <= int(one.period.end_date[:4]) <= max(years) + 3
+        ] or filings
+    most = _MOST_FILINGS if years or periods.relative else _NEWEST
+    return list(newest_first(filings))[:most]
 
 
 def find_figures(search: FigureSearch, stated: Sequence[StatedFact]) -> list[AskedFigure]:
