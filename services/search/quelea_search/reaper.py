@@ -23,6 +23,7 @@ _TRIM_SECONDS = 60.0
 _ABANDONED_SECONDS = 600.0
 """Complete bytes get their record within seconds; those that have none after this were given up."""
 _HOUR = 3600.0
+_JUMP_SECONDS = 5.0
 
 
 class Reaper:
@@ -32,6 +33,8 @@ class Reaper:
         self._shared = shared
         self._retriever = retriever
         self._removals = removals
+        self._offset = time.time() - time.monotonic()
+        self._leases_count_from = 0.0
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -63,7 +66,10 @@ class Reaper:
 
     def _recover(self) -> None:
         """Jobs whose worker has vanished go back into the queue, or fail."""
+        leases_count = self._leases_count()
         for job in self._shared.store.in_state(JobState.RUNNING):
+            if not leases_count and not owner.has_ended(job.owner):
+                continue
             changed = self._shared.store.recover(job.id, owner.has_ended)
             if changed is None:
                 continue
@@ -72,6 +78,19 @@ class Reaper:
             following = self._shared.store.next_in_line(job.name)
             if following:
                 self._shared.send(following)
+
+    def _leases_count(self) -> bool:
+        """Whether a lease that is over says that its worker vanished.
+
+        Leases end by the clock. When that has jumped, as after a laptop's sleep, all of them are over at once, and for
+        as long as one lasts their workers get time to renew them.
+        """
+        now, offset = time.monotonic(), time.time() - time.monotonic()
+        if abs(offset - self._offset) > _JUMP_SECONDS:
+            log.warning("clock_jumped", seconds=round(offset - self._offset))
+            self._leases_count_from = now + self._shared.settings.lease_seconds
+        self._offset = offset
+        return now >= self._leases_count_from
 
     def _resend(self) -> None:
         """Jobs whose turn it is, and that wait although no message waits in their lane: their messages were lost."""

@@ -202,15 +202,21 @@ async def test_a_call_without_memory_fails_alone_and_one_after_the_other_ends_th
         raise MemoryError
 
     server = Server(ServiceSettings(listen="127.0.0.1:0", drain_seconds=0.1), [NAME], register(Embedder(none)))
-    running_one = asyncio.create_task(serve(server))
     s = stub(f"127.0.0.1:{server.port}")
-    for _ in range(5):
-        assert not server.given_up.is_set()
-        with pytest.raises(Overloaded, match="memory") as caught:
-            await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=60, wait_for_ready=True))
-        assert caught.value.retry_after
+
+    async def call() -> list[bool]:
+        before = []
+        for _ in range(5):
+            before.append(server.given_up.is_set())
+            with pytest.raises(Overloaded, match="memory") as caught:
+                await unary(s.GetModel(embedder_pb2.GetModelRequest(), timeout=60, wait_for_ready=True))
+            assert caught.value.retry_after
+        return before
+
+    called = asyncio.create_task(call())
     with pytest.raises(SystemExit):
-        await running_one
+        await serve(server)
+    assert await called == [False] * 5
 
 
 async def test_a_task_of_the_background_that_fails_ends_the_process() -> None:

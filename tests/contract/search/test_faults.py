@@ -13,6 +13,7 @@ from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.client import stream
 from quelea_kit.errors import DeadlineExceeded, DiskFull, InvalidInput, Overloaded, Unavailable
 from quelea_kit.testing import wait_until_async
+from quelea_search import reaper
 from quelea_search.core.jobs import JobState
 from quelea_search.ingest_job import run_job
 
@@ -128,6 +129,21 @@ async def test_a_clock_that_was_set_back_does_not_keep_a_lost_message_lost(searc
     search_room.redis.hset(f"test:job:{job.id}", mapping={"created": tomorrow, "sent": tomorrow})
     await search_room.reaper.look_after_jobs()
     assert search_room.sent == [job.id]
+
+
+async def test_leases_that_a_jump_of_the_clock_ended_are_left_to_their_workers(search_room, monkeypatch) -> None:
+    """As after a laptop's sleep; otherwise each sleep costs every running job an attempt, and the third one the job."""
+    job = await search_room.submit(TEXT)
+    search_room.store.claim(job.id, "another machine|1|1", lambda _: False)
+    search_room.redis.delete(f"test:lease:{id_of(TEXT)}")
+    later, now = 8 * 3600, time.time
+    monkeypatch.setattr(reaper.time, "time", lambda: now() + later)
+    await search_room.reaper.look_after_jobs()
+    assert search_room.store.get(job.id).state is JobState.RUNNING
+    assert search_room.store.claim(job.id, "me", lambda _: False) is None
+    search_room.reaper._leases_count_from = 0.0  # the worker had its time
+    await search_room.reaper.look_after_jobs()
+    assert search_room.store.get(job.id).state is JobState.QUEUED
 
 
 async def test_the_reaper_removes_uploads_that_nobody_needs(search_room) -> None:

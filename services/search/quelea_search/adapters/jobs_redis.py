@@ -108,7 +108,9 @@ class JobStore(JobMoves):
                 return None
             active_id = pipe.get(active)
             if job.state is JobState.RUNNING:
-                job = jobs.lost(job, self._policy, now=self._now(), ended=owner_gone(job.owner))
+                if not owner_gone(job.owner):  # its lease is over, perhaps by a clock that jumped: the reaper decides
+                    return None
+                job = jobs.lost(job, self._policy, now=self._now(), ended=True)
             if not job.state.ended:
                 job = jobs.claim(job, owner=owner, token=uuid.uuid4().hex, now=self._now())
             pipe.multi()
