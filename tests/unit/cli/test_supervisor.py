@@ -163,7 +163,7 @@ async def test_deaths_on_a_full_disk_are_never_the_last(tmp_path: Path) -> None:
             await wait_until_async(lambda was=deaths - 1: supervisor._record.services["one"].restarts == was)
             await wait_until_async(lambda: start_time(supervisor._record.services["one"].pid) != "")
             os.kill(supervisor._record.services["one"].pid, signal.SIGKILL)
-            await wait_until_async(lambda was=deaths: said(tmp_path).count("free some space") == was)
+            await wait_until_async(lambda was=deaths: said(tmp_path).count("cannot be written to") == was)
             assert one.restarts <= deaths
         (tmp_path / "away").rename(run)
         await wait_until_async(lambda: bool(start_time(pid_of(tmp_path, "one"))))
