@@ -115,19 +115,24 @@ class JobRecords(RedisBase):
             return self._read_all(self._redis.zrange(self._key("queued", lane.value), 0, -1))
 
     def in_turn(self, lane: Lane, share: int) -> list[str]:
-        """Some queued jobs of a lane that may begin, in their turn (core.jobs.in_turn)."""
+        """Some queued jobs of a lane that may begin, in their turn (core.jobs.in_turn); each the first of its line."""
         with self._answering():
             ids = self._redis.zrange(self._key("queued", lane.value), 0, -1)
-            known = self._redis.hgetall(self._key("turns", lane.value))
-            running = self._read_all(self._redis.zrange(self._key("running"), 0, -1))
-        waiting = []
-        for job_id in ids:
-            line, _, uploader = known.get(job_id, job_id).partition(
-                " "
-            )  # a job of an earlier version has a line of its own
-            waiting.append(Waiting(job_id, uploader, line))
-        busy = [Waiting(job.id, job.uploader, self._line(job.name)) for job in running]
-        return list(itertools.islice(jobs.in_turn(waiting, busy, share), _MOST_IN_TURN))
+            known = {
+                job_id: told.partition(" ")
+                for job_id, told in self._redis.hgetall(self._key("turns", lane.value)).items()
+            }
+            running = [job.uploader for job in self._read_all(self._redis.zrange(self._key("running"), 0, -1))]
+            waiting = (Waiting(job_id, known[job_id][2]) for job_id in ids if job_id in known)
+            turns = jobs.in_turn(waiting, running, share)
+            found: list[str] = []
+            while len(found) < _MOST_IN_TURN and (some := list(itertools.islice(turns, _MOST_IN_TURN))):
+                pipe = self._redis.pipeline(transaction=False)
+                for job_id in some:
+                    pipe.lindex(known[job_id][0], 0)
+                found += [job_id for job_id, first in zip(some, pipe.execute(), strict=True) if job_id == first]
+            # Jobs that an earlier version queued have no turn: they come last.
+            return [*found, *(job_id for job_id in ids if job_id not in known)][:_MOST_IN_TURN]
 
     def count(self, state: JobState) -> int:
         """How many jobs are queued or running."""

@@ -133,8 +133,6 @@ class Waiting:
 
     id: str
     uploader: str
-    line: str
-    """Jobs of one line begin in their order, each when the one before has ended."""
 
 
 def share_of(places: int) -> int:
@@ -147,23 +145,21 @@ def most_waiting(places: int) -> int:
     return math.ceil(0.8 * places)
 
 
-def in_turn(waiting: Iterable[Waiting], running: Sequence[Waiting], share: int) -> Iterator[str]:
+def in_turn(waiting: Iterable[Waiting], running: Iterable[str], share: int) -> Iterator[str]:
     """Ids of the jobs that may begin, in their turn.
 
     First those of the uploaders who have the fewest jobs running, then those who have waited longest, each uploader's
-    in their order; none of an uploader who has his share, and of each line the first.
+    in their order; none of an uploader who has his share.
 
     Args:
         waiting: Oldest first.
-        running: In all lanes.
+        running: The uploader of each running job, in all lanes.
         share: Of one uploader.
     """
-    busy = Counter(job.uploader for job in running)
-    lines = {job.line for job in running}
+    busy = Counter(running)
     queues: dict[str, deque[str]] = {}
     for job in waiting:
-        if job.line not in lines and busy[job.uploader] < share:
-            lines.add(job.line)
+        if busy[job.uploader] < share:
             queues.setdefault(job.uploader, deque()).append(job.id)
     order = sorted(queues, key=lambda name: busy[name])  # stable: of equals, the one whose first job is the oldest
     while order:
