@@ -28,9 +28,7 @@ def doubted(answer, passages):
     [
         ([CASH], "Three months earlier, cash was 22.1 billion.", "Three months earlier, cash was 22.7 billion."),
         ([ORDERS], "In 2022, orders were 91 million.", "In 2022, orders were 169 million."),
-        (MARGIN, "Net margin was 16.8% in 2023.", "Net margin was 595.2% in 2023."),
         ([STAFF], "Half of the employees work in Europe.", "A quarter of the employees work in Europe."),
-        ([STAFF], "The railroad had 1962 locomotives.", "The railroad had 1926 locomotives."),
         ([SALES], "Asia halved in 2019.", "Europe halved in 2019."),
         ([SALES], "2019年Asia减半。", "2019年Europe减半。"),
         ([SALES], "2019年Africa翻了两番多。", "2019年Europe翻了两番多。"),

@@ -13,11 +13,6 @@ NOTES = CheckPassage(
     "\tCarrying amount\tFair value\nTerm notes\t$ 4,120\t$ 3,870\nBank loans\t$ 910\t$ 905"
 )
 EXPORTS = CheckPassage("2021年共出口3155亿元，同比增长8.4%。其中，甲类出口1452亿元，同比下降5.6%，较2019年增长22.0%。")
-HALVES = CheckPassage(
-    "Larch (LRC) · 10-Q\n(In millions)\n\tThree Months Ended\tSix Months Ended\n"
-    "\tJune 30, 2024\tJune 30, 2023\tJune 30, 2024\tJune 30, 2023\n"
-    "Cloud\t423\t306\t814\t556\nTotal revenue\t907\t804\t1,799\t1,592\nTotal operating expenses\t362\t416\t769\t879"
-)
 BUYBACKS = CheckPassage(
     "During the third quarter and first nine months of fiscal year 2023, we repurchased 28 million shares for $3.65 "
     "billion and 56 million shares for $8.99 billion, respectively."
@@ -41,11 +36,6 @@ def unsupported(answer: str, *passages: CheckPassage) -> list[str]:
             "Term notes had a carrying amount of $4,120 million and a fair value of $3,870 million.",
             "Term notes had a fair value of $4,120 million and a carrying amount of $3,870 million.",
             NOTES,
-        ),
-        (
-            "Cloud made up about 47% of total revenue in the quarter ended June 30, 2024.",
-            "Cloud made up about 52% of total revenue in the quarter ended June 30, 2024.",
-            HALVES,
         ),
         (
             "In the first nine months of fiscal year 2023 it repurchased 56 million shares for $8.99 billion.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from quelea_checker.deriving.computations import HUNDRED, Computation
+from quelea_checker.deriving.computations import Computation
 from quelea_checker.matching.claims import Claim, find_facts_near, find_scale, is_bounded, same_currency, same_kind
 from quelea_checker.matching.profiles import RESPECTIVELY
 from quelea_checker.reading import wording
@@ -20,20 +20,6 @@ _BY_PERCENT = re.compile(
     re.IGNORECASE,
 )
 """Before a percentage: it is of what there was, and no difference of two percentages."""
-_WHOLE = re.compile(
-    r"\b(?:full|whole|entire|that|the|annual|total|fiscal)[ -]year\b|\bannual|\b(?:nine|six) months\b|\bhalf\b"
-    r"|全年|年度|半年|[69]个月|前三季度",
-    re.IGNORECASE,
-)
-_LEVEL = re.compile(r"(?:\bto|[至到])\s{0,8}+(?:about|approximately|nearly|some|约)?\s{0,8}+$", re.IGNORECASE)
-"""Before a figure: it is what something came to."""
-_LESS = re.compile(r"\bless\b(?! than)|\bminus\b|\bnet of\b|减去|扣除|减(?=资本|购|支)", re.IGNORECASE)
-_RATE_OF = re.compile(
-    r"(?:毛利率|净利率|利润率|占比|比重|\bmargin|\bratio)\s{0,8}+(?:was|is|of|at|stood at|约?为|达到?)?\s{0,8}+约?$",
-    re.IGNORECASE,
-)
-_MARGIN = re.compile(r"毛利率|净利率|利润率|\bmargins?\b", re.IGNORECASE)
-_GROWING = re.compile(r"\bchang|\bgr[eo]w|\bincreas|\bdecreas|变动|变化|增|降|减|升", re.IGNORECASE)
 _GREW = re.compile(
     r"(?:增幅|降幅|增速|增长率|同比(?:增长|下降|增加|减少)?|\bgrowth (?:rate )?of"
     r"|(?<!made )(?<!make )(?<!makes )(?<!making )\bup|\b(?:rose|grew|increased|gained|fell"
@@ -110,19 +96,6 @@ def _form_fits(claim: Claim, attempt: Computation) -> bool:
     facts = attempt.operands
     if attempt.form == "sum" and any(f.table < 0 for f in facts):
         return "sum" in wording.find_operations(f"{claim.sentence} {claim.question}")
-    if attempt.form == "difference" and len(facts) == 2:
-        one, other = facts
-        if claim.direction and not attempt.percent and _is_behind(_LEVEL, claim):
-            return False  # "decreased to 5.7" is no change of 5.7
-        apart = one.group != other.group and one.value * other.value < 0
-        if apart and _LESS.search(claim.sentence) and abs(attempt.value) > max(abs(one.value), abs(other.value)):
-            return False  # what is taken off stands in brackets already
-    if (
-        attempt.form == "growth"
-        and _is_behind(_RATE_OF, claim)
-        and not _GROWING.search(f"{claim.sentence} {claim.question}")
-    ):
-        return False  # a margin is no growth
     if len(facts) != 2:
         return True
     if attempt.form == "growth" and all(f.figure.kind == "percent" and f.table < 0 for f in facts):
@@ -132,13 +105,8 @@ def _form_fits(claim: Claim, attempt: Computation) -> bool:
     if attempt.form != "ratio":
         return True
     part, whole = facts
-    if attempt.percent and abs(attempt.value) > HUNDRED and _MARGIN.search(claim.sentence, 0, claim.figure.start):
-        return False  # no margin is more than all that was sold
     if attempt.percent and any(f.table < 0 and f.figure.kind == "percent" for f in facts):
         return False  # a share is no share of a share
-    lengths = {part.months, whole.months}
-    if part.group == whole.group and part.table >= 0 and len(lengths - {0}) > 1:
-        return bool(_WHOLE.search(f"{claim.sentence} {claim.question}"))  # a quarter by a half year, unasked
     alike = attempt.percent and part.figure.kind == whole.figure.kind
     return not (alike and _is_behind(_GREW, claim) and not part.change)  # "up 18%" is no share
 

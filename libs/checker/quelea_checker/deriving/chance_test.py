@@ -85,42 +85,52 @@ def _find_scales(one: Computation) -> tuple[float, ...]:
 
 def _find_computations(claim: Claim, matched_facts: Sequence[Fact], evidence: Evidence) -> Iterator[Computation]:
     """Of a row at two times; of two rows, and of rows and their total, at one."""
-    figure = claim.figure
-    percent = figure.kind in {"percent", "points"}
-    moved: tuple[Operation, ...] = ("growth",) if percent else ("change",)
-    if figure.kind == "multiple":
-        moved = ("ratio",)
+    percent = claim.figure.kind in {"percent", "points"}
     rows, totals = _find_rows(claim, matched_facts, evidence)
     moves = claim.direction or {"growth", "change"} & set(wording.find_operations(claim.sentence))
-    for row in rows if moves or figure.kind != "percent" else ():
-        facts = _find_usable(claim, row)
-        for one, other in combinations(facts, 2):
-            if not _are_timely(claim, one, other) or not _are_alike(one, other):
-                continue
-            if figure.kind == "percent" and one.figure.kind == "percent":
-                continue  # how a share grew is told in points
-            if is_ordered(one, other):
-                new, old = (one, other) if is_later(one, other) else (other, one)
-                yield from combine_two(new, old, moved, percent=percent, ordered=True)
-            elif not (one.periods and other.periods):  # the words say which way it went, and so which was the first
-                yield from combine_two(one, other, moved, percent=percent, ordered=bool(claim.direction) or None)
-                yield from combine_two(other, one, moved, percent=percent, ordered=bool(claim.direction) or None)
-    across = _choose_operations(claim)
+    for row in rows if moves or claim.figure.kind != "percent" else ():
+        yield from _find_changes(claim, row, percent=percent)
+    for column in _find_columns(claim, [*rows, *totals]):
+        yield from _find_between_rows(claim, column, evidence, percent=percent)
+
+
+def _find_changes(claim: Claim, row: Group, *, percent: bool) -> Iterator[Computation]:
+    """How a row moved between two times."""
+    moved: tuple[Operation, ...] = ("growth",) if percent else ("change",)
+    if claim.figure.kind == "multiple":
+        moved = ("ratio",)
+    for one, other in combinations(_find_usable(claim, row), 2):
+        if not _are_timely(claim, one, other) or not _are_alike(one, other):
+            continue
+        if claim.figure.kind == "percent" and one.figure.kind == "percent":
+            continue  # how a share grew is told in points
+        if is_ordered(one, other):
+            new, old = (one, other) if is_later(one, other) else (other, one)
+            yield from combine_two(new, old, moved, percent=percent, ordered=True)
+        elif not (one.periods and other.periods):  # the words say which way it went, and so which was the first
+            yield from combine_two(one, other, moved, percent=percent, ordered=bool(claim.direction) or None)
+            yield from combine_two(other, one, moved, percent=percent, ordered=bool(claim.direction) or None)
+
+
+def _find_between_rows(
+    claim: Claim, column: Sequence[Fact], evidence: Evidence, *, percent: bool
+) -> Iterator[Computation]:
+    """Two figures of a column set against one another, and sums of several."""
+    figure, across = claim.figure, _choose_operations(claim)
     counts = figure.kind == "number" and claim.is_only_amount
     each = counts and wording.is_each(claim.sentence, figure.start, figure.end)
-    for column in _find_columns(claim, [*rows, *totals]):
-        for a, b in permutations(column, 2):
-            if each and b.value and a.figure.kind == b.figure.kind == "number" and not b.figure.currency:
-                yield Computation(a.value / b.value, (a, b), "ratio", False, False)
-            if not _are_alike(a, b) or (percent and a.figure.kind == "percent" and across == ("ratio",)):
-                continue
-            if across == ("growth",) and not _are_both_named(a, b, evidence, claim):
-                continue
-            yield from combine_two(a, b, [o for o in across if o != "sum"], percent=percent, ordered=None)
-        for count in range(2, min(len(column), _PARTS) + 1) if "sum" in across else ():
-            for at, first in enumerate(column):
-                for rest in combinations([f for f in column[at + 1 :] if _are_alike(first, f)], count - 1):
-                    yield from combine_many((first, *rest), ["sum"])
+    for a, b in permutations(column, 2):
+        if each and b.value and a.figure.kind == b.figure.kind == "number" and not b.figure.currency:
+            yield Computation(a.value / b.value, (a, b), "ratio", False, False)
+        if not _are_alike(a, b) or (percent and a.figure.kind == "percent" and across == ("ratio",)):
+            continue
+        if across == ("growth",) and not _are_both_named(a, b, evidence, claim):
+            continue
+        yield from combine_two(a, b, [o for o in across if o != "sum"], percent=percent, ordered=None)
+    for count in range(2, min(len(column), _PARTS) + 1) if "sum" in across else ():
+        for at, first in enumerate(column):
+            for rest in combinations([f for f in column[at + 1 :] if _are_alike(first, f)], count - 1):
+                yield from combine_many((first, *rest), ["sum"])
 
 
 def _choose_operations(claim: Claim) -> tuple[Operation, ...]:

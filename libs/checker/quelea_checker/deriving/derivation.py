@@ -22,7 +22,6 @@ from quelea_checker.deriving.table_search import (
     LEAST,
     align_columns,
     combine_blocks,
-    combine_years,
     find_other_rows,
     search_columns,
 )
@@ -117,12 +116,10 @@ def _find_computations(
     for group in groups:
         yield from _combine_row(claim, group, asked, said, percent)
     yield from _combine_rows(claim, groups, evidence, asked, percent)
-    if {"sum", "average"} & set(asked):
-        yield from combine_years(claim, evidence, asked)
     if {"sum", "average"} & set(asked) and claim.figure.digits > 2:
         yield from combine_blocks(claim, evidence, asked)
     yield from combine_steps(claim, groups, asked, percent=percent)
-    yield from combine_sums(claim, groups, evidence, asked, percent=percent)
+    yield from combine_sums(claim, groups, asked, percent=percent)
     if not evidence.near(claim.figure.number, claim.figure.number, 1):  # else something spoke against it
         within = [
             o for o in asked if o in {"change", "growth"} or (o in {"sum", "average"} and claim.figure.digits > LEAST)
@@ -200,37 +197,15 @@ def _choose_periods(claim: Claim, facts: Sequence[Fact], said: str) -> list[Fact
 
 
 def _combine_rows(
-    claim: Claim,
-    groups: Sequence[Group],
-    evidence: Evidence,
-    asked: Sequence[Operation],
-    percent: bool,  # a private step
+    claim: Claim, groups: Sequence[Group], evidence: Evidence, asked: Sequence[Operation], percent: bool
 ) -> Iterator[Computation]:
     """Rows with one another, column by column; parts with totals; sentences with one another."""
     rows = groups[: _ROWS if claim.figure.digits <= LEAST else _MORE_ROWS]
-    compared = percent and claim.figure.digits >= LEAST and _COMPARED.search(f"{claim.sentence} {claim.question}")
-    unlike = [operation for operation in asked if operation != "growth"]
-    several = len({p.year for p in claim.all_periods if p.year}) > 1 and "share" not in asked and "ratio" not in asked
     tables = sorted({g.table for g in rows if g.table >= 0})
     totals = [g for table in tables for g in evidence.totals.get(table, [])[:_ROWS] if g not in rows]
     for one, other in combinations([*rows, *totals[:6]], 2):
-        if one in totals and other in totals:
-            continue
-        for a, b in _pair_facts(claim, one, other, percent=percent):
-            if several and a.periods and b.periods and a.column == b.column and not is_ordered(a, b):
-                continue  # a change between two times is none between two rows
-            if is_ordered(a, b):
-                new, old = (a, b) if is_later(a, b) else (b, a)
-                yield from combine_two(new, old, asked, percent=percent, ordered=True)
-                if {"sum", "average"} & set(asked) and a.column == b.column:
-                    yield from combine_many([a, b], asked)  # rows that are times
-                continue
-            if a.table != b.table and claim.figure.digits >= LEAST:
-                yield from combine_many([a, b], [operation for operation in asked if operation == "sum"])
-            for new, old in ((a, b), (b, a)):
-                yield from combine_two(new, old, unlike, percent=percent, ordered=None)
-                if compared and _both_named(claim, one, other) and a.column == b.column and not several:
-                    yield from combine_two(new, old, ["growth"], percent=True, ordered=False)
+        if one not in totals or other not in totals:
+            yield from _combine_pair(claim, one, other, asked, percent)
     if "share" in asked or "ratio" in asked:
         for one, other in combinations(rows[:_PARTS], 2):
             for whole in [*totals[:3], *rows[:_PARTS]]:
@@ -243,6 +218,30 @@ def _combine_rows(
                     continue
                 for column in align_columns(claim, some):
                     yield from combine_many(column, asked)
+
+
+def _combine_pair(
+    claim: Claim, one: Group, other: Group, asked: Sequence[Operation], percent: bool
+) -> Iterator[Computation]:
+    """Two rows with one another, or two sentences."""
+    compared = percent and claim.figure.digits >= LEAST and _COMPARED.search(f"{claim.sentence} {claim.question}")
+    unlike = [operation for operation in asked if operation != "growth"]
+    several = len({p.year for p in claim.all_periods if p.year}) > 1 and "share" not in asked and "ratio" not in asked
+    for a, b in _pair_facts(claim, one, other, percent=percent):
+        if several and a.periods and b.periods and a.column == b.column and not is_ordered(a, b):
+            continue  # a change between two times is none between two rows
+        if is_ordered(a, b):
+            new, old = (a, b) if is_later(a, b) else (b, a)
+            yield from combine_two(new, old, asked, percent=percent, ordered=True)
+            if {"sum", "average"} & set(asked) and a.column == b.column:
+                yield from combine_many([a, b], asked)  # rows that are times
+            continue
+        if a.table != b.table and claim.figure.digits >= LEAST:
+            yield from combine_many([a, b], [operation for operation in asked if operation == "sum"])
+        for new, old in ((a, b), (b, a)):
+            yield from combine_two(new, old, unlike, percent=percent, ordered=None)
+            if compared and _both_named(claim, one, other) and a.column == b.column and not several:
+                yield from combine_two(new, old, ["growth"], percent=True, ordered=False)
 
 
 def _both_named(claim: Claim, one: Group, other: Group) -> bool:

@@ -1,13 +1,10 @@
-"""Computations over several figures of tables: averages of a year, compound growth, changes and shares of sums."""
+"""Computations over several figures of tables: averages of a year, named columns, changes of sums."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations, permutations
-
-from quelea_fintext.numerals import ENGLISH, chinese
 
 from quelea_checker.deriving.computations import (
     HUNDRED,
@@ -17,8 +14,7 @@ from quelea_checker.deriving.computations import (
     format_operand,
 )
 from quelea_checker.matching.claims import Claim
-from quelea_checker.matching.relevance import LOOKED
-from quelea_checker.reading.evidence import TOTAL, Evidence
+from quelea_checker.reading.evidence import TOTAL
 from quelea_checker.reading.facts import Fact, Group
 from quelea_checker.reading.wording import Operation
 
@@ -108,72 +104,17 @@ def _combine_named_columns(
 _LEAST = 3
 """Significant digits from which such a computation is no luck."""
 _ROWS = 5
-_BLOCK = 12
-_BLOCKS = 6
-_MOST = 10
-_NUMBER = r"two|three|four|five|six|seven|eight|nine|ten|\d{1,2}"
-_LARGEST = re.compile(
-    rf"\b(?:top|largest|highest|biggest|leading) (?P<n>{_NUMBER})\b"
-    rf"|\b(?P<n2>{_NUMBER}) (?:largest|highest|biggest|leading|top)\b"
-    r"|前(?P<zh>[两二三四五六七八九十]|\d{1,2})大?(?!季|个月|月)|最大的(?P<zh2>[两二三四五六七八九十]|\d{1,2})",
-    re.IGNORECASE,
-)
-_SMALLEST = re.compile(
-    rf"\b(?:bottom|lowest|smallest) (?P<n>{_NUMBER})\b|\b(?P<n2>{_NUMBER}) (?:lowest|smallest)\b", re.IGNORECASE
-)
-_COMPOUND = re.compile(r"\bCAGR\b|\bcompound(?:ed)?\b|复合", re.IGNORECASE)
-_YEARLY = re.compile(r"\b(?:annual|annually|yearly|per year|a year|each year|per annum)\b|每年|年均", re.IGNORECASE)
 
 
 def combine_sums(
-    claim: Claim, groups: Sequence[Group], evidence: Evidence, asked: Sequence[Operation], *, percent: bool
+    claim: Claim, groups: Sequence[Group], asked: Sequence[Operation], *, percent: bool
 ) -> Iterator[Computation]:
-    """What the wording asks for of these, for rows that share the claim's terms and the blocks they are in."""
+    """Changes of the sums of two rows that share the claim's terms."""
+    if claim.figure.digits < _LEAST or not _MOVES & set(asked) or not {"sum", "average"} & set(asked):
+        return
     rows = [group for group in groups if group.table >= 0]
-    said = f"{claim.sentence} {claim.question}"
-    if _COMPOUND.search(said) and percent:
-        for group in rows:
-            yield from _compound_growth(claim, group)
-    if claim.figure.digits < _LEAST:
-        return
-    if "average" in asked:
-        for group in rows:
-            yield from _average_per_year(claim, group, said)
-    if _MOVES & set(asked) and {"sum", "average"} & set(asked):
-        for one, other in combinations(rows[:_ROWS], 2):
-            yield from _change_of_sums(claim, one, other, asked, percent=percent)
-    yield from _sum_largest(claim, evidence, said, percent=percent)
-    if {"share", "ratio"} & set(asked):
-        yield from _share_of_blocks(claim, rows[:_ROWS], evidence, percent=percent)
-
-
-def _compound_growth(claim: Claim, group: Group) -> Iterator[Computation]:
-    """(a ÷ b) ^ (1 ÷ years) − 1."""
-    dated = [f for f in group.facts if not f.change and f.value > 0 and f.latest_date[0] and claim.is_timely(f)]
-    for one, other in combinations(dated[:_MOST], 2):
-        new, old = (one, other) if one.latest_date > other.latest_date else (other, one)
-        years = new.latest_date[0] - old.latest_date[0]
-        if years > 1:
-            rate = (float(new.value / old.value) ** (1 / years) - 1) * 100
-            shown = f"= ({format_operand(new)} ÷ {format_operand(old)}) ^ (1 ÷ {years}) − 1"
-            yield Computation(Decimal(str(rate)), (new, old), "steps", True, True, f"{shown}, ÷ 1")
-
-
-def _average_per_year(claim: Claim, group: Group, said: str) -> Iterator[Computation]:
-    """What columns for ranges of years come to in a year: "average annual payments for 2020-2024"."""
-    years = {p.year for p in claim.all_periods if p.year}
-    if len(years) < 2 or not _YEARLY.search(said):
-        return
-    first, last = min(years), max(years)
-    inside = [
-        f for f in group.facts
-        if f.periods and not f.change and all(first <= p.year <= last for p in f.periods)
-    ]  # fmt: skip
-    covered = {y for f in inside for y in range(min(p.year for p in f.periods), max(p.year for p in f.periods) + 1)}
-    if covered == set(range(first, last + 1)) and len(inside) < len(covered):
-        total = sum((f.value for f in inside), Decimal(0))
-        shown = f"= ({' + '.join(format_operand(f) for f in inside)}) ÷ {len(covered)}"
-        yield Computation(total / len(covered), tuple(inside), "steps", False, False, shown)
+    for one, other in combinations(rows[:_ROWS], 2):
+        yield from _change_of_sums(claim, one, other, asked, percent=percent)
 
 
 def _is_named(claim: Claim, group: Group) -> bool:
@@ -213,75 +154,3 @@ def _change_of_sums(
         elif old:
             part = f"({format_operand(a0)} + {format_operand(b0)})"
             yield Computation((new - old) / abs(old) * HUNDRED, operands, "steps", True, True, f"{shown}, ÷ {part}")
-
-
-def _find_blocks(claim: Claim, evidence: Evidence) -> list[list[Group]]:
-    """The rows of the blocks that share the claim's terms, without totals."""
-    near = {g.block for term in claim.terms for g in evidence.by_term.get(term, ())[:LOOKED] if g.block >= 0}
-    return [rows for block in sorted(near) if (rows := _find_parts(evidence, block))][:_BLOCKS]
-
-
-def _find_parts(evidence: Evidence, block: int) -> list[Group]:
-    """The rows of a block without totals; none where they are too few or too many to be parts of one whole."""
-    rows = [g for g in evidence.blocks.get(block, ()) if g.name and not TOTAL.search(g.label)]
-    return rows if 1 < len(rows) <= _BLOCK else []
-
-
-def _find_columns(claim: Claim, rows: Sequence[Group]) -> Iterator[tuple[int, list[Fact]]]:
-    width = max(len(g.facts) for g in rows)
-    for at in range(min(width, _MOST)):
-        facts = [g.facts[at] for g in rows if len(g.facts) == width]
-        if len(facts) > 1 and not facts[0].change and all(claim.is_timely(f) for f in facts):
-            yield at, facts
-
-
-def _sum_largest(claim: Claim, evidence: Evidence, said: str, *, percent: bool) -> Iterator[Computation]:
-    """ "The top three regions": the sum of a column's largest, and their share of all."""
-    match, least = _LARGEST.search(said), False
-    if match is None:
-        match, least = _SMALLEST.search(said), True
-    if match is None:
-        return
-    word = next(value for value in match.groupdict().values() if value).lower()
-    count = int(word) if word.isdigit() else ENGLISH.get(word) or int(chinese(word) or 0)
-    every = sorted(evidence.blocks)[:_BLOCKS]
-    for rows in _find_blocks(claim, evidence) or [r for b in every if (r := _find_parts(evidence, b))]:
-        for _, facts in _find_columns(claim, rows):
-            if not 1 < count < len(facts):
-                continue
-            chosen = sorted(facts, key=lambda f: f.value, reverse=not least)[:count]
-            if not percent:
-                yield from combine_many(chosen, ["sum"])
-            else:
-                yield from _share_of_sum(chosen, facts)
-                if all(f.figure.kind == "percent" or f.unit.percent for f in chosen):
-                    yield Computation(sum((f.value for f in chosen), Decimal(0)), tuple(chosen), "sum", True, False)
-
-
-def _share_of_sum(part: Sequence[Fact], whole: Sequence[Fact]) -> Iterator[Computation]:
-    total = sum((f.value for f in whole), Decimal(0))
-    if total:
-        some = sum((f.value for f in part), Decimal(0))
-        shown = f"= ({' + '.join(map(format_operand, part))}) ÷ ({' + '.join(map(format_operand, whole))})"
-        yield Computation(some / total * HUNDRED, tuple(dict.fromkeys((*part, *whole))), "parts", True, False, shown)
-
-
-def _share_of_blocks(
-    claim: Claim, rows: Sequence[Group], evidence: Evidence, *, percent: bool
-) -> Iterator[Computation]:
-    """A row as a share of the sum of its block, where no total is printed; the sum of a block by another row."""
-    for block in _find_blocks(claim, evidence):
-        for at, facts in _find_columns(claim, block):
-            total = sum((f.value for f in facts), Decimal(0))
-            for row in rows:
-                if row.table != facts[0].table or len(row.facts) <= at or not total or not _is_named(claim, row):
-                    continue
-                own = row.facts[at]
-                if own in facts:
-                    if percent:
-                        yield from _share_of_sum([own], facts)
-                elif own.value and not own.change and claim.is_timely(own):
-                    ratio = total / own.value
-                    shown = f"= ({' + '.join(map(format_operand, facts))}) ÷ {format_operand(own)}"
-                    operands = (*facts, own)
-                    yield Computation(ratio * HUNDRED if percent else ratio, operands, "parts", percent, False, shown)

@@ -148,26 +148,3 @@ def combine_blocks(claim: Claim, evidence: Evidence, asked: Sequence[Operation])
             for some in {tuple(range(size)), tuple(range(len(block) - size, len(block)))}:
                 for column in align_columns(claim, [block[i] for i in some]):
                     yield from combine_many(column, asked)
-
-
-def combine_years(claim: Claim, evidence: Evidence, asked: Sequence[Operation]) -> Iterator[Computation]:
-    """Rows that are years, from the first year named to the last: payments due in 2020 to 2024."""
-    years = sorted({p.year for p in claim.all_periods if p.year})
-    if len(years) < 2:
-        return
-    columns: dict[tuple[int, int, int], list[Fact]] = {}
-    for term in sorted(claim.terms):
-        for group in evidence.by_term.get(term, [])[:LOOKED]:
-            if (
-                group.table >= 0
-                and not group.name
-                and group.facts
-                and years[0] <= group.facts[0].latest_date[0] <= years[-1]
-            ):
-                for fact in group.facts:
-                    column = columns.setdefault((fact.passage, fact.table, fact.column), [])
-                    if fact not in column and fact.terms & claim.terms:
-                        column.append(fact)
-    for facts in columns.values():
-        if len(facts) > 1:
-            yield from combine_many(sorted(facts, key=lambda f: f.latest_date), asked)

@@ -34,9 +34,6 @@ _MOST = 40
 _BASIS = re.compile(r"basis|bps?\b|基点", re.IGNORECASE)
 _HAIR = Decimal("0.005")
 """By what part of itself a figure that is called the least may still be too much."""
-TO_LEVEL = re.compile(
-    rf"(?:\bto|[至到]{wording.OF_A_TIME})\s{{0,8}}+(?:about|approximately|nearly|约)?\s{{0,8}}+$", re.IGNORECASE
-)
 _GROWTH = re.compile(r"\bgrowth\b|增长率|增速|增幅|同比增长", re.IGNORECASE)
 
 
@@ -191,8 +188,7 @@ def sign_fits(claim: Claim, fact: Fact, label: str) -> bool:
         return not (negative and not figure.negative) or direction == -1 or wording.is_negative(claim.sentence)
     moves = fact.change or wording.names_both_directions(fact.words)
     if figure.kind == "percent":  # a heading that speaks of growth alone: what it prints without a sign grew
-        level = wording.ends_with(TO_LEVEL, claim.sentence, figure.start)  # "growth fell to 3%"
-        moves = not level and (moves or bool(_GROWTH.search(fact.words)))
+        moves = moves or bool(_GROWTH.search(fact.words))
     if down and not negative:
         return wording.is_negative(label)
     if negative and not figure.negative:

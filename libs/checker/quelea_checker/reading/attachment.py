@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from quelea_checker.model import Figure, Period
 from quelea_checker.reading import wording
-from quelea_checker.reading.periods import find_years_between
 
 _BASE = re.compile(
     r"(?:\b(?:from|than|versus|vs\.?|against|above|below|exceed(?:ing|ed))|compared (?:to|with)|[较比])\s*(?:the\s*)?$",
@@ -165,8 +164,6 @@ def _attach_by_order(sentence: str, figures: Sequence[Figure], periods: Sequence
     if remarks:
         return remarks
     every = tuple(periods)
-    if len(figures) > len(periods) > 1:
-        every += tuple(find_years_between(sentence, periods))
     if len(periods) == 1 and len(figures) > 1:
         return [() if is_of_other_time(sentence, figure, periods[0]) else every for figure in figures]
     if len(periods) < 2 or not figures:

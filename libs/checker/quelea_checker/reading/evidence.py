@@ -104,6 +104,19 @@ class Evidence:
         Else the one by which prose repeats a figure of the table: "$1,145 million" and 1,145. Of another document's
         passages nothing is taken, where headers tell documents apart.
         """
+        votes = self._find_repeated_scales()
+        money: dict[int, set[str]] = {}
+        for fact in self.facts:
+            if fact.table >= 0 and fact.figure.currency:
+                money.setdefault(fact.table, set()).add(fact.figure.currency)
+        for group in self.groups:
+            only = money.get(group.table, set())
+            group.facts = [self._hint_fact(fact, only, votes.get(fact.table, set())) for fact in group.facts]
+        by_place = {(f.group, f.column, f.figure.start): f for g in self.groups for f in g.facts}
+        self.facts = [by_place.get((f.group, f.column, f.figure.start), f) for f in self.facts]
+
+    def _find_repeated_scales(self) -> dict[int, set[Decimal]]:
+        """By table without a unit, the scales with which prose of its document repeats its figures."""
         told: dict[str, dict[Decimal, set[Decimal]]] = {}
         for fact in self.facts:
             scale, header = fact.figure.scale, self._headers[fact.passage]
@@ -115,28 +128,21 @@ class Evidence:
             if fact.table >= 0 and not fact.unit.scales:
                 found = told.get(self._headers[fact.passage], {}).get(fact.figure.number, set())
                 votes.setdefault(fact.table, set()).update(found)
-        money: dict[int, set[str]] = {}
-        for fact in self.facts:
-            if fact.table >= 0 and fact.figure.currency:
-                money.setdefault(fact.table, set()).add(fact.figure.currency)
-        for group in self.groups:
-            only = money.get(group.table, set())
-            for at, fact in enumerate(group.facts):
-                if len(only) == 1 and not fact.unit.currency and fact.unit.percent is not True:
-                    group.facts[at] = fact = replace(fact, unit=replace(fact.unit, currency=min(only)))  # noqa: PLW2901  # the same fact, its currency known
-                header = self._headers[fact.passage]
-                if fact.table < 0 and header in self._otherwise and _is_bare(fact.figure):
-                    group.facts[at] = _rescale(
-                        fact, tuple(dict.fromkeys((*fact.unit.scales, *self._otherwise[header])))
-                    )
-                if fact.unit.scales or fact.table < 0:
-                    continue
-                stated_near = {s for said, other in self._loose if other == header for s in said}
-                voted = votes.get(fact.table, set())
-                if stated_near or len(voted) == 1:
-                    group.facts[at] = _rescale(fact, tuple(sorted(stated_near or voted)))
-        by_place = {(f.group, f.column, f.figure.start): f for g in self.groups for f in g.facts}
-        self.facts = [by_place.get((f.group, f.column, f.figure.start), f) for f in self.facts]
+        return votes
+
+    def _hint_fact(self, fact: Fact, currencies: set[str], voted: set[Decimal]) -> Fact:
+        """A fact with the currency and scale that its table has elsewhere."""
+        if len(currencies) == 1 and not fact.unit.currency and fact.unit.percent is not True:
+            fact = replace(fact, unit=replace(fact.unit, currency=min(currencies)))
+        header = self._headers[fact.passage]
+        if fact.table < 0:
+            if header in self._otherwise and _is_bare(fact.figure):
+                return _rescale(fact, tuple(dict.fromkeys((*fact.unit.scales, *self._otherwise[header]))))
+            return fact
+        if fact.unit.scales:
+            return fact
+        stated_near = {s for said, other in self._loose if other == header for s in said}
+        return _rescale(fact, tuple(sorted(stated_near or voted))) if stated_near or len(voted) == 1 else fact
 
 
 def _is_bare(figure: Figure) -> bool:

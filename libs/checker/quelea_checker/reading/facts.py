@@ -173,19 +173,23 @@ def _read(passage: CheckPassage) -> PassageFacts:
     if passage.header:
         _add_prose(found, header, passage.header, fiscal)
     found.terms = content_terms(f"{passage.header}\n{passage.table_head}\n{passage.text}")
-    for line in _OTHERWISE.finditer(text) if "另有" in text or "unless otherwise" in text.lower() else ():
-        if found.otherwise is None:
-            found.otherwise = read_stated_unit(line.group())[0]
-    if not rows:
-        for match in find_statements(text):
-            scales, _ = read_stated_unit(match.group())
-            if any(scale >= THOUSAND for scale in scales):
-                found.loose.append(scales)
+    _read_units(found, text, alone=not rows)
     periods = find_periods(_blank_counts(text, rows)) + find_periods(head)
     periods += find_periods(plain(f"{passage.header} {passage.published}"))
     periods += [p for row in rows for c in row.cells for p in _cell_periods(c, row, fiscal)]
     found.periods = (*fiscal.labelled(periods), *fiscal.quarters(periods))
     return found
+
+
+def _read_units(found: PassageFacts, text: str, *, alone: bool) -> None:
+    """The unit that a text states for its document, and those that it states without having a table itself."""
+    for line in _OTHERWISE.finditer(text) if "另有" in text or "unless otherwise" in text.lower() else ():
+        if found.otherwise is None:
+            found.otherwise = read_stated_unit(line.group())[0]
+    for match in find_statements(text) if alone else ():
+        scales, _ = read_stated_unit(match.group())
+        if any(scale >= THOUSAND for scale in scales):
+            found.loose.append(scales)
 
 
 def _cell_periods(cell: tables.RawCell, row: tables.Row, fiscal: calendar.Fiscal) -> tuple[Period, ...]:

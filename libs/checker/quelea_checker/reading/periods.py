@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 
 from quelea_fintext.dates import find_dates
 from quelea_fintext.numerals import chinese
@@ -14,69 +13,6 @@ from quelea_fintext.period_words import HAN_MONTH, MONTHS_LONG, QUARTERS, YEAR
 from quelea_fintext.text import lower
 
 from quelea_checker.model import Period
-
-_THINGS = (
-    r"employees|people|persons|staff|workers|associates|colleagues|nurses|physicians|doctors|engineers|scientists"
-    r"|teachers|drivers|agents|advisers|advisors|stores|shops|restaurants|branches|outlets|offices|locations|sites"
-    r"|hotels|rooms|beds|clinics|hospitals|schools|centers|centres|dealers|dealerships|stations|warehouses|plants"
-    r"|factories|facilities|customers|clients|members|subscribers|users|accounts|suppliers|vendors|partners|patents"
-    r"|trademarks|vehicles|cars|trucks|buses|aircraft|ships|vessels|homes|houses|apartments|lots|units|shares|stocks"
-    r"|properties|wells|towers|machines|devices|terminals|ATMs|kiosks|holders|shareholders|stockholders|students"
-    r"|patients|jobs|positions|orders|contracts|tonnes|tons|barrels|miles|kilometers|kilometres|acres|hectares"
-)
-_COUNTED = re.compile(rf"\s(?:[a-z][a-z-]+ ){{0,2}}?(?P<what>{_THINGS})\b")
-_BETWEEN = re.compile(r"\b(?:and|or|the|of|in|for|to|than|with|were|was|had|has|its|our|by)\b", re.IGNORECASE)
-_TIMELY = re.compile(
-    r"\b(?:in|during|since|until|by|fiscal|year|FY|end of|ended|ending|through|early|late|mid|calendar|of|for|from|to"
-    r"|the|its|our|and|between|January|February|March|April|May|June|July|August|September|October|November|December"
-    r"|first|second|third|fourth|quarter|half|spring|summer|autumn|winter)[\s'-]*$|[\d,/-]\s*$",
-    re.IGNORECASE,
-)
-_AT_ONCE = re.compile(r"\b(?:in|during|since|until|fiscal|year|FY|calendar|early|late|mid)[\s-]*$", re.IGNORECASE)
-_LABEL = re.compile(
-    rf"(?:\b(?:{_THINGS}|headcount|workforce|store count|number of [a-z -]{{3,40}})\s*[:=]\s*"
-    r"|\b(?:headcount|workforce|store count|number of [a-z -]{3,40}?)\s+(?:of|was|is|were|are|reached|totall?ed"
-    r"|stood at|(?:rose|fell|grew|increased|decreased|declined|dropped) to)\s+(?:about |approximately |some )?"
-    r"|(?:员工|职工|雇员|人员|门店|店铺|网点|分支机构|客户|用户|专利|床位)(?:总?人?数量?|总量)?\s*"
-    r"(?:[:：]|为|是|达到?|共计?|增至|减至|合计)\s*)$",
-    re.IGNORECASE,
-)
-_LABEL_ENDS = (
-    ":", "=", "：", "of", "was", "is", "were", "are", "reached", "totaled", "totalled", "at", "to", "about",
-    "approximately", "some", *"为是达到共计至合",
-)  # fmt: skip
-"""What such a label ends with: a cheap look."""
-_HAD = re.compile(
-    r"\b(?:had|has|have|having|own(?:s|ed|ing)?|operat(?:es?|ed|ing)|employ(?:s|ed|ing)?|r[ua]ns?|maintain(?:s|ed)?"
-    r"|sold|ships?|shipped|deliver(?:s|ed)|built|bought|hired|opened|closed|added|leas(?:es?|ed)|there (?:were|are))\s"
-    r"(?:about |approximately |around |some |nearly |almost |over |only |just |more than )?$",
-    re.IGNORECASE,
-)
-_MANY = re.compile(
-    r"\s(?:[a-z][a-z-]+ ){0,2}?(?!(?:sales|revenues|results|earnings|losses|profits|figures|expenses|costs|its|was"
-    r"|levels|numbers|prices|guidelines|terms|plans|models|notes|bonds|goals|targets|is|has)\b)[a-z]{3,}s\b"
-)
-""" "Had 1962 locomotives", whatever they are: more than one of something that is no amount of a year."""
-_UNIT = re.compile(r"\s?(?:名|位|户|间|辆|台|件|项|个(?!季)|座|套|处|吨|张床|艘|架|幢|栋|口井|所|支|款|份)(?!\d)")
-
-
-def is_count(text: str, start: int, end: int) -> bool:
-    """Whether the bare four digits text[start:end] count what is named behind them or before.
-
-    "2019 results" and "in 2019 stores closed" name a year; "1987 stores" and "had 1987 exam rooms" do not.
-    """
-    if _UNIT.match(text, end):
-        return True
-    before = text[max(0, start - 60) : start]
-    if before.rstrip().endswith(_LABEL_ENDS) and _LABEL.search(before):
-        return True
-    if _HAD.search(before) and (many := _MANY.match(text, end)) and not _BETWEEN.search(many.group()):
-        return True
-    match = _COUNTED.match(text, end)
-    if match is None or _BETWEEN.search(text[end : match.start("what")]) or _AT_ONCE.search(before):
-        return False
-    return match.start("what") == end + 1 or not _TIMELY.search(before)
-
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (
@@ -278,12 +214,6 @@ _AND = re.compile(r"\s*(?:,|,? and|,? or|、|和|及|与)\s*", re.IGNORECASE)
 _TO = re.compile(r"\s*(?:-|–|—|~|to|through|and|至|到)\s*(?:fiscal )?", re.IGNORECASE)
 _MORE_YEARS = re.compile(rf"\s*(?:,? and|,|&|or|和|及|、)\s*(?P<y>{YEAR})(?![\d%]|,\d|\.\d|年)", re.IGNORECASE)
 
-_SINCE = re.compile(
-    r"(?:[较比]|compared (?:to|with)|\bfrom|\bover|\bversus|\bvs\.?|\bthan(?: in)?)\s*(?:the )?$", re.IGNORECASE
-)
-_LINE = re.compile(r"[。!?！？\n]|\.\s")
-_BESIDE = 80
-"""Characters between a time and the one that it is compared with."""
 _DOCUMENT = re.compile(
     r"(?:'s)?[\s,]{0,2}(?:quarterly |annual |earnings )?(?:Form )?(?:10-[KQ]|report|filing|release"
     r"|document|年报|季报|半年报|报告)",
@@ -301,61 +231,77 @@ def find_periods(text: str) -> list[Period]:
     return list(_find_cached(text))
 
 
+class _Found:
+    """The periods of a text: what is read first has its place."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.periods: list[Period] = []
+        self._taken = bytearray(len(text))
+
+    def take(self, period: Period) -> None:
+        """Unless a part of it is taken."""
+        if not any(self._taken[period.start : period.end]):
+            self._taken[period.start : period.end] = b"\1" * (period.end - period.start)
+            self.periods.append(period)
+
+    def take_more(self, first: Period) -> None:
+        """ "December 31, 2019 and 2018": the second year has the first one's day."""
+        at = first.end
+        while match := _MORE_YEARS.match(self.text, at):
+            self.take(replace(first, start=match.start("y"), end=match.end(), year=int(match["y"])))
+            at = match.end()
+
+
 @lru_cache(maxsize=16384)
 def _find_cached(text: str) -> tuple[Period, ...]:
     low = lower(text)
     if not ANY.search(low):
         return ()
-    found: list[Period] = []
-    taken = bytearray(len(text))
-
-    def take(period: Period) -> None:
-        if not any(taken[period.start : period.end]):
-            taken[period.start : period.end] = b"\1" * (period.end - period.start)
-            found.append(period)
-
+    found = _Found(text)
     monthly = _NAMED_MONTH.search(low) is not None
     forms = find_candidate_forms(text, low, monthly=monthly)
     if "zh_span" in forms:  # 截至2025年6月30日止六个月: a day and a length of time
         for match in (m for name, form in FORMS if name == "zh_span" for m in form.finditer(text)):
-            take(_zh_span(match))
+            found.take(_zh_span(match))
+    _take_dates(found, monthly=monthly)
+    for name, form in FORMS:
+        if name == "year":
+            for period in list(found.periods):
+                if period.fiscal and not period.month:
+                    found.take_more(period)
+        if name in forms and name != "zh_span":
+            _take_form(found, name, form)
+    found.periods.sort(key=lambda period: period.start)
+    every = found.periods
+    for at in range(1, len(every)):  # "fiscal years 2017-2019"
+        one, other = every[at - 1], every[at]
+        if one.fiscal and not one.quarter and _is_year(other) and _TO.fullmatch(text[one.end : other.start]):
+            every[at] = replace(other, fiscal=True)
+    return tuple(every)
+
+
+def _take_dates(found: _Found, *, monthly: bool) -> None:
+    """Days, with the lengths of time that end then."""
+    text = found.text
     for whole in _find_dates(text, monthly=monthly):
         before = _SPAN_BEFORE.search(text[max(0, whole.start - 45) : whole.start])
         if before:
             start = max(0, whole.start - 45) + before.start()
             whole = replace(whole, start=start, months=_read_length(before))  # noqa: PLW2901  # the same date, its length known
-        elif found and _AND.fullmatch(text[found[-1].end : whole.start]):
-            whole = replace(whole, months=found[-1].months)  # noqa: PLW2901  # "the three months ended July 1, 2023 and June 25, 2022"
-        take(whole)
-        _take_more(text, whole, take)
-    for name, form in FORMS:
-        if name == "year":
-            _take_listed_years(text, found, take)
-        if name not in forms or name == "zh_span":
-            continue
-        for match in form.finditer(text):
-            period = _read(name, match)
-            if period is None or (name == "year" and is_count(text, *match.span("y"))):
-                continue
-            take(period)
+        elif found.periods and _AND.fullmatch(text[found.periods[-1].end : whole.start]):
+            whole = replace(whole, months=found.periods[-1].months)  # noqa: PLW2901  # "the three months ended July 1, 2023 and June 25, 2022"
+        found.take(whole)
+        found.take_more(whole)
+
+
+def _take_form(found: _Found, name: str, form: re.Pattern[str]) -> None:
+    for match in form.finditer(found.text):
+        period = _READERS[name](_Said(match))
+        if period is not None:
+            found.take(period)
             if name in {"month", "quarter"}:
-                _take_more(text, period, take)
-    found.sort(key=lambda period: period.start)
-    for at in range(1, len(found)):  # "fiscal years 2017-2019"
-        one, other = found[at - 1], found[at]
-        if one.fiscal and not one.quarter and _is_year(other) and _TO.fullmatch(text[one.end : other.start]):
-            found[at] = replace(other, fiscal=True)
-        if one.year == 0 and other.year and _is_year_after(text, one, other):
-            found[at - 1] = replace(one, year=other.year + 1)
-    return tuple(found)
-
-
-def _is_year_after(text: str, one: Period, other: Period) -> bool:
-    """ "The first quarter, up 5% from the first quarter of 2022", 同比2022年一季度: it is the next year's."""
-    if not (one.quarter or one.half) or (one.quarter, one.half) != (other.quarter, other.half):
-        return False
-    between = text[one.end : other.start]
-    return len(between) <= _BESIDE and not _LINE.search(between) and bool(_SINCE.search(between))
+                found.take_more(period)
 
 
 def _find_dates(text: str, *, monthly: bool) -> list[Period]:
@@ -383,30 +329,6 @@ def _is_year(period: Period) -> bool:
     return bool(period.year) and not (period.quarter or period.half or period.month or period.months)
 
 
-def find_years_between(text: str, periods: Sequence[Period]) -> list[Period]:
-    """The years between those of a range: 2018 of "from 2017 to 2019"."""
-    found = []
-    for one, other in pairwise(periods):
-        if _is_year(one) and _is_year(other) and _TO.fullmatch(text[one.end : other.start]):
-            low, high = sorted((one.year, other.year))
-            found += [replace(one, year=year) for year in range(low + 1, min(high, low + 12))]
-    return found
-
-
-def _take_more(text: str, first: Period, take) -> None:  # type: ignore[no-untyped-def]  # a closure of find_periods
-    """ "December 31, 2019 and 2018": the second year has the first one's day."""
-    at = first.end
-    while match := _MORE_YEARS.match(text, at):
-        take(replace(first, start=match.start("y"), end=match.end(), year=int(match["y"])))
-        at = match.end()
-
-
-def _take_listed_years(text: str, found: list[Period], take) -> None:  # type: ignore[no-untyped-def]  # a closure of find_periods
-    for period in list(found):
-        if period.fiscal and not period.month:
-            _take_more(text, period, take)
-
-
 def _read_length(match: re.Match[str]) -> int:
     if match["n"]:
         return MONTHS_LONG[match["n"].lower()]
@@ -431,56 +353,121 @@ def _read_month_span(start: int, end: int, year: int, first: int, last: int) -> 
     return Period(start, end, year, month=0 if first == 1 else last, months=last - first + 1)
 
 
-def _read(name: str, match: re.Match[str]) -> Period | None:
-    start, end = match.span()
-    got = {key: value for key, value in match.groupdict().items() if value}
-    year = _year(got["y"]) if "y" in got else 0
-    fiscal = bool(got.get("f")) and not got["f"].lower().startswith(("calendar", "cy"))
-    quarter = int(got.get("q") or got.get("q2") or 0) or QUARTERS.get(got.get("o", "").lower(), 0)
-    quarter = quarter or QUARTERS.get(got.get("z", ""), 0)
-    half = int(got.get("h") or got.get("h2") or 0) or (1 if got.get("o", "").lower() == "first" else 2)
-    if "zh" in got:
-        half = 2 if got["zh"] == "下半年" else 1
-    if name in {"quarter", "bare_quarter"}:
-        return Period(start, end, year, quarter=quarter, months=3, fiscal=True, explicit=fiscal)
-    if name in {"half", "bare_half"}:
-        return Period(start, end, year, half=half, months=6, fiscal=fiscal)
-    if name == "month":
-        return Period(start, end, year, month=MONTHS.index(got["m"][:3].lower()) + 1)
-    if name in {"month_days", "zh_month_days"}:
-        month = int(got["m"]) if got["m"].isdigit() else MONTHS.index(got["m"][:3].lower()) + 1
-        return Period(start, end, month=month, day=int(got["d"])) if 1 <= month <= 12 else None
-    if name == "bare_first":
-        return Period(start, end, months=9 if got.get("n") == "三" or got.get("n2", "").lower() == "three" else 6)
-    if name == "first_months":
-        return Period(start, end, year, months=MONTHS_LONG[got["n"].lower()], fiscal=fiscal)
-    if name == "bare_months":
-        return Period(start, end, months=MONTHS_LONG[got["n"].lower()])
-    if name == "zh_months":
-        if "y2" in got:
-            return Period(start, end, int(got["y2"]), months=9)
-        return _read_month_span(start, end, year, _month(got["m"]), _month(got["n"]))
-    if name == "month_span":
-        last = _month(got["m"])
-        long = MONTHS_LONG[got["n"].lower()] if "n" in got else 3 if "quarter" in got else 12
-        if "first" in got or "first2" in got:
-            return _read_month_span(start, end, year, _month(got.get("first") or got["first2"]), last)
-        return Period(start, end, year, month=last, months=long)
-    if name == "zh_month":
-        return Period(start, end, year, month=int(got["m"])) if 1 <= int(got["m"]) <= 12 else None
-    if name == "years":
-        second = _year(got["y"])
-        return Period(start, end, second, fiscal=True) if second == int(got["y0"]) + 1 else None
-    if name == "year_to":  # "2020-24" is a range
-        first = int(got["y0"])
-        last = first // 100 * 100 + int(got["y"])
-        return Period(match.start("y"), end, last) if first < last <= first + 12 else None
-    if name == "zh_words":
-        value = int(chinese(got["w"]) or 0)
-        if not 1900 <= value <= 2099:
-            return None
-        months = 3 if quarter else 6 if "zh" in got else 0
-        return Period(start, end, value, quarter=quarter, half=half if "zh" in got else 0, months=months)
-    if name in {"zh_year", "whole_year"}:
-        return Period(start, end, year, months=12 if got.get("whole") == "全年" or name == "whole_year" else 0)
-    return Period(start, end, year, fiscal=name == "fiscal" or fiscal)
+class _Said:
+    """What a form's match says."""
+
+    def __init__(self, match: re.Match[str]) -> None:
+        self.start, self.end = match.span()
+        self.got = {key: value for key, value in match.groupdict().items() if value}
+        self.year = _year(self.got["y"]) if "y" in self.got else 0
+        self.start_of_year = match.start("y") if "y" in self.got else self.start
+
+    def number(self, key: str) -> int:
+        """The number of a group; 0 of none."""
+        return int(self.got.get(key, 0))
+
+    @property
+    def is_fiscal(self) -> bool:
+        """The year is called fiscal."""
+        return "f" in self.got and not self.got["f"].lower().startswith(("calendar", "cy"))
+
+    @property
+    def quarter(self) -> int:
+        """From 1; 0 of none."""
+        named = QUARTERS.get(self.got.get("o", "").lower(), 0) or QUARTERS.get(self.got.get("z", ""), 0)
+        return self.number("q") or self.number("q2") or named
+
+    @property
+    def half(self) -> int:
+        """1 or 2."""
+        if "zh" in self.got:
+            return 2 if self.got["zh"] == "下半年" else 1
+        return self.number("h") or self.number("h2") or (1 if self.got.get("o", "").lower() == "first" else 2)
+
+
+def _read_quarter(said: _Said) -> Period:
+    return Period(said.start, said.end, said.year, quarter=said.quarter, months=3, fiscal=True, explicit=said.is_fiscal)
+
+
+def _read_half(said: _Said) -> Period:
+    return Period(said.start, said.end, said.year, half=said.half, months=6, fiscal=said.is_fiscal)
+
+
+def _read_month(said: _Said) -> Period | None:
+    month = _month(said.got["m"])
+    return Period(said.start, said.end, said.year, month=month) if 1 <= month <= 12 else None
+
+
+def _read_day(said: _Said) -> Period | None:
+    month = _month(said.got["m"])
+    return Period(said.start, said.end, month=month, day=int(said.got["d"])) if 1 <= month <= 12 else None
+
+
+def _read_first_quarters(said: _Said) -> Period:
+    three = said.got.get("n") == "三" or said.got.get("n2", "").lower() == "three"
+    return Period(said.start, said.end, months=9 if three else 6)
+
+
+def _read_months(said: _Said) -> Period:
+    return Period(said.start, said.end, said.year, months=MONTHS_LONG[said.got["n"].lower()], fiscal=said.is_fiscal)
+
+
+def _read_zh_months(said: _Said) -> Period | None:
+    if "y2" in said.got:
+        return Period(said.start, said.end, int(said.got["y2"]), months=9)
+    return _read_month_span(said.start, said.end, said.year, _month(said.got["m"]), _month(said.got["n"]))
+
+
+def _read_span(said: _Said) -> Period | None:
+    last, got = _month(said.got["m"]), said.got
+    if "first" in got or "first2" in got:
+        return _read_month_span(said.start, said.end, said.year, _month(got.get("first") or got["first2"]), last)
+    long = MONTHS_LONG[got["n"].lower()] if "n" in got else 3 if "quarter" in got else 12
+    return Period(said.start, said.end, said.year, month=last, months=long)
+
+
+def _read_two_years(said: _Said) -> Period | None:
+    """2018/19 is the second."""
+    follows = said.year == int(said.got["y0"]) + 1
+    return Period(said.start, said.end, said.year, fiscal=True) if follows else None
+
+
+def _read_end_of_range(said: _Said) -> Period | None:
+    """ "2020-24" is a range."""
+    first = int(said.got["y0"])
+    last = first // 100 * 100 + int(said.got["y"])
+    return Period(said.start_of_year, said.end, last) if first < last <= first + 12 else None
+
+
+def _read_zh_words(said: _Said) -> Period | None:
+    year = int(chinese(said.got["w"]) or 0)
+    half = said.half if "zh" in said.got else 0
+    months = 3 if said.quarter else 6 if half else 0
+    return Period(said.start, said.end, year, said.quarter, half, months=months) if 1900 <= year <= 2099 else None
+
+
+def _read_whole_year(said: _Said) -> Period:
+    return Period(said.start, said.end, said.year, months=12)
+
+
+def _read_zh_year(said: _Said) -> Period:
+    return Period(said.start, said.end, said.year, months=12 if said.got.get("whole") == "全年" else 0)
+
+
+def _read_year(said: _Said) -> Period:
+    return Period(said.start, said.end, said.year, fiscal=said.is_fiscal)
+
+
+def _read_fiscal_year(said: _Said) -> Period:
+    return Period(said.start, said.end, said.year, fiscal=True)
+
+
+_READERS: dict[str, Callable[[_Said], Period | None]] = {
+    "quarter": _read_quarter, "bare_quarter": _read_quarter, "half": _read_half, "bare_half": _read_half,
+    "month": _read_month, "zh_month": _read_month, "month_days": _read_day, "zh_month_days": _read_day,
+    "bare_first": _read_first_quarters, "first_months": _read_months, "bare_months": _read_months,
+    "zh_months": _read_zh_months, "month_span": _read_span, "years": _read_two_years,
+    "year_to": _read_end_of_range, "zh_words": _read_zh_words, "zh_year": _read_zh_year,
+    "whole_year": _read_whole_year, "year": _read_year, "fiscal": _read_fiscal_year,
+}  # fmt: skip
+"""By form."""

@@ -195,6 +195,7 @@ def _is_title(text: str) -> bool:
 def _spread_heads(
     filled: list[str], count: int, percents: tuple[bool, ...], texts: list[list[str]], unsure: list[list[str]]
 ) -> None:
+    """Put a line's heads over the columns that they stand over, as far as their number tells."""
     size = len(filled)
     plain = [n for n, percent in enumerate(percents) if not percent]
     if size == 1:
@@ -209,15 +210,22 @@ def _spread_heads(
             texts[n].append(filled[at])
             if n + 1 < count and percents[n + 1]:
                 texts[n + 1].append(filled[at])
-    elif size == count - 1 and size > 1 and _CHANGE.search(filled[-1]):
-        for n, words in enumerate(texts):
-            words.append(filled[min(n, size - 1)])  # a change in money and in percent
-    elif size == count - 1 and size > 1:
-        for n, loose in enumerate(unsure):
-            loose.extend(filled[max(0, n - 1) : n + 1])
-    elif size > count:
+    elif size >= count - 1:
+        _spread_uneven(filled, count, texts, unsure)
+
+
+def _spread_uneven(filled: list[str], count: int, texts: list[list[str]], unsure: list[list[str]]) -> None:
+    """One head less than columns, or more heads."""
+    size = len(filled)
+    if size > count:
         for n, loose in enumerate(unsure):
             loose.extend(filled[n : n + size - count + 1])
+    elif _CHANGE.search(filled[-1]):
+        for n, words in enumerate(texts):
+            words.append(filled[min(n, size - 1)])  # a change in money and in percent
+    else:
+        for n, loose in enumerate(unsure):
+            loose.extend(filled[max(0, n - 1) : n + 1])
 
 
 def complete_date(text: str) -> str:
@@ -232,9 +240,8 @@ def _read_column(heads: list[str], over_all: Set[str], unsure: str) -> Column:
     if signs:  # "2019 %": the sign is no unit of the year
         words = " ".join(part for part in text.split() if re.search(r"\w", part))
         text = f"{words} ; {signs}"
-    periods = merge_periods(
-        _drop_title_years(heads, over_all, find_periods(_spell_out_heads(text))), find_periods(_spell_out_heads(unsure))
-    )
+    own = _drop_title_years(heads, over_all, find_periods(_spell_out_heads(text)))
+    periods = merge_periods(own, find_periods(_spell_out_heads(unsure)))
     return Column(text, periods, bool(_CHANGE.search(text)))
 
 

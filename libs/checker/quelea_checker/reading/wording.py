@@ -63,8 +63,6 @@ _NEGATIVE = re.compile(
     r"|lapse[sd]?|matured)\b"
     r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|负数"
 )
-OF_A_TIME = r"(?:[\d零〇一二三四五六七八九十年月日末底初财季度第上下半同期]{2,24}的)?"
-"""Between 从 or 至 and its figure: 从2023年1月29日的33.89亿美元."""
 _EACH = re.compile(
     r"(?:[户人店单件车客日月年]均|平均?每.|每[天日月年户人家店件台单辆股名]"
     r"|\b(?:per|each|apiece|average)\b[^,;.]{0,24})[^，。；,;]{0,10}$",

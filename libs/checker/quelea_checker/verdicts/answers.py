@@ -34,6 +34,8 @@ from quelea_checker.verdicts.sentence_verdicts import AnswerSentence
 
 _FEW = 32
 _THINGS = re.compile(r"[ -][A-Za-z]{3,}|\s?[\u3400-\u9fff]")
+
+
 _MARGIN = re.compile(r"\bmargins?\b|毛利率|净利率|利润率", re.IGNORECASE)
 _OF_MARGINS = content_terms("profit revenue sales 毛利 利润 营业收入 营业利润 归属于上市公司股东的净利润")
 """What a margin is computed from is not named in it."""
