@@ -159,7 +159,7 @@ def operations(schema: dict) -> list[tuple[str, str]]:
 _MCP_SAYS = (b"Invalid Content-Type header", b"Invalid Host header", b"Invalid Origin header")
 
 
-class Door:
+class Caller:
     """Requests as they are written here, one a connection."""
 
     def __init__(self, port: int) -> None:
@@ -242,47 +242,47 @@ async def routes(stand, web):
 
 
 async def test_heads(stand, routes):
-    door = Door(stand.running.http_port)
+    caller = Caller(stand.running.http_port)
     async with asyncio.TaskGroup() as group:
         for method, path in routes:
             for name, lines in HEADS.items():
                 raw = request(
                     method, filled(path), *lines, body=b"{}" if method == "POST" else b"", host=name != "another host"
                 )
-                group.create_task(door.ask(f"{method} {path}, {name}", raw))
+                group.create_task(caller.ask(f"{method} {path}, {name}", raw))
             for name, framing in FRAMING.items():
                 raw = framing.replace(b"{method}", method.encode()).replace(b"{path}", filled(path).encode())
-                group.create_task(door.ask(f"{method} {path}, {name}", raw))
-    door.check(least=1000)
+                group.create_task(caller.ask(f"{method} {path}, {name}", raw))
+    caller.check(least=1000)
 
 
 async def test_queries_and_paths(stand, routes):
-    door = Door(stand.running.http_port)
+    caller = Caller(stand.running.http_port)
     async with asyncio.TaskGroup() as group:
         for method, path in routes:
             body = b"{}" if method == "POST" else b""
             if method == "GET":
                 for query in QUERIES:
                     group.create_task(
-                        door.ask(f"{method} {path}?{query[:60]}", request(method, f"{filled(path)}?{query}"))
+                        caller.ask(f"{method} {path}?{query[:60]}", request(method, f"{filled(path)}?{query}"))
                     )
             for place in PLACES if "{" in path else ():
                 group.create_task(
-                    door.ask(f"{method} {path}, {place[:60]}", request(method, filled(path, place), body=body))
+                    caller.ask(f"{method} {path}, {place[:60]}", request(method, filled(path, place), body=body))
                 )
-    door.check(least=500)
+    caller.check(least=500)
 
 
 async def test_bodies(stand, routes):
-    door = Door(stand.running.http_port)
+    caller = Caller(stand.running.http_port)
     async with asyncio.TaskGroup() as group:
         for method, path in routes:
             if method == "GET":
                 continue
             for name, (kind, body) in BODIES.items():
                 raw = request(method, filled(path), f"Content-Type: {kind}", body=body)
-                group.create_task(door.ask(f"{method} {path}, {name}", raw))
-    door.check(least=500)
+                group.create_task(caller.ask(f"{method} {path}, {name}", raw))
+    caller.check(least=500)
 
 
 MESSAGES = [b"", b"\xff" * 9, b"\x0a\x02\xc3\x28", b"\x0a\xff\xff\xff\xff\x0f", b"\x08" + b"\xff" * 9 + b"\x01", b"\x0a\x01\x00", b"\x0a\x03\xef\xb7\xba" * 50, b"\x0b" * 300, b"\x12\x02\x0a\x00" * 2000, b"\x10\x80" * 40]  # fmt: skip
@@ -335,10 +335,10 @@ async def test_keys(tmp_path):
     file = tmp_path / "keys.json"
     keys.create(file, "a")
     async with standing(auth="keys", keys_file=str(file)) as stand:
-        door = Door(stand.running.http_port)
+        caller = Caller(stand.running.http_port)
         async with asyncio.TaskGroup() as group:
             for path in ("/v1/ask", "/v1/documents", "/metrics", "/mcp"):
                 for name, lines in HEADS.items():
                     raw = request("POST", path, *lines, body=b"{}", host=name != "another host")
-                    group.create_task(door.ask(f"{path}, {name}", raw))
-        door.check(least=100)
+                    group.create_task(caller.ask(f"{path}, {name}", raw))
+        caller.check(least=100)
