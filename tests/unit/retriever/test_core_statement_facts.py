@@ -47,6 +47,19 @@ def test_a_restated_figure_is_shown_only_when_doubtful_ones_are_wanted() -> None
     assert [(one.fact.value, one.restated) for one in doubtful] == [("905", False), ("900", True)]
 
 
+def test_two_lines_of_one_concept_both_stay_and_each_is_held_against_its_own() -> None:
+    notes = replace(SALES, concept="short_term_debt", label="Notes payable", value="40")
+    paper = replace(notes, label="Commercial paper", value="25", start=9)
+    older = [stated(replace(notes, value="41"), OLD), stated(paper, OLD)]
+    found = FactQuery(include_doubtful=True).select([*older, stated(notes), stated(paper)])
+    assert [(one.fact.label, one.fact.value, one.restated) for one in found] == [
+        ("Notes payable", "40", False),
+        ("Notes payable", "41", True),
+        ("Commercial paper", "25", False),
+    ]
+    assert found[2].fact.passed == (STATED_ALIKE,)
+
+
 def test_names_are_those_of_readers_and_else_labels() -> None:
     odd = replace(SALES, concept="", label="Flights flown", start=9)
     facts = [stated(SALES), stated(odd)]

@@ -125,6 +125,15 @@ def period_ends(figures: Iterable[Figure], length: str) -> list[str]:
     return sorted({one.period_end for one in figures if one.months == MONTHS[length]}, reverse=True)
 
 
+def _several_lines(figures: Iterable[Figure]) -> set[tuple[str, str]]:
+    """Documents and concepts of which they print several lines: two kinds of short-term debt."""
+    labels: dict[tuple[str, str, str], set[str]] = {}
+    for one in figures:
+        if one.concept and not one.restated:
+            labels.setdefault((one.document_id, one.concept, one.period_end), set()).add(label_key(one.label))
+    return {(document, concept) for (document, concept, _), some in labels.items() if len(some) > 1}
+
+
 def grid(figures: Sequence[Figure], statement: str, length: str, most: int) -> StatementGrid:
     """A statement over the newest periods.
 
@@ -138,11 +147,13 @@ def grid(figures: Sequence[Figure], statement: str, length: str, most: int) -> S
         for one in figures
         if one.statement == statement and one.period_end in ends and one.months in (0, MONTHS[length])
     ]
+    twice = _several_lines(shown)
     lines: dict[str, _Line] = {}
     newest_values = sorted(shown, key=lambda one: one.restated)
     for one in sorted(newest_values, key=lambda one: one.period_end, reverse=True):
-        name = f"{one.concept or label_key(one.label)} {one.unit}"
-        if not one.concept and one.group:
+        concept = "" if (one.document_id, one.concept) in twice else one.concept
+        name = f"{concept or label_key(one.label)} {one.unit}"
+        if not concept and one.group:
             name = f"{label_key(one.group)} {name}"
         lines.setdefault(name, _Line(one)).add(one)
     present = [end for end in ends if any(end in line.cells for line in lines.values())]

@@ -169,7 +169,7 @@ def _settle(stated: Iterable[StatedFact]) -> list[StatedFact]:
     for one in sorted(stated, key=_newest_first):
         named.setdefault((one.fact.statement, *_name_of(one)), []).append(one)
     found: list[StatedFact] = []
-    for newest, *others in named.values():
+    for newest, *others in (lines for some in named.values() for lines in _lines(some)):
         older = [one for one in others if one.document.id != newest.document.id]
         restated = [one for one in older if Decimal(one.fact.value) != Decimal(newest.fact.value)]
         if older and not restated:
@@ -179,6 +179,19 @@ def _settle(stated: Iterable[StatedFact]) -> list[StatedFact]:
             found.append(newest)
             found += [dataclasses.replace(one, restated=True) for one in restated]
     return found
+
+
+def _lines(some: Sequence[StatedFact]) -> Iterable[Sequence[StatedFact]]:
+    """Facts of one concept and period, apart by label where the newest document prints several lines of it: two kinds
+    of short-term debt."""
+    own = [one for one in some if one.document.id == some[0].document.id]
+    labels = {label_key(one.fact.label) for one in own}
+    if len(labels) == 1 or len({one.amount for one in own}) == 1:
+        return [some]
+    by_label: dict[str, list[StatedFact]] = {}
+    for one in some:
+        by_label.setdefault(label_key(one.fact.label), []).append(one)
+    return by_label.values()
 
 
 def _name_of(one: StatedFact) -> tuple[str, ...]:
