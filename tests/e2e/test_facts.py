@@ -50,6 +50,17 @@ def test_a_metric_is_answered_from_facts_with_each_operand_cited(library: Any) -
     assert "was $80,149 million: " in answer["answer"]
     assert ["88,945" in one["quote"] for one in answer["citations"]] == [True, False]
     assert answer["citations"][1]["quote"].endswith("(8,796)")
+    (figure,) = answer["figures"]
+    assert (figure["metric"], figure["value"], figure["unit"]) == ("free_cash_flow", "80149000000", "USD")
+    assert [one["concept"] for one in figure["operands"]] == ["operating_cash_flow", "capital_expenditure"]
+    for one in figure["operands"]:
+        page = library.http.get(
+            f"/v1/documents/{one['document_id']}/pages/{one['page']}", headers={"Accept": "application/json"}
+        ).json()
+        assert page["text"][one["start"] : one["end"]] == one["printed"]
+        (shown,) = [place for place in answer["evidence"] if place["number"] == one["number"]]
+        assert (shown["document_id"], shown["page"]) == (one["document_id"], one["page"])
+        assert shown["start"] <= one["start"] < one["end"] <= shown["end"]
     assert all(check["passed"] for check in answer["checks"])
 
 

@@ -17,7 +17,18 @@ from quelea_kit.paging import check_page_size, page_of
 from quelea_gateway.adapters.retriever import filters_from_wire, reading_to_wire
 from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.model import Answer, Citation, Delta, Question, Standalone, Started, Turn, Verdict, WebTrace
+from quelea_gateway.core.model import (
+    Answer,
+    Citation,
+    Delta,
+    Figure,
+    Question,
+    Standalone,
+    Started,
+    Turn,
+    Verdict,
+    WebTrace,
+)
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.statement_grid import DEFAULT_YEARS, GridLine, StatementQuery
 from quelea_gateway.core.verdicts import Grounding
@@ -54,7 +65,16 @@ def _answer(answer: Answer) -> gateway_pb2.Answer:
         grounding=_grounding(answer.grounding),
         standalone=_standalone(answer.standalone),
         evidence=[gateway_pb2.Shown(**vars(passage)) for passage in answer.evidence],
+        figures=[_figure(answer, figure) for figure in answer.figures],
     )
+
+
+def _figure(answer: Answer, figure: Figure) -> common_pb2.Figure:
+    operands = [
+        common_pb2.Operand(fact=common_pb2.Fact(**vars(one.fact)), passage=answer.number_of(one.passage))
+        for one in figure.operands
+    ]
+    return common_pb2.Figure(**{**vars(figure), "operands": operands})
 
 
 def _standalone(made: Standalone | None) -> gateway_pb2.Standalone | None:

@@ -361,6 +361,13 @@ class Answer:
     standalone: Standalone | None = None
     """Of a follow-up."""
     evidence: tuple[Shown, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    """Those that the question asks for, where statements have them; their passages are among the evidence."""
+
+    def number_of(self, passage: Passage) -> int:
+        """The number of a passage of the evidence."""
+        place = (passage.document_id, passage.page, passage.start)
+        return next(one.number for one in self.evidence if (one.document_id, one.page, one.start) == place)
 
 
 @dataclass(frozen=True)

@@ -325,5 +325,6 @@ def _answer(
         grounding=done.grounding,
         standalone=question.standalone,
         evidence=record(basis.evidence),
+        figures=() if done.declined else basis.figures,
     )
     return replace(answer, timings=clock.timings(basis.retrieved.stages))

@@ -2,6 +2,7 @@
 
 import { ApiError, ask } from "./api.js";
 import { $, el, joined, show } from "./dom.js";
+import { figureFacts } from "./figures.js";
 import { paragraphs } from "./marked.js";
 import { routeDetails } from "./route.js";
 import { sourceList } from "./sources.js";
@@ -57,6 +58,7 @@ function draw(turn) {
   for (const notice of new Set([...(reason ? [reason] : []), ...(answer?.notices ?? [])])) parts.push(el("p", { class: "notice" }, notice));
   if (error) parts.push(errorBox(error, started));
   if (answer) {
+    parts.push(figureFacts(answer.figures));
     if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept));
     const count = { n: answer.further_reading.length };
     parts.push(furtherReading(answer.further_reading, t(answer.declined ? "lookedAt" : "further", count), kept));

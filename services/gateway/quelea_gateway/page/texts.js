@@ -51,6 +51,7 @@ const TEXTS = {
   fetched: ["fetched {date}", "抓取于 {date}"],
   expires: ["refreshed on {date}", "{date} 重新读取"],
   original: ["Original at {host}", "原网页（{host}）"],
+  figureFacts: ["Facts behind the figures", "数字所依据的数据"],
   scanned: ["read from a scan", "由扫描件识别"],
   stated: ["{uri} (as stated by the uploader)", "{uri}（上传者所述）"],
   originalPage: ["Original page", "原网页"],

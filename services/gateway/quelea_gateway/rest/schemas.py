@@ -291,6 +291,56 @@ class DeclineOut(BaseModel):
         return cls(reason=decline.reason, detail=decline.detail) if decline else None
 
 
+class OperandOut(BaseModel):
+    """A fact that a figure is made from, and the cell that prints it: page.text[start:end], in Unicode code points."""
+
+    label: str
+    concept: str = Field(description="Empty where the label is no standard concept's.")
+    value: str = Field(description="Decimal, exact and unscaled.")
+    unit: str
+    period_start: str = Field(description="Empty of an instant.")
+    period_end: str
+    source: str = Field(description='"tag" (inline XBRL) or "table".')
+    number: int = Field(description="Of the evidence, as of a marker.")
+    document_id: str
+    page: int
+    start: int
+    end: int
+    printed: str
+
+    @classmethod
+    def of(cls, operand: core.Operand, number: int) -> OperandOut:
+        """From the pipeline's."""
+        fact, passage = operand.fact, operand.passage
+        said = {name: getattr(fact, name) for name in cls.model_fields if hasattr(fact, name)}
+        return cls(**said, number=number, document_id=passage.document_id, page=passage.page)
+
+
+class AskedFigureOut(BaseModel):
+    """A figure that the question asks for: as statements have it, or computed from what they have."""
+
+    company: str
+    metric: str = Field(
+        description='"gross_margin" and its like, "change", "compound_growth" or "share"; empty of a stated figure.'
+    )
+    value: str = Field(description="Decimal; of a change the difference.")
+    unit: str = Field(description='ISO 4217, "USD/share", "shares", "percent", "points", "times" or "days".')
+    period_start: str
+    period_end: str
+    formula: str = Field(description="Over the operands: ({0} − {1}) / {0}.")
+    growth: str = Field(description="Of a change, in percent; empty where there is no such rate.")
+    fiscal_year: int = Field(description="The filer's own year; 0 where unknown.")
+    absent: list[str] = Field(description="Concepts that the formula takes for nothing, as they are not stated.")
+    operands: list[OperandOut]
+
+    @classmethod
+    def of(cls, figure: core.Figure, answer: core.Answer) -> AskedFigureOut:
+        """From the pipeline's."""
+        said = {name: getattr(figure, name) for name in cls.model_fields if name not in ("operands", "absent")}
+        operands = [OperandOut.of(one, answer.number_of(one.passage)) for one in figure.operands]
+        return cls(**said, absent=list(figure.absent), operands=operands)
+
+
 class AnswerOut(BaseModel):
     """The answer of POST /v1/ask, and the data of the event `answer`."""
 
@@ -315,6 +365,9 @@ class AnswerOut(BaseModel):
     grounding: GroundingOut | None = Field(default=None, description="null when the check could not be made.")
     standalone: StandaloneOut | None = Field(default=None, description="null when the question stands alone.")
     evidence: list[ShownOut] = Field(default=[], description="All that the reader was shown, cited or not.")
+    figures: list[AskedFigureOut] = Field(
+        default=[], description="What the question asks for, where statements have it, with every fact behind it."
+    )
 
     @classmethod
     def of(cls, answer: core.Answer) -> AnswerOut:
@@ -339,6 +392,7 @@ class AnswerOut(BaseModel):
             grounding=GroundingOut.of(answer.grounding),
             standalone=StandaloneOut.of(answer.standalone),
             evidence=[ShownOut.of(passage) for passage in answer.evidence],
+            figures=[AskedFigureOut.of(figure, answer) for figure in answer.figures],
         )
 
 
