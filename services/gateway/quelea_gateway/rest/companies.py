@@ -18,6 +18,7 @@ from quelea_gateway.core.statement_grid import (
     StatementQuery,
 )
 from quelea_gateway.rest.facts import (
+    FILES,
     AsOf,
     Basis,
     FactOut,
@@ -97,7 +98,7 @@ async def companies(
 @router.get(
     "/v1/companies/{company}/statements",
     response_model=StatementOut,
-    responses=ERRORS,
+    responses={**FILES, **ERRORS},
     summary="Get a company's statement",
 )
 async def statements(

@@ -6,7 +6,7 @@ import asyncio
 import csv
 import io
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -100,7 +100,23 @@ def fact_out(one: Figure, base: str) -> FactOut:
     )
 
 
-@router.get("/v1/facts", response_model=FactsOut, responses=ERRORS, summary="List figures of financial statements")
+FILES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            XLSX: {"schema": {"type": "string", "format": "binary"}},
+        }
+    }
+}
+"""What a route answers that knows `format`, beside JSON."""
+
+
+@router.get(
+    "/v1/facts",
+    response_model=FactsOut,
+    responses={**FILES, **ERRORS},
+    summary="List figures of financial statements",
+)
 async def facts(
     request: Request,
     page_size: PageSize = DEFAULT_PAGE_SIZE,
