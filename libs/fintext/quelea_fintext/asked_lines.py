@@ -26,6 +26,8 @@ _PASSED = STOP_WORDS - {"to", "other", "before", "after", "under", "over", "all"
 _MOST_WORDS = 14
 _BRACKETS = re.compile(r"\([^()]{0,80}\)|（[^（）]{0,80}）")
 _SPACE = re.compile(r"\s+")
+_YEAR = re.compile(r"(?<![\d.,])\d{4}(?![\d.,%])")
+"""What may be a year. Where no period was read of it, nobody knows what time is asked for."""
 _OTHERS = re.compile(r"[\W_\d]+")
 
 
@@ -189,7 +191,11 @@ def read_asked_lines(
         sequential=bool(_has(text, "sequential", language)),
         balances="average" if average and computed else "closing" if closing else None,
         year=360 if re.search(r"(?<!\d)360(?!\d)", text) else 365,
-        others=(*sorted(told), *(word for word in rest if word not in passed and not _is_number(word))),
+        others=(
+            *sorted(told),
+            *_YEAR.findall(text),
+            *(word for word in rest if word not in passed and not _is_number(word)),
+        ),
     )
 
 

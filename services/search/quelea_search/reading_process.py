@@ -27,6 +27,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from quelea_kit.errors import QueleaError
@@ -67,7 +68,7 @@ class ReadingBounds:
         seconds: Processor time of any file.
         seconds_per_mb: And for each MB of it.
         most_seconds: At most, of processor time, and by the clock.
-        memory_mb: Private memory of the process, what it has when it begins included; 0 sets no bound.
+        memory_mb: Private memory that the process may take beside what it begins with; 0 sets no bound.
     """
 
     seconds: float
@@ -87,7 +88,7 @@ class Used:
     seconds: float
     """Of the processor."""
     peak_mb: int
-    """Resident memory, shared pages of the nursery included."""
+    """Resident memory, beside what it began with."""
 
 
 class Reading:
@@ -233,6 +234,7 @@ def _nameless_file() -> Any:
 def _raise_one(line: socket.socket, request: bytes, result: Any) -> bytes | None:
     """Fork a process, wait for its end, say how it was; None when the parent is gone."""
     seconds, most_seconds, memory_mb, call, args, kwargs = pickle.loads(request)  # noqa: S301  # from our own parent
+    shared_kb = _memory_kb("VmRSS")
     alive, end = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -248,7 +250,7 @@ def _raise_one(line: socket.socket, request: bytes, result: Any) -> bytes | None
         gone = bool(ready) and line.recv(1) != _STOP
         os.kill(pid, signal.SIGKILL)
     _, status, used = os.wait4(pid, 0)
-    return None if gone else _ENDED.pack(how, status, used.ru_utime + used.ru_stime, used.ru_maxrss)
+    return None if gone else _ENDED.pack(how, status, used.ru_utime + used.ru_stime, max(0, used.ru_maxrss - shared_kb))
 
 
 def _read(result: Any, seconds: float, memory_mb: int, call: Callable[[], Any]) -> NoReturn:
@@ -261,7 +263,7 @@ def _read(result: Any, seconds: float, memory_mb: int, call: Callable[[], Any]) 
     _bound(resource.RLIMIT_CPU, whole, whole + 5)
     if memory_mb:
         # Not the address space: libraries reserve far more of it than they ever touch.
-        _bound(resource.RLIMIT_DATA, memory_mb << 20)
+        _bound(resource.RLIMIT_DATA, (memory_mb << 20) + (_memory_kb("VmData") << 10))
     outcome: Any
     try:
         outcome = (call(),)
@@ -276,6 +278,14 @@ def _read(result: Any, seconds: float, memory_mb: int, call: Callable[[], Any]) 
     with contextlib.suppress(BaseException):
         status = 0 if _write(outcome, result) else 1
     os._exit(status)
+
+
+def _memory_kb(name: str) -> int:
+    """A line of /proc/self/status; 0 where there is none."""
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        return next((int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)
+    return 0
 
 
 def _write(outcome: Any, result: Any) -> bool:

@@ -64,7 +64,7 @@ class SearchSettings(WebSettings):
     """A child is replaced after this many documents, so that a leak in a parser stays small."""
 
     worker_memory_mb: int = Field(2048, ge=0)
-    """Private memory of a process that reads a file; one that needs more fails instead of filling the machine. Likewise
+    """Private memory that reading a file may take; one that needs more fails instead of filling the machine. Likewise
     the address space of a process that reads a page for an answer. 0 sets no limit."""
 
     batch_passages: int = Field(16, gt=0, le=1024)

@@ -102,3 +102,9 @@ def test_printed_labels_are_names_too_and_the_longest_name_counts() -> None:
 
 def test_a_short_company_name_leaves_other_words_whole() -> None:
     assert lines("How much did GE's inventories change?", "GE") == ["inventories"]
+
+
+def test_a_year_that_nobody_read_is_more_than_a_line_and_a_company() -> None:
+    assert read_asked_lines("What were net sales in the year 3000?").others == ("3000",)
+    assert read_asked_lines("3000年的营业收入是多少？").others == ("3000",)
+    assert not read_asked_lines("What were net sales in 2030?").others
