@@ -10,7 +10,12 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Decide = Callable[[str, dict[str, Any]], tuple[int, dict[str, Any]]]
+Decide = Callable[[str, dict[str, Any]], tuple[int, Any]]
+"""Of path and body the status, and what is sent: bytes as they are, else as JSON."""
+
+
+class Cut(bytes):
+    """Sent as if more were to come."""
 
 
 @dataclass
@@ -18,8 +23,13 @@ class Asked:
     """Where it listens, and what it was asked."""
 
     url: str
-    bodies: list[dict[str, Any]] = field(default_factory=list)
+    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    """Path and body of those with a body."""
     most_at_once: int = 0
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        return [body for _, body in self.requests]
 
 
 def chat_reply(text: str, finish_reason: str = "stop") -> tuple[int, dict[str, Any]]:
@@ -50,7 +60,7 @@ def asked_server(decide: Decide) -> Iterator[Asked]:
             nonlocal now
             with lock:
                 if body:
-                    asked.bodies.append(body)
+                    asked.requests.append((self.path, body))
                 now += 1
                 asked.most_at_once = max(asked.most_at_once, now)
             try:
@@ -58,10 +68,11 @@ def asked_server(decide: Decide) -> Iterator[Asked]:
             finally:
                 with lock:
                     now -= 1
-            data = json.dumps(found).encode()
+            data = found if isinstance(found, bytes) else json.dumps(found).encode()
+            self.close_connection = isinstance(data, Cut)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
+            self.send_header("Content-Length", str(len(data) + 100 * isinstance(data, Cut)))
             self.end_headers()
             self.wfile.write(data)
 

@@ -19,7 +19,6 @@ from quelea_evaluation.arena import leaderboard, runs
 from quelea_evaluation.arena.agreement import compare_records, compare_with_people, describe_raters
 from quelea_evaluation.arena.arena_folder import Arena, check_name, name_of
 from quelea_evaluation.arena.elo import rate_shuffled
-from quelea_evaluation.arena.endpoints import SECONDS, connect, read_address
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import UCFE, read_bench
 from quelea_evaluation.arena.json_lines import Line
@@ -28,10 +27,12 @@ from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
 from quelea_evaluation.arena.record import Record, build_record, read_record
 from quelea_evaluation.arena.report import show_comparisons, write_report
 from quelea_evaluation.arena.simulator import SEED
+from quelea_evaluation.arena.speakers import SECONDS, connect
 from quelea_evaluation.arena.statistics import describe_arena, failure_notices
 from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import VoteBox, make_ballot, read_all_votes, shown_questions
-from quelea_evaluation.arena.work import MOST_AT_ONCE
+from quelea_evaluation.endpoints.client import BadAddress, read_address
+from quelea_evaluation.endpoints.work import MOST_AT_ONCE, Gone
 from quelea_evaluation.reports.store import BadRun, write_whole
 
 app = typer.Typer(no_args_is_help=True, help="Simulated users, a judge, ratings: which system serves people better.")
@@ -65,7 +66,13 @@ def _refusing() -> Iterator[None]:
     """What is refused becomes one line on standard error, and code 2."""
     try:
         yield
-    except (ArenaError, BadRun, OSError) as error:  # OSError names the file that cannot be read or written
+    except (
+        ArenaError,
+        BadAddress,
+        BadRun,
+        Gone,
+        OSError,
+    ) as error:  # OSError names the file that cannot be read or written
         sys.stderr.write(f"quelea eval arena: {error}\n")
         raise typer.Exit(2) from error
 

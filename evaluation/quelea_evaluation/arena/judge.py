@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from quelea_evaluation.arena.arena_folder import judgement_id
-from quelea_evaluation.arena.endpoints import CallError, Reply, Sampling, Speaker
 from quelea_evaluation.arena.items import Item, fill
-from quelea_evaluation.arena.usage import Usage, describe
+from quelea_evaluation.arena.speakers import Speaker, Usage, describe
+from quelea_evaluation.endpoints.chat import Sampling, milliseconds_since
+from quelea_evaluation.endpoints.client import EndpointError
 
 VERSION = "arena-judge-1"
 """Changes with the prompt."""
@@ -161,7 +162,7 @@ async def judge_pair(
         "verdicts": verdicts,
         "usage": usage.line(),
         "version": VERSION,
-        "milliseconds": round((time.monotonic() - begun) * 1000, 1),
+        "milliseconds": milliseconds_since(begun),
     }
 
 
@@ -172,11 +173,11 @@ async def _judge_once(
     for number in range(how.repeats + 1):
         try:
             # Another seed, or a judge that is asked with temperature 0 says the same again.
-            reply: Reply = await judge.reply(
+            reply = await judge.reply(
                 [{"role": "user", "content": prompt}], Sampling(temperature=0.0, seed=SEED + number)
             )
-        except CallError as problem:
-            return {**line, "error": f"the judge failed: {problem}", "down": problem.down}
+        except EndpointError as problem:
+            return {**line, "error": f"the judge failed: {problem}", "down": problem.passing}
         usage.add(reply)
         verdict = read_verdict(reply.text)
         line |= {"text": reply.text[-MOST_CHARS:], "asked": number + 1, **describe(reply)}

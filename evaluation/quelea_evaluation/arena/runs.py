@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from quelea_evaluation.arena.arena_folder import (
     DIALOGUES,
@@ -17,7 +17,6 @@ from quelea_evaluation.arena.arena_folder import (
     dialogue_id,
     judgement_id,
 )
-from quelea_evaluation.arena.endpoints import Address, Speaker
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench, Item
 from quelea_evaluation.arena.json_lines import Line, LineIndex, open_run
@@ -25,9 +24,13 @@ from quelea_evaluation.arena.judge import VERSION as JUDGE_VERSION
 from quelea_evaluation.arena.judge import Arrangement, judge_pair
 from quelea_evaluation.arena.simulator import VERSION as TALK_VERSION
 from quelea_evaluation.arena.simulator import hold_dialogue
-from quelea_evaluation.arena.work import work_off
+from quelea_evaluation.arena.speakers import Speaker
+from quelea_evaluation.endpoints.client import Address
+from quelea_evaluation.endpoints.work import Liveness, run_all
+from quelea_evaluation.reports.store import Row, RowFile
 
-Done = Callable[[Line], None]
+T = TypeVar("T")
+Done = Callable[[Row], None]
 
 
 @dataclass(frozen=True)
@@ -93,12 +96,12 @@ def talk(
         async def run() -> None:
             user, system = make()
             try:
-                await work_off(
+                await _work_off(
                     waiting,
                     lambda item: hold_dialogue(item, user, system, name=name, seed=seed),
                     out.rows(DIALOGUES),
-                    at_once=going.at_once,
-                    done=done,
+                    going.at_once,
+                    done,
                 )
             finally:
                 await _close(user, system)
@@ -149,12 +152,34 @@ def judge(
                 return await judge_pair(item, both, speaker, how)
 
             try:
-                await work_off(units(), compare, out.rows(JUDGEMENTS), at_once=going.at_once, done=done)
+                await _work_off(units(), compare, out.rows(JUDGEMENTS), going.at_once, done)
             finally:
                 await _close(speaker)
 
         asyncio.run(run())
     return count_statuses(arena.judgements(name))
+
+
+async def _work_off(
+    units: Iterable[T], work: Callable[[T], Awaitable[Row]], rows: RowFile, at_once: int, done: Done
+) -> None:
+    """Do every unit and append its row, in which `down` says that an endpoint could not be reached, `error` why.
+
+    Raises:
+        Gone: Too many were down in a row; their rows are written.
+    """
+    liveness = Liveness("mend it, then go on with --resume --retry-failed")
+
+    async def do(unit: T) -> None:
+        row = await work(unit)
+        rows.append(row)
+        done(row)
+        if row["down"]:
+            liveness.missed(str(row["error"]))
+        else:
+            liveness.succeeded()
+
+    await run_all(units, do, at_once)
 
 
 def _finished(lines: LineIndex, *, retry_failed: bool) -> set[str]:

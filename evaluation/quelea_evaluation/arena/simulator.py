@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from quelea_evaluation.arena.arena_folder import dialogue_id
-from quelea_evaluation.arena.endpoints import CallError, Message, Reply, Sampling, Speaker
 from quelea_evaluation.arena.items import Item
-from quelea_evaluation.arena.usage import Usage, describe
+from quelea_evaluation.arena.speakers import Speaker, Usage, describe
+from quelea_evaluation.endpoints.chat import Message, Reply, Sampling, milliseconds_since
+from quelea_evaluation.endpoints.client import EndpointError
 
 VERSION = "arena-talk-1"
 """Changes with the instructions, so that dialogues of two versions are never mixed."""
@@ -69,11 +70,11 @@ async def hold_dialogue(
             await talk.ask_once(item, system)
             ended_by = "one round"
         elif user is None:
-            raise CallError("a conversation needs a simulated user")
+            raise EndpointError("a conversation needs a simulated user", passing=False)
         else:
             ended_by = await talk.converse(item, user, system, most_rounds)
-    except CallError as problem:
-        error, down = str(problem), problem.down
+    except EndpointError as problem:
+        error, down = str(problem), problem.passing
     return {
         "id": dialogue_id(item.id),
         "item": item.id,
@@ -89,7 +90,7 @@ async def hold_dialogue(
         "seed": seed,
         "version": VERSION,
         "started": started,
-        "milliseconds": round((time.monotonic() - begun) * 1000, 1),
+        "milliseconds": milliseconds_since(begun),
     }
 
 

@@ -13,15 +13,15 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from quelea_evaluation.judging.endpoint import EndpointError
+from quelea_evaluation.endpoints.client import EndpointError
+from quelea_evaluation.endpoints.work import MOST_AT_ONCE, Gone
 from quelea_evaluation.omni.comparison import BadThresholds
 from quelea_evaluation.omni.matrix import BadMatrix
 from quelea_evaluation.omni.questions import BadQuestions
-from quelea_evaluation.omni.work import Gone
 from quelea_evaluation.reports.store import BadRun
 
 T = TypeVar("T")
-Concurrency = Annotated[int, typer.Option(help="Requests at a time.", min=1, max=64)]
+Concurrency = Annotated[int, typer.Option(help="Requests at a time.", min=1, max=MOST_AT_ONCE)]
 Seconds = Annotated[float, typer.Option(help="Deadline of a request.", min=1, max=3600)]
 Key = Annotated[
     str, typer.Option(envvar="QUELEA_EVAL_API_KEY", help="Sent as bearer token; better given by the environment.")

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from quelea_evaluation.judging.endpoint import Chat, EndpointError, Message, Unparseable, parse_object
+from quelea_evaluation.endpoints.chat import Chat, Message, Unparseable, parse_object
+from quelea_evaluation.endpoints.client import EndpointError
+from quelea_evaluation.endpoints.work import Liveness, run_all
 from quelea_evaluation.omni.knowledge import Section, locate
 from quelea_evaluation.omni.matrix import TASKS, Language, Matrix, Task
 from quelea_evaluation.omni.prompts import Prompts, load_prompts
 from quelea_evaluation.omni.questions import Passage, Question, Turn, question_id
-from quelea_evaluation.omni.work import Liveness, run_all
 from quelea_evaluation.reports.store import Row, RowFile, hash_json
 
 PARTNERS = 5
@@ -111,7 +112,7 @@ class Calls:
 
     async def _answer(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> Row:
         try:
-            reply = await self._chat.complete(messages, schema=schema, max_tokens=2048)
+            reply = await self._chat.complete(messages, schema=schema)
         except EndpointError as error:
             self._liveness.failed(error)
             nothing: Row = {"text": "", "finish_reason": "", "prompt_tokens": 0, "completion_tokens": 0}

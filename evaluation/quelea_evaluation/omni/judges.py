@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quelea_evaluation.judging.endpoint import Chat, EndpointError, Reply, Unparseable, parse_object
+from quelea_evaluation.endpoints.chat import Chat, Reply, Sampling, Unparseable, parse_object
+from quelea_evaluation.endpoints.client import EndpointError
+from quelea_evaluation.endpoints.work import Liveness, run_all
 from quelea_evaluation.omni.matrix import LANGUAGES
 from quelea_evaluation.omni.prompts import load_prompts
 from quelea_evaluation.omni.questions import Question, passage_of
 from quelea_evaluation.omni.systems import as_text
-from quelea_evaluation.omni.work import Liveness, run_all
 from quelea_evaluation.reports.store import Row, RowFile, hash_json
 
 
@@ -157,7 +158,8 @@ async def _verdict(task: Task, chat: Chat, liveness: Liveness) -> Row:
     problem = ""
     for attempt in (1, 2):
         try:
-            reply = await chat.complete(messages, schema=schema_of(task.aspect), max_tokens=512, seed=attempt - 1)
+            sampling = Sampling(seed=attempt - 1)
+            reply = await chat.complete(messages, schema=schema_of(task.aspect), max_tokens=512, sampling=sampling)
         except EndpointError as error:
             liveness.failed(error)
             return {**row, "status": "failed", "value": None, "problem": str(error), "passing": error.passing}

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-import httpx2
-
-from quelea_evaluation.judging.endpoint import EndpointError, get_json
+from quelea_evaluation.endpoints.client import Client, EndpointError
 from quelea_evaluation.omni.prompts import language_of
 from quelea_evaluation.omni.questions import Passage
 
@@ -31,7 +29,7 @@ class Section:
         return self.place.id
 
 
-async def documents(http: httpx2.AsyncClient, gateway: str) -> list[dict[str, Any]]:
+async def documents(gateway: Client) -> list[dict[str, Any]]:
     """Every document, in the order of their ids.
 
     Raises:
@@ -40,10 +38,12 @@ async def documents(http: httpx2.AsyncClient, gateway: str) -> list[dict[str, An
     listed: list[dict[str, Any]] = []
     token = ""
     while True:
-        url = f"{gateway}/v1/documents?page_size=100"
-        found = await get_json(http, f"{url}&page_token={quote(token, safe='')}" if token else url)
+        more = f"&page_token={quote(token, safe='')}" if token else ""
+        found = await gateway.get(f"/v1/documents?page_size=100{more}")
         if not isinstance(found.get("documents"), list):
-            raise EndpointError(f"{gateway}/v1/documents answered without documents: is it a gateway?", passing=False)
+            raise EndpointError(
+                f"{gateway.url}/v1/documents answered without documents: is it a gateway?", passing=False
+            )
         listed += found["documents"]
         token = found.get("next_page_token") or ""
         if not token:
@@ -51,7 +51,7 @@ async def documents(http: httpx2.AsyncClient, gateway: str) -> list[dict[str, An
     return sorted(listed, key=lambda document: str(document["id"]))
 
 
-async def sections_of(http: httpx2.AsyncClient, gateway: str, document: dict[str, Any], most: int) -> list[Section]:
+async def sections_of(gateway: Client, document: dict[str, Any], most: int) -> list[Section]:
     """At most so many sections of a document, one of a page, spread evenly over it.
 
     Raises:
@@ -61,7 +61,7 @@ async def sections_of(http: httpx2.AsyncClient, gateway: str, document: dict[str
     wanted = sorted({1 + at * pages // most for at in range(most)} if pages > most else set(range(1, pages + 1)))
     found = []
     for number in wanted:
-        page = await get_json(http, f"{gateway}/v1/documents/{quote(str(document['id']), safe='')}/pages/{number}")
+        page = await gateway.get(f"/v1/documents/{quote(str(document['id']), safe='')}/pages/{number}")
         section = section_of(str(document["id"]), str(document.get("title", "")), number, str(page.get("text", "")))
         if section is not None:
             found.append(section)

@@ -9,7 +9,7 @@ from importlib import resources
 from string import Template
 from typing import Any
 
-from quelea_evaluation.judging.endpoint import Message
+from quelea_evaluation.endpoints.chat import Message
 from quelea_evaluation.omni.matrix import LANGUAGES, Language
 from quelea_evaluation.reports.store import hash_text
 

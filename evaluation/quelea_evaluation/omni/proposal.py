@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from quelea_evaluation.judging.endpoint import Chat, Unparseable, parse_object
+from quelea_evaluation.endpoints.chat import Chat, Sampling, Unparseable, parse_object
 from quelea_evaluation.omni.knowledge import Section
 from quelea_evaluation.omni.matrix import BadMatrix, Matrix, parse_matrix
 from quelea_evaluation.omni.prompts import language_of, load_prompts
@@ -40,7 +40,7 @@ async def propose_topics(openings: Sequence[Section], chat: Chat, least: int, mo
     schema = {"type": "object", "properties": {"topics": topics}, "required": ["topics"], "additionalProperties": False}
     problem = ""
     for seed in range(2):
-        reply = await chat.complete(messages, schema=schema, max_tokens=2048, seed=seed)
+        reply = await chat.complete(messages, schema=schema, sampling=Sampling(seed=seed))
         try:
             return parse_matrix(_in(language, parse_object(reply.text)), "the model's tree")
         except (Unparseable, BadMatrix) as error:

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from quelea_evaluation.judging.endpoint import Chat, http_client
+from quelea_evaluation.endpoints.chat import Chat
+from quelea_evaluation.endpoints.client import Client
 from quelea_evaluation.omni.console import (
     AsJson,
     Concurrency,
@@ -79,15 +80,14 @@ async def _read(gateway: str, key: str, per_document: int, seconds: float) -> li
     Raises:
         BadQuestions: There is no document, or none with text enough.
     """
-    async with http_client(gateway, key, seconds) as http:
-        url = gateway.rstrip("/")
-        listed = await documents(http, url)
+    async with Client(gateway, key, seconds) as client:
+        listed = await documents(client)
         if not listed:
             raise BadQuestions(f"The knowledge base at {gateway} is empty; add documents with `quelea ingest`.")
         found: list[Section] = []
         with progress("documents read", len(listed)) as show:
             for at, one in enumerate(listed, 1):
-                found += await sections_of(http, url, one, per_document)
+                found += await sections_of(client, one, per_document)
                 show(at)
     if not found:
         raise BadQuestions(

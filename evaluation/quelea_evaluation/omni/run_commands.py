@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from quelea_evaluation.judging.endpoint import Chat
+from quelea_evaluation.endpoints.chat import Chat
+from quelea_evaluation.endpoints.client import Address, BadAddress, read_address
 from quelea_evaluation.omni.comparison import find_breaches, read_thresholds
 from quelea_evaluation.omni.console import (
     AsJson,
@@ -78,7 +79,7 @@ def run(
             target = Quelea(gateway, api_key, route, seconds)
             settings = {"system": "quelea", "route": route}
         else:
-            target = ChatSystem(Chat(system, model, api_key, seconds), given=passages == "given")
+            target = ChatSystem(Chat(system, model, api_key, seconds, max_tokens=1024), given=passages == "given")
             settings = {"system": target.name, "model": model, "passages": passages}
         notes = {"address": gateway if system == "quelea" else system, "concurrency": concurrency}
         with RunFolder(out, RUN, settings, {"questions": hash_file(file)}, notes) as folder:
@@ -123,12 +124,13 @@ def judge(
     """ACC, COM, UTL, HAL and NAC by language models; a verdict that cannot be read is counted, never dropped."""
 
     chosen = _aspects(aspects)
-    for one in judge:
-        if not one.partition("@")[0] or "://" not in one.rpartition("@")[2]:
-            raise typer.BadParameter(f"--judge must be MODEL@URL, not {one!r}")
+    try:
+        judges = {one: read_address(one, "--judge") for one in judge}
+    except BadAddress as error:
+        raise typer.BadParameter(str(error)) from error
     with plain_errors():
         found = read_run(run)
-        summary = {one: _judge_with(found, one, chosen, concurrency, seconds, api_key) for one in judge}
+        summary = {name: _judge_with(found, one, chosen, concurrency, seconds, api_key) for name, one in judges.items()}
     if as_json:
         tell(json.dumps(summary))
         return
@@ -146,13 +148,12 @@ def _aspects(named: str) -> tuple[Aspect, ...]:
 
 
 def _judge_with(
-    run: Run, judge: str, aspects: tuple[Aspect, ...], concurrency: int, seconds: float, key: str
+    run: Run, judge: Address, aspects: tuple[Aspect, ...], concurrency: int, seconds: float, key: str
 ) -> dict[str, int]:
-
-    model, _, url = judge.rpartition("@")
+    model = judge.model
     versions = {one: load_prompts(one).version for one in LANGUAGES}
     folder = run.folder / "judges" / re.sub(r"[^A-Za-z0-9._-]+", "_", model).strip(".")[:80]
-    notes = {"address": url, "concurrency": concurrency}
+    notes = {"address": judge.url, "concurrency": concurrency}
     with RunFolder(folder, VERDICTS, {"judge": model, "prompts": versions}, {}, notes) as kept:
         rows = kept.rows("verdicts")
 
@@ -162,7 +163,7 @@ def _judge_with(
                     yield from tasks_of(question, answer, aspects)
 
         async def work() -> None:
-            chat = Chat(url, model, key, seconds)
+            chat = Chat(judge.url, model, key, seconds)
             try:
                 with progress(f"verdicts of {model}", sum(1 for _ in tasks())) as show:
                     await judge_all(tasks(), chat, rows, concurrency, lambda done, bad: show(done, f"{bad} failed"))

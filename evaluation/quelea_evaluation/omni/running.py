@@ -6,22 +6,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from quelea_evaluation.judging.endpoint import EndpointError
+from quelea_evaluation.endpoints.client import EndpointError
+from quelea_evaluation.endpoints.work import Liveness, run_all
 from quelea_evaluation.omni.questions import Question
 from quelea_evaluation.omni.systems import System
-from quelea_evaluation.omni.work import Liveness, run_all
 from quelea_evaluation.reports.store import RowFile
 
 
 @dataclass
 class Progress:
-    """What a run has done so far; tokens are of this session."""
+    """What a run has done so far."""
 
     done: int = 0
     before: int = 0
     failures: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 def is_final(row: dict[str, Any]) -> bool:
@@ -49,7 +47,7 @@ async def ask_all(
     liveness = Liveness()
 
     async def ask(question: Question) -> None:
-        row = await _row(question, system, liveness, progress)
+        row = await _row(question, system, liveness)
         rows.append(row)
         progress.done += 1
         progress.failures += "error" in row
@@ -60,7 +58,7 @@ async def ask_all(
     return progress
 
 
-async def _row(question: Question, system: System, liveness: Liveness, progress: Progress) -> dict[str, Any]:
+async def _row(question: Question, system: System, liveness: Liveness) -> dict[str, Any]:
     row: dict[str, Any] = {"id": question.id, "topic": question.topic, "task": question.task, "turns": []}
     said: list[str] = []
     for turn in range(len(question.turns)):
@@ -71,8 +69,6 @@ async def _row(question: Question, system: System, liveness: Liveness, progress:
             return {**row, "error": str(error), "passing": error.passing}
         liveness.succeeded()
         said.append(answer.text)
-        progress.prompt_tokens += answer.prompt_tokens
-        progress.completion_tokens += answer.completion_tokens
         told = asdict(answer)
         for name in ("retrieved", "documents"):
             passages = getattr(answer, name)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from quelea_evaluation.judging.endpoint import Chat, EndpointError, Message, http_client, post_json
+from quelea_evaluation.endpoints.chat import Chat, Message
+from quelea_evaluation.endpoints.client import Client
 from quelea_evaluation.omni.matrix import LANGUAGES
 from quelea_evaluation.omni.prompts import load_prompts
 from quelea_evaluation.omni.questions import Passage, Question
@@ -59,9 +60,8 @@ class Quelea:
 
     def __init__(self, url: str, key: str = "", route: str = "local", seconds: float = 300.0) -> None:
         self.name = "quelea"
-        self.url = url.rstrip("/")
         self.route = route
-        self._http = http_client(self.url, key, seconds)
+        self._client = Client(url, key, seconds)
 
     async def answer(self, question: Question, turn: int, said: Sequence[str]) -> Answered:
         """See `System`."""
@@ -71,9 +71,7 @@ class Quelea:
             for role, text in (("user", before.question), ("assistant", reply or "…"))
         ]
         body = {"question": question.turns[turn].question, "history": history, "route": self.route}
-        found = await post_json(self._http, f"{self.url}/v1/ask", body)
-        if not isinstance(found.get("answer"), str):
-            raise EndpointError(f"{self.url}/v1/ask: the reply has no answer", passing=False)
+        found, _ = await self._client.ask(body)
         quoted = [_passage(one) for name in ("citations", "further_reading") for one in found.get(name) or ()]
         cited = len(found.get("citations") or ())
         shown = [_passage(one) for one in found.get("evidence") or ()]
@@ -94,7 +92,7 @@ class Quelea:
 
     async def close(self) -> None:
         """See `System`."""
-        await self._http.aclose()
+        await self._client.close()
 
 
 def _without_markers(answer: str, citations: Iterable[dict[str, Any]]) -> str:
@@ -133,9 +131,7 @@ class ChatSystem:
         for before, reply in zip(question.turns[:turn], said, strict=True):
             messages += [{"role": "user", "content": before.question}, {"role": "assistant", "content": reply}]
         messages.append({"role": "user", "content": question.turns[turn].question})
-        wrote = await self._chat.complete(messages, max_tokens=1024)
-        if not wrote.text.strip():
-            raise EndpointError(f"the model wrote nothing (finish_reason {wrote.finish_reason!r})", passing=False)
+        wrote = await self._chat.reply(messages)
         return Answered(
             text=wrote.text.strip(),
             retrieved=None,
@@ -144,7 +140,7 @@ class ChatSystem:
             model=self._chat.model,
             prompt_tokens=wrote.prompt_tokens,
             completion_tokens=wrote.completion_tokens,
-            seconds=wrote.seconds,
+            seconds=round(wrote.milliseconds / 1000, 3),
         )
 
     async def close(self) -> None:

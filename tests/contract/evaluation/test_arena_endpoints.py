@@ -8,66 +8,34 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from quelea_evaluation.arena.arena_folder import Arena
 from quelea_evaluation.arena.commands import app
-from quelea_evaluation.arena.endpoints import CallError, ChatEndpoint, QueleaEndpoint, Sampling, read_address
+from quelea_evaluation.arena.speakers import Speaker, connect, describe
+from quelea_evaluation.endpoints import client
+from quelea_evaluation.endpoints.chat import Reply, Sampling
+from quelea_evaluation.endpoints.client import Address, EndpointError
 from quelea_kit.testing import wait_until
+from support.asked_server import Asked, Cut, Decide, asked_server
 from typer.testing import CliRunner
 
 Json = dict[str, Any]
 ASK = [{"role": "system", "content": "You advise."}, {"role": "user", "content": "Which loan?"}]
 
 
-class Server:
-    """Answers what a function makes of path and body: a status, and a body of JSON or bytes."""
-
-    def __init__(self, answer: Callable[[str, Json], tuple[int, Any]]) -> None:
-        self.requests: list[tuple[str, Json]] = []
-        self.answer = answer
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                outer.requests.append((self.path, body))
-                status, answered = outer.answer(self.path, body)
-                raw = answered if isinstance(answered, bytes) else json.dumps(answered).encode()
-                self.send_response(status)
-                self.send_header("content-length", str(len(raw) + (100 if status == 299 else 0)))
-                self.end_headers()
-                self.wfile.write(raw)
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class names it so
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
 @pytest.fixture
-def serve() -> Iterator[Callable[..., Server]]:
-    servers: list[Server] = []
+def serve() -> Iterator[Callable[[Decide], Asked]]:
+    with ExitStack() as servers:
+        yield lambda decide: servers.enter_context(asked_server(decide))
 
-    def start(answer: Callable[[str, Json], tuple[int, Any]]) -> Server:
-        servers.append(Server(answer))
-        return servers[-1]
 
-    yield start
-    for server in servers:
-        server.close()
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_FIRST_PAUSE", 0.01)
 
 
 def said(text: str, finish: str = "stop") -> Json:
@@ -78,22 +46,25 @@ def said(text: str, finish: str = "stop") -> Json:
     }
 
 
-def call(server: Server, kind: Any = ChatEndpoint, path: str = "/v1", **options: Any) -> Any:
-    async def run() -> Any:
-        endpoint = kind(read_address(f"m@{server.url}{path}", "--system"), "key", first_pause=0.01, **options)
+def call(speaker: Speaker) -> Reply:
+    async def run() -> Reply:
         try:
-            return await endpoint.reply(ASK, Sampling(0.5, 7))
+            return await speaker.reply(ASK, Sampling(0.5, 7))
         finally:
-            await endpoint.close()
+            await speaker.close()
 
     return asyncio.run(run())
 
 
-def test_what_an_endpoint_is_sent(serve: Callable[..., Server]) -> None:
+def chat(server: Asked, max_tokens: int = 0) -> Reply:
+    return call(connect(Address("m", f"{server.url}/v1"), "key", max_tokens=max_tokens, seconds=5))
+
+
+def test_what_an_endpoint_is_sent(serve: Callable[[Decide], Asked]) -> None:
     server = serve(lambda path, body: (200, said("This one.", "length")))
-    reply = call(server, max_tokens=50)
+    reply = chat(server, max_tokens=50)
     assert (reply.text, reply.tokens, reply.tries, reply.model) == ("This one.", (11, 2), 1, "fake-1")
-    assert reply.details == {"finish_reason": "length"}
+    assert describe(reply)["finish_reason"] == "length"
     path, body = server.requests[0]
     assert path == "/v1/chat/completions"
     assert body == {
@@ -102,14 +73,12 @@ def test_what_an_endpoint_is_sent(serve: Callable[..., Server]) -> None:
         "temperature": 0.5,
         "seed": 7,
         "max_tokens": 50,
-        "frequency_penalty": 0.0,
-        "presence_penalty": 0.0,
     }
 
 
-def test_a_gateway_is_asked_with_its_history(serve: Callable[..., Server]) -> None:
+def test_a_gateway_is_asked_with_its_history(serve: Callable[[Decide], Asked]) -> None:
     server = serve(lambda path, body: (200, {"answer": "A. [1]", "citations": [{}], "route": "local", "reader": "x"}))
-    reply = call(server, QueleaEndpoint, "")
+    reply = call(connect(Address("quelea", server.url)))
     assert (reply.text, reply.tokens) == ("A. [1]", None)
     assert reply.details == {"citations": 1, "route": "local", "reader": "x"}
     assert server.requests == [("/v1/ask", {"question": "Which loan?", "history": []})]
@@ -121,39 +90,39 @@ def test_a_gateway_is_asked_with_its_history(serve: Callable[..., Server]) -> No
         ([(503, {"error": {"message": "busy"}}), (200, said("ok"))], 2),
         ([(429, b"slow down"), (500, b""), (200, said("ok"))], 3),
         ([(200, b"<html>"), (200, said("ok"))], 2),
-        ([(299, b'{"half'), (200, said("ok"))], 2),  # promises more bytes than come
+        ([(200, Cut(b'{"half')), (200, said("ok"))], 2),
     ],
 )
-def test_what_may_pass_is_tried_again(serve: Callable[..., Server], answers: list[Any], tries: int) -> None:
+def test_what_may_pass_is_tried_again(serve: Callable[[Decide], Asked], answers: list[Any], tries: int) -> None:
     waiting = iter(answers)
     server = serve(lambda path, body: next(waiting))
-    reply = call(server, seconds=5)
+    reply = chat(server)
     assert (reply.text, reply.tries) == ("ok", tries)
 
 
 @pytest.mark.parametrize(
-    ("answer", "message", "requests", "down"),
+    ("answer", "message", "requests", "passing"),
     [
-        ((503, {"error": {"message": "busy"}}), "status 503: busy (5 tries)", 5, True),
-        ((400, {"error": {"message": "question is too long"}}), "status 400: question is too long", 1, False),
+        ((503, {"error": {"message": "busy"}}), "HTTP 503: busy (5 tries)", 5, True),
+        ((400, {"error": {"message": "question is too long"}}), "HTTP 400: question is too long", 1, False),
         ((200, said(" ")), "the reply is empty", 1, False),
         ((200, {"choices": []}), "no chat completion", 1, False),
     ],
 )
 def test_what_failed_says_why(
-    serve: Callable[..., Server], answer: Any, message: str, requests: int, down: bool
+    serve: Callable[[Decide], Asked], answer: Any, message: str, requests: int, passing: bool
 ) -> None:
     server = serve(lambda path, body: answer)
-    with pytest.raises(CallError) as failed:
-        call(server)
+    with pytest.raises(EndpointError) as failed:
+        chat(server)
     assert message in str(failed.value)
-    assert (len(server.requests), failed.value.down) == (requests, down)
+    assert (len(server.requests), failed.value.passing) == (requests, passing)
 
 
-def test_an_answer_without_end_is_cut(serve: Callable[..., Server]) -> None:
+def test_an_answer_without_end_is_cut(serve: Callable[[Decide], Asked]) -> None:
     server = serve(lambda path, body: (200, b" " * 9_000_000))
-    with pytest.raises(CallError, match="more than 8,000,000 bytes"):
-        call(server)
+    with pytest.raises(EndpointError, match="more than 8,000,000 bytes"):
+        chat(server)
 
 
 def play(path: str, body: Json) -> tuple[int, Any]:
@@ -173,7 +142,7 @@ def arena(*args: str) -> Any:
     return CliRunner().invoke(app, [str(arg) for arg in args])
 
 
-def test_from_dialogues_to_ratings(serve: Callable[..., Server], tmp_path: Path) -> None:
+def test_from_dialogues_to_ratings(serve: Callable[[Decide], Asked], tmp_path: Path) -> None:
     url = serve(play).url + "/v1"
     for name in ("alpha", "beta"):
         done = arena("talk", tmp_path, "--system", f"{name}@{url}", "--user", f"user@{url}", "--most", "1", "--json")
@@ -191,7 +160,7 @@ def test_from_dialogues_to_ratings(serve: Callable[..., Server], tmp_path: Path)
     assert compat["win_counts"] == {"alpha": 0, "beta": 32}
 
 
-def test_a_run_that_was_killed_goes_on(serve: Callable[..., Server], tmp_path: Path) -> None:
+def test_a_run_that_was_killed_goes_on(serve: Callable[[Decide], Asked], tmp_path: Path) -> None:
     blocked = threading.Event()
     go = threading.Event()
 

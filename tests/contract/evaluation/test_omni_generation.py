@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from quelea_evaluation.cli import app
-from quelea_evaluation.judging import endpoint
+from quelea_evaluation.endpoints import client
 from quelea_evaluation.omni.matrix import read_matrix
 from quelea_kit.testing import wait_until
 from support.asked_server import Asked, asked_server, chat_reply
@@ -23,7 +23,7 @@ FILLER = "The figures of this page are unaudited and are stated in millions unle
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "_FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(client, "_FIRST_PAUSE", 0.0)
 
 
 def omni(*arguments: object, code: int = 0) -> str:

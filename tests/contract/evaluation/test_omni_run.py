@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from quelea_evaluation.cli import app
-from quelea_evaluation.judging import endpoint
+from quelea_evaluation.endpoints import client
 from quelea_kit.testing import wait_until
 from support.asked_server import Asked, asked_server, chat_reply
 from typer.testing import CliRunner
@@ -20,7 +20,7 @@ PLACE = {"document_id": "d1", "page": 3, "title": "Report", "text": "Net sales w
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "_FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(client, "_FIRST_PAUSE", 0.0)
 
 
 def omni(*arguments: object, code: int = 0) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quelea_evaluation.endpoints.chat import Unparseable, parse_object
 from quelea_evaluation.judging.agreement import agreement
-from quelea_evaluation.judging.endpoint import Unparseable, parse_object
 from quelea_evaluation.omni.judges import ASPECTS, read_verdict, schema_of
 from quelea_evaluation.omni.knowledge import LONGEST, Section, locate, section_of
 from quelea_evaluation.omni.labels import measure_agreement, read_labels

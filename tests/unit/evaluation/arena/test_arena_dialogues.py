@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from quelea_evaluation.arena.arena_folder import Arena
-from quelea_evaluation.arena.endpoints import Address, CallError, Message, Reply, Sampling, Speaker, read_address
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench, Item, fill, read_bench
 from quelea_evaluation.arena.json_lines import open_run
@@ -17,6 +16,10 @@ from quelea_evaluation.arena.judge import DEFAULT, UCFE, judge_pair, read_verdic
 from quelea_evaluation.arena.leaderboard import rate_games_table
 from quelea_evaluation.arena.runs import Going, choose_items, judge, talk
 from quelea_evaluation.arena.simulator import hold_dialogue
+from quelea_evaluation.arena.speakers import Speaker
+from quelea_evaluation.endpoints.chat import Message, Reply, Sampling
+from quelea_evaluation.endpoints.client import Address, BadAddress, EndpointError, read_address
+from quelea_evaluation.endpoints.work import Gone
 from quelea_evaluation.reports.store import BadRun
 
 BENCH = read_bench()
@@ -130,7 +133,7 @@ def test_braces_inside_a_value_stay() -> None:
     "text", ["gpt", "gpt@", "@http://h/v1", "gpt@ftp://h", "gpt@http://", "gpt@http://me:key@h/v1"]
 )
 def test_an_address_names_model_and_url(text: str) -> None:
-    with pytest.raises(ArenaError, match="--system"):
+    with pytest.raises(BadAddress, match="--system"):
         read_address(text, "--system")
     assert read_address("a/b@c@http://h:1/v1/", "--system") == Address("a/b@c", "http://h:1/v1")
 
@@ -181,7 +184,7 @@ def test_an_item_of_one_round_asks_its_task_once() -> None:
 def test_a_model_that_stops_in_the_middle_leaves_what_it_said() -> None:
     def fail(messages: Sequence[Message], number: int) -> str:
         if number == 2:
-            raise CallError("no answer within 200 s (5 tries)", down=True)
+            raise EndpointError("no answer within 200 s (5 tries)", passing=True)
         return "well"
 
     talked = hold(FEW, Scripted("u", lambda m, n: "go on"), Scripted("s", fail))
@@ -380,14 +383,14 @@ def test_failures_stand_until_they_are_asked_for_again(tmp_path: Path) -> None:
 
 def test_a_run_stops_when_nobody_can_be_reached(tmp_path: Path) -> None:
     def down(messages: Sequence[Message], number: int) -> str:
-        raise CallError("refused", down=True)
+        raise EndpointError("refused", passing=True)
 
     arena = Arena(tmp_path)
     for name in ("alpha", "beta"):
         run_talk(arena, name, choose_items(BENCH, ["Credit_Risk_Evaluation"], [], 0))
-    with pytest.raises(ArenaError, match="stopped after 10 failures in a row, the last: the judge failed: refused"):
+    with pytest.raises(Gone, match="12 requests in a row failed, the last with: the judge failed: refused"):
         run_judge(arena, down, at_once=1)
-    assert len(arena.judgements("j")) == 10
+    assert len(arena.judgements("j")) == 12
     assert run_judge(arena, better("alpha", "beta"), resume=True, retry_failed=True) == {"judged": 20}
 
 

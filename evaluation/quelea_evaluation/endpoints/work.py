@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from quelea_evaluation.judging.endpoint import EndpointError
+from quelea_evaluation.endpoints.client import EndpointError
 
 T = TypeVar("T")
 
+MOST_AT_ONCE = 64
 GONE_AFTER = 12
-"""Failures in a row, of the kind that may pass, after which the endpoint counts as gone."""
+"""Failures in a row, of the kind that may pass, after which the endpoint counts as gone: time and money would go to
+nothing."""
 
 
 class Gone(Exception):
@@ -19,12 +21,16 @@ class Gone(Exception):
 
 
 class Liveness:
-    """Counts failures in a row, and says when to give up."""
+    """Counts failures in a row, and says when to give up.
 
-    def __init__(self, limit: int = GONE_AFTER) -> None:
-        self._limit = limit
+    Args:
+        advice: How the work is taken up again.
+    """
+
+    def __init__(self, advice: str = "call again to go on") -> None:
+        self._advice = advice
         self._failures = 0
-        self._last: EndpointError | None = None
+        self._last = ""
         self._lives = False
 
     def succeeded(self) -> None:
@@ -38,11 +44,14 @@ class Liveness:
         Raises:
             Gone: As often as the limit, one after the other.
         """
-        if not error.passing:
-            return
+        if error.passing:
+            self.missed(str(error))
+
+    def missed(self, problem: str) -> None:
+        """Nobody could be reached; see `failed`."""
         self._failures += 1
-        self._last = error
-        if self._failures >= self._limit:
+        self._last = problem
+        if self._failures >= GONE_AFTER:
             self._give_up()
 
     def check(self) -> None:
@@ -51,13 +60,13 @@ class Liveness:
         Raises:
             Gone: There were few requests, and none was answered.
         """
-        if self._last is not None and not self._lives:
+        if self._last and not self._lives:
             self._give_up()
 
     def _give_up(self) -> None:
         raise Gone(
-            f"{self._failures} requests in a row failed, the last with: {self._last}. What is done is kept; call again "
-            "to go on."
+            f"{self._failures} requests in a row failed, the last with: {self._last}. What is done is kept; "
+            f"{self._advice}."
         )
 
 
