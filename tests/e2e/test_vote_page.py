@@ -5,9 +5,8 @@ import json
 import threading
 
 import pytest
-from quelea_evaluation.arena.arena_folder import Arena
+from quelea_evaluation.arena.arena_folder import Arena, open_run
 from quelea_evaluation.arena.items import read_bench
-from quelea_evaluation.arena.json_lines import open_run
 from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import VoteBox, make_ballot, read_all_votes, shown_questions
 from support.browser import opened
@@ -26,7 +25,6 @@ def arena(tmp_path):
             for item in BENCH.items[:3]:
                 turns = [{"role": "user", "content": "Hm?"}, {"role": "assistant", "content": f"<i>{name[0] * 3}</i>"}]
                 rows.append({"id": str(item.id), "item": item.id, "status": "complete", "turns": turns})
-            rows.close()
     return place
 
 

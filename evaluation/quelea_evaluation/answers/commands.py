@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from quelea_evaluation.answers.quotes import evaluate_answers
+from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell_json
 from quelea_evaluation.sets import SETS
 
 app = typer.Typer()
 
 
-def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
-
-
 @app.command()
 def answers(
     removed: Annotated[int, typer.Option(help="Questions that are asked with their document removed.")] = 60,
-    data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
-    home: Annotated[Path, typer.Option(help="Homes of the evaluation, filled once.")] = Path(".quelea/eval"),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    data: Data = DATA,
+    home: Home = HOME,
+    as_json: AsJson = False,
     misses: Annotated[bool, typer.Option(help="Show what was missed.")] = False,
     reader: Annotated[str, typer.Option(help="Who writes: extractive, or llama, the model of this machine.")] = (
         "extractive"
@@ -34,9 +29,9 @@ def answers(
 ) -> None:
     """Figures in answers and quotes, quotes in the pages, and refusals, on the docugami 10-Q questions."""
     options = ("--reader", reader)
-    report = evaluate_answers(SETS["docugami"](data), home, removed, _say, options=options, most=most or None)
+    report = evaluate_answers(SETS["docugami"](data), home, removed, say, options=options, most=most or None)
     if as_json:
-        sys.stdout.write(json.dumps({**report.summary(), "misses": report.misses}, ensure_ascii=False, indent=1) + "\n")
+        tell_json({**report.summary(), "misses": report.misses})
         return
     console = Console()
     for name, value in report.summary().items():

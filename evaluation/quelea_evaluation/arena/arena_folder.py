@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from quelea_evaluation.arena.bradley_terry import Game
 from quelea_evaluation.arena.errors import ArenaError
-from quelea_evaluation.arena.json_lines import LineIndex
-from quelea_evaluation.reports.store import read_manifest
+from quelea_evaluation.reports.store import RowFile, RowIndex, RunFolder, read_manifest
 
 DIALOGUES = "dialogues"
 JUDGEMENTS = "judgements"
@@ -40,6 +41,21 @@ def check_name(name: str, option: str) -> str:
 def name_of(model: str) -> str:
     """A model's name made fit for a folder."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", model).strip("-._")[:80] or "system"
+
+
+def open_run(
+    folder: Path, kind: str, settings: Mapping[str, Any], data: Mapping[str, str], *, resume: bool
+) -> RunFolder:
+    """The folder of a run, for this process alone.
+
+    Raises:
+        ArenaError: There is a run already, and `resume` is off.
+        BadRun: See the store.
+        OSError: The folder cannot be written.
+    """
+    if not resume and (folder / "manifest.json").exists():
+        raise ArenaError(f"{folder} holds a run already; --resume goes on with it, or name another folder")
+    return RunFolder(folder, kind, settings, data)
 
 
 def dialogue_id(item: int) -> str:
@@ -99,13 +115,13 @@ class Arena:
             raise ArenaError(f"the systems in {self.path} talked about different benches ({shown})")
         return str(next(iter(found.values())))
 
-    def dialogues(self, system: str) -> LineIndex:
+    def dialogues(self, system: str) -> RowIndex:
         """A system's dialogues by `dialogue_id`."""
-        return LineIndex(self.system_folder(system) / f"{DIALOGUES}.jsonl")
+        return RowIndex(RowFile(self.system_folder(system) / f"{DIALOGUES}.jsonl"))
 
-    def judgements(self, judge: str) -> LineIndex:
+    def judgements(self, judge: str) -> RowIndex:
         """A judge's judgements by `judgement_id`."""
-        return LineIndex(self.judge_folder(judge) / f"{JUDGEMENTS}.jsonl")
+        return RowIndex(RowFile(self.judge_folder(judge) / f"{JUDGEMENTS}.jsonl"))
 
     def only_judge(self, name: str | None) -> str:
         """The judge that is meant.
@@ -124,16 +140,16 @@ class Arena:
 
     def games(self, judge: str) -> list[Game]:
         """Every judgement with a score, by item and pair, whatever the order they were made in."""
-        found = [line for line in self.judgements(judge).lines() if line["score"] is not None]
+        found = [line for line in self.judgements(judge).latest() if line["score"] is not None]
         found.sort(key=lambda line: (line["item"], line["first"], line["second"]))
         return [
             Game(str(line["item"]), line["task"], line["first"], line["second"], float(line["score"])) for line in found
         ]
 
 
-def count_statuses(lines: LineIndex) -> dict[str, int]:
+def count_statuses(lines: RowIndex) -> dict[str, int]:
     """How many lines have which status."""
-    return dict(sorted(Counter(str(line["status"]) for line in lines.lines()).items()))
+    return dict(sorted(Counter(str(line["status"]) for line in lines.latest()).items()))
 
 
 def _runs(folder: Path) -> list[str]:

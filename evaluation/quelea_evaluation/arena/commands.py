@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,7 +20,6 @@ from quelea_evaluation.arena.arena_folder import Arena, check_name, name_of
 from quelea_evaluation.arena.elo import rate_shuffled
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import UCFE, read_bench
-from quelea_evaluation.arena.json_lines import Line
 from quelea_evaluation.arena.judge import DEFAULT
 from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
 from quelea_evaluation.arena.record import Record, build_record, read_record
@@ -31,14 +29,12 @@ from quelea_evaluation.arena.speakers import SECONDS, connect
 from quelea_evaluation.arena.statistics import describe_arena, failure_notices
 from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import VoteBox, make_ballot, read_all_votes, shown_questions
+from quelea_evaluation.console import AsJson, say, tell, tell_json
 from quelea_evaluation.endpoints.client import BadAddress, read_address
 from quelea_evaluation.endpoints.work import MOST_AT_ONCE, Gone
-from quelea_evaluation.reports.store import BadRun, write_whole
+from quelea_evaluation.reports.store import BadRun, Row, write_whole
 
 app = typer.Typer(no_args_is_help=True, help="Simulated users, a judge, ratings: which system serves people better.")
-
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
-
 
 ArenaFolder = Annotated[Path, typer.Argument(help="Folder of the arena; made when it is not there.")]
 BenchFile = Annotated[Path, typer.Option("--bench", help="Items in UCFE's form (.json, .json.gz); UCFE's own 330.")]
@@ -73,7 +69,7 @@ def _refusing() -> Iterator[None]:
         Gone,
         OSError,
     ) as error:  # OSError names the file that cannot be read or written
-        sys.stderr.write(f"quelea eval arena: {error}\n")
+        say(f"quelea eval arena: {error}")
         raise typer.Exit(2) from error
 
 
@@ -91,7 +87,7 @@ def items(bench: BenchFile = UCFE, as_json: AsJson = False) -> None:
         for task in read.tasks
     ]
     if as_json:
-        _print_json({"items": len(read.items), "sha256": read.sha256, "tasks": tasks})
+        tell_json({"items": len(read.items), "sha256": read.sha256, "tasks": tasks})
         return
     shown = Table("task", "items", "rounds", title=f"{len(read.items)} items in {len(tasks)} tasks")
     for line in tasks:
@@ -211,7 +207,7 @@ def rate(
             shuffled = _record_of(Arena(record), table["judge"]) if record.is_dir() else read_record(record)
             table["order"] = rate_shuffled(shuffled, shuffles, seed)
     if as_json:
-        _print_json(table)
+        tell_json(table)
     else:
         _print_leaderboard(table)
 
@@ -241,7 +237,7 @@ def report(
         page = write_report(
             out or (arena if arena.is_dir() else arena.parent) / "report", table, record, shown, agreement
         )
-    sys.stdout.write(f"{page}\n")
+    tell(f"{page}")
 
 
 def _rate_arena(arena: Arena, judge: str | None, compat: Compat | None, resamples: int, seed: int) -> dict[str, Any]:
@@ -279,17 +275,17 @@ def vote(
         place = Arena(arena)
         with VoteBox(place) as box:
             if add:
-                sys.stdout.write(f"{box.add_file(add)} votes stored\n")
+                tell(f"{box.add_file(add)} votes stored")
                 return
             read = read_bench(bench)
             ballot = make_ballot(place, read, most=most, seed=seed)
             html = write_page(ballot, shown_questions(place, read, ballot), send=page is None)
             if page:
                 write_whole(page, html)
-                sys.stdout.write(f"{len(ballot.questions)} comparisons in {page}; store votes with --add FILE\n")
+                tell(f"{len(ballot.questions)} comparisons in {page}; store votes with --add FILE")
                 return
             with VoteServer(html, box, port) as server:
-                sys.stdout.write(f"{len(ballot.questions)} comparisons at {server.url} (Ctrl-C ends)\n")
+                tell(f"{len(ballot.questions)} comparisons at {server.url} (Ctrl-C ends)")
                 sys.stdout.flush()
                 with suppress(KeyboardInterrupt):
                     server.serve_forever()
@@ -309,18 +305,18 @@ def agree(
         else:
             table = _agreement(Arena(arena), judge)
     if as_json:
-        _print_json(table)
+        tell_json(table)
         return
     if raters := table.get("raters"):
         sys.stdout.write(
             f"{raters['votes']} votes of {len(raters['raters'])} raters on {raters['units']} comparisons\n"
         )
         for name in ("alpha_nominal", "alpha_ordinal"):
-            sys.stdout.write(f"raters, Krippendorff's {name.replace('_', ', ')}: {_interval(raters[name])}\n")
+            tell(f"raters, Krippendorff's {name.replace('_', ', ')}: {_interval(raters[name])}")
     for name in ("verdicts", "systems"):
         for measure, value in table.get("people", {}).get(name, {}).items():
             if isinstance(value, dict):
-                sys.stdout.write(f"judge and people, {name}, {measure}: {_interval(value)}\n")
+                tell(f"judge and people, {name}, {measure}: {_interval(value)}")
 
 
 def _agreement(arena: Arena, judge: str | None) -> dict[str, Any]:
@@ -345,28 +341,24 @@ def _progress(total: int) -> Any:
     """Tells on standard error what has been done, and what failed."""
     count = 0
 
-    def done(line: Line) -> None:
+    def done(line: Row) -> None:
         nonlocal count
         count += 1
         told = f"{count}{f' of {total}' if total else ''}: item {line['item']} {line['status']}"
-        sys.stderr.write(f"{told}{': ' + line['error'] if line['error'] else ''}\n")
+        say(f"{told}{': ' + line['error'] if line['error'] else ''}")
 
     return done
 
 
 def _finish(result: dict[str, Any], *, as_json: bool, good: int) -> None:
     if as_json:
-        _print_json(result)
+        tell_json(result)
     else:
         for name, value in result.items():
             shown = ", ".join(f"{count} {status}" for status, count in value.items()) if name.endswith("s") else value
-            sys.stdout.write(f"{name}: {shown}\n")
+            tell(f"{name}: {shown}")
     if not good:
         raise typer.Exit(1)
-
-
-def _print_json(value: Any) -> None:  # whatever JSON holds
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
 
 
 def _print_leaderboard(table: dict[str, Any]) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.arena.arena_folder import Arena, dialogue_id
-from quelea_evaluation.arena.json_lines import Line
 from quelea_evaluation.arena.leaderboard import count_pair_games, count_pair_wins
 from quelea_evaluation.arena.pictures import draw_radar, draw_ratings, draw_wins, label
 from quelea_evaluation.arena.record import Record
 from quelea_evaluation.reports.page import page, table, warning
-from quelea_evaluation.reports.store import write_whole
+from quelea_evaluation.reports.store import Row, write_json, write_whole
 
 _LONGEST = 4000
 """Characters of one turn, and of a judge's reasons, that are shown; the rest is in the files."""
@@ -43,7 +41,7 @@ def write_report(folder: Path, rated: Table, record: Record, items: Iterator[str
     for name, png in pictures.items():
         if png:
             (folder / f"{name}.png").write_bytes(png)
-    write_whole(folder / "leaderboard.json", json.dumps(rated, ensure_ascii=False, indent=1) + "\n")
+    write_json(folder / "leaderboard.json", rated)
     out = folder / "index.html"
     write_whole(out, page("Arena", _parts(rated, pictures, items, agreement)))
     return out
@@ -134,7 +132,7 @@ def _agreement(agreement: Table) -> Iterator[str]:
 def show_comparisons(arena: Arena, judge: str, most: int) -> Iterator[str]:
     """HTML of the first comparisons of an arena: both dialogues, and what the judge said."""
     dialogues = {system: arena.dialogues(system) for system in arena.systems}
-    for number, line in enumerate(arena.judgements(judge).lines()):
+    for number, line in enumerate(arena.judgements(judge).latest()):
         if number >= most:
             yield f"<p><small>The first {most} are shown; all are in the folder's files.</small></p>"
             return
@@ -143,7 +141,7 @@ def show_comparisons(arena: Arena, judge: str, most: int) -> Iterator[str]:
         )
 
 
-def _comparison(line: Line, both: Mapping[str, Line | None]) -> str:
+def _comparison(line: Row, both: Mapping[str, Row | None]) -> str:
     first, second = escape(line["first"]), escape(line["second"])
     outcome = {1.0: f"{first} better", 0.5: "tie", 0.0: f"{second} better"}.get(
         line["score"], f"no game: {escape(str(line['error']))}"

@@ -16,10 +16,10 @@ from quelea_evaluation.arena.arena_folder import (
     count_statuses,
     dialogue_id,
     judgement_id,
+    open_run,
 )
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench, Item
-from quelea_evaluation.arena.json_lines import Line, LineIndex, open_run
 from quelea_evaluation.arena.judge import VERSION as JUDGE_VERSION
 from quelea_evaluation.arena.judge import Arrangement, judge_pair
 from quelea_evaluation.arena.simulator import VERSION as TALK_VERSION
@@ -27,7 +27,7 @@ from quelea_evaluation.arena.simulator import hold_dialogue
 from quelea_evaluation.arena.speakers import Speaker
 from quelea_evaluation.endpoints.client import Address
 from quelea_evaluation.endpoints.work import Liveness, run_all
-from quelea_evaluation.reports.store import Row, RowFile
+from quelea_evaluation.reports.store import Row, RowFile, RowIndex
 
 T = TypeVar("T")
 Done = Callable[[Row], None]
@@ -146,7 +146,7 @@ def judge(
         async def run() -> None:
             speaker = make()
 
-            async def compare(unit: tuple[Item, str, str]) -> Line:
+            async def compare(unit: tuple[Item, str, str]) -> Row:
                 item, first, second = unit
                 both = {system: dialogues[system].get(dialogue_id(item.id)) for system in (first, second)}
                 return await judge_pair(item, both, speaker, how)
@@ -182,10 +182,10 @@ async def _work_off(
     await run_all(units, do, at_once)
 
 
-def _finished(lines: LineIndex, *, retry_failed: bool) -> set[str]:
+def _finished(lines: RowIndex, *, retry_failed: bool) -> set[str]:
     if not retry_failed:
         return set(lines)
-    return {line["id"] for line in lines.lines() if line["status"] not in ("failed", "missing")}
+    return {line["id"] for line in lines.latest() if line["status"] not in ("failed", "missing")}
 
 
 async def _close(*speakers: Speaker | None) -> None:

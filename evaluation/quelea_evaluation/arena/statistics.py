@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quelea_evaluation.arena.arena_folder import Arena
-from quelea_evaluation.arena.json_lines import Line
+from quelea_evaluation.reports.store import Row
 
 _SUMS = ("calls", "prompt_tokens", "completion_tokens", "total_tokens", "uncounted_calls")
 
 
-def describe_dialogues(lines: Iterable[Line]) -> dict[str, Any]:
+def describe_dialogues(lines: Iterable[Row]) -> dict[str, Any]:
     """Dialogues of one system: how they ended, rounds, tokens of all calls, time."""
     statuses, ends = Counter[str](), Counter[str]()
     usage: dict[str, Counter[str]] = {"user": Counter(), "system": Counter()}
@@ -36,7 +36,7 @@ def describe_dialogues(lines: Iterable[Line]) -> dict[str, Any]:
     }
 
 
-def describe_judgements(lines: Iterable[Line]) -> dict[str, Any]:
+def describe_judgements(lines: Iterable[Row]) -> dict[str, Any]:
     """Judgements of one judge: failures, and whether a place was preferred.
 
     Returns:
@@ -66,8 +66,8 @@ def describe_arena(arena: Arena, judge: str) -> dict[str, Any]:
     """Both, for all systems and one judge."""
     return {
         "judge": judge,
-        "judgements": describe_judgements(arena.judgements(judge).lines()),
-        "dialogues": {name: describe_dialogues(arena.dialogues(name).lines()) for name in arena.systems},
+        "judgements": describe_judgements(arena.judgements(judge).latest()),
+        "dialogues": {name: describe_dialogues(arena.dialogues(name).latest()) for name in arena.systems},
     }
 
 

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.arena.agreement import Vote, read_score
-from quelea_evaluation.arena.arena_folder import Arena, dialogue_id
+from quelea_evaluation.arena.arena_folder import Arena, dialogue_id, open_run
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench
-from quelea_evaluation.arena.json_lines import Line, LineIndex, open_run
-from quelea_evaluation.reports.store import write_whole
+from quelea_evaluation.reports.store import Row, RowFile, write_json
 
 VOTES_KIND = "arena-votes"
 CHOICES = ("left", "right", "equal")
@@ -62,7 +61,7 @@ def make_ballot(arena: Arena, bench: Bench, *, most: int, seed: int) -> Ballot:
     if arena.bench() != bench.sha256:
         raise ArenaError("the systems talked about another bench; name theirs with --bench")
     complete = {
-        system: {line["item"] for line in arena.dialogues(system).lines() if line["status"] == "complete"}
+        system: {line["item"] for line in arena.dialogues(system).latest() if line["status"] == "complete"}
         for system in arena.systems
     }
     pairs = [
@@ -84,7 +83,7 @@ def make_ballot(arena: Arena, bench: Bench, *, most: int, seed: int) -> Ballot:
     ballot = Ballot(secrets.token_hex(8), tuple(questions))
     folder = _ballots(arena)
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / f"{ballot.id}.json", json.dumps(asdict(ballot), ensure_ascii=False, indent=1) + "\n")
+    write_json(folder / f"{ballot.id}.json", asdict(ballot))
     return ballot
 
 
@@ -115,10 +114,9 @@ class VoteBox:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._rows.close()
         self._folder.close()
 
-    def add(self, vote: object) -> Line:
+    def add(self, vote: object) -> Row:
         """Store a vote `{ballot, number, choice, rater}`; a rater's later vote on the same replaces the earlier one.
 
         Raises:
@@ -146,7 +144,7 @@ class VoteBox:
                 self._rows.append(line)
         return len(lines)
 
-    def _line(self, vote: object) -> Line:
+    def _line(self, vote: object) -> Row:
         if not isinstance(vote, dict):
             raise ArenaError("a vote must be an object with ballot, number, choice and rater")
         rater = vote.get("rater")
@@ -184,7 +182,7 @@ def read_all_votes(arena: Arena) -> list[Vote]:
     """Every vote that counts, in the order in which they came."""
     return [
         Vote(line["rater"], str(line["item"]), line["task"], line["first"], line["second"], float(line["score"]))
-        for line in LineIndex(_folder(arena) / "votes.jsonl").lines()
+        for line in RowFile(_folder(arena) / "votes.jsonl").latest()
     ]
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from quelea_evaluation.console import AsJson, say, tell, tell_json
 from quelea_evaluation.feedback import export as exporting
 
 app = typer.Typer(no_args_is_help=True, help="Thumbs that people gave on answers.")
@@ -25,7 +24,7 @@ def _main() -> None:
 def export(
     out: Annotated[Path, typer.Argument(help="Folder for the files; made when it is not there.")],
     url: Annotated[str, typer.Option(help="The gateway.")] = "http://127.0.0.1:8080",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """An evaluation set of the thumbs under your key (QUELEA_API_KEY).
 
@@ -35,9 +34,9 @@ def export(
     try:
         done = exporting.export(exporting.fetch(url, os.environ.get("QUELEA_API_KEY", "")), out)
     except exporting.FeedbackError as error:
-        sys.stderr.write(f"quelea eval feedback: {error}\n")
+        say(f"quelea eval feedback: {error}")
         raise typer.Exit(2) from error
     if as_json:
-        sys.stdout.write(json.dumps(asdict(done)) + "\n")
+        tell_json(asdict(done), None)
     else:
-        sys.stdout.write(f"{done.questions} questions with answers, {done.to_review} to review, in {out}\n")
+        tell(f"{done.questions} questions with answers, {done.to_review} to review, in {out}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import httpx2
 from quelea_fintext.text import language_of
 
 from quelea_evaluation.omni.questions import Question, Turn, question_id
-from quelea_evaluation.reports.store import write_whole
+from quelea_evaluation.reports.store import write_rows
 
 TOPIC = "feedback"
 TASK = "extractive"
@@ -99,8 +98,8 @@ def export(thumbs: Iterable[dict[str, Any]], out: Path) -> Exported:
     questions = [_question(question, own).as_row() for question, own in answers.items()]
     try:
         out.mkdir(parents=True, exist_ok=True)
-        write_whole(out / QUESTIONS, _lines(questions))
-        write_whole(out / TO_REVIEW, _lines(review))
+        write_rows(out / QUESTIONS, questions)
+        write_rows(out / TO_REVIEW, review)
     except OSError as error:
         raise FeedbackError(f"cannot write into {out}: {error.strerror}") from error
     return Exported(len(questions), len(review), given - len(newest))
@@ -126,10 +125,6 @@ def _to_review(one: dict[str, Any]) -> dict[str, Any]:
         "model": one["model"],
         "document_ids": one["document_ids"],
     }
-
-
-def _lines(rows: Iterable[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _message(answer: httpx2.Response) -> str:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]  # no stubs are published
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]  # no stubs are published
 
+from quelea_evaluation.console import DATA, Data, say, tell_json
 from quelea_evaluation.figures.items import Item, tatqa
 from quelea_evaluation.figures.process import load_items
 
@@ -204,7 +205,7 @@ def binding(
     write: Annotated[bool, typer.Option(help="Write it; else only the figures are shown.")] = False,
     every: Annotated[int, typer.Option(help="Take each so many-th document.", min=1)] = 1,
     threshold: Annotated[float, typer.Option(help="Chance over which a rival is right.", min=0.5, max=0.99)] = 0.8,
-    data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
+    data: Data = DATA,
     home: Annotated[Path, typer.Option(help="Where a run of `quelea eval figures` kept its items.")] = Path(
         ".quelea/eval"
     ),
@@ -217,10 +218,10 @@ def binding(
             f"{target} names {len(names)} features, the gateway's code has others: list them there"
         )
     fitted = fit(seen, names, threshold)
-    sys.stdout.write(json.dumps({key: round(value, 4) for key, value in figures(fitted, seen).items()}) + "\n")
+    tell_json({key: round(value, 4) for key, value in figures(fitted, seen).items()}, None)
     if write:
         target.write_text(_format_weights(fitted), encoding="utf-8")
-        sys.stderr.write(f"written: {target}\n")
+        say(f"written: {target}")
 
 
 def _format_weights(fitted: Mapping[str, Any]) -> str:

@@ -8,7 +8,6 @@ the measure and only counted.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from quelea_checker import UNSUPPORTED
 from rich.console import Console
 from rich.table import Table
 
+from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say
 from quelea_evaluation.figures.computed import make_computed_pairs
 from quelea_evaluation.figures.corruption import EXCHANGES, KINDS, corrupt
 from quelea_evaluation.figures.items import Item, convfinqa, docugami, tatqa
@@ -111,10 +111,6 @@ class Report:
                 },
             }
         return found
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
 
 
 def _as_shares(outcome: Outcome) -> dict[str, float]:
@@ -246,9 +242,9 @@ def figures(
         Literal["answers", "computed"],
         typer.Option("--set", help="Answers of data sets, or computed sentences made by template."),
     ] = "answers",
-    data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
-    home: Annotated[Path, typer.Option(help="Where the stack keeps its data between runs.")] = Path(".quelea/eval"),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    data: Data = DATA,
+    home: Home = HOME,
+    as_json: AsJson = False,
     in_process: Annotated[
         bool,
         typer.Option("--in-process", help="No stack: a process that checks, on passages that a stack found before."),
@@ -262,7 +258,7 @@ def figures(
         made = {half: make_computed_pairs(data, half) for half in HALVES}
         _of_pairs(made, home, as_json=as_json, misses=misses, in_process=in_process)
         return
-    report = evaluate_figures(data, home, _say, in_process=in_process)
+    report = evaluate_figures(data, home, say, in_process=in_process)
     console = Console()
     if as_json:
         console.print_json(json.dumps({**report.summary(), "misses": report.misses}, ensure_ascii=False))

@@ -18,13 +18,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from statistics import mean, median, quantiles
 from typing import Annotated, Any
 
 import typer
 from quelea_checker import CheckPassage, check_answer
 
+from quelea_evaluation.console import DATA, AsJson, Data, tell, tell_json
 from quelea_evaluation.figures.corruption import corrupt
 from quelea_evaluation.figures.items import Item, convfinqa, tatqa
 
@@ -118,19 +118,19 @@ def _run(command: Sequence[str], inputs: Sequence[Input]) -> subprocess.Complete
 
 
 def checker_cost(
-    data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
+    data: Data = DATA,
     rounds: Annotated[int, typer.Option(min=1, help="How many times all is checked; the least time counts.")] = 3,
     instructions: Annotated[bool, typer.Option(help="Count instructions under valgrind instead: minutes.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """What checking 20 sentences against 8 passages costs that were not read before."""
     inputs = list(make_inputs([*tatqa(data), *convfinqa(data)]))
     cost = count_instructions(inputs) if instructions else measure_time(inputs, rounds)
     if as_json:
-        typer.echo(json.dumps({"unit": cost.unit, **cost.summary()}))
+        tell_json({"unit": cost.unit, **cost.summary()}, None)
         return
     for name, value in cost.summary().items():
-        typer.echo(f"{name:8} {value:10.2f}" if name != "inputs" else f"{name:8} {value:7.0f}    ({cost.unit})")
+        tell(f"{name:8} {value:10.2f}" if name != "inputs" else f"{name:8} {value:7.0f}    ({cost.unit})")
 
 
 if __name__ == "__main__":

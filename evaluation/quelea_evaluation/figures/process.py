@@ -18,6 +18,7 @@ from typing import Any
 import typer
 
 from quelea_evaluation.figures.items import Item
+from quelea_evaluation.reports.store import RowFile, write_rows
 
 Post = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """A body of POST /v1/check, and what it answers."""
@@ -57,8 +58,7 @@ def checking_process() -> Iterator[Post]:
 def keep(items: Sequence[Item], home: Path) -> None:
     """Write the items down, so that they can be checked again without a stack."""
     home.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(asdict(item), ensure_ascii=False) for item in items]
-    (home / _KEPT).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_rows(home / _KEPT, (asdict(item) for item in items))
 
 
 def load_items(home: Path) -> list[Item]:
@@ -70,8 +70,7 @@ def load_items(home: Path) -> list[Item]:
     path = home / _KEPT
     if not path.is_file():
         raise typer.BadParameter(f"{path} is not there; run `quelea eval figures` once without --in-process")
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [
         Item(**{**row, "passages": tuple(row["passages"]), "operands": tuple(row["operands"]), "table": ()})
-        for row in rows
+        for row in RowFile(path)
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -13,26 +12,20 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell, tell_json
 from quelea_evaluation.gate import efficiency
 from quelea_evaluation.gate import fit as gate_fit
 from quelea_evaluation.gate import pairs as pair_files
 from quelea_evaluation.gate.asking import Asked, load_or_ask
 from quelea_evaluation.gate.calibrate import cosines, encoder
 from quelea_evaluation.gate.pair_making import pairs
-from quelea_evaluation.sets import SETS
+from quelea_evaluation.reports.store import write_json
+from quelea_evaluation.sets import SETS, load_set
 
 GATE_SETS = ("docugami", "tatqa", "disc")
 
 app = typer.Typer()
 app.command()(pairs)
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
-
-
-def _out(text: str) -> None:
-    sys.stdout.write(text + "\n")
 
 
 @app.command()
@@ -57,19 +50,19 @@ def calibrate(
     except pair_files.BadPairs as error:
         raise typer.BadParameter(str(error)) from error
     if len(given) < pair_files.FEW:
-        _say(
+        say(
             f"warning: of {len(given)} pairs the {quantile:.0%} quantile is about the worst; "
             f"take {pair_files.FEW} and more"
         )
-    with encoder(embedder, home, _say) as address:
+    with encoder(embedder, home, say) as address:
         values, name = cosines(address, given)
     found = pair_files.calibration(values, name, quantile)
     picture = png or out.with_suffix(".png")
-    out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_json(out, found)
     pair_files.draw(values, found, picture)
-    _out(json.dumps(found))
-    _say(f"written: {out}, {picture}")
-    _say(f"for the gateway: QUELEA_GATEWAY_GATE_FILE={out.resolve()} QUELEA_GATEWAY_GATE=cosine")
+    tell_json(found, None)
+    say(f"written: {out}, {picture}")
+    say(f"for the gateway: QUELEA_GATEWAY_GATE_FILE={out.resolve()} QUELEA_GATEWAY_GATE=cosine")
 
 
 @app.command()
@@ -82,18 +75,17 @@ def gate(
     cosine: Annotated[Path | None, typer.Option(help="What `quelea calibrate` wrote: its c goes into --fit.")] = None,
     png: Annotated[Path, typer.Option(help="Where the efficiency curve is drawn.")] = Path("docs/experiments/gate.png"),
     again: Annotated[bool, typer.Option(help="Ask anew, though the answers of the last run are kept.")] = False,
-    data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
-    home: Annotated[Path, typer.Option(help="Homes of the evaluation, filled once.")] = Path(".quelea/eval"),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    data: Data = DATA,
+    home: Home = HOME,
+    as_json: AsJson = False,
 ) -> None:
     """Document present or removed: AUC of the paper's and of the calibrated gate (5-fold), and the efficiency curve."""
     asked: list[Asked] = []
     model = ""
     for name in sets or GATE_SETS:
-        if name not in SETS:
-            raise typer.BadParameter(f"no set is called {name}; there are {', '.join(SETS)}")
+        one = load_set(name, data)
         home.mkdir(parents=True, exist_ok=True)
-        model, found = load_or_ask(SETS[name](data), home, most, _say, again=again)
+        model, found = load_or_ask(one, home, most, say, again=again)
         asked += found
     held_out = gate_fit.predict_held_out(asked)
     rows = gate_fit.separations(asked, held_out)
@@ -102,17 +94,17 @@ def gate(
     efficiency.draw(points, png)
     fitted = gate_fit.gate_file(asked, held_out, model, _c(cosine, model))
     if fit is not None:
-        fit.write_text(json.dumps(fitted, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        _say(f"written: {fit}")
+        write_json(fit, fitted)
+        say(f"written: {fit}")
     if as_json:
         document = {"separation": [asdict(r) for r in rows], "efficiency": [asdict(p) for p in points], "gate": fitted}
-        _out(json.dumps(document, ensure_ascii=False, indent=1))
+        tell_json(document)
         return
     _show(rows, fitted["features"])
     forced = np.mean([gate_fit.is_forced(a) for a in asked if a.answerable])
-    _out(f"{forced:.3f} of the answerable ask for the latest or a newer period: a rule sends these to the web\n")
-    _out(efficiency.table(points, chosen))
-    _say(f"drawn: {png}")
+    tell(f"{forced:.3f} of the answerable ask for the latest or a newer period: a rule sends these to the web\n")
+    tell(efficiency.table(points, chosen))
+    say(f"drawn: {png}")
 
 
 def _c(path: Path | None, model: str) -> float | None:

@@ -6,16 +6,16 @@ product ranks first, as it is encoded (header, table head, text).
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from quelea_evaluation.console import DATA, HOME, Data, Home, say
 from quelea_evaluation.gate.asking import sample_evenly
-from quelea_evaluation.sets import SETS
+from quelea_evaluation.reports.store import write_rows
+from quelea_evaluation.sets import SETS, load_set
 from quelea_evaluation.sets.model import EvaluationSet
 from quelea_evaluation.stack.running import running_stack
 
@@ -26,22 +26,18 @@ def pairs(
     out: Annotated[Path, typer.Argument(help="JSONL file to write.")],
     sets: Annotated[list[str] | None, typer.Option("--set", help=f"Of {', '.join(SETS)}.")] = None,
     most: Annotated[int, typer.Option(help="Pairs of each set.", min=1)] = 200,
-    data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
-    home: Annotated[Path, typer.Option(help="Homes of the evaluation, filled once.")] = Path(".quelea/eval"),
+    data: Data = DATA,
+    home: Home = HOME,
 ) -> None:
     """Write questions with the passage that answers them best, for `quelea calibrate`."""
-    lines = []
-    for name in sets or _DEFAULT:
-        if name not in SETS:
-            raise typer.BadParameter(f"no set is called {name}; there are {', '.join(SETS)}")
-        lines += [json.dumps(pair, ensure_ascii=False) for pair in _pairs(SETS[name](data), home, most)]
-    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    sys.stderr.write(f"{len(lines)} pairs in {out}\n")
+    found = [pair for name in sets or _DEFAULT for pair in _pairs(load_set(name, data), home, most)]
+    write_rows(out, found)
+    say(f"{len(found)} pairs in {out}")
 
 
 def _pairs(one: EvaluationSet, home: Path, most: int) -> Iterator[dict[str, str]]:
     with running_stack(home / one.name) as stack:
-        ids = stack.ingest(one.documents, _say)
+        ids = stack.ingest(one.documents, say)
         for question in sample_evenly(one.questions, most):
             body = {
                 "query": question.text,
@@ -52,7 +48,3 @@ def _pairs(one: EvaluationSet, home: Path, most: int) -> Iterator[dict[str, str]
             for passage in found["passages"]:
                 parts = (passage["header"], passage["table_head"], passage["text"])
                 yield {"query": question.text, "passage": "\n".join(part for part in parts if part)}
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from quelea_evaluation.console import AsJson, say, tell, tell_json
 from quelea_evaluation.omni.cases import BadCases, read_cases
-from quelea_evaluation.omni.console import AsJson, say, tell
 from quelea_evaluation.omni.question_commands import generate, review, topics
 from quelea_evaluation.omni.run_commands import agreement, judge, report, run
 from quelea_evaluation.omni.scoring import COMPAT, score
@@ -44,7 +43,7 @@ def score_cases(
         raise typer.BadParameter(str(error)) from error
     different = result["expected"]["different"]
     if as_json:
-        tell(json.dumps(result, ensure_ascii=False, indent=1))
+        tell_json(result)
     else:
         tell(f"{result['n']} cases, definitions of {'the published code' if compat else 'the paper'}")
         for name, of in result["definitions"].items():

@@ -1,18 +1,17 @@
-"""What the commands of this room share: options, errors as sentences, progress on standard error."""
+"""What the commands of this room share: options, errors as sentences, progress."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from quelea_evaluation.console import say
 from quelea_evaluation.endpoints.client import EndpointError
 from quelea_evaluation.endpoints.work import MOST_AT_ONCE, Gone
 from quelea_evaluation.omni.comparison import BadThresholds
@@ -20,24 +19,12 @@ from quelea_evaluation.omni.matrix import BadMatrix
 from quelea_evaluation.omni.questions import BadQuestions
 from quelea_evaluation.reports.store import BadRun
 
-T = TypeVar("T")
 Concurrency = Annotated[int, typer.Option(help="Requests at a time.", min=1, max=MOST_AT_ONCE)]
 Seconds = Annotated[float, typer.Option(help="Deadline of a request.", min=1, max=3600)]
 Key = Annotated[
     str, typer.Option(envvar="QUELEA_EVAL_API_KEY", help="Sent as bearer token; better given by the environment.")
 ]
 TreeFile = Annotated[Path | None, typer.Option("--tree", help="Another tree of topics, TOML or JSON like matrix.toml.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
-
-
-def tell(text: str) -> None:
-    """A line of the result."""
-    sys.stdout.write(text + "\n")
-
-
-def say(line: str) -> None:
-    """A line about the work."""
-    sys.stderr.write(line + "\n")
 
 
 @contextmanager
@@ -59,8 +46,3 @@ def progress(what: str, total: int | None) -> Iterator[Any]:
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task(what, total=total, note="")
         yield lambda done, note="": bar.update(task, completed=done, note=note)
-
-
-def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end."""
-    return asyncio.run(work)

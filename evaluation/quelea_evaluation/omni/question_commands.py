@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,19 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
+from quelea_evaluation.console import AsJson, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
 from quelea_evaluation.endpoints.client import Client
-from quelea_evaluation.omni.console import (
-    AsJson,
-    Concurrency,
-    Seconds,
-    TreeFile,
-    plain_errors,
-    progress,
-    say,
-    tell,
-    wait_for,
-)
+from quelea_evaluation.omni.console import Concurrency, Seconds, TreeFile, plain_errors, progress
 from quelea_evaluation.omni.generation import Calls, Cell, classify, fill, wanted_cells
 from quelea_evaluation.omni.knowledge import Section, documents, sections_of
 from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, Matrix, as_toml, read_matrix
@@ -31,7 +22,7 @@ from quelea_evaluation.omni.prompts import load_prompts
 from quelea_evaluation.omni.proposal import propose_topics
 from quelea_evaluation.omni.questions import BadQuestions, Question, read_questions
 from quelea_evaluation.omni.review import read_review, write_review
-from quelea_evaluation.reports.store import Row, RunFolder, write_whole
+from quelea_evaluation.reports.store import Row, RunFolder, write_rows, write_whole
 
 QUESTIONS = "omni-questions"
 GatewayUrl = Annotated[str, typer.Option(help="Where Quelea listens.")]
@@ -67,7 +58,7 @@ def topics(
             await chat.close()
 
     with plain_errors():
-        matrix = wait_for(work())
+        matrix = asyncio.run(work())
     write_whole(out, as_toml(matrix))
     for one in matrix.topics:
         tell(f"{one.id:40} {one.label('en')}")
@@ -154,18 +145,16 @@ def generate(
                     return _Made(len(found), counts, unsorted, cells, calls)
                 finally:
                     await chat.close()
-                    rows.close()
 
-            made = wait_for(work())
+            made = asyncio.run(work())
             kept = [one for cell in made.cells for one in cell.questions]
-            lines = (json.dumps(one.as_row(), ensure_ascii=False) + "\n" for one in kept)
-            write_whole(out / "questions.jsonl", "".join(lines))
+            write_rows(out / "questions.jsonl", (one.as_row() for one in kept))
             if not (out / "review.csv").exists():
                 write_review(out / "review.csv", kept)
             summary = _summary(made, price)
             folder.finish(summary)
     if as_json:
-        tell(json.dumps(summary, ensure_ascii=False, indent=1))
+        tell_json(summary)
     else:
         _show(summary, out)
 
@@ -231,6 +220,5 @@ def review(
         if not made:
             raise BadQuestions(f"{folder / 'questions.jsonl'} holds no questions")
         kept, edited, dropped = read_review(file or folder / "review.csv", made)
-    lines = (json.dumps(one.as_row(), ensure_ascii=False) + "\n" for one in kept)
-    write_whole(folder / "reviewed.jsonl", "".join(lines))
+    write_rows(folder / "reviewed.jsonl", (one.as_row() for one in kept))
     tell(f"{len(kept)} questions kept, {edited} of them edited, {dropped} dropped: {folder / 'reviewed.jsonl'}")

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from quelea_evaluation.omni.comparison import compare
 from quelea_evaluation.omni.matrix import TASKS, Matrix
 from quelea_evaluation.omni.page import ITEMS_OF_A_CELL, SHOWN, render
 from quelea_evaluation.omni.questions import Question, read_questions
 from quelea_evaluation.omni.results import FORMAT, Verdicts, items_of, read_verdicts, summarize
-from quelea_evaluation.reports.store import BadRun, Row, RowFile, hash_file, read_manifest, write_whole
+from quelea_evaluation.reports.store import (
+    BadRun,
+    Row,
+    RowFile,
+    hash_file,
+    read_formatted,
+    read_manifest,
+    write_json,
+    write_whole,
+)
 
 RUN = "omni-run"
 VERDICTS = "omni-verdicts"
@@ -87,8 +94,7 @@ def write_report(run: Run, matrix: Matrix, against: Path | None = None, *, pictu
     result["run"] = describe(run)
     if against is not None:
         result["comparison"] = {"against": against.name, **compare(read_values(against), RowFile(values))}
-    text = json.dumps(result, ensure_ascii=False, indent=1)
-    write_whole(run.folder / "result.json", text + "\n")
+    write_json(run.folder / "result.json", result)
     write_whole(run.folder / "report.html", render(result, matrix, _shown(run, verdicts, values)))
     if pictures:
         _draw(run.folder, result, matrix)
@@ -118,17 +124,8 @@ def read_result(folder: Path) -> Row:
     Raises:
         BadRun: There is none, or it was written by another version.
     """
-    file = folder / "result.json"
-    try:
-        found: Any = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise BadRun(f"{folder} has no result.json; make it with `quelea eval omni report`.") from error
-    except (OSError, ValueError) as error:
-        raise BadRun(f"{file} cannot be read: {error}") from error
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        kind = found.get("format") if isinstance(found, dict) else type(found).__name__
-        raise BadRun(f"{file} is of format {kind!r}, this version reads {FORMAT!r}: make the report again.")
-    return found
+    missing = f"{folder} has no result.json; make it with `quelea eval omni report`."
+    return read_formatted(folder / "result.json", FORMAT, missing, "make the report again")
 
 
 def read_values(folder: Path) -> RowFile:

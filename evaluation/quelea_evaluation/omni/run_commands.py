@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,21 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
+from quelea_evaluation.console import AsJson, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
 from quelea_evaluation.endpoints.client import Address, BadAddress, read_address
 from quelea_evaluation.omni.comparison import find_breaches, read_thresholds
-from quelea_evaluation.omni.console import (
-    AsJson,
-    Concurrency,
-    Key,
-    Seconds,
-    TreeFile,
-    plain_errors,
-    progress,
-    say,
-    tell,
-    wait_for,
-)
+from quelea_evaluation.omni.console import Concurrency, Key, Seconds, TreeFile, plain_errors, progress
 from quelea_evaluation.omni.judges import ASPECTS, Aspect, judge_all, tasks_of
 from quelea_evaluation.omni.labels import measure_agreement, read_labels
 from quelea_evaluation.omni.matrix import LANGUAGES, read_matrix
@@ -98,15 +88,15 @@ def run(
                         )
                 finally:
                     await target.close()
-                    rows.close()
 
-            wait_for(work())
+            asyncio.run(work())
             failures = sum("error" in one for one in rows.latest())
             summary = {"questions": total, "answers": total - failures, "failures": failures}
             folder.finish(summary)
-    tell(
-        json.dumps(summary) if as_json else f"{total} questions, {failures} failed; next: quelea eval omni report {out}"
-    )
+    if as_json:
+        tell_json(summary, None)
+    else:
+        tell(f"{total} questions, {failures} failed; next: quelea eval omni report {out}")
 
 
 def judge(
@@ -132,7 +122,7 @@ def judge(
         found = read_run(run)
         summary = {name: _judge_with(found, one, chosen, concurrency, seconds, api_key) for name, one in judges.items()}
     if as_json:
-        tell(json.dumps(summary))
+        tell_json(summary, None)
         return
     for name, counts in summary.items():
         tell(f"{name}: {counts['verdicts']} verdicts, {counts['failed']} failed, {counts['tokens']} tokens")
@@ -169,9 +159,8 @@ def _judge_with(
                     await judge_all(tasks(), chat, rows, concurrency, lambda done, bad: show(done, f"{bad} failed"))
             finally:
                 await chat.close()
-                rows.close()
 
-        wait_for(work())
+        asyncio.run(work())
         counts = {"verdicts": 0, "failed": 0, "tokens": 0}
         for row in rows.latest():
             counts["verdicts"] += 1
@@ -205,7 +194,7 @@ def report(
             breaches = find_breaches(thresholds, result, before)
             say(f"gate: beside {last.name}" if last else "gate: no earlier run; only the limits of the file are held")
     if as_json:
-        tell(json.dumps(result, ensure_ascii=False, indent=1))
+        tell_json(result)
     else:
         _show(result)
         tell(f"written: {run / 'report.html'}")
@@ -240,7 +229,7 @@ def agreement(
     with plain_errors():
         found = measure_agreement(read_labels(labels), read_run(run) if run else None)
     if as_json:
-        tell(json.dumps(found, ensure_ascii=False, indent=1))
+        tell_json(found)
         return
     for one in found:
         kappa = "–" if one["kappa"] is None else f"{one['kappa']:.3f} [{one['kappa_low']:.3f}, {one['kappa_high']:.3f}]"

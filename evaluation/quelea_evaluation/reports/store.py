@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -54,6 +54,16 @@ def write_whole(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     scratch.replace(path)
+
+
+def write_json(path: Path, value: Any) -> None:  # whatever JSON holds
+    """Write one document, whole or not at all."""
+    write_whole(path, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Write a JSON object a line, whole or not at all."""
+    write_whole(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
 def git_commit() -> str:
@@ -97,33 +107,52 @@ class RowFile:
         Raises:
             BadRun: A line is no JSON object; the message names it.
         """
+        return (row for _, row in self.placed())
+
+    def placed(self) -> Iterator[tuple[int, Row]]:
+        """All rows, each with the byte where it begins; see `__iter__`."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
+            place = 0
             for at, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     return  # cut short by a kill; `append` takes it away
-                try:
-                    row = json.loads(line)
-                except ValueError as error:
-                    raise BadRun(f"{self.path}, line {at} is no JSON: {error}") from error
-                if not isinstance(row, dict):
-                    raise BadRun(f"{self.path}, line {at} must be an object, got {type(row).__name__}")
-                yield row
+                yield place, self._parse(line, f"line {at}")
+                place += len(line)
+
+    def read_at(self, place: int) -> Row:
+        """The row that begins at this byte."""
+        with self.path.open("rb") as file:
+            file.seek(place)
+            return self._parse(file.readline(), f"byte {place}")
+
+    def _parse(self, line: bytes, place: str) -> Row:
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise BadRun(f"{self.path}, {place} is no JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise BadRun(f"{self.path}, {place} must be an object, got {type(row).__name__}")
+        return row
 
     def done(self, keep: Callable[[Row], bool] = lambda _: True) -> set[str]:
         """Keys of the rows (only of those to be kept)."""
-        return {str(self._key_of(row)) for row in self if keep(row)}
+        return {self.key_of(row) for row in self if keep(row)}
 
     def latest(self) -> Iterator[Row]:
         """Of the rows with the same key the last one; in the order of the last ones."""
-        last = {str(self._key_of(row)): at for at, row in enumerate(self)}
-        yield from (row for at, row in enumerate(self) if last[str(self._key_of(row))] == at)
+        return RowIndex(self).latest()
 
-    def _key_of(self, row: Row) -> Any:
+    def key_of(self, row: Row) -> str:
+        """What names a row.
+
+        Raises:
+            BadRun: It has no such field.
+        """
         if self.key not in row:
             raise BadRun(f"{self.path}: a row has no field {self.key!r}; the file is of another kind or version.")
-        return row[self.key]
+        return str(row[self.key])
 
     def append(self, row: Row) -> None:
         """Add a row; it is in the file when this returns."""
@@ -156,6 +185,33 @@ class RowFile:
             file.truncate(0)
 
 
+class RowIndex:
+    """Rows of a file by their key, of which the last one counts; only places are kept in memory."""
+
+    def __init__(self, rows: RowFile) -> None:
+        self._rows = rows
+        self._places = {rows.key_of(row): place for place, row in rows.placed()}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def latest(self) -> Iterator[Row]:
+        """Those that count, in the order of the file."""
+        last = set(self._places.values())
+        return (row for place, row in self._rows.placed() if place in last)
+
+    def get(self, key: str) -> Row | None:
+        """The row, read from the disk."""
+        place = self._places.get(key)
+        return None if place is None else self._rows.read_at(place)
+
+
 class RunFolder:
     """A run's folder, open for writing by this process alone.
 
@@ -179,6 +235,7 @@ class RunFolder:
         notes: Mapping[str, Any] | None = None,
     ) -> None:
         self.path = path
+        self._files: list[RowFile] = []
         path.mkdir(parents=True, exist_ok=True)
         self._lock = (path / ".lock").open("w")
         try:
@@ -211,7 +268,7 @@ class RunFolder:
         return manifest
 
     def _write(self, manifest: Row) -> None:
-        write_whole(self.path / "manifest.json", json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+        write_json(self.path / "manifest.json", manifest)
 
     def finish(self, summary: Mapping[str, Any]) -> None:
         """Note in the manifest that the run is complete, and its totals."""
@@ -219,11 +276,14 @@ class RunFolder:
         self._write(self.manifest)
 
     def rows(self, name: str, key: str = "id") -> RowFile:
-        """The file NAME.jsonl of the folder."""
-        return RowFile(self.path / f"{name}.jsonl", key)
+        """The file NAME.jsonl of the folder, closed with it."""
+        self._files.append(RowFile(self.path / f"{name}.jsonl", key))
+        return self._files[-1]
 
     def close(self) -> None:
         """Let another process have the folder."""
+        for file in self._files:
+            file.close()
         self._lock.close()
 
     def __enter__(self) -> Self:
@@ -251,16 +311,26 @@ def read_manifest(folder: Path, kind: str = "") -> Row:
     Raises:
         BadRun: There is none, or it is of another kind or format.
     """
-    file = folder / "manifest.json"
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise BadRun(f"{folder} has no manifest.json: it is not the folder of a run.") from error
-    except (OSError, ValueError) as error:
-        raise BadRun(f"{file} cannot be read: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        found = manifest.get("format") if isinstance(manifest, dict) else None
-        raise BadRun(f"{folder} was written in format {found!r}, this version reads {FORMAT}; choose another folder.")
+    missing = f"{folder} has no manifest.json: it is not the folder of a run."
+    manifest = read_formatted(folder / "manifest.json", FORMAT, missing, "choose another folder")
     if kind and manifest.get("kind") != kind:
         raise BadRun(f"{folder} holds a run of kind {manifest.get('kind')!r}, wanted was {kind!r}.")
     return manifest
+
+
+def read_formatted(file: Path, wanted: int | str, missing: str, advice: str) -> Row:
+    """A JSON object whose field `format` is the wanted one.
+
+    Raises:
+        BadRun: There is no file (`missing` says so), or it cannot be read, or is of another format.
+    """
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise BadRun(missing) from error
+    except (OSError, ValueError) as error:
+        raise BadRun(f"{file} cannot be read: {error}") from error
+    there = found.get("format") if isinstance(found, dict) else type(found).__name__
+    if not isinstance(found, dict) or there != wanted:
+        raise BadRun(f"{file} was written in format {there!r}, this version reads {wanted!r}; {advice}.")
+    return found

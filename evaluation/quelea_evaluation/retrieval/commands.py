@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -12,24 +10,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell_json
 from quelea_evaluation.retrieval import cross_language
 from quelea_evaluation.retrieval.variants import VARIANTS, Row, evaluate
-from quelea_evaluation.sets import SETS
+from quelea_evaluation.sets import SETS, load_set
 
 app = typer.Typer()
 
-Data = Annotated[Path, typer.Option(help="Folder of the data sets (docs/experiments/README.md).")]
-HomeOption = Annotated[Path, typer.Option(help="Where the stacks of the evaluation keep their data between runs.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
-
 
 def _out(results: dict[str, list[Row]]) -> None:
-    document = {name: [asdict(row) for row in rows] for name, rows in results.items()}
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    tell_json({name: [asdict(row) for row in rows] for name, rows in results.items()})
 
 
 @app.command()
@@ -39,17 +29,15 @@ def retrieval(
         list[str] | None, typer.Option("--variant", help="Only variants whose name holds this.")
     ] = None,
     ordinary: Annotated[bool, typer.Option(help="Also the ordinary set-up, which embeds its windows anew.")] = True,
-    data: Data = Path("../shared/data"),
-    home: HomeOption = Path(".quelea/eval"),
+    data: Data = DATA,
+    home: Home = HOME,
     as_json: AsJson = False,
 ) -> None:
     """Right document, page and figure: hit@k, MRR@10, MAP@5, for every part of the recipe and the ordinary set-up."""
     chosen = [v for v in VARIANTS if not variants or any(word in v.name for word in variants)]
     results: dict[str, list[Row]] = {}
     for name in sets or list(SETS):
-        if name not in SETS:
-            raise typer.BadParameter(f"no set is called {name}; there are {', '.join(SETS)}")
-        results[name] = evaluate(SETS[name](data), home, chosen, _say, ordinary=ordinary)
+        results[name] = evaluate(load_set(name, data), home, chosen, say, ordinary=ordinary)
         if not as_json:
             _table(name, results[name])
     if as_json:
@@ -61,12 +49,12 @@ def cross(
     questions: Annotated[Path, typer.Option(help="The translated questions.")] = Path(
         "tests/eval/cross_language.jsonl"
     ),
-    data: Data = Path("../shared/data"),
-    home: HomeOption = Path(".quelea/eval"),
+    data: Data = DATA,
+    home: Home = HOME,
     as_json: AsJson = False,
 ) -> None:
     """Chinese questions on English filings and English ones on Chinese news, beside the same ones as written."""
-    results = cross_language.evaluate(questions, data, home, _say)
+    results = cross_language.evaluate(questions, data, home, say)
     for name, rows in {} if as_json else results.items():
         _table(name, rows)
     if as_json:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import typer
+
 from quelea_evaluation.sets import disc, docugami, finglm, fintextqa, tatqa
 from quelea_evaluation.sets.model import EvaluationSet
 
@@ -15,3 +17,14 @@ SETS: dict[str, Callable[[Path], EvaluationSet]] = {
     "fintextqa": fintextqa.load,
     "finglm": finglm.load,
 }
+
+
+def load_set(name: str, data: Path) -> EvaluationSet:
+    """A set by its name.
+
+    Raises:
+        typer.BadParameter: There is none of that name.
+    """
+    if name not in SETS:
+        raise typer.BadParameter(f"no set is called {name}; there are {', '.join(SETS)}")
+    return SETS[name](data)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import json
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -19,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
+from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell, tell_json
 from quelea_evaluation.sets.model import SourceDocument
 from quelea_evaluation.stack.running import Stack, running_stack
 from quelea_evaluation.statements.key import KeyFigure, answer_key, tagged_amounts, without_tags
@@ -69,23 +68,17 @@ def statements(
     form: Annotated[
         Form, typer.Option(help="Filings as they are, without their tags, or as Chromium prints these.")
     ] = Form.HTML,
-    data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
-    home: Annotated[Path, typer.Option(help="Where the stacks of the evaluation keep their data.")] = Path(
-        ".quelea/eval"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    data: Data = DATA,
+    home: Home = HOME,
+    as_json: AsJson = False,
 ) -> None:
     """Recall and precision of the facts of primary statements of ten filings; its tags are the key."""
     report = evaluate_statements(sorted((data / "filings_ixbrl").glob("*.html.gz")), form, home)
     if as_json:
-        sys.stdout.write(json.dumps(report.summary()) + "\n")
+        tell_json(report.summary(), None)
         return
     for name, value in report.summary().items():
-        typer.echo(
-            f"{name.replace('_', ' '):20} {value:.4f}"
-            if isinstance(value, float)
-            else f"{name.replace('_', ' '):20} {value}"
-        )
+        tell(f"{name.replace('_', ' '):20} {format(value, '.4f') if isinstance(value, float) else value}")
 
 
 def evaluate_statements(filings: Sequence[Path], form: Form, home: Path) -> StatementReport:
@@ -93,19 +86,23 @@ def evaluate_statements(filings: Sequence[Path], form: Form, home: Path) -> Stat
     report = StatementReport()
     folder = home / f"statements-{form}"
     with running_stack(folder) as stack:
-        for path in filings:
-            name = path.name.removesuffix(".html.gz")
-            html = gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
-            key = answer_key(html)
-            if not key:
-                continue
-            ids = stack.ingest((_document(name, html, form, folder),), lambda _: None)
+        for name, html, key in read_filings(filings):
+            ids = stack.ingest((document_of(name, html, form, folder),), lambda _: None)
             _compare(key, _facts(stack, ids[name]), html, report)
-            typer.echo(f"{name}: {report.found} of {report.figures} so far", err=True)
+            say(f"{name}: {report.found} of {report.figures} so far")
     return report
 
 
-def _document(name: str, html: str, form: Form, folder: Path) -> SourceDocument:
+def read_filings(paths: Sequence[Path]) -> Iterator[tuple[str, str, Sequence[KeyFigure]]]:
+    """Name, HTML and key of each filing whose tags give a key."""
+    for path in paths:
+        html = gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
+        if key := answer_key(html):
+            yield path.name.removesuffix(".html.gz"), html, key
+
+
+def document_of(name: str, html: str, form: Form, folder: Path) -> SourceDocument:
+    """A filing as the product is given it; prints are kept in the folder."""
     if form is Form.TAGGED:
         return SourceDocument(name, f"{name}.html", html.encode())
     plain = without_tags(html)

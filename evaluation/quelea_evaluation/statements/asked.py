@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 import statistics
-import sys
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -22,10 +19,10 @@ from quelea_fintext.asked_lines import name_key, names_said
 from quelea_fintext.concepts import concept_of_tag
 from quelea_fintext.metrics import compute, metrics
 
-from quelea_evaluation.sets.model import SourceDocument
+from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell, tell_json
 from quelea_evaluation.stack.running import Stack, running_stack
-from quelea_evaluation.statements.amounts import Form, print_pdf
-from quelea_evaluation.statements.key import KeyFigure, answer_key, without_tags
+from quelea_evaluation.statements.amounts import Form, document_of, read_filings
+from quelea_evaluation.statements.key import KeyFigure
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _QUOTED = re.compile(r"“[^“”]*+”")
@@ -86,23 +83,21 @@ def statement_answers(
         Form, typer.Option(help="Filings as they are, without their tags, or as Chromium prints these.")
     ] = Form.HTML,
     part: Annotated[Part, typer.Option(help="Filings for direction, those held out, or all.")] = Part.HELD,
-    data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
-    home: Annotated[Path, typer.Option(help="Where the stacks of the evaluation keep their data.")] = Path(
-        ".quelea/eval"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    data: Data = DATA,
+    home: Home = HOME,
+    as_json: AsJson = False,
     misses: Annotated[bool, typer.Option(help="Show what was missed.")] = False,
 ) -> None:
     """Figures, metrics and changes asked in other words; the tags of inline XBRL filings are the key."""
     paths = sorted((data / "filings_ixbrl").glob("*.html.gz"))
     report = evaluate_statement_answers(paths, form, part, home)
     if as_json:
-        sys.stdout.write(json.dumps({**report.summary(), "misses": report.wrong}, ensure_ascii=False) + "\n")
+        tell_json({**report.summary(), "misses": report.wrong}, None)
         return
     for name, value in report.summary().items():
-        typer.echo(f"{name:45} {value:8.3f}" if isinstance(value, float) else f"{name:45} {value:8}")
+        tell(f"{name:45} {value:8.3f}" if isinstance(value, float) else f"{name:45} {value:8}")
     for miss in report.wrong if misses else ():
-        typer.echo(json.dumps(miss, ensure_ascii=False))
+        tell_json(miss, None)
 
 
 def evaluate_statement_answers(paths: Sequence[Path], form: Form, part: Part, home: Path) -> AnswersReport:
@@ -111,26 +106,14 @@ def evaluate_statement_answers(paths: Sequence[Path], form: Form, part: Part, ho
     folder = home / f"statement-answers-{form}"
     with running_stack(folder) as stack:
         filings = []
-        for path in paths:
-            name = path.name.removesuffix(".html.gz")
-            html = gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
-            if key := answer_key(html):
-                filings.append((name, key))
-                stack.ingest((_document(name, html, form, folder),), lambda _: None)
+        for name, html, key in read_filings(paths):
+            filings.append((name, key))
+            stack.ingest((document_of(name, html, form, folder),), lambda _: None)
         for number, (name, key) in enumerate(filings):
             if part is Part.ALL or (number % 2 == 0) is (part is Part.DIRECTION):
                 _ask_about(stack, name, key, report)
-                typer.echo(f"{name}: {sum(report.right.values())} of {sum(report.asked.values())} so far", err=True)
+                say(f"{name}: {sum(report.right.values())} of {sum(report.asked.values())} so far")
     return report
-
-
-def _document(name: str, html: str, form: Form, folder: Path) -> SourceDocument:
-    if form is Form.TAGGED:
-        return SourceDocument(name, f"{name}.html", html.encode())
-    plain = without_tags(html)
-    if form is Form.HTML:
-        return SourceDocument(name, f"{name}.html", plain.encode())
-    return SourceDocument(name, f"{name}.pdf", print_pdf(plain, folder / "printed" / f"{name}.pdf"))
 
 
 def _ask_about(stack: Stack, name: str, key: Sequence[KeyFigure], report: AnswersReport) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import hashlib
 import json
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from quelea_evaluation.console import AsJson, say, tell_json
 from quelea_evaluation.tools.stand import serving, wait_for_index
 
 MODES = ("dense", "lexical", "both")
@@ -173,14 +173,10 @@ def tools(
     home: Annotated[Path, typer.Option(help="Where vectors are kept between runs.")] = Path(".quelea/eval/tools"),
     url: Annotated[str, typer.Option(help="A running gateway, instead of starting one.")] = "",
     misses: Annotated[bool, typer.Option(help="Show the development questions that `both` missed.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Right tools among the first 5 and 10: by meaning, by words, and by both; nobody names a category."""
     asked = {path.stem: load(path) for path in questions}
-
-    def say(line: str) -> None:
-        sys.stderr.write(line + "\n")
-
     with contextlib.ExitStack() as stack:
         if url:
             wait_for_index(url, lambda: None, say)
@@ -190,7 +186,7 @@ def tools(
             wait_for_index(stand.url, stand.check, say)
             rows, found = measure(stand.url, asked, say)
     if as_json:
-        sys.stdout.write(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1) + "\n")
+        tell_json([asdict(row) for row in rows])
     else:
         Console(width=140).print(table_of(rows))
     if misses:

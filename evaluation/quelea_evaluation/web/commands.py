@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections import Counter
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from quelea_evaluation.console import DATA, HOME, AsJson, Data, Home, say, tell, tell_json
 from quelea_evaluation.sets import SETS
 from quelea_evaluation.web import longitudinal, preselection
 from quelea_evaluation.web.asking import evaluate_web
 
 app = typer.Typer()
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
 
 
 @app.command()
@@ -33,9 +27,9 @@ def web(
         int, typer.Option("--longitudinal", help="Stream so many questions, with quarantine on and off; 0 for none.")
     ] = 0,
     fixed: Annotated[str, typer.Option(help="The set that is measured before and after the stream.")] = "docugami",
-    data: Annotated[Path, typer.Option(help="Folder of the data sets.")] = Path("../shared/data"),
-    home: Annotated[Path, typer.Option(help="Homes of the evaluation, filled once.")] = Path(".quelea/eval"),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    data: Data = DATA,
+    home: Home = HOME,
+    as_json: AsJson = False,
 ) -> None:
     """The web route over the sample web: its time, what is local after the refresh, what noise does."""
     for name in (base, fixed):
@@ -43,17 +37,19 @@ def web(
             raise typer.BadParameter(f"no set is called {name}; there are {', '.join(SETS)}")
     result: dict[str, Any] = {}
     if route:
-        result["rounds"] = [one.summary() for one in evaluate_web(SETS[base](data), home, _say)]
+        result["rounds"] = [one.summary() for one in evaluate_web(SETS[base](data), home, say)]
     if preselect:
-        result["preselection"] = asdict(preselection.preselection(home, _say))
+        result["preselection"] = asdict(preselection.preselection(home, say))
     if stream:
         foreign = [SETS[name](data) for name in ("disc", "tatqa", "docugami") if name != fixed]
         result["longitudinal"] = [
-            asdict(longitudinal.run(SETS[fixed](data), foreign, home, stream, _say, quarantine=on))
+            asdict(longitudinal.run(SETS[fixed](data), foreign, home, stream, say, quarantine=on))
             for on in (True, False)
         ]
-    text = json.dumps(result, ensure_ascii=False, indent=1) if as_json else markdown(result)
-    sys.stdout.write(text + "\n")
+    if as_json:
+        tell_json(result)
+    else:
+        tell(markdown(result))
 
 
 def markdown(result: dict[str, Any]) -> str:

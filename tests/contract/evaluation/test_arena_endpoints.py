@@ -192,7 +192,7 @@ def test_a_run_that_was_killed_goes_on(serve: Callable[[Decide], Asked], tmp_pat
 
     def lasting(folder: str) -> list[Json]:
         times = {"started", "milliseconds"}
-        lines = list(Arena(tmp_path / folder).dialogues("beta").lines())
+        lines = list(Arena(tmp_path / folder).dialogues("beta").latest())
         for line in lines:
             line["turns"] = [{k: v for k, v in turn.items() if k not in times} for turn in line["turns"]]
         return [{k: v for k, v in line.items() if k not in times} for line in lines]

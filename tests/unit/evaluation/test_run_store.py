@@ -12,9 +12,7 @@ DATA = {"questions": "abc"}
 
 def test_a_run_goes_on_under_the_same_settings_and_under_no_others(tmp_path: Path) -> None:
     with RunFolder(tmp_path / "a", "omni-run", SETTINGS, DATA) as run:
-        rows = run.rows("answers")
-        rows.append({"id": "1", "text": "是"})
-        rows.close()
+        run.rows("answers").append({"id": "1", "text": "是"})
     with RunFolder(tmp_path / "a", "omni-run", SETTINGS, DATA, {"concurrency": 9}) as run:
         assert run.rows("answers").done() == {"1"}
         run.finish({"answers": 1})

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quelea_evaluation.arena.arena_folder import Arena
+from quelea_evaluation.arena.arena_folder import Arena, open_run
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench, Item, fill, read_bench
-from quelea_evaluation.arena.json_lines import open_run
 from quelea_evaluation.arena.judge import DEFAULT, UCFE, judge_pair, read_verdict, write_prompt
 from quelea_evaluation.arena.leaderboard import rate_games_table
 from quelea_evaluation.arena.runs import Going, choose_items, judge, talk

@@ -5,10 +5,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from quelea_evaluation.arena.arena_folder import Arena, judgement_id
+from quelea_evaluation.arena.arena_folder import Arena, judgement_id, open_run
 from quelea_evaluation.arena.commands import app
 from quelea_evaluation.arena.items import read_bench
-from quelea_evaluation.arena.json_lines import open_run
 from quelea_evaluation.arena.pictures import draw_radar, label
 from typer.testing import CliRunner
 
@@ -57,7 +56,6 @@ def arena(tmp_path: Path) -> Arena:
                         "usage": {"user": NOTHING, "system": usage},
                     }
                 )
-            rows.close()
     with open_run(place.judge_folder("j"), "arena-judgements", {}, {"bench": BENCH.sha256}, resume=False) as run:
         rows = run.rows("judgements")
         for item, status, score in zip(
@@ -85,7 +83,6 @@ def arena(tmp_path: Path) -> Arena:
                     "verdicts": [verdict] if status == "judged" else [],
                 }
             )
-        rows.close()
     return place
 
 
@@ -148,7 +145,6 @@ def test_a_judge_of_prose_alone_is_said_plainly(arena: Arena) -> None:
                 "error": "no verdict",
             }
         )
-        rows.close()
     refused = CliRunner().invoke(app, ["rate", str(arena.path), "--judge", "k"])
     assert refused.exit_code == 2
     assert "nothing to rate: {'failed': 1}, {'no verdict': 1}" in refused.stderr

@@ -20,12 +20,11 @@ from quelea_evaluation.arena.agreement import (
     rank,
     spearman,
 )
-from quelea_evaluation.arena.arena_folder import Arena, dialogue_id
+from quelea_evaluation.arena.arena_folder import Arena, dialogue_id, open_run
 from quelea_evaluation.arena.bradley_terry import Game
 from quelea_evaluation.arena.commands import app
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import read_bench
-from quelea_evaluation.arena.json_lines import open_run
 from quelea_evaluation.arena.record import build_record, read_record
 from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import Ballot, VoteBox, make_ballot, read_all_votes, read_ballot, shown_questions
@@ -51,7 +50,6 @@ def arena(tmp_path: Path) -> Arena:
                 ]
                 status = "failed" if failed else "complete"
                 rows.append({"id": dialogue_id(item.id), "item": item.id, "status": status, "turns": turns})
-            rows.close()
     return place
 
 
