@@ -8,16 +8,15 @@ models that never met, get finite ratings. On UCFE's record the prior moves no r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from quelea_evaluation.arena.record import Cell
-
-Array: TypeAlias = npt.NDArray[np.float64]
+from quelea_evaluation.metrics.intervals import ENDS, RESAMPLES, Array, draws
 
 CENTRE = 1000.0
 POINTS = 400 / math.log(10)
@@ -51,7 +50,7 @@ class Game:
 
 
 def rate_record(
-    cells: Sequence[Cell], models: Sequence[str], *, resamples: int = 1000, seed: int = 0, level: float = 0.95
+    cells: Sequence[Cell], models: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Rating]:
     """Ratings with percentile intervals of a bootstrap that draws the games of each pair and task anew.
 
@@ -60,7 +59,6 @@ def rate_record(
         models: Their names.
         resamples: How many times to draw; at least 1.
         seed: Of the drawing.
-        level: Share of the drawn ratings inside the interval.
     """
     best, drawn = draw_ratings(cells, models, resamples, np.random.default_rng(seed))
     points = {name: [0.0, 0.0] for name in models}
@@ -69,7 +67,7 @@ def rate_record(
         for name, own, other in ((cell.first, wins, losses), (cell.second, losses, wins)):
             points[name][0] += own + ties / 2
             points[name][1] += other + ties / 2
-    return _with_intervals(models, best, drawn, [points[name] for name in models], level)
+    return _with_intervals(models, best, drawn, [points[name] for name in models])
 
 
 def draw_ratings(
@@ -96,7 +94,7 @@ def _portions(resamples: int, numbers: int) -> Iterator[int]:
 
 
 def rate_games(
-    games: Sequence[Game], models: Sequence[str], *, resamples: int = 1000, seed: int = 0, level: float = 0.95
+    games: Sequence[Game], models: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Rating]:
     """The same, drawing whole items with all their games: games on one item are no independent evidence."""
     place = {name: index for index, name in enumerate(models)}
@@ -104,35 +102,38 @@ def rate_games(
     of_item = np.array([items[game.item] for game in games], dtype=np.intp)
     scores = np.array([game.score for game in games])
     size = len(models)
-    cell = np.array([place[g.first] * size + place[g.second] for g in games], dtype=np.intp)
-    mirror = np.array([place[g.second] * size + place[g.first] for g in games], dtype=np.intp)
-
-    def matrix(weights: Array) -> Array:
-        own = weights[of_item]
-        points = np.bincount(cell, own * scores, size * size) + np.bincount(mirror, own * (1 - scores), size * size)
-        return np.asarray(points, dtype=np.float64).reshape(size, size)
-
-    rng = np.random.default_rng(seed)
-    total = len(items)
-    whole = matrix(np.ones(total))
+    sides = np.array([(place[g.first], place[g.second]) for g in games], dtype=np.intp)
+    whole = game_matrices(sides, scores, [np.ones(len(games))], size)
+    weights = (one[of_item] for one in draws(len(items), seed, resamples))
     parts = [
-        to_points(fit_strengths(np.stack([matrix(_draw_items(rng, total)) for _ in range(some)])))
+        to_points(fit_strengths(game_matrices(sides, scores, islice(weights, some), size)))
         for some in _portions(resamples, 6 * size**2)
     ]
-    points = list(zip(whole.sum(axis=1).tolist(), whole.sum(axis=0).tolist(), strict=True))
-    return _with_intervals(models, to_points(fit_strengths(whole[None]))[0], np.concatenate(parts), points, level)
+    points = list(zip(whole[0].sum(axis=1).tolist(), whole[0].sum(axis=0).tolist(), strict=True))
+    return _with_intervals(models, to_points(fit_strengths(whole))[0], np.concatenate(parts), points)
 
 
-def _draw_items(rng: np.random.Generator, items: int) -> Array:
-    """How often each item is drawn, when as many are drawn as there are."""
-    return np.bincount(rng.integers(0, items, items), minlength=items).astype(np.float64)
+def game_matrices(sides: npt.NDArray[np.intp], scores: Array, weights: Iterable[Array], size: int) -> Array:
+    """Points of the row over the column under each weighting of the games, (weightings, models, models).
+
+    Args:
+        sides: First and second model of each game, (games, 2).
+        scores: Of the first.
+        weights: How often each game counts.
+        size: How many models there are.
+    """
+    cell, mirror = sides @ [size, 1], sides @ [1, size]
+    matrices = [
+        np.bincount(cell, own * scores, size**2) + np.bincount(mirror, own * (1 - scores), size**2) for own in weights
+    ]
+    return np.asarray(matrices, dtype=np.float64).reshape(-1, size, size)
 
 
 def _with_intervals(
-    models: Sequence[str], best: Array, drawn: Array, points: Sequence[Sequence[float]], level: float
+    models: Sequence[str], best: Array, drawn: Array, points: Sequence[Sequence[float]]
 ) -> dict[str, Rating]:
     """Ratings with percentiles; `points` are those won and lost, of which none leaves an end open."""
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.quantile(drawn, ENDS, axis=0)
     return {
         name: Rating(float(best[i]), float(low[i]), float(high[i]))
         if points[i][0] and points[i][1]

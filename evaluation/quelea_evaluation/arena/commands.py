@@ -15,13 +15,13 @@ from rich.console import Console
 from rich.table import Table
 
 from quelea_evaluation.arena import leaderboard, runs
-from quelea_evaluation.arena.agreement import compare_records, compare_with_people, describe_raters
 from quelea_evaluation.arena.arena_folder import Arena, check_name, name_of
 from quelea_evaluation.arena.elo import rate_shuffled
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import UCFE, read_bench
 from quelea_evaluation.arena.judge import DEFAULT
 from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
+from quelea_evaluation.arena.people import compare_records, compare_with_people, describe_raters
 from quelea_evaluation.arena.record import Record, build_record, read_record
 from quelea_evaluation.arena.report import show_comparisons, write_report
 from quelea_evaluation.arena.simulator import SEED

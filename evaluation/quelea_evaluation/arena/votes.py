@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from quelea_evaluation.arena.agreement import Vote, read_score
 from quelea_evaluation.arena.arena_folder import Arena, dialogue_id, open_run
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench
+from quelea_evaluation.arena.people import Vote, read_score
 from quelea_evaluation.reports.store import Row, RowFile, write_json
 
 VOTES_KIND = "arena-votes"

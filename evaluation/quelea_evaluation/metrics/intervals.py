@@ -1,13 +1,18 @@
-"""Intervals of means, by the percentile bootstrap; the same values give the same interval."""
+"""Intervals by the percentile bootstrap; the same values give the same interval."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
+ENDS = (0.025, 0.975)
 _AT_ONCE = 1_000_000  # numbers drawn at a time, so that 10,000 values need a few megabytes
 
 
@@ -19,6 +24,15 @@ class Interval:
     mean: float
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its 95 % interval; no ends where there is no value, or where most drawings have none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True)
@@ -37,13 +51,29 @@ class Paired:
     p: float
 
 
+def draws(units: int, seed: int = 0, resamples: int = RESAMPLES) -> Iterator[Array]:
+    """How often each unit is drawn, (units,), when as many are drawn as there are; nothing of no units."""
+    rng = np.random.default_rng(seed)
+    for _ in range(resamples if units else 0):
+        yield np.bincount(rng.integers(0, units, units), minlength=units).astype(np.float64)
+
+
+def estimate(value: float | None, drawn: Sequence[float | None]) -> Estimate:
+    """A value with the percentiles of the same of drawn units."""
+    known = [one for one in drawn if one is not None]
+    if value is None or len(known) < len(drawn) / 2:
+        return Estimate(value, None, None)
+    low, high = np.quantile(known, ENDS)
+    return Estimate(value, float(low), float(high))
+
+
 def mean_interval(values: Sequence[float], resamples: int = RESAMPLES) -> Interval | None:
     """Mean and 95 % bootstrap interval, or None of no values."""
     if not values:
         return None
     given = np.asarray(values, dtype=float)
     means = _resampled_means(given, resamples)
-    low, high = np.quantile(means, (0.025, 0.975))
+    low, high = np.quantile(means, ENDS)
     return Interval(len(given), float(given.mean()), float(low), float(high))
 
 
@@ -59,7 +89,7 @@ def compare_paired(first: Sequence[float], second: Sequence[float], resamples: i
         return None
     left, right = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     gaps = right - left
-    low, high = np.quantile(_resampled_means(gaps, resamples), (0.025, 0.975))
+    low, high = np.quantile(_resampled_means(gaps, resamples), ENDS)
     return Paired(
         len(gaps), float(left.mean()), float(right.mean()), float(gaps.mean()), float(low), float(high), _chance(gaps)
     )

@@ -11,23 +11,16 @@ from typing import Any
 import httpx2
 import numpy as np
 import pytest
-from quelea_evaluation.arena.agreement import (
-    Vote,
-    compare_records,
-    compare_with_people,
-    describe_raters,
-    krippendorff_alpha,
-    rank,
-    spearman,
-)
 from quelea_evaluation.arena.arena_folder import Arena, dialogue_id, open_run
 from quelea_evaluation.arena.bradley_terry import Game
 from quelea_evaluation.arena.commands import app
 from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import read_bench
+from quelea_evaluation.arena.people import Vote, compare_records, compare_with_people, describe_raters
 from quelea_evaluation.arena.record import build_record, read_record
 from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import Ballot, VoteBox, make_ballot, read_all_votes, read_ballot, shown_questions
+from quelea_evaluation.judging.agreement import krippendorff_alpha, rank, spearman
 from typer.testing import CliRunner
 
 BENCH = read_bench()
