@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.arena.bradley_terry import Game
-from quelea_evaluation.arena.errors import ArenaError
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import RowFile, RowIndex, RunFolder, read_manifest
 
 DIALOGUES = "dialogues"
@@ -31,10 +31,10 @@ def check_name(name: str, option: str) -> str:
     """A name that may be that of a folder.
 
     Raises:
-        ArenaError: It may not.
+        BadInput: It may not.
     """
     if not _NAME.fullmatch(name):
-        raise ArenaError(f"{option} must be letters, digits, '.', '_' and '-', 80 at most, got {name!r}")
+        raise BadInput(f"{option} must be letters, digits, '.', '_' and '-', 80 at most, got {name!r}")
     return name
 
 
@@ -49,12 +49,12 @@ def open_run(
     """The folder of a run, for this process alone.
 
     Raises:
-        ArenaError: There is a run already, and `resume` is off.
+        BadInput: There is a run already, and `resume` is off.
         BadRun: See the store.
         OSError: The folder cannot be written.
     """
     if not resume and (folder / "manifest.json").exists():
-        raise ArenaError(f"{folder} holds a run already; --resume goes on with it, or name another folder")
+        raise BadInput(f"{folder} holds a run already; --resume goes on with it, or name another folder")
     return RunFolder(folder, kind, settings, data)
 
 
@@ -105,14 +105,14 @@ class Arena:
         """The SHA-256 of the bench that all systems talked about.
 
         Raises:
-            ArenaError: There is no system, or they talked about different ones.
+            BadInput: There is no system, or they talked about different ones.
         """
         found = {name: read_manifest(self.system_folder(name), TALK_KIND)["data"]["bench"] for name in self.systems}
         if not found:
-            raise ArenaError(f"{self.path} has no dialogues; `quelea eval arena talk` makes them")
+            raise BadInput(f"{self.path} has no dialogues; `quelea eval arena talk` makes them")
         if len(set(found.values())) > 1:
             shown = ", ".join(f"{name}: {value[:12]}…" for name, value in found.items())
-            raise ArenaError(f"the systems in {self.path} talked about different benches ({shown})")
+            raise BadInput(f"the systems in {self.path} talked about different benches ({shown})")
         return str(next(iter(found.values())))
 
     def dialogues(self, system: str) -> RowIndex:
@@ -127,15 +127,15 @@ class Arena:
         """The judge that is meant.
 
         Raises:
-            ArenaError: There is none of that name, none at all, or several and no name.
+            BadInput: There is none of that name, none at all, or several and no name.
         """
         judges = self.judges
         if not judges:
-            raise ArenaError(f"{self.path} has no judgements; `quelea eval arena judge` makes them")
+            raise BadInput(f"{self.path} has no judgements; `quelea eval arena judge` makes them")
         if name is None and len(judges) > 1:
-            raise ArenaError(f"several judges judged here: {', '.join(judges)}; name one with --judge")
+            raise BadInput(f"several judges judged here: {', '.join(judges)}; name one with --judge")
         if name is not None and name not in judges:
-            raise ArenaError(f"no judge here is called {name!r}; there are {', '.join(judges)}")
+            raise BadInput(f"no judge here is called {name!r}; there are {', '.join(judges)}")
         return name or judges[0]
 
     def games(self, judge: str) -> list[Game]:

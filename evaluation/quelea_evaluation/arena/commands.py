@@ -17,7 +17,6 @@ from rich.table import Table
 from quelea_evaluation.arena import leaderboard, runs
 from quelea_evaluation.arena.arena_folder import Arena, check_name, name_of
 from quelea_evaluation.arena.elo import rate_shuffled
-from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import UCFE, read_bench
 from quelea_evaluation.arena.judge import DEFAULT
 from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
@@ -30,8 +29,9 @@ from quelea_evaluation.arena.statistics import describe_arena, failure_notices
 from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import VoteBox, make_ballot, read_all_votes, shown_questions
 from quelea_evaluation.console import AsJson, say, tell, tell_json
-from quelea_evaluation.endpoints.client import BadAddress, read_address
+from quelea_evaluation.endpoints.client import read_address
 from quelea_evaluation.endpoints.work import MOST_AT_ONCE, Gone
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun, Row, write_whole
 
 app = typer.Typer(no_args_is_help=True, help="Simulated users, a judge, ratings: which system serves people better.")
@@ -62,13 +62,7 @@ def _refusing() -> Iterator[None]:
     """What is refused becomes one line on standard error, and code 2."""
     try:
         yield
-    except (
-        ArenaError,
-        BadAddress,
-        BadRun,
-        Gone,
-        OSError,
-    ) as error:  # OSError names the file that cannot be read or written
+    except (BadInput, BadRun, Gone, OSError) as error:  # OSError names the file that cannot be read or written
         say(f"quelea eval arena: {error}")
         raise typer.Exit(2) from error
 
@@ -123,7 +117,7 @@ def talk(
         tested = read_address(system, "--system")
         asking = read_address(user, "--user") if user else None
         if asking is None and not all(one.one_round for one in chosen):
-            raise ArenaError("name the simulated user with --user; only tasks whose names begin with 0_ need none")
+            raise BadInput("name the simulated user with --user; only tasks whose names begin with 0_ need none")
         called = check_name(name or name_of(tested.model), "--name")
 
         def make() -> tuple[Any, Any]:
@@ -245,7 +239,7 @@ def _rate_arena(arena: Arena, judge: str | None, compat: Compat | None, resample
     games = arena.games(chosen)
     run = describe_arena(arena, chosen)
     if not games:
-        raise ArenaError(
+        raise BadInput(
             f"no judgement of {chosen} has a score, so there is nothing to rate: {run['judgements']['statuses']}, "
             f"{run['judgements']['errors'] or 'no error'}"
         )
@@ -322,7 +316,7 @@ def agree(
 def _agreement(arena: Arena, judge: str | None) -> dict[str, Any]:
     votes = read_all_votes(arena)
     if not votes:
-        raise ArenaError(f"{arena.path} has no votes; `quelea eval arena vote` collects them")
+        raise BadInput(f"{arena.path} has no votes; `quelea eval arena vote` collects them")
     table: dict[str, Any] = {"raters": describe_raters(votes)}
     if arena.judges:
         chosen = arena.only_judge(judge)

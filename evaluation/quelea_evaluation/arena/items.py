@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quelea_evaluation.arena.errors import ArenaError
-from quelea_evaluation.arena.json_files import read_json, show
 from quelea_evaluation.arena.record import ZERO_SHOT
+from quelea_evaluation.inputs import BadInput, read_json, show
 from quelea_evaluation.reports.store import hash_file
 
 UCFE = Path(__file__).parent / "data" / "ucfe_bench.json.gz"
@@ -77,23 +76,23 @@ def read_bench(path: Path = UCFE) -> Bench:
     """Items of a file in UCFE's form: task → list of items.
 
     Raises:
-        ArenaError: Something is missing or wrong; the message names task, item and field.
+        BadInput: Something is missing or wrong; the message names task, item and field.
     """
     shape = "one object task → list of items"
     data = read_json(path, shape)
     if not isinstance(data, dict):
-        raise ArenaError(f"{path} must be {shape}, got {show(data)}")
+        raise BadInput(f"{path} must be {shape}, got {show(data)}")
     items: list[Item] = []
     for task, entries in data.items():
         if not isinstance(entries, list):
-            raise ArenaError(f"{path}, task {task!r} must be a list of items, got {show(entries)}")
+            raise BadInput(f"{path}, task {task!r} must be a list of items, got {show(entries)}")
         items += [_item(task, number, entry, f"{path}, ") for number, entry in enumerate(entries, 1)]
     if not items:
-        raise ArenaError(f"{path} holds no item")
+        raise BadInput(f"{path} holds no item")
     seen: dict[int, Item] = {}
     for item in items:
         if other := seen.get(item.id):
-            raise ArenaError(
+            raise BadInput(
                 f"{path}, task {item.task!r}: field 'id' must be unique, but task {other.task!r} has {item.id} too"
             )
         seen[item.id] = item
@@ -103,16 +102,16 @@ def read_bench(path: Path = UCFE) -> Bench:
 def _item(task: str, number: int, entry: Any, file: str) -> Item:
     place = f"{file}task {task!r}, item {number}"
     if not isinstance(entry, dict):
-        raise ArenaError(f"{place} must be an object, got {show(entry)}")
+        raise BadInput(f"{place} must be an object, got {show(entry)}")
     own = entry.get("id")
     if type(own) is not int or own < 1:
-        raise ArenaError(f"{place}: field 'id' must be a whole number from 1 up, got {_got(entry, 'id')}")
+        raise BadInput(f"{place}: field 'id' must be a whole number from 1 up, got {_got(entry, 'id')}")
     place = f"{place} (id {own})"
     for field in _TEXTS:
         if not isinstance(entry.get(field), str):
-            raise ArenaError(f"{place}: field {field!r} must be a text, got {_got(entry, field)}")
+            raise BadInput(f"{place}: field {field!r} must be a text, got {_got(entry, field)}")
     if unknown := sorted(set(entry) - {*_TEXTS, "id"}):
-        raise ArenaError(f"{place}: field {unknown[0]!r} is unknown; an item has id, {', '.join(_TEXTS)}")
+        raise BadInput(f"{place}: field {unknown[0]!r} is unknown; an item has id, {', '.join(_TEXTS)}")
     item = Item(id=own, task=task, **{field: entry[field] for field in _TEXTS})
     _check(item, place)
     return item
@@ -123,17 +122,17 @@ def _check(item: Item, place: str) -> None:
     for field in needed:
         if not getattr(item, field).strip():
             why = "" if item.one_round else f" (a task whose name begins with {ZERO_SHOT!r} needs no simulated user)"
-            raise ArenaError(f"{place}: field {field!r} must not be empty{why}")
+            raise BadInput(f"{place}: field {field!r} must not be empty{why}")
     for field in ("role_prompt", "model_prompt"):
         for name in _PLACE.findall(getattr(item, field)):
             if name not in _IN_PROMPTS:
-                raise ArenaError(f"{place}: field {field!r} has {{{name}}}; it may have {{information}} and {{needs}}")
+                raise BadInput(f"{place}: field {field!r} has {{{name}}}; it may have {{information}} and {{needs}}")
     for name in ("dialogue1", "dialogue2"):
         if f"{{{name}}}" not in item.evaluation_prompt:
-            raise ArenaError(f"{place}: field 'evaluation_prompt' must have {{{name}}}")
+            raise BadInput(f"{place}: field 'evaluation_prompt' must have {{{name}}}")
     for name in _PLACE.findall(item.evaluation_prompt):
         if name not in _IN_EVALUATION:
-            raise ArenaError(
+            raise BadInput(
                 f"{place}: field 'evaluation_prompt' has {{{name}}}; it may have "
                 + ", ".join(f"{{{known}}}" for known in _IN_EVALUATION)
             )

@@ -7,8 +7,8 @@ from typing import Any
 
 from quelea_evaluation.arena.bradley_terry import Game, Rating, rate_games, rate_record, separate_groups
 from quelea_evaluation.arena.elo import count_wins, rate_elo
-from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.record import Record, build_record, few_shot, zero_shot
+from quelea_evaluation.inputs import BadInput
 
 Rate = Callable[[Sequence[str]], dict[str, Rating]]
 
@@ -22,7 +22,7 @@ def published_table(record: Record) -> dict[str, Any]:
     tasks = record.tasks
     games = sum(sum(cell.counts) for cell in record.cells())
     if games > MOST_PLAYED:
-        raise ArenaError(f"UCFE's ratings play every game, {MOST_PLAYED:,} at most; the record has {games:,}")
+        raise BadInput(f"UCFE's ratings play every game, {MOST_PLAYED:,} at most; the record has {games:,}")
     overall, wins = rate_elo(record), count_wins(record)
     zero, few = (rate_elo(record, some) if some else None for some in (zero_shot(tasks), few_shot(tasks)))
     return {

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from quelea_evaluation.arena.bradley_terry import Game, draw_ratings, fit_strengths, game_matrices
-from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.record import Record
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.judging.agreement import alpha_of, coincidences, pearson, spearman
 from quelea_evaluation.metrics.intervals import RESAMPLES, Array, draws, estimate
 
@@ -107,11 +107,11 @@ def compare_records(record: Record, people: Record, seed: int = 0) -> dict[str, 
     """Ratings of two records, a judge's and people's, over the models that both have; intervals draw games anew.
 
     Raises:
-        ArenaError: Fewer than three models are in both.
+        BadInput: Fewer than three models are in both.
     """
     models = [model for model in record.models if model in people.counts]
     if len(models) < FEWEST_SYSTEMS:
-        raise ArenaError(
+        raise BadInput(
             f"a correlation of ratings needs {FEWEST_SYSTEMS} models in both records, there are {len(models)}"
         )
     rng = np.random.default_rng(seed)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quelea_evaluation.arena.errors import ArenaError
-from quelea_evaluation.arena.json_files import read_json, show
+from quelea_evaluation.inputs import BadInput, read_json, show
 
 ZERO_SHOT = "0_"
 """Tasks whose names begin so are asked in one round, without a simulated user."""
@@ -87,7 +86,7 @@ def read_record(path: Path) -> Record:
     """A record of a JSON file, or of one compressed with gzip (`.gz`).
 
     Raises:
-        ArenaError: The file cannot be read, is not JSON, or is not such a record; the message names the place.
+        BadInput: The file cannot be read, is not JSON, or is not such a record; the message names the place.
     """
     return parse_record(read_json(path, f"one object {SHAPE}"))
 
@@ -96,7 +95,7 @@ def parse_record(data: Any) -> Record:  # whatever was in the JSON
     """Check every cell and its mirror.
 
     Raises:
-        ArenaError: A level is not an object, a cell is not three counts, a model is unknown or plays itself, a mirror
+        BadInput: A level is not an object, a cell is not three counts, a model is unknown or plays itself, a mirror
             is missing or says otherwise.
     """
     counts: dict[str, dict[str, dict[str, Counts]]] = {}
@@ -110,9 +109,9 @@ def parse_record(data: Any) -> Record:  # whatever was in the JSON
     for cell in record.sides():
         _check_mirror(record, cell)
     if len(record.models) > MOST_MODELS:
-        raise ArenaError(f"the record has {len(record.models):,} models; {MOST_MODELS} can be rated together")
+        raise BadInput(f"the record has {len(record.models):,} models; {MOST_MODELS} can be rated together")
     if not any(sum(cell.counts) for cell in record.sides()):
-        raise ArenaError("the record holds no game: every cell is [0, 0, 0], or there is none")
+        raise BadInput("the record holds no game: every cell is [0, 0, 0], or there is none")
     return record
 
 
@@ -133,20 +132,20 @@ def build_record(games: Iterable[tuple[str, str, str, float]]) -> Record:
 
 def _object(value: Any, place: str, shape: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ArenaError(f"{place} must be an object {shape}, got {show(value)}")
+        raise BadInput(f"{place} must be an object {shape}, got {show(value)}")
     return value
 
 
 def _counts(value: Any, place: str) -> Counts:
     if not isinstance(value, list) or len(value) != 3:
-        raise ArenaError(f"{place} must be [wins, ties, losses], got {show(value)}")
+        raise BadInput(f"{place} must be [wins, ties, losses], got {show(value)}")
     for name, count in zip(("wins", "ties", "losses"), value, strict=True):
         if type(count) is not int:  # a bool is an int to isinstance
-            raise ArenaError(f"{place}: {name} must be a whole number, got {show(count)}")
+            raise BadInput(f"{place}: {name} must be a whole number, got {show(count)}")
         if count < 0:
-            raise ArenaError(f"{place}: {name} must not be negative, got {count}")
+            raise BadInput(f"{place}: {name} must not be negative, got {count}")
         if count > MOST_GAMES:
-            raise ArenaError(f"{place}: {name} must be at most {MOST_GAMES:,}, got {count}")
+            raise BadInput(f"{place}: {name} must be at most {MOST_GAMES:,}, got {count}")
     return (value[0], value[1], value[2])
 
 
@@ -154,13 +153,13 @@ def _check_mirror(record: Record, cell: Cell) -> None:
     place = f"record[{cell.first!r}][{cell.task!r}][{cell.second!r}]"
     mirror = f"record[{cell.second!r}][{cell.task!r}][{cell.first!r}]"
     if cell.first == cell.second:
-        raise ArenaError(f"{place}: a model cannot play against itself")
+        raise BadInput(f"{place}: a model cannot play against itself")
     wins, ties, losses = cell.counts
     wanted = [losses, ties, wins]
     other = record.counts.get(cell.second, {}).get(cell.task, {}).get(cell.first)
     if other is None:
-        raise ArenaError(f"{place} has no mirror: {mirror} is missing, and would be {wanted}")
+        raise BadInput(f"{place} has no mirror: {mirror} is missing, and would be {wanted}")
     if list(other) != wanted:
-        raise ArenaError(
+        raise BadInput(
             f"{place} is {list(cell.counts)}, so its mirror {mirror} must be {wanted}, but it is {list(other)}"
         )

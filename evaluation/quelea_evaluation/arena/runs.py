@@ -18,7 +18,6 @@ from quelea_evaluation.arena.arena_folder import (
     judgement_id,
     open_run,
 )
-from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench, Item
 from quelea_evaluation.arena.judge import VERSION as JUDGE_VERSION
 from quelea_evaluation.arena.judge import Arrangement, judge_pair
@@ -27,6 +26,7 @@ from quelea_evaluation.arena.simulator import hold_dialogue
 from quelea_evaluation.arena.speakers import Speaker
 from quelea_evaluation.endpoints.client import Address
 from quelea_evaluation.endpoints.work import Liveness, run_all
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import Row, RowFile, RowIndex
 
 T = TypeVar("T")
@@ -47,14 +47,14 @@ def choose_items(bench: Bench, tasks: Sequence[str], ids: Sequence[int], most: i
     """The items of these tasks with these ids (all where none is named), the first `most` of each task (0: all).
 
     Raises:
-        ArenaError: A task or an id is not in the bench.
+        BadInput: A task or an id is not in the bench.
     """
     for task in tasks:
         if task not in bench.tasks:
-            raise ArenaError(f"the bench has no task {task!r}; it has {', '.join(bench.tasks)}")
+            raise BadInput(f"the bench has no task {task!r}; it has {', '.join(bench.tasks)}")
     known = {item.id for item in bench.items}
     if missing := [number for number in ids if number not in known]:
-        raise ArenaError(f"the bench has no item {missing[0]}; its ids are {min(known)} to {max(known)}")
+        raise BadInput(f"the bench has no item {missing[0]}; its ids are {min(known)} to {max(known)}")
     chosen = [i for i in bench.items if (not tasks or i.task in tasks) and (not ids or i.id in ids)]
     if not most:
         return chosen
@@ -124,12 +124,12 @@ def judge(
     """Judgements of every pair on every item that one of the two talked about; returns how many have which status.
 
     Raises:
-        ArenaError: Fewer than two systems talked, or not about this bench.
+        BadInput: Fewer than two systems talked, or not about this bench.
     """
     if len(arena.systems) < 2:
-        raise ArenaError(f"a judge compares two systems; in {arena.path} there are {len(arena.systems)}")
+        raise BadInput(f"a judge compares two systems; in {arena.path} there are {len(arena.systems)}")
     if arena.bench() != bench.sha256:
-        raise ArenaError("the systems talked about another bench; name theirs with --bench")
+        raise BadInput("the systems talked about another bench; name theirs with --bench")
     settings = {"judge": address.text, "order": how.name, "version": JUDGE_VERSION}
     dialogues = {system: arena.dialogues(system) for system in arena.systems}
     data = {"bench": bench.sha256}

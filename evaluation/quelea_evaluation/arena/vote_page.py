@@ -9,7 +9,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.votes import Ballot, VoteBox
 
 LOOPBACK = "127.0.0.1"
@@ -76,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             try:
                 line = self.server.box.add(json.loads(self.rfile.read(int(length))))
-            except (ArenaError, ValueError) as error:
+            except ValueError as error:
                 self._refuse(HTTPStatus.BAD_REQUEST, str(error))
             except OSError as error:
                 self._refuse(HTTPStatus.INSUFFICIENT_STORAGE, f"cannot write the vote: {error.strerror}")

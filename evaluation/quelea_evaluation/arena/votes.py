@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.arena.arena_folder import Arena, dialogue_id, open_run
-from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench
 from quelea_evaluation.arena.people import Vote, read_score
+from quelea_evaluation.inputs import BadInput, read_rows
 from quelea_evaluation.reports.store import Row, RowFile, write_json
 
 VOTES_KIND = "arena-votes"
 CHOICES = ("left", "right", "equal")
 _LONGEST_NAME = 60
-_MOST_LINES = 100_000
 
 
 @dataclass(frozen=True)
@@ -56,10 +55,10 @@ def make_ballot(arena: Arena, bench: Bench, *, most: int, seed: int) -> Ballot:
         seed: The same seed over the same dialogues gives the same questions.
 
     Raises:
-        ArenaError: Nothing to compare, or another bench.
+        BadInput: Nothing to compare, or another bench.
     """
     if arena.bench() != bench.sha256:
-        raise ArenaError("the systems talked about another bench; name theirs with --bench")
+        raise BadInput("the systems talked about another bench; name theirs with --bench")
     complete = {
         system: {line["item"] for line in arena.dialogues(system).latest() if line["status"] == "complete"}
         for system in arena.systems
@@ -71,9 +70,7 @@ def make_ballot(arena: Arena, bench: Bench, *, most: int, seed: int) -> Ballot:
         if item.id in complete[first] and item.id in complete[second]
     ]
     if not pairs:
-        raise ArenaError(
-            f"no item has complete dialogues of two systems in {arena.path}, so there is nothing to vote on"
-        )
+        raise BadInput(f"no item has complete dialogues of two systems in {arena.path}, so there is nothing to vote on")
     rng = random.Random(seed)  # noqa: S311  an order, no secret
     rng.shuffle(pairs)
     questions = []
@@ -91,11 +88,11 @@ def read_ballot(arena: Arena, name: object) -> Ballot:
     """A ballot that was made in this arena.
 
     Raises:
-        ArenaError: There is none of that id.
+        BadInput: There is none of that id.
     """
     path = _ballots(arena) / f"{name}.json"
     if not isinstance(name, str) or not name.isalnum() or not path.exists():
-        raise ArenaError(f"no ballot {name!r} was made in {arena.path}; votes belong to the arena of their ballot")
+        raise BadInput(f"no ballot {name!r} was made in {arena.path}; votes belong to the arena of their ballot")
     value = json.loads(path.read_text(encoding="utf-8"))
     return Ballot(value["id"], tuple(Question(**question) for question in value["questions"]))
 
@@ -120,7 +117,7 @@ class VoteBox:
         """Store a vote `{ballot, number, choice, rater}`; a rater's later vote on the same replaces the earlier one.
 
         Raises:
-            ArenaError: A field is missing or wrong; the message names it.
+            BadInput: A field is missing or wrong; the message names it.
         """
         with self._lock:
             line = self._line(vote)
@@ -131,27 +128,27 @@ class VoteBox:
         """Store the votes of a file that the page wrote, one JSON object a line; all of them or none.
 
         Raises:
-            ArenaError: A line is wrong; the message names it.
+            BadInput: A line is wrong; the message names it.
         """
         lines = []
         with self._lock:
-            for number, vote in _read_votes(path):
+            for number, vote in read_rows(path, "an object with ballot, number, choice and rater"):
                 try:
                     lines.append(self._line(vote))
-                except ArenaError as error:
-                    raise ArenaError(f"{path}, line {number}: {error}; no vote of this file was stored") from error
+                except BadInput as error:
+                    raise BadInput(f"{path}, line {number}: {error}; no vote of this file was stored") from error
             for line in lines:
                 self._rows.append(line)
         return len(lines)
 
     def _line(self, vote: object) -> Row:
         if not isinstance(vote, dict):
-            raise ArenaError("a vote must be an object with ballot, number, choice and rater")
+            raise BadInput("a vote must be an object with ballot, number, choice and rater")
         rater = vote.get("rater")
         if not isinstance(rater, str) or not rater.strip() or len(rater) > _LONGEST_NAME or not rater.isprintable():
-            raise ArenaError(f"field 'rater' must be a name of at most {_LONGEST_NAME} characters")
+            raise BadInput(f"field 'rater' must be a name of at most {_LONGEST_NAME} characters")
         if vote.get("choice") not in CHOICES:
-            raise ArenaError(f"field 'choice' must be one of {', '.join(CHOICES)}, got {vote.get('choice')!r}")
+            raise BadInput(f"field 'choice' must be one of {', '.join(CHOICES)}, got {vote.get('choice')!r}")
         question = self._question(vote.get("ballot"), vote.get("number"))
         first, second = sorted((question.left, question.right))
         sides = {"left": question.left, "right": question.right}
@@ -170,11 +167,11 @@ class VoteBox:
 
     def _question(self, name: object, number: object) -> Question:
         if not isinstance(name, str):
-            raise ArenaError("field 'ballot' must be the id of a ballot")
+            raise BadInput("field 'ballot' must be the id of a ballot")
         ballot = self._known.get(name) or read_ballot(self._arena, name)
         self._known[name] = ballot
         if type(number) is not int or not 1 <= number <= len(ballot.questions):
-            raise ArenaError(f"field 'number' must be one of 1 to {len(ballot.questions)}, got {number!r}")
+            raise BadInput(f"field 'number' must be one of 1 to {len(ballot.questions)}, got {number!r}")
         return ballot.questions[number - 1]
 
 
@@ -203,22 +200,6 @@ def shown_questions(arena: Arena, bench: Bench, ballot: Ballot) -> Iterator[dict
             "left": left,
             "right": right,
         }
-
-
-def _read_votes(path: Path) -> Iterator[tuple[int, object]]:
-    try:
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, 1):
-                if number > _MOST_LINES:
-                    raise ArenaError(f"{path} holds more than {_MOST_LINES:,} lines")
-                if not raw.strip():
-                    continue
-                try:
-                    yield number, json.loads(raw)
-                except ValueError as error:
-                    raise ArenaError(f"{path}, line {number} is not JSON: {error}") from error
-    except OSError as error:
-        raise ArenaError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _folder(arena: Arena) -> Path:

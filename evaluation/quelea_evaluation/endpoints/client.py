@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx2
+
+from quelea_evaluation.inputs import BadInput
 
 TRIES = 5
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
 _MOST_BYTES = 8_000_000
+_MOST_PAGES = 10_000
 _PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
 
 Json = dict[str, Any]
@@ -34,10 +37,6 @@ class EndpointError(Exception):
         super().__init__(message)
         self.passing = passing
         self.status = status
-
-
-class BadAddress(ValueError):
-    """A text that is not MODEL@URL; the message names the option."""
 
 
 class _DamagedError(Exception):
@@ -61,20 +60,20 @@ def read_address(text: str, option: str) -> Address:
     """`MODEL@URL` in its two parts.
 
     Raises:
-        BadAddress: It is not of that form.
+        BadInput: It is not of that form.
     """
     model, _, url = text.rpartition("@http")
     if not model or not url.startswith(("://", "s://")):
-        raise BadAddress(
+        raise BadInput(
             f"{option} must be MODEL@URL, for example qwen2.5@http://127.0.0.1:8000/v1, "
             f"or quelea@http://127.0.0.1:8080 for Quelea with its retrieval, got {text!r}"
         )
     try:
         parsed = httpx2.URL(f"http{url}")
     except httpx2.InvalidURL as error:
-        raise BadAddress(f"{option}: {error}") from error
+        raise BadInput(f"{option}: {error}") from error
     if not parsed.host or parsed.userinfo:
-        raise BadAddress(f"{option}: the URL must name a host, and no user; keys are in the environment")
+        raise BadInput(f"{option}: the URL must name a host, and no user; keys are in the environment")
     return Address(model, f"http{url}".rstrip("/"))
 
 
@@ -93,7 +92,7 @@ class Client:
     def __init__(self, url: str, key: str = "", seconds: float = 300.0) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise EndpointError(f"{url!r} is no address; use one such as http://127.0.0.1:8000/v1", passing=False)
+            raise EndpointError(f"{url} is no address; use one such as http://127.0.0.1:8000/v1", passing=False)
         local = parts.hostname in ("localhost", "::1") or parts.hostname.startswith("127.")
         self.url = url.rstrip("/")
         self._seconds = seconds
@@ -111,6 +110,25 @@ class Client:
             EndpointError: It could not be reached, or answered with an error or with something that is no JSON object.
         """
         return (await self._ask("GET", path, None))[0]
+
+    async def each(self, path: str, field: str, page_size: int) -> AsyncIterator[Json]:
+        """Every item of a list that a gateway gives a page at a time, under `field`.
+
+        Raises:
+            EndpointError: See `get`; also where the answer is no such list, or does not end.
+        """
+        token = ""
+        for _ in range(_MOST_PAGES):
+            more = f"&page_token={quote(token, safe='')}" if token else ""
+            found = await self.get(f"{path}?page_size={page_size}{more}")
+            if not isinstance(found.get(field), list):
+                raise EndpointError(f"{self.url}{path} answered without {field}: is it a gateway?", passing=False)
+            for one in found[field]:
+                yield one
+            token = found.get("next_page_token") or ""
+            if not token:
+                return
+        raise EndpointError(f"{self.url}{path} has more than {_MOST_PAGES:,} pages", passing=False)
 
     async def post(self, path: str, body: Mapping[str, Any]) -> tuple[Json, int]:
         """The JSON object of a POST, and the number of tries.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated
 import typer
 
 from quelea_evaluation.console import AsJson, say, tell, tell_json
+from quelea_evaluation.endpoints.client import EndpointError
 from quelea_evaluation.feedback import export as exporting
 
 app = typer.Typer(no_args_is_help=True, help="Thumbs that people gave on answers.")
@@ -32,8 +34,8 @@ def export(
     were found wrong, for a person to write the right answer.
     """
     try:
-        done = exporting.export(exporting.fetch(url, os.environ.get("QUELEA_API_KEY", "")), out)
-    except exporting.FeedbackError as error:
+        done = exporting.export(asyncio.run(exporting.fetch(url, os.environ.get("QUELEA_API_KEY", ""))), out)
+    except (EndpointError, OSError) as error:
         say(f"quelea eval feedback: {error}")
         raise typer.Exit(2) from error
     if as_json:

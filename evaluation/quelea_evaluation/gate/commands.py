@@ -19,6 +19,7 @@ from quelea_evaluation.gate import pairs as pair_files
 from quelea_evaluation.gate.asking import Asked, load_or_ask
 from quelea_evaluation.gate.calibrate import cosines, encoder
 from quelea_evaluation.gate.pair_making import pairs
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import write_json
 from quelea_evaluation.sets import SETS, load_set
 
@@ -47,7 +48,7 @@ def calibrate(
     """The paper's gate: c is the 1 % quantile of the cosines of held-out positive pairs."""
     try:
         given = pair_files.read_pairs(pairs_file)
-    except pair_files.BadPairs as error:
+    except BadInput as error:
         raise typer.BadParameter(str(error)) from error
     if len(given) < pair_files.FEW:
         say(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,38 +9,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quelea_evaluation.inputs import BadInput, read_rows
 from quelea_evaluation.reports.plots import new_figure
 
 LEAST, FEW = 10, 50
 """Fewer pairs are refused; with fewer than FEW the quantile is little more than the worst pair."""
 QUANTILE = 0.01
-
-
-class BadPairs(ValueError):
-    """A file of pairs that cannot be used; the message says what to do."""
+_SHAPE = 'an object {"query": …, "passage": …}; or the file is a .csv with the columns query and passage'
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
     """(query, passage) of a .jsonl file of objects, or of a .csv file with a header, with the fields query and passage.
 
     Raises:
-        BadPairs: No such file, another format, a line without both fields, or fewer than LEAST different pairs.
+        BadInput: No such file, another format, a line without both fields, or fewer than LEAST different pairs.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadPairs(f"{path} cannot be read as UTF-8 text: {error}") from error
-    rows = _csv(path, text) if path.suffix.lower() == ".csv" else _jsonl(path, text)
     pairs: dict[tuple[str, str], None] = {}
-    for line, row in rows:
+    for line, row in read_rows(path, _SHAPE):
         values = [row.get(name) for name in ("query", "passage")]
         if not all(isinstance(value, str) and value.strip() for value in values):
-            raise BadPairs(
+            raise BadInput(
                 f"{path}, line {line}: every pair needs the fields query and passage, both with text in them."
             )
         pairs[(str(values[0]).strip(), str(values[1]).strip())] = None
     if len(pairs) < LEAST:
-        raise BadPairs(
+        raise BadInput(
             f"{path} has {len(pairs)} different pairs; at least {LEAST} are needed, {FEW} and more for a useful figure."
         )
     return list(pairs)
@@ -77,28 +67,3 @@ def draw(cosines: NDArray[np.float64], found: dict[str, Any], path: Path) -> Non
     axes.set_title(f"{found['pairs']} positive pairs, {found['encoder']}")
     axes.legend()
     figure.savefig(path, dpi=120)
-
-
-def _jsonl(path: Path, text: str) -> Sequence[tuple[int, dict[str, Any]]]:
-    rows = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise BadPairs(
-                f'{path}, line {number} is no JSON; each line is one object {{"query": …, "passage": …}}, or the file '
-                "is a .csv with the columns query and passage."
-            ) from error
-        if not isinstance(row, dict):
-            raise BadPairs(f"{path}, line {number} is no JSON object.")
-        rows.append((number, row))
-    return rows
-
-
-def _csv(path: Path, text: str) -> Sequence[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(text.splitlines(keepends=True))
-    if not {"query", "passage"} <= set(reader.fieldnames or ()):
-        raise BadPairs(f"{path}: the first line names the columns; query and passage must be among them.")
-    return [(reader.line_num, dict(row)) for row in reader]

@@ -12,12 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from quelea_evaluation.inputs import BadInput, read_rows
+
 VALUES = ("em", "f1", "rouge1", "rouge2", "rougeL", "map", "mrr")
 """Names under which a file may state what a case's values should be."""
-
-
-class BadCases(ValueError):
-    """The file cannot be scored; the message names the place."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +34,15 @@ def read_cases(path: Path) -> list[Case]:
     """The cases of a file, in its order.
 
     Raises:
-        BadCases: The file cannot be read, holds no cases, or a field is missing or of another kind.
+        BadInput: The file cannot be read, holds no cases, or a field is missing or of another kind.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadCases(f"{path} cannot be read: {error}") from error
+        raise BadInput(f"{path} cannot be read: {error}") from error
     rows = _rows(path, text)
     if not rows:
-        raise BadCases(f'{path} holds no cases; one is {{"pred": text, "golds": [text, …]}}')
+        raise BadInput(f'{path} holds no cases; one is {{"pred": text, "golds": [text, …]}}')
     return [_case(f"{path.name}: cases[{at}]", at, row) for at, row in enumerate(rows)]
 
 
@@ -52,34 +50,26 @@ def _rows(path: Path, text: str) -> list[Any]:
     try:
         document = json.loads(text)
     except ValueError as error:
-        lines = [(at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
-        if len(lines) < 2:  # one line that is no JSON is a broken document, several may be JSONL
-            raise BadCases(f"{path} is no JSON: {error}") from error
-        return [_line(path, at, line) for at, line in lines]
+        if len(text.split("\n", 2)) < 2:  # one line that is no JSON is a broken document, several may be JSONL
+            raise BadInput(f"{path} is no JSON: {error}") from error
+        return [row for _, row in read_rows(path, "an object with pred and golds")]
     if isinstance(document, dict) and "cases" in document:
         document = document["cases"]
     elif isinstance(document, dict):
         document = [document]
     if not isinstance(document, list):
-        raise BadCases(f'{path}: cases must be a list, or an object with the field "cases", got {_kind(document)}')
+        raise BadInput(f'{path}: cases must be a list, or an object with the field "cases", got {_kind(document)}')
     return document
-
-
-def _line(path: Path, at: int, line: str) -> Any:  # JSON
-    try:
-        return json.loads(line)
-    except ValueError as error:
-        raise BadCases(f"{path}, line {at} is no JSON: {error}") from error
 
 
 def _case(place: str, at: int, row: Any) -> Case:  # JSON
     if not isinstance(row, dict):
-        raise BadCases(f"{place} must be an object, got {_kind(row)}")
+        raise BadInput(f"{place} must be an object, got {_kind(row)}")
     output = row.get("output")
     own = output if isinstance(output, dict) else {}
     answer = _first(row, ("pred", "prediction"), own.get("pred"))
     if not isinstance(answer, str):
-        raise BadCases(f"{place}.pred must be a text, got {_kind(answer)}")
+        raise BadInput(f"{place}.pred must be a text, got {_kind(answer)}")
     references = _first(row, ("golds", "golden_answers", "answer"), None)
     results = own.get("retrieval_result")
     found = [one.get("id") if isinstance(one, dict) else one for one in results] if isinstance(results, list) else None
@@ -105,7 +95,7 @@ def _texts(place: str, value: Any) -> tuple[str, ...]:  # JSON
         return (value,)
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         wrong = next((f"[{i}]" for i, one in enumerate(value) if not isinstance(one, str)), "") if value else ""
-        raise BadCases(f"{place}{wrong} must be a list of texts, got {_kind(value)}")
+        raise BadInput(f"{place}{wrong} must be a list of texts, got {_kind(value)}")
     return tuple(value)
 
 
@@ -113,13 +103,13 @@ def _ids(place: str, value: Any) -> tuple[str, ...]:  # JSON
     listed = value if isinstance(value, list) else [value]
     for at, one in enumerate(listed):
         if not isinstance(one, (str, int)) or isinstance(one, bool):
-            raise BadCases(f"{place}[{at}] must be an id, got {_kind(one)}")
+            raise BadInput(f"{place}[{at}] must be an id, got {_kind(one)}")
     return tuple(str(one) for one in listed)
 
 
 def _number(place: str, value: Any) -> float:  # JSON
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        raise BadCases(f"{place} must be a number, got {_kind(value)}")
+        raise BadInput(f"{place} must be a number, got {_kind(value)}")
     return float(value)
 
 

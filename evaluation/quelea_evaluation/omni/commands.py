@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from quelea_evaluation.console import AsJson, say, tell, tell_json
-from quelea_evaluation.omni.cases import BadCases, read_cases
+from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.omni.cases import read_cases
 from quelea_evaluation.omni.question_commands import generate, review, topics
 from quelea_evaluation.omni.run_commands import agreement, judge, report, run
 from quelea_evaluation.omni.scoring import COMPAT, score
@@ -39,7 +40,7 @@ def score_cases(
         raise typer.BadParameter(f"--compat knows {COMPAT}, not {compat!r}")
     try:
         result = score(read_cases(cases), compat == COMPAT)
-    except BadCases as error:
+    except BadInput as error:
         raise typer.BadParameter(str(error)) from error
     different = result["expected"]["different"]
     if as_json:

@@ -9,15 +9,12 @@ from typing import Any
 
 import yaml
 
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.metrics.intervals import compare_paired
 from quelea_evaluation.omni.judges import ASPECTS
 from quelea_evaluation.reports.store import Row
 
 LOWER_IS_BETTER = frozenset(aspect.id for aspect in ASPECTS if aspect.lower_is_better)
-
-
-class BadThresholds(ValueError):
-    """A file of thresholds that cannot be used; the message names the field."""
 
 
 def compare(first: Iterable[Row], second: Iterable[Row]) -> Row:
@@ -67,31 +64,31 @@ def read_thresholds(path: Path) -> Row:
     """`metrics: {NAME: {at_least?, at_most?, may_fall?}}` and `failures_at_most?`, a share.
 
     Raises:
-        BadThresholds: The file cannot be read, or a field is unknown or of another kind.
+        BadInput: The file cannot be read, or a field is unknown or of another kind.
     """
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
-        raise BadThresholds(f"{path} cannot be read: {error}") from error
+        raise BadInput(f"{path} cannot be read: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("metrics"), dict):
-        raise BadThresholds(f"{path}: metrics must name at least one metric")
+        raise BadInput(f"{path}: metrics must name at least one metric")
     if unknown := sorted(set(document) - {"metrics", "failures_at_most"}):
-        raise BadThresholds(f"{path}: unknown field {unknown[0]!r}; there are metrics and failures_at_most")
+        raise BadInput(f"{path}: unknown field {unknown[0]!r}; there are metrics and failures_at_most")
     for name, rule in document["metrics"].items():
         given = rule or {}
         if not isinstance(given, dict) or (unknown := sorted(set(given) - {"at_least", "at_most", "may_fall"})):
-            raise BadThresholds(f"{path}: metrics.{name} may have at_least, at_most and may_fall, got {rule!r}")
+            raise BadInput(f"{path}: metrics.{name} may have at_least, at_most and may_fall, got {rule!r}")
         for field in ("at_least", "at_most"):
             _check_number(f"{path}: metrics.{name}.{field}", given.get(field))
         if not isinstance(given.get("may_fall", False), bool):
-            raise BadThresholds(f"{path}: metrics.{name}.may_fall must be true or false")
+            raise BadInput(f"{path}: metrics.{name}.may_fall must be true or false")
     _check_number(f"{path}: failures_at_most", document.get("failures_at_most"))
     return document
 
 
 def _check_number(place: str, value: Any) -> None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-        raise BadThresholds(f"{place} must be a number, got {value!r}")
+        raise BadInput(f"{place} must be a number, got {value!r}")
 
 
 def find_breaches(thresholds: Row, now: Row, last: Row | None) -> list[str]:

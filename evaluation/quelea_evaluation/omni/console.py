@@ -14,9 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from quelea_evaluation.console import say
 from quelea_evaluation.endpoints.client import EndpointError
 from quelea_evaluation.endpoints.work import MOST_AT_ONCE, Gone
-from quelea_evaluation.omni.comparison import BadThresholds
-from quelea_evaluation.omni.matrix import BadMatrix
-from quelea_evaluation.omni.questions import BadQuestions
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun
 
 Concurrency = Annotated[int, typer.Option(help="Requests at a time.", min=1, max=MOST_AT_ONCE)]
@@ -33,7 +31,7 @@ def plain_errors() -> Iterator[None]:
 
     try:
         yield
-    except (BadMatrix, BadQuestions, BadRun, BadThresholds, EndpointError, Gone) as error:
+    except (BadInput, BadRun, EndpointError, Gone) as error:
         say(f"error: {error}")
         raise typer.Exit(1) from error
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from quelea_evaluation.endpoints.client import Client, EndpointError
+from quelea_evaluation.endpoints.client import Client
 from quelea_evaluation.omni.prompts import language_of
 from quelea_evaluation.omni.questions import Passage
 
@@ -35,19 +35,7 @@ async def documents(gateway: Client) -> list[dict[str, Any]]:
     Raises:
         EndpointError: The gateway did not answer, or not as a gateway does.
     """
-    listed: list[dict[str, Any]] = []
-    token = ""
-    while True:
-        more = f"&page_token={quote(token, safe='')}" if token else ""
-        found = await gateway.get(f"/v1/documents?page_size=100{more}")
-        if not isinstance(found.get("documents"), list):
-            raise EndpointError(
-                f"{gateway.url}/v1/documents answered without documents: is it a gateway?", passing=False
-            )
-        listed += found["documents"]
-        token = found.get("next_page_token") or ""
-        if not token:
-            break
+    listed = [one async for one in gateway.each("/v1/documents", "documents", 100)]
     return sorted(listed, key=lambda document: str(document["id"]))
 
 

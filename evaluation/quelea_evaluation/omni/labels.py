@@ -7,19 +7,18 @@ without, the verdicts of a run are looked up.
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from quelea_evaluation.inputs import BadInput, read_rows
 from quelea_evaluation.judging.agreement import agreement
 from quelea_evaluation.omni.judges import ASPECTS
-from quelea_evaluation.omni.questions import BadQuestions
 from quelea_evaluation.omni.report import Run
 from quelea_evaluation.reports.store import Row
 
+_SHAPE = 'an object {"question", "aspect", "label"}; or the file is a .csv with these columns'
 _SCALES = {name: aspect for aspect in ASPECTS for name in (aspect.id, aspect.short.lower())}
 
 
@@ -44,44 +43,26 @@ def read_labels(path: Path) -> list[Label]:
     """The labels of a CSV or JSONL file.
 
     Raises:
-        BadQuestions: The file cannot be read, holds none, or a field is missing or of another kind.
+        BadInput: The file cannot be read, holds none, or a field is missing or of another kind.
     """
-    found = [_label(f"{path.name}, row {at}", row) for at, row in enumerate(_rows(path), 1)]
+    found = [_label(f"{path.name}, row {at}", row) for at, (_, row) in enumerate(read_rows(path, _SHAPE), 1)]
     if not found:
-        raise BadQuestions(f"{path} holds no labels")
+        raise BadInput(f"{path} holds no labels")
     return found
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            if path.suffix == ".csv":
-                yield from csv.DictReader(file)
-                return
-            for at, line in enumerate(file, 1):
-                if line.strip():
-                    row = json.loads(line)
-                    if not isinstance(row, dict):
-                        raise BadQuestions(f"{path.name}, line {at} must be an object")
-                    yield row
-    except (OSError, ValueError, csv.Error) as error:
-        if isinstance(error, BadQuestions):
-            raise
-        raise BadQuestions(f"{path} cannot be read: {error}") from error
 
 
 def _label(place: str, row: Row) -> Label:
     question = str(row.get("question") or row.get("id") or "")
     if not question:
-        raise BadQuestions(f"{place}: question must be the id of a question")
+        raise BadInput(f"{place}: question must be the id of a question")
     named = str(row.get("aspect") or row.get("metric") or "").lower()
     aspect = _SCALES.get(named)
     if aspect is None:
-        raise BadQuestions(f"{place}: aspect must be one of {', '.join(one.id for one in ASPECTS)}, got {named!r}")
+        raise BadInput(f"{place}: aspect must be one of {', '.join(one.id for one in ASPECTS)}, got {named!r}")
     said = row.get("label", row.get("human"))
     label = _number(f"{place}: label", said)
     if label not in aspect.scale:
-        raise BadQuestions(f"{place}: label of {aspect.id} must be one of {aspect.scale}, got {said!r}")
+        raise BadInput(f"{place}: label of {aspect.id} must be one of {aspect.scale}, got {said!r}")
     given = row.get("judge")
     judge = None if given in (None, "") else _number(f"{place}: judge", given)
     turn = row.get("turn")
@@ -99,9 +80,9 @@ def _number(place: str, value: Any) -> int:
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
-        raise BadQuestions(f"{place} must be a whole number, got {value!r}") from error
+        raise BadInput(f"{place} must be a whole number, got {value!r}") from error
     if not number.is_integer():
-        raise BadQuestions(f"{place} must be a whole number, got {value!r}")
+        raise BadInput(f"{place} must be a whole number, got {value!r}")
     return int(number)
 
 
@@ -109,12 +90,12 @@ def measure_agreement(labels: Sequence[Label], run: Run | None) -> list[Row]:
     """For each judge every aspect, then all of them (`aspect` "all"); a person's label counts once each.
 
     Raises:
-        BadQuestions: The labels hold no judge's numbers and no run is given, or nothing of the run was labelled.
+        BadInput: The labels hold no judge's numbers and no run is given, or nothing of the run was labelled.
     """
     judges: dict[str, list[tuple[Label, int | None]]] = {}
     if run is None:
         if not any(one.has_judge for one in labels):
-            raise BadQuestions("The labels hold no numbers of a judge: name the judged run with --run.")
+            raise BadInput("The labels hold no numbers of a judge: name the judged run with --run.")
         judges[""] = [(one, one.judge) for one in labels]
     else:
         for judge, rows in run.verdict_files().items():
@@ -129,5 +110,5 @@ def measure_agreement(labels: Sequence[Label], run: Run | None) -> list[Row]:
             if measured is not None:
                 found.append({"judge": judge, "aspect": aspect, **asdict(measured)})
     if not found:
-        raise BadQuestions("No label is of an answer that a judge gave a verdict on.")
+        raise BadInput("No label is of an answer that a judge gave a verdict on.")
     return found

@@ -11,14 +11,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
+from quelea_evaluation.inputs import BadInput
+
 Language = Literal["zh", "en"]
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
 _ID = re.compile(r"[a-z0-9_]{1,60}")
 _MOST_TOPICS = 200
-
-
-class BadMatrix(ValueError):
-    """A tree of topics that cannot be used; the message names the field."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def read_matrix(path: Path | None = None) -> Matrix:
     """The tree of a file, TOML or JSON, or the published one.
 
     Raises:
-        BadMatrix: The file cannot be read, or a field is missing or of another kind.
+        BadInput: The file cannot be read, or a field is missing or of another kind.
     """
     if path is None:
         text = (resources.files(__package__) / "matrix.toml").read_text(encoding="utf-8")
@@ -82,7 +80,7 @@ def read_matrix(path: Path | None = None) -> Matrix:
         text = path.read_text(encoding="utf-8")
         document = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, ValueError) as error:
-        raise BadMatrix(f"{path} cannot be read as {'JSON' if path.suffix == '.json' else 'TOML'}: {error}") from error
+        raise BadInput(f"{path} cannot be read as {'JSON' if path.suffix == '.json' else 'TOML'}: {error}") from error
     return parse_matrix(document, path.name)
 
 
@@ -90,27 +88,27 @@ def parse_matrix(document: Any, place: str) -> Matrix:
     """The tree of a document as `matrix.toml` has it.
 
     Raises:
-        BadMatrix: A field is missing or of another kind.
+        BadInput: A field is missing or of another kind.
     """
     if not isinstance(document, dict) or not isinstance(document.get("topics"), list) or not document["topics"]:
-        raise BadMatrix(f"{place}: topics must be a list of tables with id, area and name")
+        raise BadInput(f"{place}: topics must be a list of tables with id, area and name")
     if len(document["topics"]) > _MOST_TOPICS:
-        raise BadMatrix(f"{place}: {len(document['topics'])} topics; {_MOST_TOPICS} at most")
+        raise BadInput(f"{place}: {len(document['topics'])} topics; {_MOST_TOPICS} at most")
     topics = tuple(_topic(f"{place}: topics[{at}]", one) for at, one in enumerate(document["topics"]))
     seen: set[str] = set()
     for one in topics:
         if one.id in seen:
-            raise BadMatrix(f"{place}: the id {one.id!r} comes twice")
+            raise BadInput(f"{place}: the id {one.id!r} comes twice")
         seen.add(one.id)
     return Matrix(str(document.get("name") or Path(place).stem), topics)
 
 
 def _topic(place: str, row: Any) -> Topic:
     if not isinstance(row, dict):
-        raise BadMatrix(f"{place} must be a table")
+        raise BadInput(f"{place} must be a table")
     topic_id = row.get("id")
     if not isinstance(topic_id, str) or not _ID.fullmatch(topic_id):
-        raise BadMatrix(f"{place}.id must be lower case letters, digits and _, got {topic_id!r}")
+        raise BadInput(f"{place}.id must be lower case letters, digits and _, got {topic_id!r}")
     return Topic(topic_id, _names(f"{place}.area", row.get("area", {})), _names(f"{place}.name", row.get("name")))
 
 
@@ -119,7 +117,7 @@ def _names(place: str, value: Any) -> dict[str, str]:
         return {"en": value}
     wrong = not isinstance(value, dict) or not all(isinstance(one, str) and one for one in value.values())
     if wrong or (place.endswith(".name") and not value):
-        raise BadMatrix(f"{place} must be a text, or texts by language (zh, en), got {value!r}")
+        raise BadInput(f"{place} must be a text, or texts by language (zh, en), got {value!r}")
     return dict(value)
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from quelea_evaluation.endpoints.chat import Chat, Sampling, Unparseable, parse_object
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.knowledge import Section
-from quelea_evaluation.omni.matrix import BadMatrix, Matrix, parse_matrix
+from quelea_evaluation.omni.matrix import Matrix, parse_matrix
 from quelea_evaluation.omni.prompts import language_of, load_prompts
 
 _OPENING = 300
@@ -22,7 +23,7 @@ async def propose_topics(openings: Sequence[Section], chat: Chat, least: int, mo
         openings: A section of each document; of many, some that are spread evenly are shown.
 
     Raises:
-        BadMatrix: The model proposed none that can be used.
+        BadInput: The model proposed none that can be used.
         EndpointError: It did not answer.
     """
     step = max(1, -(-len(openings) // _DOCUMENTS))
@@ -43,9 +44,9 @@ async def propose_topics(openings: Sequence[Section], chat: Chat, least: int, mo
         reply = await chat.complete(messages, schema=schema, sampling=Sampling(seed=seed))
         try:
             return parse_matrix(_in(language, parse_object(reply.text)), "the model's tree")
-        except (Unparseable, BadMatrix) as error:
+        except (Unparseable, BadInput) as error:
             problem = str(error)
-    raise BadMatrix(f"{chat.model} proposed no tree that can be used: {problem}")
+    raise BadInput(f"{chat.model} proposed no tree that can be used: {problem}")
 
 
 def _in(language: str, document: dict[str, Any]) -> dict[str, Any]:

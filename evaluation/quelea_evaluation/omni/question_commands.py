@@ -14,13 +14,14 @@ import typer
 from quelea_evaluation.console import AsJson, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
 from quelea_evaluation.endpoints.client import Client
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import Concurrency, Seconds, TreeFile, plain_errors, progress
 from quelea_evaluation.omni.generation import Calls, Cell, classify, fill, wanted_cells
 from quelea_evaluation.omni.knowledge import Section, documents, sections_of
 from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, Matrix, as_toml, read_matrix
 from quelea_evaluation.omni.prompts import load_prompts
 from quelea_evaluation.omni.proposal import propose_topics
-from quelea_evaluation.omni.questions import BadQuestions, Question, read_questions
+from quelea_evaluation.omni.questions import Question, read_questions
 from quelea_evaluation.omni.review import read_review, write_review
 from quelea_evaluation.reports.store import Row, RunFolder, write_rows, write_whole
 
@@ -69,21 +70,19 @@ async def _read(gateway: str, key: str, per_document: int, seconds: float) -> li
     """Sections of all documents.
 
     Raises:
-        BadQuestions: There is no document, or none with text enough.
+        BadInput: There is no document, or none with text enough.
     """
     async with Client(gateway, key, seconds) as client:
         listed = await documents(client)
         if not listed:
-            raise BadQuestions(f"The knowledge base at {gateway} is empty; add documents with `quelea ingest`.")
+            raise BadInput(f"The knowledge base at {gateway} is empty; add documents with `quelea ingest`.")
         found: list[Section] = []
         with progress("documents read", len(listed)) as show:
             for at, one in enumerate(listed, 1):
                 found += await sections_of(client, one, per_document)
                 show(at)
     if not found:
-        raise BadQuestions(
-            f"None of the {len(listed)} documents at {gateway} has a page with text enough to ask about."
-        )
+        raise BadInput(f"None of the {len(listed)} documents at {gateway} has a page with text enough to ask about.")
     return found
 
 
@@ -218,7 +217,7 @@ def review(
     with plain_errors():
         made: list[Question] = list(read_questions(folder / "questions.jsonl"))
         if not made:
-            raise BadQuestions(f"{folder / 'questions.jsonl'} holds no questions")
+            raise BadInput(f"{folder / 'questions.jsonl'} holds no questions")
         kept, edited, dropped = read_review(file or folder / "review.csv", made)
     write_rows(folder / "reviewed.jsonl", (one.as_row() for one in kept))
     tell(f"{len(kept)} questions kept, {edited} of them edited, {dropped} dropped: {folder / 'reviewed.jsonl'}")

@@ -8,14 +8,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.matrix import TASKS
 from quelea_evaluation.reports.store import RowFile, hash_json
 
 _TASK_IDS = frozenset(one.id for one in TASKS)
-
-
-class BadQuestions(ValueError):
-    """A file of questions that cannot be used; the message names the field."""
 
 
 @dataclass(frozen=True)
@@ -82,25 +79,25 @@ def questions_file(path: Path) -> Path:
     """The file of a path: itself, or of a folder what was reviewed, else what was generated.
 
     Raises:
-        BadQuestions: There is none.
+        BadInput: There is none.
     """
     for candidate in (path,) if path.is_file() else (path / "reviewed.jsonl", path / "questions.jsonl"):
         if candidate.is_file():
             return candidate
-    raise BadQuestions(f"{path} is no file of questions, and no folder with questions.jsonl")
+    raise BadInput(f"{path} is no file of questions, and no folder with questions.jsonl")
 
 
 def read_questions(path: Path) -> Iterator[Question]:
     """The questions of a file, one at a time.
 
     Raises:
-        BadQuestions: A field is missing or of another kind, or an id comes twice.
+        BadInput: A field is missing or of another kind, or an id comes twice.
     """
     seen: set[str] = set()
     for at, row in enumerate(RowFile(path), 1):
         question = question_of(f"{path.name}, line {at}", row)
         if question.id in seen:
-            raise BadQuestions(f"{path.name}, line {at}: the id {question.id!r} comes twice")
+            raise BadInput(f"{path.name}, line {at}: the id {question.id!r} comes twice")
         seen.add(question.id)
         yield question
 
@@ -109,17 +106,17 @@ def question_of(place: str, row: dict[str, Any]) -> Question:
     """A question from its row.
 
     Raises:
-        BadQuestions: A field is missing or of another kind.
+        BadInput: A field is missing or of another kind.
     """
     words = {name: _text(place, name, row.get(name)) for name in ("id", "topic", "task")}
     if words["task"] not in _TASK_IDS:
-        raise BadQuestions(f"{place}: task must be one of {', '.join(sorted(_TASK_IDS))}, got {words['task']!r}")
+        raise BadInput(f"{place}: task must be one of {', '.join(sorted(_TASK_IDS))}, got {words['task']!r}")
     turns = row.get("turns")
     if not isinstance(turns, list) or not turns:
-        raise BadQuestions(f"{place}: turns must be a list of {{question, answers}}, got {json.dumps(turns)[:80]}")
+        raise BadInput(f"{place}: turns must be a list of {{question, answers}}, got {json.dumps(turns)[:80]}")
     passages = row.get("passages", [])
     if not isinstance(passages, list):
-        raise BadQuestions(f"{place}: passages must be a list")
+        raise BadInput(f"{place}: passages must be a list")
     return Question(
         **words,
         language=_text(place, "language", row.get("language", "en")),
@@ -131,13 +128,11 @@ def question_of(place: str, row: dict[str, Any]) -> Question:
 
 def _turn(place: str, row: Any) -> Turn:
     if not isinstance(row, dict):
-        raise BadQuestions(f"{place} must be an object")
+        raise BadInput(f"{place} must be an object")
     answers = row.get("answers")
     answers = [answers] if isinstance(answers, str) else answers
     if not isinstance(answers, list) or not answers or not all(isinstance(one, str) and one for one in answers):
-        raise BadQuestions(
-            f"{place}.answers must be a list of texts, got {json.dumps(answers, ensure_ascii=False)[:80]}"
-        )
+        raise BadInput(f"{place}.answers must be a list of texts, got {json.dumps(answers, ensure_ascii=False)[:80]}")
     return Turn(_text(place, "question", row.get("question")), tuple(answers))
 
 
@@ -145,15 +140,15 @@ def passage_of(place: str, row: Any) -> Passage:
     """A passage from its row.
 
     Raises:
-        BadQuestions: A field is missing or of another kind.
+        BadInput: A field is missing or of another kind.
     """
     if not isinstance(row, dict):
-        raise BadQuestions(f"{place} must be an object")
+        raise BadInput(f"{place} must be an object")
     numbers = {}
     for name in ("page", "start", "end"):
         value = row.get(name)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise BadQuestions(f"{place}.{name} must be a whole number, got {value!r}")
+            raise BadInput(f"{place}.{name} must be a whole number, got {value!r}")
         numbers[name] = value
     document = _text(place, "document_id", row.get("document_id"))
     return Passage(document, **numbers, text=str(row.get("text", "")), title=str(row.get("title", "")))
@@ -161,5 +156,5 @@ def passage_of(place: str, row: Any) -> Passage:
 
 def _text(place: str, name: str, value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise BadQuestions(f"{place}: {name} must be a text, got {json.dumps(value, ensure_ascii=False)}")
+        raise BadInput(f"{place}: {name} must be a text, got {json.dumps(value, ensure_ascii=False)}")
     return value

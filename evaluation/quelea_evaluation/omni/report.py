@@ -53,7 +53,7 @@ def read_run(folder: Path) -> Run:
 
     Raises:
         BadRun: The folder is none of a run, or its questions were changed.
-        BadQuestions: The questions cannot be read.
+        BadInput: The questions cannot be read.
     """
     manifest = read_manifest(folder, RUN)
     file = folder / "questions.jsonl"

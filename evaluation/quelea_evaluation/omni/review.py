@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from quelea_evaluation.omni.questions import BadQuestions, Question, Turn
+from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.omni.questions import Question, Turn
 
 FIELDS = ("id", "turn", "keep", "topic", "task", "question", "answers", "passages", "note")
 SEPARATOR = " || "
@@ -37,7 +38,7 @@ def read_review(path: Path, questions: Iterable[Question]) -> tuple[list[Questio
     An edited question keeps its id, so that its answers stay its own only in runs over the same file.
 
     Raises:
-        BadQuestions: A column or a row is missing, an id is unknown, or `keep` is neither yes nor no.
+        BadInput: A column or a row is missing, an id is unknown, or `keep` is neither yes nor no.
     """
     rows = _rows(path)
     kept: list[Question] = []
@@ -48,9 +49,7 @@ def read_review(path: Path, questions: Iterable[Question]) -> tuple[list[Questio
             dropped += 1
             continue
         if missing := [at for at in range(1, len(one.turns) + 1) if str(at) not in told]:
-            raise BadQuestions(
-                f"{path.name}: question {one.id} has no row for turn {missing[0]}; set keep to no instead"
-            )
+            raise BadInput(f"{path.name}: question {one.id} has no row for turn {missing[0]}; set keep to no instead")
         turns = tuple(_edited(turn, told[str(at)]) for at, turn in enumerate(one.turns, 1))
         notes = " ".join(row["note"] for row in told.values() if row["note"])
         changed = turns != one.turns
@@ -58,7 +57,7 @@ def read_review(path: Path, questions: Iterable[Question]) -> tuple[list[Questio
         source = {**one.source, **({"edited": True} if changed else {}), **({"note": notes} if notes else {})}
         kept.append(replace(one, turns=turns, source=source))
     if rows:
-        raise BadQuestions(f"{path.name}: no question has the id {min(rows)!r}; the table belongs to other questions")
+        raise BadInput(f"{path.name}: no question has the id {min(rows)!r}; the table belongs to other questions")
     return kept, edited, dropped
 
 
@@ -68,19 +67,19 @@ def _rows(path: Path) -> dict[str, dict[str, dict[str, str]]]:
             table = csv.DictReader(file)
             lacking = [name for name in FIELDS if name != "passages" and name not in (table.fieldnames or ())]
             if lacking:
-                raise BadQuestions(f"{path.name}: no column {lacking[0]!r}; there must be {', '.join(FIELDS)}")
+                raise BadInput(f"{path.name}: no column {lacking[0]!r}; there must be {', '.join(FIELDS)}")
             listed = list(table)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadQuestions(f"{path} cannot be read as CSV in UTF-8: {error}") from error
+        raise BadInput(f"{path} cannot be read as CSV in UTF-8: {error}") from error
     rows: dict[str, dict[str, dict[str, str]]] = {}
     for line, given in enumerate(listed, 2):
         row = {name: _plain((given.get(name) or "").strip()) for name in FIELDS}
         keep = row["keep"].lower()
         if keep not in _YES | _NO:
-            raise BadQuestions(f"{path.name}, row {line}: keep must be yes or no, got {row['keep']!r}")
+            raise BadInput(f"{path.name}, row {line}: keep must be yes or no, got {row['keep']!r}")
         row["keep"] = "no" if keep in _NO else "yes"
         if row["keep"] == "yes" and not (row["question"] and row["answers"]):
-            raise BadQuestions(
+            raise BadInput(
                 f"{path.name}, row {line}: question and answers must not be empty; set keep to no to drop it"
             )
         rows.setdefault(row["id"], {})[row["turn"]] = row

@@ -12,7 +12,8 @@ import typer
 
 from quelea_evaluation.console import AsJson, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
-from quelea_evaluation.endpoints.client import Address, BadAddress, read_address
+from quelea_evaluation.endpoints.client import Address, read_address
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.comparison import find_breaches, read_thresholds
 from quelea_evaluation.omni.console import Concurrency, Key, Seconds, TreeFile, plain_errors, progress
 from quelea_evaluation.omni.judges import ASPECTS, Aspect, judge_all, tasks_of
@@ -116,7 +117,7 @@ def judge(
     chosen = _aspects(aspects)
     try:
         judges = {one: read_address(one, "--judge") for one in judge}
-    except BadAddress as error:
+    except BadInput as error:
         raise typer.BadParameter(str(error)) from error
     with plain_errors():
         found = read_run(run)

@@ -1,10 +1,10 @@
 """Thumbs of a real gateway become an evaluation set."""
 
-import asyncio
 import json
 
 import httpx2
 from quelea_evaluation.cli import app
+from quelea_evaluation.endpoints import client as endpoint
 from quelea_evaluation.feedback.export import Exported, export, fetch
 from quelea_evaluation.omni.questions import read_questions
 from quelea_gateway.testing import standing
@@ -19,10 +19,6 @@ THUMBS = [
 ]
 
 
-def exported(url, out):
-    return export(fetch(url), out)
-
-
 async def test_what_was_found_right_is_a_reference_and_what_was_wrong_needs_one(tmp_path):
     async with (
         standing() as stand,
@@ -31,8 +27,8 @@ async def test_what_was_found_right_is_a_reference_and_what_was_wrong_needs_one(
         for question, answer, thumb, why in THUMBS:
             body = {"question": question, "answer": answer, "thumb": thumb, "why": why}
             assert (await client.post("/v1/feedback", json=body)).status_code == 201
-        done = await asyncio.to_thread(exported, stand.url, tmp_path / "set")
-        again = await asyncio.to_thread(exported, stand.url, tmp_path / "again")
+        done = export(await fetch(stand.url), tmp_path / "set")
+        again = export(await fetch(stand.url), tmp_path / "again")
     assert done == again == Exported(questions=2, to_review=1, replaced=1)
     questions = {one.turns[0].question: one for one in read_questions(tmp_path / "set" / "questions.jsonl")}
     assert {q: one.turns[0].answers for q, one in questions.items()} == {
@@ -48,10 +44,11 @@ async def test_what_was_found_right_is_a_reference_and_what_was_wrong_needs_one(
     assert (tmp_path / "set" / "questions.jsonl").read_bytes() == (tmp_path / "again" / "questions.jsonl").read_bytes()
 
 
-def test_a_gateway_that_is_not_there(tmp_path):
+def test_a_gateway_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(endpoint, "_FIRST_PAUSE", 0.0)
     refused = CliRunner().invoke(app, ["feedback", "export", str(tmp_path), "--url", "http://127.0.0.1:9"])
     assert refused.exit_code == 2
-    assert "http://127.0.0.1:9 does not answer" in refused.stderr
+    assert "http://127.0.0.1:9/v1/feedback?page_size=500: ConnectError" in refused.stderr
 
 
 def test_an_address_that_is_none(tmp_path):

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from quelea_evaluation.cli import app
-from quelea_evaluation.gate.pairs import BadPairs, calibration, draw, read_pairs, threshold
+from quelea_evaluation.gate.pairs import calibration, draw, read_pairs, threshold
+from quelea_evaluation.inputs import BadInput
 from typer.testing import CliRunner
 
 
@@ -35,10 +36,10 @@ def test_the_same_pair_counts_once(tmp_path: Path) -> None:
     [
         ("a.jsonl", '{"query": "q", "passage": "p"}\n' * 30, "1 different pairs; at least 10"),
         ("a.jsonl", "query,passage\n", "line 1 is no JSON"),
-        ("a.jsonl", "[1]\n", "line 1 is no JSON object"),
+        ("a.jsonl", "[1]\n", "line 1 must be an object"),
         ("a.jsonl", '{"query": "q", "passage": "p"}\n{"query": "q", "text": "p"}\n', "line 2: every pair needs"),
         ("a.jsonl", '{"query": " ", "passage": "p"}\n', "line 1: every pair needs"),
-        ("a.csv", "question,passage\na,b\n", "query and passage must be among them"),
+        ("a.csv", "question,passage\na,b\n", "line 2: every pair needs the fields query and passage"),
         ("a.csv", "query,passage\na\n", "line 2: every pair needs"),
         ("a.jsonl", "", "0 different pairs"),
     ],
@@ -46,15 +47,15 @@ def test_the_same_pair_counts_once(tmp_path: Path) -> None:
 def test_a_bad_file_is_refused_with_what_to_do(tmp_path: Path, name: str, text: str, said: str) -> None:
     path = tmp_path / name
     path.write_text(text)
-    with pytest.raises(BadPairs, match=said):
+    with pytest.raises(BadInput, match=said):
         read_pairs(path)
 
 
 def test_a_missing_file_and_one_that_is_no_text_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadPairs, match="cannot be read"):
+    with pytest.raises(BadInput, match="cannot be read"):
         read_pairs(tmp_path / "none.jsonl")
     (tmp_path / "b.jsonl").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadPairs, match="cannot be read"):
+    with pytest.raises(BadInput, match="cannot be read"):
         read_pairs(tmp_path / "b.jsonl")
 
 

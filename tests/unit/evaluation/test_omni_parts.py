@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from quelea_evaluation.endpoints.chat import Unparseable, parse_object
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.judging.agreement import agreement
 from quelea_evaluation.omni.judges import ASPECTS, read_verdict, schema_of
 from quelea_evaluation.omni.knowledge import LONGEST, Section, locate, section_of
 from quelea_evaluation.omni.labels import measure_agreement, read_labels
-from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, BadMatrix, as_toml, parse_matrix, read_matrix
+from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, as_toml, parse_matrix, read_matrix
 from quelea_evaluation.omni.prompts import language_of, load_prompts
-from quelea_evaluation.omni.questions import BadQuestions, Passage
+from quelea_evaluation.omni.questions import Passage
 from quelea_evaluation.omni.results import ids_by_relevance, summarize
 from sklearn.metrics import cohen_kappa_score
 
@@ -41,7 +42,7 @@ def test_the_published_matrix_is_sixteen_by_five(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_tree_is_named(document: object, said: str) -> None:
-    with pytest.raises(BadMatrix, match=said):
+    with pytest.raises(BadInput, match=said):
         parse_matrix(document, "tree.toml")
 
 
@@ -144,10 +145,10 @@ def test_labels_with_the_judges_numbers_stand_alone(tmp_path: Path) -> None:
         ({"question": "q", "aspect": "accuracy"}, "label must be a whole number, got None"),
     ):
         lines.write_text(json.dumps(row) + "\n")
-        with pytest.raises(BadQuestions, match=said):
+        with pytest.raises(BadInput, match=said):
             read_labels(lines)
     lines.write_text('{"question": "q", "aspect": "accuracy", "label": 1}\n')
-    with pytest.raises(BadQuestions, match="name the judged run"):
+    with pytest.raises(BadInput, match="name the judged run"):
         measure_agreement(read_labels(lines), None)
 
 

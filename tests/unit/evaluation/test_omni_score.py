@@ -8,9 +8,10 @@ import ir_measures
 import pytest
 from ir_measures import AP, RR
 from quelea_evaluation.cli import app
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.metrics.answers import em_max, f1_token, rouge
 from quelea_evaluation.metrics.retrieved import map_relevant, map_retrieved, reciprocal_rank
-from quelea_evaluation.omni.cases import BadCases, read_cases
+from quelea_evaluation.omni.cases import read_cases
 from typer.testing import CliRunner
 
 GOLDEN = Path(__file__).parents[2] / "eval" / "omnieval" / "rule_metric_golden.json"
@@ -119,7 +120,7 @@ def test_ir_measures_says_the_same() -> None:
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, document: object, said: str) -> None:
-    with pytest.raises(BadCases, match=said):
+    with pytest.raises(BadInput, match=said):
         read_cases(Path(write(tmp_path / "bad.json", document)))
 
 

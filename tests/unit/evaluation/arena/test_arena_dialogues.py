@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from quelea_evaluation.arena.arena_folder import Arena, open_run
-from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import Bench, Item, fill, read_bench
 from quelea_evaluation.arena.judge import DEFAULT, UCFE, judge_pair, read_verdict, write_prompt
 from quelea_evaluation.arena.leaderboard import rate_games_table
@@ -17,8 +16,9 @@ from quelea_evaluation.arena.runs import Going, choose_items, judge, talk
 from quelea_evaluation.arena.simulator import hold_dialogue
 from quelea_evaluation.arena.speakers import Speaker
 from quelea_evaluation.endpoints.chat import Message, Reply, Sampling
-from quelea_evaluation.endpoints.client import Address, BadAddress, EndpointError, read_address
+from quelea_evaluation.endpoints.client import Address, EndpointError, read_address
 from quelea_evaluation.endpoints.work import Gone
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun
 
 BENCH = read_bench()
@@ -101,7 +101,7 @@ def test_what_is_wrong_in_an_item_is_named(tmp_path: Path, change: Callable[[Any
     path.write_text(json.dumps(own_bench(lambda e: None)))
     read_bench(path)
     path.write_text(json.dumps(own_bench(change)))
-    with pytest.raises(ArenaError) as refused:
+    with pytest.raises(BadInput) as refused:
         read_bench(path)
     assert message in str(refused.value)
 
@@ -110,7 +110,7 @@ def test_ids_are_unique_over_all_tasks(tmp_path: Path) -> None:
     path = tmp_path / "bench.json.gz"
     bench = own_bench(lambda e: None)
     path.write_bytes(gzip.compress(json.dumps({**bench, "Cards": bench["Loans"]}).encode()))
-    with pytest.raises(ArenaError, match="task 'Cards': field 'id' must be unique, but task 'Loans' has 1 too"):
+    with pytest.raises(BadInput, match="task 'Cards': field 'id' must be unique, but task 'Loans' has 1 too"):
         read_bench(path)
 
 
@@ -118,9 +118,9 @@ def test_items_are_chosen_by_task_and_id() -> None:
     assert [i.id for i in choose_items(BENCH, ["Analyst"], [], 3)] == [1, 2, 3]
     assert [i.id for i in choose_items(BENCH, [], [330, 11], 0)] == [11, 330]
     assert len(choose_items(BENCH, [], [], 1)) == 17
-    with pytest.raises(ArenaError, match="no task 'Analysts'"):
+    with pytest.raises(BadInput, match="no task 'Analysts'"):
         choose_items(BENCH, ["Analysts"], [], 0)
-    with pytest.raises(ArenaError, match="no item 331"):
+    with pytest.raises(BadInput, match="no item 331"):
         choose_items(BENCH, [], [331], 0)
 
 
@@ -132,7 +132,7 @@ def test_braces_inside_a_value_stay() -> None:
     "text", ["gpt", "gpt@", "@http://h/v1", "gpt@ftp://h", "gpt@http://", "gpt@http://me:key@h/v1"]
 )
 def test_an_address_names_model_and_url(text: str) -> None:
-    with pytest.raises(BadAddress, match="--system"):
+    with pytest.raises(BadInput, match="--system"):
         read_address(text, "--system")
     assert read_address("a/b@c@http://h:1/v1/", "--system") == Address("a/b@c", "http://h:1/v1")
 
@@ -353,7 +353,7 @@ def test_two_runs_into_one_folder(tmp_path: Path) -> None:
     arena = Arena(tmp_path)
     items = choose_items(BENCH, ["Analyst"], [], 2)
     run_talk(arena, "alpha", items)
-    with pytest.raises(ArenaError, match="holds a run already; --resume goes on with it"):
+    with pytest.raises(BadInput, match="holds a run already; --resume goes on with it"):
         run_talk(arena, "alpha", items)
     manifest = arena.system_folder("alpha") / "manifest.json"
     whole = manifest.read_text()
@@ -396,8 +396,8 @@ def test_a_run_stops_when_nobody_can_be_reached(tmp_path: Path) -> None:
 def test_what_a_judge_needs(tmp_path: Path) -> None:
     arena = Arena(tmp_path)
     run_talk(arena, "alpha", choose_items(BENCH, ["Analyst"], [], 1))
-    with pytest.raises(ArenaError, match="compares two systems"):
+    with pytest.raises(BadInput, match="compares two systems"):
         run_judge(arena, better("alpha"))
     run_talk(arena, "beta", choose_items(BENCH, ["Analyst"], [], 1))
-    with pytest.raises(ArenaError, match="talked about another bench"):
+    with pytest.raises(BadInput, match="talked about another bench"):
         run_judge(arena, better("alpha"), Bench(BENCH.items, "0" * 32))

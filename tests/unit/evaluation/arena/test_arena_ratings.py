@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from quelea_evaluation.arena.bradley_terry import Game, rate_games, rate_record
 from quelea_evaluation.arena.commands import app
-from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.leaderboard import rate_games_table, rate_table
 from quelea_evaluation.arena.record import Record, build_record, parse_record, read_record
+from quelea_evaluation.inputs import BadInput
 from typer.testing import CliRunner
 
 UCFE = Path(__file__).parents[3] / "eval" / "ucfe"
@@ -191,7 +191,7 @@ def test_what_is_wrong_in_a_record_is_named(change: Callable[[Any], None], messa
     data: Any = {"a": {"t": {"b": [3, 1, 2]}}, "b": {"t": {"a": [2, 1, 3]}}}
     parse_record(data)
     change(data)
-    with pytest.raises(ArenaError) as refused:
+    with pytest.raises(BadInput) as refused:
         parse_record(data)
     assert message in str(refused.value)
 

@@ -14,12 +14,12 @@ import pytest
 from quelea_evaluation.arena.arena_folder import Arena, dialogue_id, open_run
 from quelea_evaluation.arena.bradley_terry import Game
 from quelea_evaluation.arena.commands import app
-from quelea_evaluation.arena.errors import ArenaError
 from quelea_evaluation.arena.items import read_bench
 from quelea_evaluation.arena.people import Vote, compare_records, compare_with_people, describe_raters
 from quelea_evaluation.arena.record import build_record, read_record
 from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import Ballot, VoteBox, make_ballot, read_all_votes, read_ballot, shown_questions
+from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.judging.agreement import krippendorff_alpha, rank, spearman
 from typer.testing import CliRunner
 
@@ -118,7 +118,7 @@ def test_two_records(tmp_path: Path) -> None:
     compared = compare_records(record, record)
     assert compared["pearson"]["value"] == pytest.approx(1)
     assert 0.9 < compared["pearson"]["low"] < compared["pearson"]["high"] <= 1
-    with pytest.raises(ArenaError, match="needs 3 models in both records, there are 0"):
+    with pytest.raises(BadInput, match="needs 3 models in both records, there are 0"):
         compare_records(record, build_record([("t", "x", "y", 1.0)]))
 
 
@@ -136,9 +136,9 @@ def test_a_ballot_is_blind_and_belongs_to_its_arena(arena: Arena) -> None:
     questions = json.loads(held[1])["questions"]
     assert {q["left"][1]["text"] for q in questions} == {"</script>aaa", "</script>bbb"}
     assert "http" not in page.replace("http-equiv", "").replace(held[1], "")  # nothing is fetched
-    with pytest.raises(ArenaError, match="no ballot '0123' was made"):
+    with pytest.raises(BadInput, match="no ballot '0123' was made"):
         read_ballot(arena, "0123")
-    with pytest.raises(ArenaError, match="no ballot"):
+    with pytest.raises(BadInput, match="no ballot"):
         read_ballot(arena, "../../manifest")
 
 
