@@ -22,7 +22,6 @@ from quelea_evaluation.arena.judge import DEFAULT
 from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
 from quelea_evaluation.arena.people import compare_records, compare_with_people, describe_raters
 from quelea_evaluation.arena.record import Record, build_record, read_record
-from quelea_evaluation.arena.report import show_comparisons, write_report
 from quelea_evaluation.arena.simulator import SEED
 from quelea_evaluation.arena.speakers import SECONDS, connect
 from quelea_evaluation.arena.statistics import describe_arena, failure_notices
@@ -216,6 +215,11 @@ def report(
     resamples: Annotated[int, typer.Option(min=1, max=100_000, help="Drawings for the intervals.")] = 1000,
 ) -> None:
     """A page that opens offline: leaderboard, wins heat map, radar by task, failures, votes; with PNGs beside it."""
+    from quelea_evaluation.arena.report import (  # noqa: PLC0415  matplotlib, which no other command needs
+        show_comparisons,
+        write_report,
+    )
+
     with _refusing():
         if arena.is_dir():
             place = Arena(arena)

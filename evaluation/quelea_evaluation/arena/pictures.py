@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from quelea_evaluation.reports.plots import as_png, blank, draw_heatmap
 
-_DPI = 110
 _MOST_IN_RADAR = 8
 """More lines than these cannot be told apart."""
 _LABELS = {
@@ -20,7 +17,6 @@ _LABELS = {
     "0_金融文本总结": "Financial text summarization",
 }
 """UCFE's names of its four Chinese tasks, in its paper."""
-_CHINESE = ("Noto Sans CJK SC", "Noto Serif CJK SC", "Source Han Sans SC", "WenQuanYi Micro Hei", "Microsoft YaHei")
 
 
 def label(task: str) -> str:
@@ -31,7 +27,7 @@ def label(task: str) -> str:
 def draw_ratings(table: Mapping[str, Any]) -> bytes:
     """A point for each system, best above, with its interval where it has one."""
     lines = table["leaderboard"]
-    figure = _figure(8, 1.2 + 0.36 * len(lines))
+    figure = blank(8, 1.2 + 0.36 * len(lines))
     axes = figure.add_subplot()
     for place, line in enumerate(reversed(lines)):
         rating = line.get("rating", line.get("overall"))
@@ -46,37 +42,22 @@ def draw_ratings(table: Mapping[str, Any]) -> bytes:
     axes.axvline(1000, color="#999999", linewidth=0.8, linestyle=":")
     axes.set_xlabel("rating; a line is the 95 % interval" if any(line.get("low") for line in lines) else "rating")
     axes.grid(axis="x", alpha=0.3)
-    return _png(figure)
+    return as_png(figure)
 
 
 def draw_wins(
     models: Sequence[str], wins: Mapping[str, Mapping[str, int]], games: Mapping[str, Mapping[str, int]]
 ) -> bytes:
     """Wins of the row over the column; the colour is their share of the pair's games, grey where none was played."""
-    size = len(models)
-    figure = _figure(3.2 + 0.62 * size, 2.4 + 0.5 * size)
-    axes = figure.add_subplot()
-    shares = [
-        [
-            wins[row][column] / games[row][column] if row != column and games[row][column] else math.nan
-            for column in models
-        ]
-        for row in models
-    ]
-    from matplotlib import colormaps  # noqa: PLC0415  matplotlib takes half a second, and only pictures need it
-
-    colours = colormaps["viridis"].with_extremes(bad="#dddddd")
-    image = axes.imshow(shares, vmin=0, vmax=1, cmap=colours, aspect="auto")
-    axes.set_xticks(range(size), models, rotation=35, ha="right")
-    axes.set_yticks(range(size), models)
-    for y, row in enumerate(models):
-        for x, column in enumerate(models):
-            if row != column and games[row][column]:
-                dark = shares[y][x] < 0.6
-                axes.text(x, y, str(wins[row][column]), ha="center", va="center", color="white" if dark else "black")
-    axes.set_title("Wins of the row over the column")
-    figure.colorbar(image, ax=axes, label="share of the pair's games")
-    return _png(figure)
+    played = [(row, column) for row in models for column in models if row != column and games[row][column]]
+    return draw_heatmap(
+        "Wins of the row over the column",
+        models,
+        models,
+        {(row, column): wins[row][column] / games[row][column] for row, column in played},
+        {(row, column): str(wins[row][column]) for row, column in played},
+        legend="share of the pair's games",
+    )
 
 
 def draw_radar(table: Mapping[str, Any]) -> bytes | None:
@@ -86,7 +67,7 @@ def draw_radar(table: Mapping[str, Any]) -> bytes | None:
         return None
     shown = [line["model"] for line in table["leaderboard"]][:_MOST_IN_RADAR]
     angles = [2 * math.pi * place / len(tasks) for place in range(len(tasks))]
-    figure = _figure(12, 8)
+    figure = blank(12, 8)
     axes: Any = figure.add_subplot(projection="polar")  # polar axes have methods that plain ones lack
     values = [table["per_task"][task][model] for model in shown for task in tasks]
     low, high = min(values), max(values)
@@ -102,22 +83,4 @@ def draw_radar(table: Mapping[str, Any]) -> bytes | None:
     axes.tick_params(axis="y", labelsize=7)
     axes.legend(loc="upper left", bbox_to_anchor=(1.3, 1.05), fontsize=8)
     axes.set_title("Rating by task", pad=24)
-    return _png(figure)
-
-
-def _figure(width: float, height: float) -> Figure:
-    from matplotlib import font_manager, rcParams  # noqa: PLC0415  see above
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  see above
-    from matplotlib.figure import Figure  # noqa: PLC0415  see above
-
-    known = set(font_manager.get_font_names())
-    rcParams["font.family"] = ["DejaVu Sans", *(name for name in _CHINESE if name in known)]
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _png(figure: Figure) -> bytes:
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=_DPI, bbox_inches="tight")
-    return out.getvalue()
+    return as_png(figure)

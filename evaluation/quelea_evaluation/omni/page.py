@@ -8,8 +8,7 @@ from html import escape
 from quelea_evaluation.omni.comparison import LOWER_IS_BETTER
 from quelea_evaluation.omni.judges import ASPECTS
 from quelea_evaluation.omni.matrix import TASKS, Matrix
-from quelea_evaluation.reports.heatmap import colour_of
-from quelea_evaluation.reports.page import page, table, warning
+from quelea_evaluation.reports.page import colour_of, page, table, warning
 from quelea_evaluation.reports.store import Row
 
 ITEMS_OF_A_CELL = 20

@@ -222,7 +222,7 @@ def _item(question: Question, answer: Row, values: Row, verdicts: dict[str, list
 
 
 def _draw(folder: Path, result: Row, matrix: Matrix) -> None:
-    from quelea_evaluation.reports.heatmap import draw_heatmap  # noqa: PLC0415  # matplotlib takes a second
+    from quelea_evaluation.reports.plots import draw_heatmap  # noqa: PLC0415  # matplotlib takes a second
 
     names = {one.id: one.name["en"] for one in TASKS}
     topics = {one.id: _latin(one.name.get("en", ""), one.id) for one in matrix.topics}
@@ -236,7 +236,8 @@ def _draw(folder: Path, result: Row, matrix: Matrix) -> None:
         }
         if values:
             title = f"{metric}: {result['run']['system']}"
-            draw_heatmap(folder / f"{metric}.png", title, list(topics.values()), list(names.values()), values)
+            png = draw_heatmap(title, list(topics.values()), list(names.values()), values)
+            (folder / f"{metric}.png").write_bytes(png)
 
 
 def _latin(name: str, otherwise: str) -> str:

@@ -43,3 +43,9 @@ def _cell(inner: str, tag: str) -> str:
 def warning(text: str) -> str:
     """A paragraph that is not overlooked."""
     return f'<p class="warn">{escape(text)}</p>'
+
+
+def colour_of(value: float, *, lower_is_better: bool) -> str:
+    """Background of a cell on a page, red over yellow to green, light enough for black text."""
+    share = min(1.0, max(0.0, 1 - value if lower_is_better else value))
+    return f"hsl({share * 120:.0f} 65% 82%)"
