@@ -19,9 +19,10 @@ from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.model import (
     Answer,
+    AnswerFigure,
+    AnswerOperand,
     Citation,
     Delta,
-    Figure,
     Question,
     Standalone,
     Started,
@@ -65,16 +66,19 @@ def _answer(answer: Answer) -> gateway_pb2.Answer:
         grounding=_grounding(answer.grounding),
         standalone=_standalone(answer.standalone),
         evidence=[gateway_pb2.Shown(**vars(passage)) for passage in answer.evidence],
-        figures=[_figure(answer, figure) for figure in answer.figures],
+        figures=[_figure(figure) for figure in answer.figures],
     )
 
 
-def _figure(answer: Answer, figure: Figure) -> common_pb2.Figure:
-    operands = [
-        common_pb2.Operand(fact=common_pb2.Fact(**vars(one.fact)), passage=answer.number_of(one.passage))
-        for one in figure.operands
-    ]
-    return common_pb2.Figure(**{**vars(figure), "operands": operands})
+def _figure(figure: AnswerFigure) -> common_pb2.Figure:
+    said = {**vars(figure), "operands": [_operand(one) for one in figure.operands]}
+    return common_pb2.Figure(**said)
+
+
+def _operand(operand: AnswerOperand) -> common_pb2.Operand:
+    said = vars(operand)
+    fact = {name: said[name] for name in said if name not in ("number", "document_id", "page")}
+    return common_pb2.Operand(fact=common_pb2.Fact(**fact), passage=operand.number)
 
 
 def _standalone(made: Standalone | None) -> gateway_pb2.Standalone | None:

@@ -4,7 +4,17 @@ import json
 
 import pytest
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.model import Answer, Delta, Kept, Standalone, Started, Turn, WebTrace
+from quelea_gateway.core.model import (
+    Answer,
+    AnswerFigure,
+    AnswerOperand,
+    Delta,
+    Kept,
+    Standalone,
+    Started,
+    Turn,
+    WebTrace,
+)
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.rest.ask import data_of
 from quelea_gateway.rest.schemas import AnswerOut, GroundingOut, StartedOut
@@ -47,6 +57,10 @@ async def test_of_everything_that_may_be_in_them(stand):
     web = WebTrace("searxng", 2, (Kept("https://a.test/ä", "kept", "7"),), ("https://b.test: \u2028",), cached=True)
     full = {**vars(answer), "web": web, "standalone": Standalone("Q\u2028\ud7ff?", "rules"), "notices": ('"\\',)}
     assert data_of(Answer(**full)) == by_contract(Answer(**full))
+    operand = AnswerOperand("Sales ä", "revenue", "9", "USD", "", "2023-07-01", "table", 1, "d", 4, 0, 1, "9")
+    figure = AnswerFigure("Apple", "", "9", "USD", "", "2023-07-01", "{0}", "", 2023, ("x",), (operand,))
+    stated = Answer(**{**full, "figures": (figure,)})
+    assert data_of(stated) == by_contract(stated)
     bare = Answer(**{**full, "web": None, "standalone": None, "grounding": None, "citations": ()})
     assert data_of(bare) == by_contract(bare)
     for text in ("", 'a "b" \\ \n\t中文 \u2028 \x00', "\U0001f426"):

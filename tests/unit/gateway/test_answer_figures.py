@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
-
-from quelea_gateway.core.model import Answer, Fact, Figure, Operand, Passage
+from quelea_gateway.core.evidence import figures_of
+from quelea_gateway.core.model import Fact, Figure, Operand, Passage
 from quelea_gateway.rest.schemas import AskedFigureOut
 from quelea_gateway.service import _figure
 
 FACT = Fact("income", "Gross profit", "gross_profit", "40", "USD", "2031-01-01", "2031-12-31", "40", 110, 112)
 SALES = Fact("income", "Net sales", "revenue", "100", "USD", "2031-01-01", "2031-12-31", "100", 90, 93)
+OTHER = Passage(document_id="e", page=1, start=0, end=2, text="xx")
 PASSAGE = Passage(document_id="d", page=7, start=80, end=200, text="x" * 120)
-FIGURE = Figure(
-    "Kestrel", "40", "percent", "2031-01-01", "2031-12-31",
-    (Operand(FACT, PASSAGE), Operand(SALES, PASSAGE)), "gross_margin", "{0} / {1}",
+(FIGURE,) = figures_of(
+    [
+        Figure(
+            "Kestrel", "40", "percent", "2031-01-01", "2031-12-31",
+            (Operand(FACT, PASSAGE), Operand(SALES, PASSAGE)), "gross_margin", "{0} / {1}",
+        )
+    ],
+    [OTHER, PASSAGE],
 )  # fmt: skip
-ANSWER = cast("Answer", cast("Any", SimpleNamespace(number_of=lambda _: 2)))
 
 
 def test_over_rest() -> None:
-    figure = AskedFigureOut.of(FIGURE, ANSWER)
+    figure = AskedFigureOut.of(FIGURE)
     assert (figure.metric, figure.value, figure.unit, figure.formula) == ("gross_margin", "40", "percent", "{0} / {1}")
     assert [(one.number, one.document_id, one.page, one.start, one.end, one.printed) for one in figure.operands] == [
         (2, "d", 7, 110, 112, "40"),
@@ -29,7 +32,7 @@ def test_over_rest() -> None:
 
 
 def test_over_grpc() -> None:
-    figure = _figure(ANSWER, FIGURE)
+    figure = _figure(FIGURE)
     assert (figure.metric, figure.value, figure.formula) == ("gross_margin", "40", "{0} / {1}")
     assert [(one.passage, one.fact.label, one.fact.start) for one in figure.operands] == [
         (2, "Gross profit", 110),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from quelea_gateway.core.model import Citation, Passage, Shown
+from quelea_gateway.core.model import AnswerFigure, AnswerOperand, Citation, Figure, Operand, Passage, Shown
 
 LINE_TOKENS = 12
 """What the prompt adds to a passage: its number and its date."""
@@ -98,6 +98,45 @@ def _last_stop(text: str, start: int, end: int) -> int:
 def listing(passages: tuple[Passage, ...], first: int) -> tuple[Citation, ...]:
     """Passages as excerpts, numbered from `first`."""
     return tuple(excerpt(passage, number) for number, passage in enumerate(passages, start=first))
+
+
+def figures_of(figures: Sequence[Figure], evidence: Sequence[Passage]) -> tuple[AnswerFigure, ...]:
+    """Figures with the numbers of their passages, which are all among the evidence."""
+    return tuple(
+        AnswerFigure(
+            company=one.company,
+            metric=one.metric,
+            value=one.value,
+            unit=one.unit,
+            period_start=one.period_start,
+            period_end=one.period_end,
+            formula=one.formula,
+            growth=one.growth,
+            fiscal_year=one.fiscal_year,
+            absent=one.absent,
+            operands=tuple(_operand(operand, evidence.index(operand.passage) + 1) for operand in one.operands),
+        )
+        for one in figures
+    )
+
+
+def _operand(operand: Operand, number: int) -> AnswerOperand:
+    fact = operand.fact
+    return AnswerOperand(
+        label=fact.label,
+        concept=fact.concept,
+        value=fact.value,
+        unit=fact.unit,
+        period_start=fact.period_start,
+        period_end=fact.period_end,
+        source=fact.source,
+        number=number,
+        document_id=operand.passage.document_id,
+        page=operand.passage.page,
+        start=fact.start,
+        end=fact.end,
+        printed=fact.printed,
+    )
 
 
 def record(evidence: Sequence[Passage]) -> tuple[Shown, ...]:

@@ -102,6 +102,43 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class AnswerFigure:
+    """A Figure in an answer, as its readers have it."""
+
+    company: str
+    metric: str
+    value: str
+    unit: str
+    period_start: str
+    period_end: str
+    formula: str
+    growth: str
+    fiscal_year: int
+    absent: tuple[str, ...]
+    operands: tuple[AnswerOperand, ...]
+
+
+@dataclass(frozen=True)
+class AnswerOperand:
+    """A fact in it, and the cell that prints it."""
+
+    label: str
+    concept: str
+    value: str
+    unit: str
+    period_start: str
+    period_end: str
+    source: str
+    number: int
+    """Of the evidence, as of a marker."""
+    document_id: str
+    page: int
+    start: int
+    end: int
+    printed: str
+
+
+@dataclass(frozen=True)
 class Operand:
     """A fact in a figure, and the passage that prints it."""
 
@@ -361,13 +398,8 @@ class Answer:
     standalone: Standalone | None = None
     """Of a follow-up."""
     evidence: tuple[Shown, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    """Those that the question asks for, where statements have them; their passages are among the evidence."""
-
-    def number_of(self, passage: Passage) -> int:
-        """The number of a passage of the evidence."""
-        place = (passage.document_id, passage.page, passage.start)
-        return next(one.number for one in self.evidence if (one.document_id, one.page, one.start) == place)
+    figures: tuple[AnswerFigure, ...] = ()
+    """Those that the question asks for, where statements have them."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from quelea_gateway.core import answer_review
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.decline import Decline, DeclineReason, decline
-from quelea_gateway.core.evidence import choose, cite, listing, put_first, record
+from quelea_gateway.core.evidence import choose, cite, figures_of, listing, put_first, record
 from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.gate import Gate
 from quelea_gateway.core.gate_reasons import say as say_why
@@ -325,6 +325,6 @@ def _answer(
         grounding=done.grounding,
         standalone=question.standalone,
         evidence=record(basis.evidence),
-        figures=() if done.declined else basis.figures,
+        figures=() if done.declined else figures_of(basis.figures, basis.evidence),
     )
     return replace(answer, timings=clock.timings(basis.retrieved.stages))

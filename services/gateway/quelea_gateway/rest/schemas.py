@@ -308,13 +308,6 @@ class OperandOut(BaseModel):
     end: int
     printed: str
 
-    @classmethod
-    def of(cls, operand: core.Operand, number: int) -> OperandOut:
-        """From the pipeline's."""
-        fact, passage = operand.fact, operand.passage
-        said = {name: getattr(fact, name) for name in cls.model_fields if hasattr(fact, name)}
-        return cls(**said, number=number, document_id=passage.document_id, page=passage.page)
-
 
 class AskedFigureOut(BaseModel):
     """A figure that the question asks for: as statements have it, or computed from what they have."""
@@ -334,11 +327,9 @@ class AskedFigureOut(BaseModel):
     operands: list[OperandOut]
 
     @classmethod
-    def of(cls, figure: core.Figure, answer: core.Answer) -> AskedFigureOut:
+    def of(cls, figure: core.AnswerFigure) -> AskedFigureOut:
         """From the pipeline's."""
-        said = {name: getattr(figure, name) for name in cls.model_fields if name not in ("operands", "absent")}
-        operands = [OperandOut.of(one, answer.number_of(one.passage)) for one in figure.operands]
-        return cls(**said, absent=list(figure.absent), operands=operands)
+        return cls(**{**vars(figure), "operands": [OperandOut(**vars(one)) for one in figure.operands]})
 
 
 class AnswerOut(BaseModel):
@@ -392,7 +383,7 @@ class AnswerOut(BaseModel):
             grounding=GroundingOut.of(answer.grounding),
             standalone=StandaloneOut.of(answer.standalone),
             evidence=[ShownOut.of(passage) for passage in answer.evidence],
-            figures=[AskedFigureOut.of(figure, answer) for figure in answer.figures],
+            figures=[AskedFigureOut.of(figure) for figure in answer.figures],
         )
 
 
