@@ -170,3 +170,11 @@ def test_a_minus_sign_behind_a_chinese_word_makes_negative():
 def test_what_it_came_to_is_not_of_the_time_that_it_came_from(answer, flagged):
     evidence = "Sales for 2024 were $60,922 million, up from $26,974 million in 2023."
     assert unsupported(answer, evidence) == flagged
+
+
+def test_a_drawdown_is_said_without_its_sign() -> None:
+    for evidence in ("Maximum drawdown -16.20%, annual return 12.4%", "max_drawdown\t−16.20%\nannual_return\t12.40%"):
+        (figure,) = check_answer("The maximum drawdown was 16.20%.", [CheckPassage(evidence)]).figures
+        assert figure.verdict == "supported"
+    (figure,) = check_answer("最大回撤为16.20%。", [CheckPassage("最大回撤\t-16.20%\n年化收益\t12.40%")]).figures
+    assert figure.verdict == "supported"

@@ -60,8 +60,8 @@ _NEGATIVE = re.compile(
     r"|write-?offs?|taxes|tax|debit|deductions?"
     r"|liabilit\w+|acquisition\w*|disposals?|net of|treasury|redemptions?"
     r"|settlements?|restructuring|interest|vested|forfeit\w*|cancel\w*|expired|released|exercised"
-    r"|lapse[sd]?|matured)\b"
-    r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|税|负数"
+    r"|lapse[sd]?|matured|drawdowns?)\b"
+    r"|支出|费用|成本|支付|减值|为负|净负|偿还|回购|回撤|税|负数"
 )
 _EACH = re.compile(
     r"(?:[户人店单件车客日月年]均|平均?每.|每[天日月年户人家店件台单辆股名]"
