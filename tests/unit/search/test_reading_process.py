@@ -13,7 +13,7 @@ from quelea_kit.testing import wait_until
 from quelea_search.core.errors import CrashedReader, ReadTimeout, TooLarge, Unreadable
 from quelea_search.reading_process import NurseryLost, Reading, ReadingBounds, Stopped
 
-BOUNDS = ReadingBounds(seconds=1.0, seconds_per_mb=10.0, most_seconds=120.0, memory_mb=512)
+BOUNDS = ReadingBounds(seconds=30.0, seconds_per_mb=10.0, most_seconds=120.0, memory_mb=128)
 
 
 @pytest.fixture
@@ -80,16 +80,18 @@ def test_results_and_errors_come_back_as_they_are(reading: Reading) -> None:
 
 
 def test_a_file_has_processor_time_by_its_size() -> None:
-    assert BOUNDS.processor_seconds(0) == 1.0
-    assert BOUNDS.processor_seconds(2_000_000) == 21.0
+    assert BOUNDS.processor_seconds(0) == 30.0
+    assert BOUNDS.processor_seconds(2_000_000) == 50.0
     assert BOUNDS.processor_seconds(10**9) == 120.0
 
 
-def test_more_processor_time_ends_it_whatever_it_does(reading: Reading) -> None:
+def test_more_processor_time_ends_it_whatever_it_does() -> None:
+    reading = Reading(ReadingBounds(seconds=1, seconds_per_mb=0, most_seconds=120, memory_mb=0))
     with pytest.raises(ReadTimeout, match="longer than 1 s of processor time; split it"):
         reading.run(0, hang)
-    assert 0.5 < reading.used.seconds < 3
+    assert reading.used.seconds > 0.5
     assert reading.run(0, work, 1) == (2, "")
+    reading.close()
 
 
 def test_waiting_ends_by_the_clock() -> None:
@@ -101,9 +103,9 @@ def test_waiting_ends_by_the_clock() -> None:
 
 def test_more_memory_is_refused_with_what_to_do(reading: Reading) -> None:
     for call in (fill, as_broken):
-        with pytest.raises(TooLarge, match=r"needs more than 512 MB of memory; split it\."):
+        with pytest.raises(TooLarge, match=r"needs more than 128 MB of memory; split it\."):
             reading.run(0, call)
-        assert reading.used.peak_mb < 700
+        assert reading.used.peak_mb < 300
 
 
 def test_a_crash_is_forgiven_once(reading: Reading) -> None:
