@@ -34,6 +34,8 @@ SLOW = 20
 """Seconds from which a test has to name its reason (`@pytest.mark.slow(reason=…)`)."""
 SHOWN_OF_A_FAILURE = 1500
 """Lines of a failed stage's log that are shown; all of them are in its file."""
+FAILURES_NAMED = 30
+"""Failed tests of a stage that are named at the very end."""
 LIGHT = 0.5
 """The load of a stage that needs less than half of a core."""
 FAILED = "failed"
@@ -355,6 +357,13 @@ def _closing(lines: list[str]) -> list[str]:
     return useful[-25:]
 
 
+def failures(stage: Stage) -> list[str]:
+    """The tests that failed, each with the first line of why, or what the stage said last."""
+    lines = stage.log.read_text(errors="replace").splitlines()
+    named = [line[:300] for line in lines if line.startswith(("FAILED ", "ERROR "))]
+    return named[:FAILURES_NAMED] or lines[-5:]
+
+
 def slow_tests() -> str:
     """Tests that took longer than SLOW seconds, with their reasons, longest first."""
     times = LOGS / "times.jsonl"
@@ -402,9 +411,9 @@ def main() -> int:
     finally:
         run.end()
         print("", run.table(), slow_tests(), sep="\n", flush=True)
-        failed = [f"{one.name} ({one.log.relative_to(ROOT)})" for one in run.of(FAILED)]
-        if failed:
-            print(f"FAILED: {', '.join(failed)}", flush=True)
+        for one in run.of(FAILED):
+            print(f"FAILED: {one.name} ({one.log.relative_to(ROOT)})", flush=True)
+            print(*(f"  {line}" for line in failures(one)), sep="\n", flush=True)
     return code
 
 
