@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from quelea_kit import tar_archives
 
 from quelea_cli.errors import EXIT_USAGE, CliError
 from quelea_cli.options import DEFAULT_HOME, AsJson, HomeDir
@@ -113,9 +114,8 @@ def restore(
                 if inside is None or json.load(inside).get("format") != _FORMAT:
                     raise CliError(f"{file} is not a backup that this version of quelea can read.")
                 names = {folder.name for folder in place.data}
-                for member in archive:
-                    if member.name.partition("/")[0] in names:
-                        archive.extract(member, place.root, filter="data")
+                wanted = (member for member in archive if member.name.partition("/")[0] in names)
+                tar_archives.extract(archive, wanted, place.root)
         except (OSError, tarfile.TarError, ValueError, EOFError) as error:
             raise CliError(f"Cannot read {file}: {error}.") from error
     if as_json:

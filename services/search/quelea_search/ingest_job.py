@@ -108,8 +108,11 @@ class _Run(Attempt):
         except LeaseLost:
             log.warning("job_lost", job=self.job.id)
         except asyncio.CancelledError:
-            await self.essential(self.end, jobs.give_back)
-            log.info("job_given_back", job=self.job.id)
+            try:
+                await self.essential(self.end, jobs.give_back)
+                log.info("job_given_back", job=self.job.id)
+            except LeaseLost:  # its end was written while the worker was told to stop
+                log.info("job_had_ended", job=self.job.id)
             raise
         finally:
             for task in (work, beat):

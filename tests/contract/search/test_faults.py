@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import hashlib
 import os
+import threading
 import time
 
 import pytest
@@ -240,3 +241,21 @@ async def test_a_retriever_whose_disk_is_full_sends_the_job_back_into_the_queue(
     assert search_room.index.failures == []
     assert job.state == pb.JOB_STATE_SUCCEEDED, job
     assert job.attempts == 1  # waiting for space is none
+
+
+async def test_a_worker_that_is_stopped_as_a_job_ends_leaves_it_ended(search_room, monkeypatch) -> None:
+    ended, stopped = threading.Event(), threading.Event()
+
+    def wake_next(_name: str) -> None:
+        ended.set()
+        assert stopped.wait(30)
+
+    job = await search_room.submit(TEXT)
+    monkeypatch.setattr(type(search_room.parts), "wake_next", lambda _parts, name: wake_next(name))
+    working = asyncio.create_task(run_job(search_room.parts, job.id))
+    assert await asyncio.to_thread(ended.wait, 30)
+    working.cancel()
+    stopped.set()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert search_room.store.get(job.id).state is JobState.SUCCEEDED

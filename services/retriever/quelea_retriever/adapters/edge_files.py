@@ -15,6 +15,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from quelea_kit import tar_archives
 from quelea_kit.errors import Conflict, InvalidInput
 
 CURRENT = "CURRENT"
@@ -130,7 +131,7 @@ def unpack_into(archive: Path, folder: Path) -> Path:
     """Unpack a backup's shard; its folder. InvalidInput when there is none."""
     try:
         with tarfile.open(archive, "r:gz") as tar:
-            tar.extractall(folder, filter="data")
+            tar_archives.extract(tar, tar, folder)
     except (tarfile.TarError, OSError, EOFError) as error:
         raise InvalidInput(f"{archive} is not a backup of Quelea's index: {error}") from error
     found = folder / "shard"
