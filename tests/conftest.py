@@ -1,5 +1,6 @@
 """What holds for every test, and the S3 that tests of several rooms share."""
 
+import faulthandler
 import json
 import os
 import sys
@@ -38,6 +39,12 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         line = {"test": report.nodeid, "seconds": report.duration, "reason": dict(report.user_properties).get("slow")}
         with Path(times).open("a") as file:
             file.write(json.dumps(line) + "\n")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """A process that does not end by itself says where it hangs, and fails."""
+    faulthandler.dump_traceback_later(180, exit=True, file=sys.__stderr__)
 
 
 @pytest.fixture(scope="session", autouse=True)

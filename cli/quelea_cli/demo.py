@@ -17,7 +17,7 @@ from quelea_cli.gateway import Gateway, Json
 from quelea_cli.output import say
 from quelea_cli.sample_web.site import HOSTS
 
-DOCUMENTS = ("filings", "news", "reports")
+DOCUMENTS = ("filings", "ixbrl", "news", "reports")
 QUESTIONS = Path("questions/demo.json")
 _REFRESH_SECONDS = 300.0
 _POLL_SECONDS = 0.3

@@ -90,6 +90,15 @@ def test_half_missing_comparison_is_answered_and_said() -> None:
     assert not reading.period_missing
 
 
+def test_a_year_that_the_next_filing_prints_beside_its_own_is_not_missing() -> None:
+    catalogue = Catalogue.build(quarters("Merlin", ("FY2024", "2024-12-31"), form="10-K"))
+    for question, said in (
+        ("How did Merlin's revenue change from 2023 to 2024?", ""),
+        ("How did Merlin's revenue change from 2019 to 2024?", "no filing of Merlin for 2019, 2020, 2021"),
+    ):
+        assert read_query(question, catalogue, TODAY).fallback == said
+
+
 @pytest.mark.parametrize(
     ("question", "name"),
     [

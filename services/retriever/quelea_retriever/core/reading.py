@@ -210,6 +210,8 @@ def _of_company(catalogue: Catalogue, key: str, periods: Periods, intent: TimeIn
     asks = periods.of(known)
     chosen, unmatched = _by_period(asks, known, intent)
     if chosen:
+        if periods.counted:  # a filing that was found prints the year before beside its own
+            unmatched = [ask for ask in unmatched if not filings_with_comparatives([ask], chosen, intent.annual)]
         fallback = f"no filing of {name} for {', '.join(_labels(unmatched))}" if _labels(unmatched) else ""
         fallback = "; ".join(filter(None, (fallback, _other_name(asks, chosen, intent))))
         if len(chosen) == 1 and (intent.multi or intent.previous):
