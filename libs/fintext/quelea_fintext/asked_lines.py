@@ -13,6 +13,7 @@ from quelea_fintext.concepts import OPEN_END, concepts
 from quelea_fintext.dates import find_dates
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.metrics import Balances, metrics
+from quelea_fintext.numerals import CARDINAL_WORD, HAN_NUMERAL, how_many
 from quelea_fintext.periods import period_reader
 from quelea_fintext.text import CJK, STOP_WORDS, language_of, normalise, stem
 
@@ -43,6 +44,16 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Series:
+    """Several periods on end, up to the newest."""
+
+    months: int
+    """How long each is: 12 or 3."""
+    count: int = 0
+    """How many; 0: as many as there are."""
+
+
+@dataclass(frozen=True, slots=True)
 class AskedLines:
     """What a question asks of statements."""
 
@@ -57,6 +68,8 @@ class AskedLines:
     """Days of a year."""
     parent: bool = False
     """Of the parent company alone."""
+    series: Series | None = None
+    """It asks for the lines over several periods that it does not name."""
     others: tuple[str, ...] = ()
     """Words that say more than a line, a period and a company: of which product, why, and the like."""
 
@@ -103,6 +116,7 @@ class _Vocabulary:
     frame: frozenset[str]
     change: frozenset[str]
     of_change: frozenset[str]
+    series: frozenset[str]
 
 
 @cache
@@ -129,7 +143,8 @@ def _vocabulary(language: str) -> _Vocabulary:
         listed = LANGUAGES.of(f"asked.{key}").get(language, "").split()
         return frozenset(listed if chinese else (token for word in listed for token, _, _ in _tokens(word)))
 
-    return _Vocabulary(names, of("frame") | (frozenset() if chinese else STOP_WORDS), of("change"), of("of_change"))
+    frame = of("frame") | (frozenset() if chinese else STOP_WORDS)
+    return _Vocabulary(names, frame, of("change"), of("of_change"), of("series_words"))
 
 
 def _has(text: str, key: str, language: str) -> str:
@@ -140,6 +155,35 @@ def _has(text: str, key: str, language: str) -> str:
         if found:
             return str(phrase)
     return ""
+
+
+@cache
+def _series_patterns(language: str) -> tuple[tuple[int, re.Pattern[str]], ...]:
+    """What asks for several periods, with their months; a group holds their number."""
+    number = HAN_NUMERAL if language == "zh" else CARDINAL_WORD
+    edges = ("", "") if language == "zh" else (r"(?<!\w)", r"(?!\w)")
+
+    def pattern(phrase: str) -> str:
+        return re.escape(phrase).replace(r"\{n\}", rf"(\d{{1,2}}|{number})")
+
+    return tuple(
+        (months, re.compile(rf"{edges[0]}{pattern(phrase)}{edges[1]}"))
+        for key, months in (("series_years", 12), ("series_quarters", 3), ("series_phrases", 12))
+        for phrase in LANGUAGES.of(f"asked.{key}").get(language, ())
+    )
+
+
+def _without_series(text: str, language: str) -> tuple[str, Series | None]:
+    found: Series | None = None
+    for months, pattern in _series_patterns(language):
+        match = pattern.search(text)
+        if match is None:
+            continue
+        count = how_many(match[1]) if match.groups() else 0
+        if found is None:
+            found = Series(months, count)
+        text = f"{text[: match.start()]} {text[match.end() :]}"
+    return text, found
 
 
 def read_asked_lines(
@@ -155,7 +199,11 @@ def read_asked_lines(
     language = language_of(question)
     text = normalise(question)
     for name in sorted(map(normalise, companies), key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text) if name.isascii() else text.replace(name, " ")
+        if name.isascii():  # a Chinese character beside it is no part of it
+            text = re.sub(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", " ", text)
+        else:
+            text = text.replace(name, " ")
+    text, series = _without_series(text, language)
     text = _without_periods(text)
     vocabulary = _vocabulary(language)
     skipped = {name_key(name) for name in LANGUAGES.words("asked.not_asked")}
@@ -168,6 +216,8 @@ def read_asked_lines(
         lines, rest = read(text.replace(counting, " "), names)
     compound, share = _has(text, "compound", language), _has(text, "share", language)
     changes = bool(vocabulary.change.intersection(rest))
+    if series is None and vocabulary.series.intersection(rest):
+        series = Series(12)
     told = set(LANGUAGES.of("asked.tells").get(language, "").split()).intersection(_WORDS.findall(text))
     relation: Relation = "compound" if compound else "change" if changes else ""
     if share and len(lines) > 1 and not relation:
@@ -183,10 +233,11 @@ def read_asked_lines(
         used = frozenset(concept for line in computed for concept in metrics()[line.id].concepts)
         lines = tuple(line for line in lines if line.kind != "concept" or line.id not in used)
     alone = _words_of("parent", language).intersection(rest)
-    passed |= alone
+    passed |= alone | vocabulary.series
     return AskedLines(
         lines=lines,
         parent=bool(alone),
+        series=series,
         relation=relation,
         sequential=bool(_has(text, "sequential", language)),
         balances="average" if average and computed else "closing" if closing else None,
@@ -267,7 +318,7 @@ def _read_chinese(text: str, names: Names) -> tuple[tuple[Line, ...], list[str]]
 def _cut(text: str) -> list[str]:
     """What is left of a Chinese question, cut into the words of the frame and what is none."""
     vocabulary = _vocabulary("zh")
-    words = sorted(vocabulary.frame | vocabulary.change | {*_phrases()}, key=len, reverse=True)
+    words = sorted(vocabulary.frame | vocabulary.change | vocabulary.series | {*_phrases()}, key=len, reverse=True)
     rest: list[str] = []
     other = ""
     at = 0

@@ -21,7 +21,7 @@ from quelea_retriever.adapters.embedder import Embedding, Kind
 from quelea_retriever.adapters.embedders import Embedders
 from quelea_retriever.adapters.store import Found, Profile, SparseVector, Store, profile_conflict
 from quelea_retriever.core import language_scales, ranking, search_terms, sparse_vectors
-from quelea_retriever.core.asked_figures import AskedFigure, FigureSearch, find_figures, plan_figures
+from quelea_retriever.core.asked_figures import AskedFigure, FigureSearch, find_figures, missing_periods, plan_figures
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import Candidate, Hit, Mode, PassageRecord, RankText, Reading
 from quelea_retriever.core.question_view import join_gloss
@@ -145,7 +145,10 @@ class Searcher:
         searched = time.perf_counter()
         hits, reading, best = await asyncio.to_thread(_rank, question, found, plan)
         if figures:  # whatever the filing is called by which the question names its period, it is there
-            reading = replace(reading, period_missing=False, period_newer=False)
+            notes = [reading.fallback, missing_periods(plan.figures, figures) if plan.figures else ""]
+            reading = replace(
+                reading, period_missing=False, period_newer=False, fallback="; ".join(filter(None, notes))
+            )
         ranked = time.perf_counter()
         return Answer(
             hits=hits,

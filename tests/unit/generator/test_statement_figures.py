@@ -72,6 +72,20 @@ def test_a_line_says_what_when_and_from_what(figure: Figure, english: str, chine
     assert written(figure, "zh") == chinese
 
 
+def test_a_line_over_several_periods_is_one_sentence() -> None:
+    before = replace(STATED, operands=(BEFORE,), period_start="2029-02-01", period_end="2030-01-31", fiscal_year=0)
+    lines = write_figures([before, STATED, CHANGE], EVIDENCE, "en")
+    assert [len(line.quotes) for line in lines] == [2, 2]
+    assert lines[0].text == (
+        "Kestrel reported Net sales of $1,000 million [2] for the year ended January 31, 2030 and "
+        "$1,200 million [2] for the year ended January 31, 2031."
+    )
+    (chinese, _) = write_figures([before, STATED, CHANGE], EVIDENCE, "zh")
+    assert chinese.text == (
+        "Kestrel 截至2030年1月31日的年度Net sales为1,000百万美元[2]，截至2031年1月31日的年度为1,200百万美元[2]。"
+    )
+
+
 def test_a_loss_has_a_sign_and_a_change_into_one_no_rate() -> None:
     loss = operand("(30)", "Net loss", "-30000000")
     figure = replace(

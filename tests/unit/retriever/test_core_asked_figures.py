@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 from quelea_fintext.periods import ReportingPeriod
-from quelea_retriever.core.asked_figures import AskedFigure, find_figures, plan_figures
+from quelea_retriever.core.asked_figures import AskedFigure, find_figures, missing_periods, plan_figures
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.core.reading import read_query
@@ -98,11 +98,50 @@ def test_lines_in_the_periods_that_are_named(question: str, expected: list[str])
         "What was Kestrel's revenue and goodwill in fiscal 2030?",
         "What was Merlin's revenue in fiscal 2030?",
         "What was Kestrel's revenue in July 2031?",
-        "How did Kestrel's revenue develop over time?",
+        "How did Kestrel's revenue from ferries develop over time?",
+        "How did Kestrel's revenue develop from fiscal 2027 to fiscal 2030?",
+        "How did Kestrel's goodwill develop?",
     ],
 )
 def test_nothing_rather_than_a_part_or_another_figure(question: str) -> None:
     assert figures(question) == []
+
+
+LONGER = [
+    *FACTS,
+    fact("Net sales", "revenue", "900", "2029-01-31", 12),
+    fact("Net sales", "revenue", "800", "2027-01-31", 12),  # that of 2028 is not stated
+    fact("Net earnings", "net_income", "-30", "2029-01-31", 12),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How did Kestrel's revenue develop over time?", ["900", "1000", "1200", "300"]),
+        ("How did Kestrel's revenue develop from fiscal 2028 to fiscal 2030?", ["900", "1000", "1200", "300"]),
+        ("How has Kestrel's revenue changed over the last two years?", ["1000", "1200", "200"]),
+        ("What was Kestrel's net income in each of the last 3 fiscal years?", ["-30", "-20", "60", "90"]),
+        ("Kestrel近三年营业收入", ["900", "1000", "1200", "300"]),
+        ("Kestrel营业收入的走势如何？", ["900", "1000", "1200", "300"]),
+        ("Kestrel's net margin over the past two years", ["-2", "5", "7"]),
+        ("How did Kestrel's quarterly revenue do over the last two quarters?", []),
+    ],
+)
+def test_a_line_over_several_periods_and_its_change(question: str, expected: list[str]) -> None:
+    found = figures(question, LONGER)
+    assert [f"{one.value.normalize():f}" for one in found] == expected
+    assert [one.metric for one in found[-1:]] == ["change"] * bool(expected)
+
+
+def test_fewer_periods_than_asked_for_are_said() -> None:
+    catalogue = Catalogue.build([ANNUAL])
+    for years, said in ((2, ""), (4, "statements of Kestrel have 2 of 4 periods")):
+        question = f"Kestrel's net income over the last {years} years"
+        plan = plan_figures(question, read_query(question, catalogue, TODAY), catalogue, TODAY)
+        assert plan
+        found = find_figures(plan, [one for one in FACTS if one.document is ANNUAL])
+        assert missing_periods(plan, found) == said
 
 
 def test_a_year_by_the_filers_name_and_by_its_readers() -> None:

@@ -131,6 +131,7 @@ _FALLBACKS_IN_CHINESE = (
     (r"no filing of (.+?) for (.+?); searched all of \1(?=;|$)", r"没有\1的\2财务报告，已检索\1的全部文档"),
     (r"no filing of (.+?) for (.+?); (.+?) shows it for comparison", r"没有\1的\2财务报告，\3列有其对比数"),
     (r"no filing of (.+?) for (.+?)(?=;|$)", r"没有\1的\2财务报告"),
+    (r"statements of (.+?) have (\d+) of (\d+) periods", r"所存\1的报表只有所问\3期中的\2期"),
     (r"no document of (.+?)(?=;|$)", r"没有\1的文档"),
     (
         r"the newest stored (.+?) of (.+?) is for the (?:quarter|year) ended (.+?); other companies' are newer, so "

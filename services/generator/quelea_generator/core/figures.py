@@ -32,16 +32,40 @@ class FigureLine:
 
 
 def write_figures(figures: Sequence[Figure], evidence: Sequence[Evidence], language: str) -> list[FigureLine]:
-    """A line for each figure; [n] behind an amount opens on the cell that prints it."""
+    """A line for each figure, for a line of a statement over several periods one; [n] opens on the cell it is from."""
     by_number = {item.number: item for item in evidence}
-    return [_Writer(figure, by_number, chinese=language == "zh").line() for figure in figures]
+    return [
+        _Writer(figure, by_number, followed_by=some, chinese=language == "zh").line()
+        for figure, *some in _runs(figures)
+    ]
+
+
+def _runs(figures: Sequence[Figure]) -> list[list[Figure]]:
+    """Figures that are stated of the same line in other periods, together."""
+    runs: list[list[Figure]] = []
+    for figure in figures:
+        if runs and _line_of(figure) and _line_of(figure) == _line_of(runs[-1][0]):
+            runs[-1].append(figure)
+        else:
+            runs.append([figure])
+    return runs
+
+
+def _line_of(figure: Figure) -> tuple[str, ...]:
+    if figure.metric:
+        return ()
+    fact = figure.operands[0]
+    return figure.company, fact.concept or fact.label, fact.unit
 
 
 class _Writer:
-    """One figure's line."""
+    """One figure's line, and those of later periods."""
 
-    def __init__(self, figure: Figure, evidence: dict[int, Evidence], *, chinese: bool) -> None:
+    def __init__(
+        self, figure: Figure, evidence: dict[int, Evidence], *, followed_by: Sequence[Figure], chinese: bool
+    ) -> None:
         self._figure = figure
+        self._later = followed_by
         self._company = f"{figure.company} " if chinese and figure.company.isascii() else figure.company
         self._evidence = evidence
         self._zh = chinese
@@ -58,8 +82,20 @@ class _Writer:
         operand = self._figure.operands[0]
         label, when = _label(operand), self._when(operand)
         if self._zh:
-            return f"{self._company}{when}{label}为{self._cite(0)}。"
-        return f"{self._figure.company} reported {label} of {self._cite(0)} {when}."
+            others = "".join(f"，{period}为{amount}" for amount, period in self._stated_later())
+            return f"{self._company}{when}{label}为{self._cite(0)}{others}。"
+        amounts = [f"{self._cite(0)} {when}", *(f"{amount} {period}" for amount, period in self._stated_later())]
+        listed = " and ".join(filter(None, (", ".join(amounts[:-1]), amounts[-1])))
+        return f"{self._figure.company} reported {label} of {listed}."
+
+    def _stated_later(self) -> list[tuple[str, str]]:
+        """Amounts with their markers, and their periods."""
+        said = []
+        for figure in self._later:
+            operand = figure.operands[0]
+            self._quotes.append(_quote(operand, self._evidence[operand.number]))
+            said.append((f"{self._amount_of(operand)}{'' if self._zh else ' '}[{operand.number}]", self._when(operand)))
+        return said
 
     def _metric(self) -> str:
         figure = self._figure

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from itertools import product
+from itertools import pairwise, product, takewhile
 
-from quelea_fintext.asked_lines import Line, name_key, read_asked_lines
+from quelea_fintext.asked_lines import Line, Series, name_key, read_asked_lines
 from quelea_fintext.concepts import concept_of_label, concepts, goes_on, label_key
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.metrics import compute, metrics
@@ -30,7 +30,9 @@ from .time_intent import TimeIntent, read_time_intent
 _MOST_FILINGS = 16
 _NEWEST = 4
 """Filings that are looked into where a question names no period: the newest, and an annual one among them."""
-_MOST_FIGURES = 8
+_MOST_FIGURES = 12
+_MOST_OF_SERIES = 5
+"""Periods of a series where the question does not say how many."""
 _ADDED = re.compile(r"\{(\d+)\}")
 
 
@@ -67,6 +69,7 @@ class FigureSearch:
     """Words of the question that name companies."""
     periods: Periods
     intent: TimeIntent
+    series: Series | None = None
 
     @property
     def documents(self) -> tuple[str, ...]:
@@ -87,24 +90,25 @@ def plan_figures(question: str, reading: Reading, catalogue: Catalogue, as_of: d
         return None
     mentions = tuple(asked[mention.start : mention.end] for mention in named)
     periods = Periods.read(asked, as_of)
+    series = read_asked_lines(asked, companies=mentions).series
     chosen = []
     for key in keys:
         filings = [one for one in catalogue.by_company[key] if one.period.end_date]
         if filings:
-            chosen.append((catalogue.book.display[key], tuple(_nearest(filings, periods))))
+            chosen.append((catalogue.book.display[key], tuple(_nearest(filings, periods, several=series is not None))))
     if not chosen or len(chosen) < len(keys):
         return None
-    return FigureSearch(asked, tuple(chosen), mentions, periods, read_time_intent(asked))
+    return FigureSearch(asked, tuple(chosen), mentions, periods, read_time_intent(asked), series)
 
 
-def _nearest(filings: Sequence[DocumentFacts], periods: Periods) -> list[DocumentFacts]:
+def _nearest(filings: Sequence[DocumentFacts], periods: Periods, *, several: bool) -> list[DocumentFacts]:
     """The newest filings, or those next to the years that are named: the years after them print them too."""
     years = [ask.year for ask in periods.named if ask.year]
     if years:
         filings = [
             one for one in filings if min(years) - 1 <= int(one.period.end_date[:4]) <= max(years) + 3
         ] or filings
-    most = _MOST_FILINGS if years or periods.relative else _NEWEST
+    most = _MOST_FILINGS if years or periods.relative or several else _NEWEST
     return list(newest_first(filings))[:most]
 
 
@@ -119,6 +123,17 @@ def find_figures(search: FigureSearch, stated: Sequence[StatedFact]) -> list[Ask
             return []
         found += figures
     return found if len(found) <= _MOST_FIGURES else []
+
+
+def missing_periods(search: FigureSearch, figures: Sequence[AskedFigure]) -> str:
+    """Which companies' statements have fewer periods than the question asks for; empty when none has."""
+    count = search.series.count if search.series and not search.periods.named else 0
+    said = []
+    for company, _ in search.companies:
+        found = len({one.period_end for one in figures if one.company == company})
+        if 0 < found < count:
+            said.append(f"statements of {company} have {found} of {count} periods")
+    return "; ".join(said)
 
 
 class _Company:
@@ -145,8 +160,10 @@ class _Company:
         asked = self._asked
         if not asked.lines or (asked.others and not all(line.kind == "label" for line in asked.lines)):
             return []
-        if asked.others and asked.relation:
+        if asked.others and (asked.relation or asked.series):
             return []
+        if asked.relation in ("", "change") and (ends := self._series_ends()):
+            return [figure for line in asked.lines for figure in self._series(line, ends)]
         times = self._times()
         if not times:
             return []
@@ -165,6 +182,40 @@ class _Company:
         """The figure of each line at each time; none where one of them is missing."""
         found = [find(line, some) for line, some in product(lines, times)]
         return [one for one in found if one is not None] if all(found) else []
+
+    def _series_ends(self) -> list[list[Target]]:
+        """The periods of a series, oldest first, each as what it may mean; none where no series is asked for.
+
+        Three periods and more that a question names are one where it asks how a line changed over them.
+        """
+        series, calendar = self._asked.series, self._calendar
+        asks = self._search.periods.of(calendar.filings)
+        if asks:
+            if len(asks) < 3 or not (series or self._asked.relation):
+                return []
+            times = [calendar.targets(ask, 0, annual=self._search.intent.annual) for ask in asks]
+            return sorted(times, key=lambda some: some[0].end) if all(times) else []
+        if series is None:
+            return []
+        ends = calendar.year_ends if series.months == 12 else calendar.ends(series.months)
+        unbroken = takewhile(lambda two: two[0] - two[1] < YEAR * (series.months + 2) / 12, pairwise(ends))
+        on_end = [*ends[:1], *(earlier for _, earlier in unbroken)]
+        return [[Target(end, series.months)] for end in reversed(on_end[: series.count or _MOST_OF_SERIES])]
+
+    def _series(self, line: Line, times: Sequence[Sequence[Target]]) -> list[AskedFigure]:
+        """A line in each period, and its change over all of them.
+
+        Where the question names the periods none may be missing; else it is as many as are stated, without a gap.
+        """
+        found = [self._first(some, lambda one: self._line(line, one)) for some in times]
+        gap = max((at for at, one in enumerate(found) if one is None), default=-1)
+        if gap >= 0 and self._search.periods.named:
+            return []
+        stated = [one for one in found[gap + 1 :] if one is not None]
+        if len({one.period_end for one in stated}) < max(2, len(stated)):
+            return []
+        change = self._change(line, stated[-1], stated[0])
+        return [*stated, change] if change and stated[-1].unit == stated[0].unit else stated
 
     def _times(self) -> list[list[Target]]:
         """For each period that is asked for what it may mean, the likeliest first."""
