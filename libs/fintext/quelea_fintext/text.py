@@ -60,14 +60,19 @@ def stem(word: str) -> str:
     return str(_STEMMER.stemWord(word)) if word.isascii() and word.isalpha() else word
 
 
-def words(text: str) -> list[str]:
-    """Lower-case words in order: Chinese cut by jieba, English as written, numbers without thousands separators."""
+def words(text: str, *, new_words: bool = True) -> list[str]:
+    """Lower-case words in order: Chinese cut by jieba, English as written, numbers without thousands separators.
+
+    Args:
+        text: To cut.
+        new_words: Join Chinese characters that stand in no dictionary to likely words; else each is a word.
+    """
     found: list[str] = []
     for piece in _WORD.findall(normalise(text)):  # every search reads its passages so: plain words go the short way
         if piece.isascii() and piece.isalpha():
             found.append(piece)
         elif CJK.match(piece):
-            found.extend(word for word in rjieba.cut(piece) if word.strip())
+            found.extend(word for word in rjieba.cut(piece, new_words) if word.strip())
         elif piece[0].isdigit():
             found.append(piece.replace(",", "").rstrip("."))
         else:

@@ -134,6 +134,13 @@ def test_a_line_over_several_periods_and_its_change(question: str, expected: lis
     assert [one.metric for one in found[-1:]] == ["change"] * bool(expected)
 
 
+def test_a_chinese_name_that_no_dictionary_has_beside_another_word() -> None:
+    catalogue = Catalogue.build([replace(ANNUAL, company="Netflix")])
+    plan = plan_figures("奈飞近三年营业收入", read_query("奈飞近三年营业收入", catalogue, TODAY), catalogue, TODAY)
+    assert plan
+    assert plan.mentions == ("奈飞",)
+
+
 def test_fewer_periods_than_asked_for_are_said() -> None:
     catalogue = Catalogue.build([ANNUAL])
     for years, said in ((2, ""), (4, "statements of Kestrel have 2 of 4 periods")):

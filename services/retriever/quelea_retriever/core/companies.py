@@ -174,9 +174,9 @@ class NameBook:
 
 
 def _word_edges(query: str) -> frozenset[int]:
-    """The offsets at which a word begins or ends."""
+    """The offsets at which a word may begin or end: names are in no dictionary, so 奈飞近 is no word."""
     lower, at, edges = query.lower(), 0, {0, len(query)}
-    for word in words(query):
+    for word in words(query, new_words=False):
         start = lower.find(word, at)
         if start >= 0:
             at = start + len(word)
