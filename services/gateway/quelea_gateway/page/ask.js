@@ -1,6 +1,7 @@
 // Questions and answers.
 
 import { ApiError, ask } from "./api.js";
+import { chart } from "./chart.js";
 import { $, el, joined, show } from "./dom.js";
 import { figureFacts } from "./figures.js";
 import { paragraphs } from "./marked.js";
@@ -58,7 +59,7 @@ function draw(turn) {
   for (const notice of new Set([...(reason ? [reason] : []), ...(answer?.notices ?? [])])) parts.push(el("p", { class: "notice" }, notice));
   if (error) parts.push(errorBox(error, started));
   if (answer) {
-    parts.push(figureFacts(answer.figures));
+    parts.push(turn.chart ??= chart(answer.figures), figureFacts(answer.figures));
     if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept));
     const count = { n: answer.further_reading.length };
     parts.push(furtherReading(answer.further_reading, t(answer.declined ? "lookedAt" : "further", count), kept));
