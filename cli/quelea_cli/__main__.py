@@ -17,6 +17,7 @@ from quelea_cli.commands.facts import facts
 from quelea_cli.commands.ingest import ingest
 from quelea_cli.commands.jobs import jobs
 from quelea_cli.commands.local import backup, keys_app, restore
+from quelea_cli.commands.market import market
 from quelea_cli.commands.prompts import prompts
 from quelea_cli.commands.running import down, status
 from quelea_cli.commands.stack import up
@@ -47,6 +48,7 @@ app.command()(facts)
 app.command()(jobs)
 app.command()(prompts)
 app.add_typer(tools_app, name="tools")
+app.add_typer(market, name="market")
 app.command()(mcp)
 app.add_typer(keys_app, name="keys")
 app.command()(backup)

@@ -29,7 +29,7 @@ from support.scripted_model import NAME, scripted_model
 from support.stack import Stack
 
 Arrow = tuple[str, str]
-DECISIONS = REPOSITORY / "tests/integration/agent/nvidia_two_weeks.json"
+DECISIONS = REPOSITORY / "samples/agent/nvidia_two_weeks.json"
 RUN_SECONDS = 240
 ROUNDS = 5
 """A connection of milliseconds may be missed by who looks now and then: the same is done again."""

@@ -86,7 +86,7 @@ def agent(
             }
             if any(limits.values()):
                 body["limits"] = {name: value for name, value in limits.items() if value}
-            run = _run(console, gateway, body, as_json=as_json)
+            run = run_question(console, gateway, body, as_json=as_json)
             _save(errors, gateway, run["id"], out, notebook)
             if run["state"] != "finished":
                 raise CliError(f"The run {run['id']} was {run['state']}: {run['error'] or 'no answer'}", EXIT_FAILED)
@@ -94,8 +94,8 @@ def agent(
             raise CliError("Give a question, or --list, --show ID, --replay ID, --cancel ID.", 2)
 
 
-def _run(console: Console, gateway: Gateway, body: Json, *, as_json: bool) -> Json:
-    """Start and watch; returns the ended run."""
+def run_question(console: Console, gateway: Gateway, body: Json, *, as_json: bool = False) -> Json:
+    """Start a run, show it as it happens, and return it ended."""
     run = gateway.request("POST", _RUNS, json=body)
     try:
         _watch(console, gateway, run["id"], quiet=as_json)
@@ -160,8 +160,12 @@ def _save(errors: Console, gateway: Gateway, run_id: str, out: Path | None, note
     if notebook is not None:
         notebook.write_bytes(gateway.download(f"{_RUNS}/{run_id}/notebook"))
         say(errors, f"written: {notebook}")
-    if out is None:
-        return
+    if out is not None:
+        save_files(errors, gateway, run_id, out)
+
+
+def save_files(console: Console, gateway: Gateway, run_id: str, out: Path) -> None:
+    """Plots, tables, the report and the data of a run, into a folder."""
     out.mkdir(parents=True, exist_ok=True)
     run = gateway.request("GET", f"{_RUNS}/{run_id}")
     wanted = [(one["name"], one["url"]) for one in run["artifacts"]]
@@ -172,4 +176,4 @@ def _save(errors: Console, gateway: Gateway, run_id: str, out: Path | None, note
         if Path(name).name != name:
             raise CliError(f"{name!r} is not a file name.", EXIT_NOT_FOUND)
         (out / name).write_bytes(gateway.download(path))
-        say(errors, f"written: {out / name}")
+        say(console, f"written: {out / name}")

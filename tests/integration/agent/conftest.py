@@ -36,6 +36,12 @@ ROOT = HERE.parents[2]
 _INDEX_SECONDS = 1800.0
 
 
+def decisions_file(name: str) -> Path:
+    """Of a test, or of the samples."""
+    own = HERE / name
+    return own if own.exists() else ROOT / "samples/agent" / name
+
+
 @dataclass
 class Whole:
     """A gateway on real parts."""
@@ -83,7 +89,10 @@ def whole(engine):
     @contextlib.asynccontextmanager
     async def open_(decisions: str, **settings: Any) -> AsyncIterator[Whole]:
         # A unix socket's path may have 107 bytes, which pytest's own folders exceed.
-        with tempfile.TemporaryDirectory(prefix="quelea-agent-") as short, scripted_model(HERE / decisions) as told:
+        with (
+            tempfile.TemporaryDirectory(prefix="quelea-agent-") as short,
+            scripted_model(decisions_file(decisions)) as told,
+        ):
             folder, (endpoint, model) = Path(short), told
             # The code runs as another user: it must be able to reach the socket.
             folder.chmod(0o755)  # noqa: ASYNC240  # nothing else runs yet

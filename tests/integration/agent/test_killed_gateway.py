@@ -20,7 +20,7 @@ from quelea_kit.testing import free_port, running
 from support.agent_stand import served
 from support.scripted_model import NAME, scripted_model
 
-DECISIONS = Path(__file__).parent / "nvidia_two_weeks.json"
+DECISIONS = Path(__file__).parents[3] / "samples/agent/nvidia_two_weeks.json"
 SECONDS = 90
 
 

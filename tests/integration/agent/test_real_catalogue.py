@@ -28,7 +28,7 @@ def answered(whole, real_catalogue):
     """answered("nvidia_two_weeks.json"): (the run, its events, its files by name)."""
 
     async def ask(decisions):
-        told = json.loads((HERE / decisions).read_text(encoding="utf-8"))
+        told = json.loads(_file(decisions).read_text(encoding="utf-8"))
         addresses = {name: real_catalogue[name] for name in ("retriever", "tools")}
         async with (
             whole(decisions, **addresses) as parts,
@@ -43,6 +43,11 @@ def answered(whole, real_catalogue):
             return run, events, files | {"report.pdf": report}
 
     return ask
+
+
+def _file(name):
+    own = HERE / name
+    return own if own.exists() else HERE.parents[2] / "samples/agent" / name
 
 
 def _events(text):

@@ -1,6 +1,6 @@
 """The paper's demonstration, "NVIDIA's stock price trend over the last two weeks": recorded decisions, real code.
 
-The model's decisions are recorded (nvidia_two_weeks.json); everything else is real: generator, sandbox, container,
+The model's decisions are recorded (samples/agent); everything else is real: generator, sandbox, container,
 akshare, the market-data door on a bundle of made-up prices, the checks, the files.
 """
 
@@ -13,7 +13,7 @@ import httpx2
 import nbformat
 from PIL import Image
 
-DECISIONS = json.loads((Path(__file__).parent / "nvidia_two_weeks.json").read_text(encoding="utf-8"))
+DECISIONS = json.loads((Path(__file__).parents[3] / "samples/agent/nvidia_two_weeks.json").read_text(encoding="utf-8"))
 
 
 async def test_nvidias_price_trend_over_the_last_two_weeks(whole):

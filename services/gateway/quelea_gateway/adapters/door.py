@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 
 import grpc
 from quelea.market.v1 import market_pb2, market_pb2_grpc
@@ -16,6 +16,7 @@ from quelea_gateway.core.agent.ports import DoorCall, DoorSession
 SERVICE = "quelea.market.v1.MarketDoorService"
 _NAME = "market-data door"
 _MOST_CALLS = 2000
+_PIECE = 1 << 20
 
 
 class DoorClient:
@@ -49,7 +50,7 @@ class DoorClient:
         )
         with naming(_NAME):
             reply = await unary(self._stub.OpenSession(request, timeout=self._seconds))
-        return DoorSession(reply.session_id, reply.token)
+        return DoorSession(reply.session_id, reply.token, tuple(reply.notes))
 
     async def calls(self, *, run_id: str, session_id: str) -> Sequence[DoorCall]:
         """Every call of the session, in order."""
@@ -98,6 +99,24 @@ class DoorClient:
             async with contextlib.aclosing(stream(call)) as replies:
                 async for reply in replies:
                     yield reply.chunk
+
+    async def import_bundle(self, pieces: AsyncIterable[bytes]) -> tuple[str, int]:
+        """Its id, and how many calls it has. Raises QueleaError: InvalidInput where it is damaged."""
+
+        async def requests() -> AsyncIterator[market_pb2.ImportBundleRequest]:
+            async for piece in pieces:
+                for start in range(0, len(piece), _PIECE):
+                    yield market_pb2.ImportBundleRequest(chunk=piece[start : start + _PIECE])
+
+        with naming(_NAME):
+            reply = await unary(self._stub.ImportBundle(requests(), timeout=self._bundle_seconds))
+        return reply.bundle_id, reply.calls
+
+    async def bundles(self) -> Sequence[market_pb2.Bundle]:
+        """Every bundle that can be replayed."""
+        with naming(_NAME):
+            reply = await unary(self._stub.ListBundles(market_pb2.ListBundlesRequest(), timeout=self._seconds))
+        return reply.bundles
 
     async def close(self) -> None:
         """Close the channel."""

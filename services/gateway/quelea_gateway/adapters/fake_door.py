@@ -27,6 +27,9 @@ class FakeMarket:
         self.closed: list[str] = []
         self.log: dict[str, list[DoorCall]] = {}
         self.bodies: dict[str, bytes] = {}
+        self.bundles: dict[str, bytes] = {}
+        self.notes: tuple[str, ...] = ()
+        """What it says of replayed data."""
         self.error: QueleaError | None = None
         self._runs: dict[str, str] = {}
 
@@ -61,7 +64,7 @@ class FakeMarket:
         self.opened.append({"run_id": run_id, "as_of": as_of, "bundle_ids": tuple(bundle_ids), "max_calls": max_calls})
         self.log[name] = []
         self._runs[run_id] = name
-        return DoorSession(name, f"secret-of-{name}")
+        return DoorSession(name, f"secret-of-{name}", self.notes if bundle_ids else ())
 
     async def calls(self, *, run_id: str, session_id: str) -> Sequence[DoorCall]:
         """Its log."""
@@ -95,7 +98,7 @@ class FakeMarketServicer(market_pb2_grpc.MarketDoorServiceServicer):
             run_id=request.run_id, tenant=request.tenant, as_of=request.as_of, bundle_ids=list(request.bundle_ids),
             max_calls=request.max_calls, seconds=request.seconds,
         )  # fmt: skip
-        return market_pb2.OpenSessionResponse(session_id=opened.id, token=opened.token)
+        return market_pb2.OpenSessionResponse(session_id=opened.id, token=opened.token, notes=opened.notes)
 
     async def CloseSession(  # noqa: N802  # the wire's name
         self, request: market_pb2.CloseSessionRequest, context: Any
@@ -125,3 +128,22 @@ class FakeMarketServicer(market_pb2_grpc.MarketDoorServiceServicer):
         """A bundle."""
         async for chunk in self._market.bundle(request.run_id):
             yield market_pb2.ExportBundleResponse(chunk=chunk)
+
+    async def ImportBundle(  # noqa: N802  # the wire's name
+        self, request_iterator: AsyncIterator[market_pb2.ImportBundleRequest], context: Any
+    ) -> market_pb2.ImportBundleResponse:
+        """Keep it; its calls are its lines."""
+        data = b"".join([request.chunk async for request in request_iterator])
+        bundle_id = f"bundle-{hashlib.sha256(data).hexdigest()[:12]}"
+        self._market.bundles[bundle_id] = data
+        return market_pb2.ImportBundleResponse(bundle_id=bundle_id, calls=data.count(b"\n"))
+
+    async def ListBundles(  # noqa: N802  # the wire's name
+        self, request: market_pb2.ListBundlesRequest, context: Any
+    ) -> market_pb2.ListBundlesResponse:
+        """Those that were imported."""
+        found = [
+            market_pb2.Bundle(id=name, run_id="samples", calls=data.count(b"\n"), bytes=len(data))
+            for name, data in self._market.bundles.items()
+        ]
+        return market_pb2.ListBundlesResponse(bundles=found)

@@ -22,6 +22,7 @@ from quelea_gateway.mcp.asgi import McpApp
 from quelea_gateway.mcp.server import build_server
 from quelea_gateway.rest import (
     ask,
+    bundles,
     check,
     companies,
     documents,
@@ -85,7 +86,21 @@ def build_app(gateway: Gateway, shortages: Shortages) -> App:
         title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY
     )
     app.state.gateway = gateway
-    for module in (ask, check, uploads, documents, facts, companies, web, runs, tools, jobs, prompts, feedback):
+    for module in (
+        ask,
+        check,
+        uploads,
+        documents,
+        facts,
+        companies,
+        web,
+        runs,
+        bundles,
+        tools,
+        jobs,
+        prompts,
+        feedback,
+    ):
         app.include_router(module.router, dependencies=[Depends(check_query)])
     for module in (openai_compat, health):  # OpenAI clients and probes may add query parameters of their own
         app.include_router(module.router)

@@ -40,7 +40,7 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_UPLOAD = ("POST", "/v1/documents")
+_UPLOADS = {("POST", "/v1/documents"), ("POST", "/v1/agent/bundles")}
 _CLOSED = ("/v1/", "/metrics", "/mcp")
 
 
@@ -150,7 +150,7 @@ class AccessMiddleware:
             return
         scope.setdefault("state", {}).update(key=caller.name, caller=caller)
         with self._gateway.limiter.call(caller.name):
-            if (scope["method"], path) == _UPLOAD:
+            if (scope["method"], path) in _UPLOADS:
                 bounded = await within(headers, receive, self._gateway.settings.max_upload_bytes)
                 await self._app(scope, bounded, send)
             else:

@@ -79,7 +79,10 @@ class MarketDoorService(market_pb2_grpc.MarketDoorServiceServicer):
             jar=CookieJar(self._hosts.covers),
             places=Places(settings.session_concurrent, settings.session_concurrent, "of this run"),
         )
-        return pb.OpenSessionResponse(session_id=session.id, token=self._sessions.add(session))
+        notes = [await asyncio.to_thread(self._store.note_of, one) for one in session.bundle_ids]
+        return pb.OpenSessionResponse(
+            session_id=session.id, token=self._sessions.add(session), notes=dict.fromkeys(filter(None, notes))
+        )
 
     async def _check_bundles(self, replay: bool, bundle_ids: Any) -> None:
         if replay != bool(bundle_ids):

@@ -49,12 +49,12 @@ def test_what_is_written_is_read_again(tmp_path: Path, facts: list[tuple[int, by
     calls = [recorded(f"{URL}&n={number}", body, when, status) for number, body, when, status in facts]
     path = tmp_path / "b.zip"
     with path.open("wb") as file:
-        bundle_id = write_bundle(file, "run", calls, bodies.__getitem__)
+        bundle_id = write_bundle(file, "run", calls, bodies.__getitem__, "made up")
     again = io.BytesIO()
-    assert write_bundle(again, "run", calls, bodies.__getitem__) == bundle_id
+    assert write_bundle(again, "run", calls, bodies.__getitem__, "made up") == bundle_id
     assert again.getvalue() == path.read_bytes()
     found, kept = opened(path)
-    assert (found.id, found.run_id, list(found.calls)) == (bundle_id, "run", calls)
+    assert (found.id, found.run_id, found.note, list(found.calls)) == (bundle_id, "run", "made up", calls)
     assert sorted(kept) == sorted(bodies.values())
 
 

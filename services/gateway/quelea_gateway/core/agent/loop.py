@@ -83,6 +83,9 @@ async def _prepare(work: Work) -> None:
         if request.bundle_ids or request.pinned:  # anything else than what was asked for would be another run
             raise QueleaError(why) if isinstance(error, TimeoutError) else error from error
         work.notice(say("no_door", work.language, why=why))
+        return
+    for note in work.door_session.notes:
+        work.notice(say("recorded_data", work.language, note=note))
 
 
 async def _loop(work: Work) -> tuple[Why, str]:

@@ -151,6 +151,8 @@ class DoorSession:
 
     id: str
     token: str = field(repr=False)
+    notes: tuple[str, ...] = ()
+    """What whoever made the replayed bundles says of their data."""
 
 
 class Door(Protocol):

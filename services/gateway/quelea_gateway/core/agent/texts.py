@@ -23,6 +23,7 @@ _TEXTS = {
     "step": ("Step {n}: {action}", "第 {n} 步：{action}"),
     "ended_with": ("ended with: {reason}", "结束状态：{reason}"),
     "not_done": ("Not done: {task}", "未完成：{task}"),
+    "recorded_data": ("The data was recorded: {note}", "所用数据为录制数据：{note}"),
     "withheld": (
         "{n} statement(s) with figures that nothing supports were left out.",
         "省略了 {n} 条数字没有依据的陈述。",

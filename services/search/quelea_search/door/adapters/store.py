@@ -117,6 +117,7 @@ class Store:
                 "INSERT OR REPLACE INTO bundles VALUES (?,?,?,?,?,?)",
                 (facts.id, facts.run_id, facts.calls, facts.bytes, facts.first, facts.last),
             )
+            self.db.execute("INSERT OR REPLACE INTO bundle_notes VALUES (?,?)", (opened.id, opened.note))
             self.db.execute("DELETE FROM bundle_calls WHERE bundle = ?", (opened.id,))
             self.db.executemany(
                 f"INSERT INTO bundle_calls (bundle, number, {RECORDED}) VALUES (?,?,?,?,?,?,?,?,?,?,?)",  # noqa: S608  # constant columns
@@ -182,6 +183,12 @@ class Store:
         if not rows:
             raise NotFound(f"The log has no answered call of run {run_id[:80]!r}; it made none, or has expired.")
         return [as_recorded(row) for row in rows]
+
+    def note_of(self, bundle_id: str) -> str:
+        """What whoever made a bundle says of its data; empty when nothing."""
+        with self.lock:
+            found = self.db.execute("SELECT note FROM bundle_notes WHERE bundle = ?", (bundle_id,)).fetchone()
+        return str(found[0]) if found else ""
 
     def bundles(self) -> list[Bundle]:
         """All bundles."""

@@ -34,6 +34,7 @@ MANIFEST = "manifest.json"
 LONGEST_URL = 16384
 _BODY = re.compile(r"bodies/([0-9a-f]{64})")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_LONGEST_NOTE = 1000
 _PIECE = 256 * 1024
 _METHODS = ("GET", "HEAD", "POST")
 _LATEST = 253402300799.0  # the year 9999
@@ -68,6 +69,7 @@ class Opened:
     id: str
     run_id: str
     calls: tuple[Recorded, ...]
+    note: str = ""
 
     def facts(self) -> Bundle:
         """As the door lists it."""
@@ -217,12 +219,17 @@ def _parse(manifest: bytes, limits: BundleLimits) -> Opened:
         raise InvalidInput(f"{MANIFEST} of the bundle is not JSON.") from error
     if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != VERSION:
         raise InvalidInput(f"{MANIFEST} of the bundle is not of the format {FORMAT}, version {VERSION}.")
-    calls, run_id = data.get("calls"), data.get("run_id", "")
+    calls, run_id, note = data.get("calls"), data.get("run_id", ""), data.get("note", "")
+    if not isinstance(note, str) or len(note) > _LONGEST_NOTE:
+        raise InvalidInput(
+            f"{MANIFEST} of the bundle has a note that is no text of at most {_LONGEST_NOTE} characters."
+        )
     if not isinstance(calls, list) or not isinstance(run_id, str) or len(run_id) > 200:
         raise InvalidInput(f"{MANIFEST} of the bundle has no list of calls, or no run_id of at most 200 characters.")
     if len(calls) > limits.calls:
         raise TooLarge(f"The bundle has {len(calls):,} calls; the limit is {limits.calls:,}.")
-    return Opened(_id(manifest), run_id, tuple(_call(entry, number) for number, entry in enumerate(calls, start=1)))
+    read = tuple(_call(entry, number) for number, entry in enumerate(calls, start=1))
+    return Opened(_id(manifest), run_id, read, note)
 
 
 def _call(entry: Any, number: int) -> Recorded:

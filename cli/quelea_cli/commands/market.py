@@ -1,0 +1,80 @@
+"""`quelea market`: recorded market data, which runs of the agent replay without a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quelea_cli.errors import EXIT_USAGE, CliError
+from quelea_cli.gateway import Gateway, Json
+from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
+from quelea_cli.output import consoles, print_json, say
+
+BUNDLES = "/v1/agent/bundles"
+market = typer.Typer(help="Import, list and export recorded market data for the agent.", no_args_is_help=True)
+
+
+def import_file(gateway: Gateway, file: Path) -> Json:
+    """Bring a bundle in; its id and how many calls it has."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise CliError(f"Cannot read {file}: {error.strerror}.", EXIT_USAGE) from error
+    return gateway.request("POST", BUNDLES, content=data, headers={"Content-Type": "application/octet-stream"})
+
+
+@market.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A bundle, as `quelea market export` writes it.", show_default=False)],
+    url: Url = DEFAULT_URL,
+    api_key: ApiKey = "",
+    as_json: AsJson = False,
+) -> None:
+    """Bring a bundle in; `quelea agent --bundle ID "…"` then answers from it alone."""
+    with connect(url, api_key) as gateway:
+        made = import_file(gateway, file)
+    if as_json:
+        print_json(made)
+    else:
+        say(consoles()[0], f"{made['id']}: {made['calls']} calls")
+
+
+@market.command("list")
+def list_(url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False) -> None:
+    """List the bundles that runs can replay."""
+    found: list[Json] = []
+    token = ""
+    with connect(url, api_key) as gateway:
+        while True:
+            page = gateway.request("GET", BUNDLES, params={"page_size": 200, "page_token": token})
+            found += page["bundles"]
+            token = page["next_page_token"] or ""
+            if not token:
+                break
+    if as_json:
+        print_json({"bundles": found})
+        return
+    for one in found:
+        said = f"{one['id']}  {one['calls']} calls  {one['bytes'] / 1e6:.1f} MB  {one['last_fetched'][:10]}"
+        say(consoles()[0], f"{said}  of run {one['run_id']}")
+    if not found:
+        say(consoles()[0], "No bundles yet; `quelea market import FILE` brings one in.")
+
+
+@market.command("export")
+def export(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run of the agent.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="File to write.", show_default=False)],
+    url: Url = DEFAULT_URL,
+    api_key: ApiKey = "",
+) -> None:
+    """Write all market data that a run fetched into one file."""
+    with connect(url, api_key) as gateway:
+        data = gateway.download(f"/v1/agent/runs/{run}/bundle")
+    try:
+        file.write_bytes(data)
+    except OSError as error:
+        raise CliError(f"Cannot write {file}: {error.strerror}.", EXIT_USAGE) from error
+    say(consoles()[0], f"{file}: {len(data) / 1e6:.1f} MB")
