@@ -46,9 +46,9 @@ _BY_ITSELF, _BY_CLOCK, _STOPPED = range(3)
 _MOST_RESULT_BYTES = 1 << 30
 _CHANCES = 2
 """A process that is killed from outside, or by a fault that comes and goes, is forgiven once."""
-_FULL = 0.6
+_FULL = 1 / 3
 """Share of its memory from which on a process that failed is taken to have failed for want of more: parsers written in
-C say "broken" where there is no memory, or end, and one large piece may be refused while much is free."""
+C say "broken" where there is no memory, or end, and a list that doubles is refused when it holds a third of it."""
 _PR_SET_PDEATHSIG = 1
 
 
