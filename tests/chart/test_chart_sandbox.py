@@ -123,6 +123,10 @@ def _secured(**fields: Any) -> Callable[[Object], None]:
     return lambda pod: pod["spec"]["containers"][0]["securityContext"].update(fields)
 
 
+def _limited(**limits: str) -> Callable[[Object], None]:
+    return lambda pod: pod["spec"]["containers"][0]["resources"]["limits"].update(limits)
+
+
 def _spec(**fields: Any) -> Callable[[Object], None]:
     return lambda pod: pod["spec"].update(fields)
 
@@ -174,6 +178,9 @@ BAD: dict[str, tuple[Callable[[Object], None], str]] = {
     "no processor limit": (_without("containers", 0, "resources", "limits", "cpu"), "limits of memory"),
     "no storage limit": (_without("containers", 0, "resources", "limits", "ephemeral-storage"), "limits of memory"),
     "no memory limit": (_without("containers", 0, "resources", "limits", "memory"), "limits of memory"),
+    "a limit of nothing": (_limited(memory="0"), "limits of memory"),
+    "a processor limit of nothing": (_limited(cpu="0"), "limits of memory"),
+    "a storage limit of nothing": (_limited(**{"ephemeral-storage": "0"}), "limits of memory"),
     "a probe by the node": (_container(livenessProbe=_PROBE), "probes or hooks"),
     "a hook": (_container(lifecycle={"preStop": {"exec": {"command": ["x"]}}}), "probes or hooks"),
     "a variable from a Secret": (_container(env=_SECRET), "probes or hooks"),

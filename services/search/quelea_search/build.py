@@ -13,7 +13,6 @@ from quelea_search.adapters.redis_base import connect
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.celery_app import Send
 from quelea_search.components import Components
-from quelea_search.core.jobs import Policy
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.web_pages import TimeToLive
 from quelea_search.reading_process import ReadingBounds
@@ -38,7 +37,7 @@ def make_records(settings: SearchSettings) -> Records:
     store = JobStore(
         client,
         prefix=settings.redis_prefix,
-        policy=Policy(max_attempts=settings.max_attempts, read_seconds=settings.read_seconds),
+        max_attempts=settings.max_attempts,
         lease_seconds=settings.lease_seconds,
         keep_seconds=settings.job_days * _DAY,
         dead_seconds=settings.dead_letter_days * _DAY,

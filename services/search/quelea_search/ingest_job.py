@@ -20,6 +20,7 @@ from quelea_search.core import jobs
 from quelea_search.core.jobs import Job, JobState, Stage
 from quelea_search.job_attempt import Attempt
 from quelea_search.leftovers import remove_leftovers
+from quelea_search.reading_process import NurseryLost
 from quelea_search.web_page_job import Content, WebPageJob, is_passing
 
 log = get_logger(__name__)
@@ -135,7 +136,7 @@ class _Run(Attempt):
         except MemoryError:
             limit = self.settings.worker_memory_mb
             await self._fail("TOO_LARGE", f"Reading the file needs more than {limit} MB of memory; split it.")
-        except (LeaseLost, asyncio.CancelledError):
+        except (LeaseLost, NurseryLost, asyncio.CancelledError):
             raise
         except Exception as error:
             log.exception("job_failed", job=self.job.id)

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from quelea_kit.errors import Conflict, QueleaError
+from quelea_kit.errors import Conflict, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_search.adapters import owner
@@ -66,8 +66,16 @@ class Reaper:
 
     def _recover(self) -> None:
         """Jobs whose worker has vanished go back into the queue, or fail."""
+        began = time.monotonic()
+        try:
+            running = self._shared.store.in_state(JobState.RUNNING)
+        except Unavailable:
+            self._give_time("Redis did not answer")
+            raise
+        if time.monotonic() - began > self._shared.settings.beat_seconds:
+            self._give_time("Redis was slow")
         leases_count = self._leases_count()
-        for job in self._shared.store.in_state(JobState.RUNNING):
+        for job in running:
             if not leases_count and not owner.has_ended(job.owner):
                 continue
             changed = self._shared.store.recover(job.id, owner.has_ended)
@@ -82,15 +90,20 @@ class Reaper:
     def _leases_count(self) -> bool:
         """Whether a lease that is over says that its worker vanished.
 
-        Leases end by the clock. When that has jumped, as after a laptop's sleep, all of them are over at once, and for
-        as long as one lasts their workers get time to renew them.
+        Leases end by the clock. When that has jumped, as after a laptop's sleep, all of them are over at once; while
+        Redis does not answer, nobody can renew his. Their workers then get the time that one lasts.
         """
         now, offset = time.monotonic(), time.time() - time.monotonic()
         if abs(offset - self._offset) > _JUMP_SECONDS:
-            log.warning("clock_jumped", seconds=round(offset - self._offset))
-            self._leases_count_from = now + self._shared.settings.lease_seconds
+            self._give_time(f"the clock jumped by {offset - self._offset:.0f} s")
         self._offset = offset
         return now >= self._leases_count_from
+
+    def _give_time(self, why: str) -> None:
+        now = time.monotonic()
+        if now >= self._leases_count_from:
+            log.warning("leases_do_not_count", why=why, seconds=self._shared.settings.lease_seconds)
+        self._leases_count_from = now + self._shared.settings.lease_seconds
 
     def _resend(self) -> None:
         """Jobs whose turn it is, and that wait although no message waits in their lane: their messages were lost."""

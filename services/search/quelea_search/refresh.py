@@ -138,10 +138,11 @@ class Refresh:
 
         Raises:
             Conflict: No web, or the page was rejected.
-            InvalidInput: Not an address of a page, or one that is too long.
+            InvalidInput: Not an address of a page, one that is too long, or a day that does not exist.
             Overloaded: Too many jobs are waiting.
         """
         self.check_web()
+        wire.check_days(metadata)
         address = canonical(url)
         if len(address) > _URI_CHARACTERS:
             raise InvalidInput(f"The address has more than {_URI_CHARACTERS} characters.")

@@ -16,7 +16,7 @@ from quelea_search.adapters.blobs import Upload
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.components import Components
 from quelea_search.core.jobs import Job, Lane
-from quelea_search.wire import given_to_text
+from quelea_search.wire import check_days, given_to_text
 
 log = get_logger(__name__)
 _NAME_CHARACTERS = 255
@@ -36,7 +36,7 @@ class Submission:
         """Store the bytes and queue their job.
 
         Raises:
-            InvalidInput: No usable file name, or a field that is too long.
+            InvalidInput: No usable file name, a field that is too long, or a day that does not exist.
             TooLarge: More bytes than max_document_bytes; the rest of the stream is not read.
             Overloaded: Too many jobs are waiting.
             DiskFull: The disk takes nothing new.
@@ -44,6 +44,7 @@ class Submission:
         name = clean_filename(filename)
         if len(metadata.uri) > _URI_CHARACTERS:
             raise InvalidInput(f"The document's uri has more than {_URI_CHARACTERS} characters.")
+        check_days(metadata)
         most = self._shared.settings.max_queued_jobs
         await asyncio.to_thread(self._shared.check_disk)
         # Before a byte is stored: a full queue must not cost disk.

@@ -23,7 +23,7 @@ from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.components import Components, WorkerComponents
-from quelea_search.core.jobs import Job, Policy
+from quelea_search.core.jobs import Job
 from quelea_search.service import SERVICE
 from quelea_search.service_build import build_service
 from quelea_search.settings import SearchSettings
@@ -42,11 +42,10 @@ def search_redis() -> Iterator[fakeredis.FakeRedis]:
 
 @pytest.fixture
 def search_store(search_redis: fakeredis.FakeRedis, search_clock: Clock) -> JobStore:
-    policy = Policy(max_attempts=3, read_seconds=30)
     return JobStore(
         search_redis,
         prefix=PREFIX,
-        policy=policy,
+        max_attempts=3,
         lease_seconds=15,
         keep_seconds=100,
         dead_seconds=1000,
@@ -79,8 +78,7 @@ async def search_room(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIt
             deny_hosts=("bad.example",),
             max_pending_pages=5,
         )
-        policy = Policy(max_attempts=3, read_seconds=30)
-        store = JobStore(client, prefix=PREFIX, policy=policy, lease_seconds=15, keep_seconds=100, dead_seconds=1000)
+        store = JobStore(client, prefix=PREFIX, max_attempts=3, lease_seconds=15, keep_seconds=100, dead_seconds=1000)
         ledger = Ledger(client, prefix=PREFIX, lease_seconds=15)
         ledger.worker_lives("w")
         blobs, retriever = Blobs(str(folder)), Retriever(target)

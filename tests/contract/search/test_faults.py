@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import hashlib
 import os
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from quelea.search.v1 import search_pb2 as pb
@@ -15,7 +17,7 @@ from quelea_kit.client import stream
 from quelea_kit.errors import DeadlineExceeded, DiskFull, InvalidInput, Overloaded, Unavailable
 from quelea_kit.testing import wait_until_async
 from quelea_search import reaper
-from quelea_search.core.jobs import JobState
+from quelea_search.core.jobs import Job, JobState
 from quelea_search.ingest_job import run_job
 
 TEXT = "\f".join(f"page {n}\nsecond line of {n}\nthird line of {n}" for n in range(1, 6)).encode()
@@ -143,6 +145,35 @@ async def test_leases_that_a_jump_of_the_clock_ended_are_left_to_their_workers(s
     assert search_room.store.get(job.id).state is JobState.RUNNING
     assert search_room.store.claim(job.id, "me", lambda _: False) is None
     search_room.reaper._leases_count_from = 0.0  # the worker had its time
+    await search_room.reaper.look_after_jobs()
+    assert search_room.store.get(job.id).state is JobState.QUEUED
+
+
+@pytest.mark.parametrize("slow", [True, False])
+async def test_leases_that_nobody_could_renew_are_left_to_their_workers(search_room, monkeypatch, slow: bool) -> None:
+    """As on a disk so slow that Redis answers after seconds, or not in time."""
+    job = await search_room.submit(TEXT)
+    search_room.store.claim(job.id, "another machine|1|1", lambda _: False)
+    search_room.redis.delete(f"test:lease:{id_of(TEXT)}")
+    found, passed = search_room.store.in_state, 0.0
+    clock = SimpleNamespace(time=lambda: time.time() + passed, monotonic=lambda: time.monotonic() + passed)
+    monkeypatch.setattr(reaper, "time", clock)
+
+    def wait(state: JobState) -> list[Job]:
+        nonlocal passed
+        if not slow:
+            raise Unavailable("Redis does not answer.")
+        passed += 2 * search_room.parts.settings.beat_seconds
+        return found(state)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(search_room.store, "in_state", wait)
+        with contextlib.nullcontext() if slow else pytest.raises(Unavailable):
+            await search_room.reaper.look_after_jobs()
+    assert search_room.store.get(job.id).state is JobState.RUNNING
+    await search_room.reaper.look_after_jobs()
+    assert search_room.store.get(job.id).state is JobState.RUNNING
+    passed += search_room.parts.settings.lease_seconds  # the worker had its time
     await search_room.reaper.look_after_jobs()
     assert search_room.store.get(job.id).state is JobState.QUEUED
 

@@ -9,7 +9,7 @@ from quelea_search.adapters.jobs_redis import JobStore, LeaseLost
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.redis_base import connect
 from quelea_search.core import jobs
-from quelea_search.core.jobs import Job, JobState, Lane, Policy
+from quelea_search.core.jobs import Job, JobState, Lane
 
 PREFIX = "test"
 
@@ -207,7 +207,7 @@ def test_workers_are_alive_as_long_as_they_say_so(ledger, search_clock) -> None:
 
 def test_redis_that_does_not_answer_is_unavailable() -> None:
     client = connect("redis://127.0.0.1:1/0")
-    store = JobStore(client, prefix=PREFIX, policy=Policy(3, 30), lease_seconds=1, keep_seconds=1, dead_seconds=1)
+    store = JobStore(client, prefix=PREFIX, max_attempts=3, lease_seconds=1, keep_seconds=1, dead_seconds=1)
     with pytest.raises(Unavailable):
         store.get("j")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
+from collections.abc import AsyncIterator
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
@@ -249,3 +250,18 @@ async def test_metrics(search_room) -> None:
         'quelea_search_stage_seconds_total{stage="index"}',
     ):
         assert line in text
+
+
+@pytest.mark.parametrize("day", ["2023-99-99", "2023-02-30", "0000-01-01", "20230101", "soon"])
+async def test_a_day_that_does_not_exist_is_refused_before_anything_is_stored(search_room, day) -> None:
+    async def messages() -> AsyncIterator[pb.SubmitDocumentRequest]:
+        info = pb.DocumentInfo(filename="a.txt")
+        info.metadata.published = day
+        yield pb.SubmitDocumentRequest(info=info)
+        yield pb.SubmitDocumentRequest(chunk=b"text")
+
+    with pytest.raises(InvalidInput, match=r"published is .* must be a date as YYYY-MM-DD"):
+        await unary(search_room.stub.SubmitDocument(messages(), timeout=60))
+    with pytest.raises(InvalidInput, match="published is"):
+        await search_room.submit_url("https://example.com/a", published=day)
+    assert search_room.files() == []

@@ -68,7 +68,7 @@ async def test_a_real_filing_comes_in_with_steady_progress(search_whole) -> None
             page = await stub.GetPage(pb.GetPageRequest(document_id=job.document_id, page=passage.page))
             assert page.text[passage.start : passage.end] == passage.text
     assert sorted(search_whole.files_of(job.document_id)) == ["original", "pages.gz"]
-    await wait_until_async(lambda: search_whole.incoming() == [], what="its bytes are removed")
+    await wait_until_async(lambda: job.id not in search_whole.incoming(), what="its bytes are removed")
 
 
 async def test_the_same_bytes_twice_and_then_a_new_version(search_whole) -> None:
@@ -106,7 +106,7 @@ async def test_a_bad_file_fails_with_the_reason_and_leaves_nothing(search_whole,
     assert job.error_reason not in ("", "INTERNAL")
     assert reason in (None, job.error_reason)
     assert search_whole.files_of(job.document_id) == []
-    await wait_until_async(lambda: search_whole.incoming() == [], what="its bytes are removed")
+    await wait_until_async(lambda: job.id not in search_whole.incoming(), what="its bytes are removed")
     assert job.document_id not in search_whole.index.staged
 
 
@@ -118,7 +118,7 @@ async def test_a_file_that_crashes_the_reader_costs_its_own_process_and_no_other
     assert (ended.state, ended.error_reason, ended.attempts) == (pb.JOB_STATE_FAILED, "CRASHED_READER", 1)
     assert "crashed the reader" in ended.error
     assert (await search_whole.ended(after.id)).state == pb.JOB_STATE_SUCCEEDED
-    await wait_until_async(lambda: search_whole.incoming() == [], what="its bytes are removed")
+    await wait_until_async(lambda: job.id not in search_whole.incoming(), what="its bytes are removed")
     assert search_whole.children() == children
 
 
@@ -126,6 +126,24 @@ async def test_a_file_that_hangs_the_reader_fails_in_time(search_whole) -> None:
     job = await search_whole.add(b"HANG " + text())
     assert (job.state, job.error_reason, job.attempts) == (pb.JOB_STATE_FAILED, "READ_TIMEOUT", 1)
     assert "longer than 3 s" in job.error
+
+
+@pytest.mark.parametrize(
+    ("killed", "times"), [("reading process", 2), ("nursery", 3), ("child", 3), ("worker", 3)], ids=str
+)
+async def test_a_file_is_not_blamed_when_what_reads_it_is_killed_from_outside(search_whole, killed, times) -> None:
+    """As the OOM killer does it, or a restart. Each is tried again by itself, within a bound."""
+    which = ("reading process", "nursery", "child", "worker").index(killed)
+    job = await search_whole.submit(b"KILL %d " % which + text())
+    if killed == "worker":
+        for _ in range(times):
+            await asyncio.to_thread(search_whole.processes["worker"].wait, 120)
+            search_whole.start_crashing_worker()
+    ended = await search_whole.ended(job.id)
+    assert (ended.state, ended.error_reason) == (pb.JOB_STATE_FAILED, "WORKER_LOST")
+    assert f"{times} times" in ended.error
+    assert job.id in search_whole.incoming()  # for a replay
+    assert (await search_whole.add(text(), "after.md")).state == pb.JOB_STATE_SUCCEEDED
 
 
 async def test_kill_9_of_the_child(search_whole) -> None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
+import docx
 import openpyxl
 import pptx
+from docx.enum.text import WD_BREAK
+from docx.oxml import OxmlElement
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 from quelea_search.core.model import CELL, ParsedDocument
+from quelea_search.core.text_cleanup import clean
 from support.formats import lines_of, word_file
 
 Parse = Callable[..., ParsedDocument]
@@ -40,6 +45,26 @@ def test_docx(parse_it: Parse) -> None:
         ("row", f"Net income{CELL}19,881{CELL}19,442"),
         ("text", "After the table."),
     ]
+
+
+def test_docx_says_what_the_library_says(parse_it: Parse) -> None:
+    def build(document: Any) -> None:
+        run = document.add_paragraph("A ").add_run("run\twith a tab,")
+        run.add_break()
+        run.add_text("a line break,")
+        run.add_break(WD_BREAK.PAGE)
+        run.add_text(" a page break,")
+        for tag in ("w:noBreakHyphen", "w:cr", "w:ptab", "w:drawing"):
+            run._r.append(OxmlElement(tag))
+        link = OxmlElement("w:hyperlink")
+        link.append(deepcopy(run._r))
+        run._r.getparent().append(link)
+        run._r.getparent().append(OxmlElement("w:bookmarkStart"))
+
+    data = word_file(build)
+    (theirs,) = (one.text for one in docx.Document(io.BytesIO(data)).paragraphs)
+    assert theirs.count("\n") == 4 and theirs.count("\t") == 4
+    assert lines_of(parse_it(data, "a.docx")) == [("text", clean(theirs))]
 
 
 def test_xlsx_sheet_is_page(parse_it: Parse) -> None:

@@ -93,6 +93,11 @@ def test_limits(parse_it: Parse) -> None:
         )
     with pytest.raises(TooLarge, match="rows"):
         parse_it(b"a,b\n" + b"1,2\n" * 50, "a.csv", max_rows=20)
+    for name in ("a.txt", "a.md"):
+        with pytest.raises(TooLarge, match="more than 9 lines; split it"):
+            parse_it(b"a\n" * 10, name, max_lines=9)
+    with pytest.raises(TooLarge, match="more than 9 lines"):
+        parse_it(b"[1,1,1,1,1,1,1,1,1,1]", "a.json", max_lines=9)
     with pytest.raises(TooLarge, match="characters"):
         parse_it(b"word " * 100, "a.txt", max_characters=100)
     book = openpyxl.Workbook()

@@ -24,7 +24,8 @@ MENDED = [
     "tags in no order", "CSV of quotes", "attributes", "attributes of XML",
     "paragraphs of many styles", "rows merged downwards", "a million rows",
     "placeholders", "a chart that claims a billion points", "a line of words", "two rows of cells",
-    "rows and text in turn",
+    "rows and text in turn", "short lines", "numbers", "empty paragraphs", "empty runs", "cells of a Word table",
+    "a part of nothing", "shared strings", "empty paragraphs of a slide",
 ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from quelea_kit.testing import wait_until
-from quelea_search.core.errors import CrashedReader, ReadTimeout, TooLarge, Unreadable
+from quelea_search.core.errors import CrashedReader, ReaderKilled, ReadTimeout, TooLarge, Unreadable
 from quelea_search.reading_process import NurseryLost, Reading, ReadingBounds, Stopped
 
 BOUNDS = ReadingBounds(seconds=30.0, seconds_per_mb=10.0, most_seconds=120.0, memory_mb=128)
@@ -49,6 +49,12 @@ def fill() -> int:
 
 def crash() -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def be_killed(mb: int = 0) -> None:
+    held = b"x" * (mb << 20)
+    os.kill(os.getpid(), signal.SIGKILL)
+    assert held
 
 
 def as_broken() -> None:
@@ -111,6 +117,15 @@ def test_more_memory_is_refused_with_what_to_do(reading: Reading) -> None:
 def test_a_crash_is_forgiven_once(reading: Reading) -> None:
     with pytest.raises(CrashedReader, match="crashed the reader 2 times"):
         reading.run(0, crash)
+    assert reading.run(0, work, 1) == (2, "")
+
+
+def test_who_is_killed_from_outside_is_no_crash(reading: Reading) -> None:
+    with pytest.raises(ReaderKilled, match="killed 2 times from outside") as lost:
+        reading.run(0, be_killed)
+    assert lost.value.reason == "WORKER_LOST"
+    with pytest.raises(ReaderKilled, match=r"at \d{2,} MB"):
+        reading.run(0, be_killed, 100)  # of 128 MB: much, but within its bound
     assert reading.run(0, work, 1) == (2, "")
 
 

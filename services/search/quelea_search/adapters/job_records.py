@@ -14,7 +14,7 @@ from quelea_kit.paging import Place
 
 from quelea_search.adapters.redis_base import RedisBase
 from quelea_search.core import jobs
-from quelea_search.core.jobs import Job, JobState, Lane, Policy, Waiting
+from quelea_search.core.jobs import Job, JobState, Lane, Waiting
 
 _MOST_IN_TURN = 20
 """Jobs that are looked at for one place: the next few may be taken by others meanwhile."""
@@ -30,7 +30,7 @@ class JobRecords(RedisBase):
     Args:
         client: With decoded responses.
         prefix: Begins every key.
-        policy: How patient to be with lost workers.
+        max_attempts: At a job whose worker vanishes.
         lease_seconds: How long a worker may be silent.
         keep_seconds: How long an ended job is remembered.
         dead_seconds: How long a job that can be replayed is.
@@ -41,14 +41,14 @@ class JobRecords(RedisBase):
         client: redis.Redis,
         *,
         prefix: str,
-        policy: Policy,
+        max_attempts: int,
         lease_seconds: float,
         keep_seconds: float,
         dead_seconds: float,
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(client, prefix)
-        self._policy = policy
+        self._max_attempts = max_attempts
         self._lease_ms = int(lease_seconds * 1000)
         self._keep_seconds = int(keep_seconds)
         self._dead_seconds = int(dead_seconds)

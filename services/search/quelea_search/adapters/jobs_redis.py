@@ -110,7 +110,7 @@ class JobStore(JobMoves):
             if job.state is JobState.RUNNING:
                 if not owner_gone(job.owner):  # its lease is over, perhaps by a clock that jumped: the reaper decides
                     return None
-                job = jobs.lost(job, self._policy, now=self._now(), ended=True)
+                job = jobs.lost(job, self._max_attempts, now=self._now())
             if not job.state.ended:
                 job = jobs.claim(job, owner=owner, token=uuid.uuid4().hex, now=self._now())
             pipe.multi()
@@ -195,7 +195,7 @@ class JobStore(JobMoves):
             if self._in_other_hands(pipe, lease, old, owner_gone):
                 return None
             active_id = pipe.get(active)
-            new = jobs.lost(old, self._policy, now=self._now(), ended=owner_gone(old.owner))
+            new = jobs.lost(old, self._max_attempts, now=self._now())
             pipe.multi()
             self._write(pipe, new)
             pipe.delete(lease)

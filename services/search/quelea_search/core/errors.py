@@ -8,6 +8,8 @@ InvalidInput
 │   └── TooManyPages  TOO_MANY_PAGES
 ├── ReadTimeout     READ_TIMEOUT     reading it takes longer than a file of its size may
 └── CrashedReader   CRASHED_READER   it ends the process that reads it
+Unavailable
+└── ReaderKilled    WORKER_LOST      nothing is wrong with it: somebody else ended the process that reads it
 Unsupported
 └── WrongType       WRONG_TYPE       not a format that is read here, or not the one its name says
 """
@@ -16,13 +18,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from quelea_kit.errors import InvalidInput, TooLarge, Unsupported
+from quelea_kit.errors import InvalidInput, TooLarge, Unavailable, Unsupported
 
 __all__ = [
     "CrashedReader",
     "EmptyDocument",
     "Encrypted",
     "ReadTimeout",
+    "ReaderKilled",
     "TooLarge",
     "TooManyPages",
     "Unreadable",
@@ -58,6 +61,12 @@ class CrashedReader(InvalidInput):
     """The file ends the process that reads it."""
 
     reason: ClassVar[str] = "CRASHED_READER"
+
+
+class ReaderKilled(Unavailable):
+    """Somebody else ended the process that reads the file, as the OOM killer does."""
+
+    reason: ClassVar[str] = "WORKER_LOST"
 
 
 class TooManyPages(TooLarge):

@@ -36,6 +36,12 @@ _PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = (
     (4, re.compile(r"\d{1,2}\s*、\s*[^\d\s].*")),
     (4, re.compile(r"[(（]\d{1,2}[)）][、.．]?\s*[\u4e00-\u9fff].*")),
 )
+# What each of them begins with: most lines are told from all by this one.
+_BEGINS = re.compile(
+    r"item|part|chapter|appendix|annex|schedule|subpart|section|article|note|unaudited|interim|condensed|consolidated"
+    r"|statement|balance|income|cash|comprehensive|stock|share|[第一二三四五六七八九十§(（\d]",
+    re.I,
+)
 _DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+(?=[A-Z\u4e00-\u9fff])\S.*")
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _LEGAL = re.compile(
@@ -60,7 +66,7 @@ _BULLETS = "•▪■●○◦‣·*–—-"
 
 def numbered_level(text: str) -> int:
     """Level of a heading that its numbering gives away ("Item 2.", "Note 4 –", "第三节", "（一）"), else 0."""
-    if not LEAST <= len(text) <= MAXIMUM or _DOTS.search(text):
+    if not LEAST <= len(text) <= MAXIMUM or _BEGINS.match(text) is None or _DOTS.search(text):
         return 0
     level = next((level for level, pattern in _PATTERNS if pattern.fullmatch(text)), 0)
     if level == 1:

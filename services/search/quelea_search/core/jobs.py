@@ -13,9 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-LATE_SECONDS = 60.0
-"""A worker that vanished this long after its reading time was over was not ended for reading too long."""
-
 
 class JobState(StrEnum):
     """Where a job is in its life."""
@@ -50,9 +47,6 @@ class Stage(StrEnum):
     CHUNK = "chunk"
     INDEX = "index"
 
-
-READING = frozenset({Stage.PARSE, Stage.CHUNK})
-"""Stages in which only the file itself can bring the worker down."""
 
 OUTSIDE = frozenset(
     {"UNAVAILABLE", "OVERLOADED", "DEADLINE_EXCEEDED", "TIMEOUT", "WORKER_LOST", "INTERNAL", "FETCH_FAILED"}
@@ -117,14 +111,6 @@ class Job:
     def name(self) -> str:
         """The name under which a new version replaces an old one, as the retriever has it (DocumentFacts.name)."""
         return document_name(self.uploader, self.uri)
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How patient the service is with workers that vanish."""
-
-    max_attempts: int
-    read_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,38 +253,19 @@ def give_back(job: Job, *, now: float) -> Job:
     return dataclasses.replace(_rest(job, now), state=JobState.QUEUED, stage="", attempts=max(0, job.attempts - 1))
 
 
-def lost(job: Job, policy: Policy, *, now: float, ended: bool) -> Job:
+def lost(job: Job, max_attempts: int, *, now: float) -> Job:
     """What becomes of a running job whose worker has vanished: another attempt, or failure with the reason.
 
-    Args:
-        job: Running.
-        policy: How patient to be.
-        now: The time.
-        ended: The worker's process is known to have ended, and not only silent for longer than its lease, which it is
-            for a moment after a clock that jumped, too.
+    Never the file's fault: what it does to its reader happens in a process of its own, whose end the worker outlives
+    and tells.
     """
-    spent = now - job.stage_started
-    if ended and job.stage in READING and policy.read_seconds <= spent < policy.read_seconds + LATE_SECONDS:
-        return fail(
-            job,
-            now=now,
-            reason="READ_TIMEOUT",
-            error=f"Reading the file took longer than {policy.read_seconds:g} s; "
-            "split it, or submit it in another format.",
-        )
-    if job.attempts >= policy.max_attempts:
-        if job.stage in READING:
-            return fail(
-                job,
-                now=now,
-                reason="CRASHED_READER",
-                error=f"The file crashed the reader {job.attempts} times; save it anew or submit it in another format.",
-            )
+    if job.attempts >= max_attempts:
         return fail(
             job,
             now=now,
             reason="WORKER_LOST",
-            error=f"The worker was lost {job.attempts} times while it worked on the file; replay the job.",
+            error=f"The worker was lost {job.attempts} times while it worked on the file, killed or out of memory; "
+            "replay the job.",
         )
     return dataclasses.replace(_rest(job, now), state=JobState.QUEUED, stage="")
 

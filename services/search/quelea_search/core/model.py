@@ -127,5 +127,7 @@ class ParseLimits:
     """Of all parts of a DOCX, XLSX or PPTX container, unpacked."""
     max_characters: int = 30_000_000
     """Of the text of all pages."""
+    max_lines: int = 2_000_000
+    """Of the text of all pages: paragraphs, headings, rows."""
     max_rows: int = 200_000
     """Of one CSV file or of all sheets of a workbook, and of the records of a JSON file."""

@@ -11,6 +11,7 @@ _NUMBER = re.compile(
     (?:\d{1,3}(?:[,，]\d{3})+|\d+)?(?:\.\d+)?\s*+(?:[%％x‰]|bps?|pts?|ppts?|[BMK]|亿|万|元|亿元|万元)?\s*+[)\]）]?\s*+(?:\(\w\)|[*†‡])?""",
     re.VERBOSE,
 )
+_DIGIT = re.compile(r"\d")
 _NOTHING = re.compile(r"[$€£¥]?\s*[-–—−‒]{1,3}\s*%?|n/?[am]\.?|N/?[AM]\.?|nm|NM|\*|不适用|无")
 _SPLIT_LABEL = re.compile(r"(?<=\S)\s+(?=[($€£¥—–-]*\s?\d[\d,.]*\s?[%)]*(?:\s|$)|—(?:\s|$))")
 UNITS = re.compile(
@@ -34,7 +35,7 @@ def is_number(cell: str) -> bool:
         return False
     if _NOTHING.fullmatch(cell):
         return True
-    return any(c.isdigit() for c in cell) and _NUMBER.fullmatch(cell) is not None
+    return _DIGIT.search(cell) is not None and _NUMBER.fullmatch(cell) is not None
 
 
 def numbers_in(cells: list[str]) -> int:
@@ -54,6 +55,8 @@ def is_period(text: str) -> bool:
 
 def split_plain(line: str) -> list[str]:
     """Cells of a text line whose columns are lost: at tabs, bars or wide gaps, else before each trailing figure."""
+    if len(line.split(None, 1)) < 2 and "|" not in line:
+        return [line.strip()]
     if CELL in line:
         return [cell.strip() for cell in line.split(CELL)]
     if line.count("|") >= 2:

@@ -23,7 +23,7 @@ _DOTS, _LEAST_DOTS = ".…·", 5
 
 def contents_line(text: str) -> Block | None:
     """A line of a table of contents, its dots left out; None for any other line."""
-    if sum(map(text.count, _DOTS)) < _LEAST_DOTS:
+    if len(text) < _LEAST_DOTS or sum(map(text.count, _DOTS)) < _LEAST_DOTS:
         return None
     parts = [part for part in _LEADERS.split(text) if part.strip()]
     return Block(LineKind.ROW, CELL.join(parts)) if _LEADERS.search(text) and parts else None
@@ -33,7 +33,7 @@ def paragraph(text: str) -> Block:
     """A block of running text: a heading when its numbering says so."""
     said = clean(text)
     level = numbered_level(said)
-    if not level and len(said.split()) <= 10:
+    if not level and said[:1].isdigit() and len(said.split()) <= 10:
         level = decimal_level(said)
     return Block(LineKind.HEADING, said, level) if level else Block(LineKind.TEXT, said)
 
@@ -123,12 +123,12 @@ def plain(lines: Sequence[str], wrap: tuple[int, int] | None = None) -> list[Blo
         if len(cells) >= 2 and numbers_in(cells[1:]) >= (1 if CELL in line or "|" in line else 2):
             close()
             blocks.append(Block(LineKind.ROW, CELL.join(cells)))
-        elif is_units(text) and len(text) < 80:
+        elif len(text) < 80 and is_units(text):
             close()
             blocks.append(Block(LineKind.HEAD, text))
         else:
-            starts = _BULLET.match(text) is not None or numbered_level(clean(text)) > 0
-            if not (held and not starts and high and low <= len(last) <= high):
+            goes_on = held and high and low <= len(last) <= high
+            if not goes_on or _BULLET.match(text) is not None or numbered_level(clean(text)) > 0:
                 close()
             held.append(text)
             last = line

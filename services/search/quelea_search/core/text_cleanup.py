@@ -19,12 +19,15 @@ _COMPATIBLE = re.compile("[\ufb00-\ufb06\u2e80-\u2fdf\uff10-\uff19\uff21-\uff3a\
 _BULLET = re.compile("[\uf0b7\uf0a7\uf0d8\uf076\uf02d]")
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _PAREN_GAP = re.compile(r"(?<=[\d%])\s+(?=[)%])|(?<=\()\s+(?=[\d$])")
+_TIDY = re.compile(r"[\x21-\x7e‘’“”–—•…®™§©☒☐]++(?: [\x21-\x7e‘’“”–—•…®™§©☒☐]++)*+")
 _PLAIN = re.compile(r"[\x20-\x7e‘’“”–—•…®™§©☒☐]*")
 _CJK_EDGE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef“”‘’—…]")
 
 
 def clean(text: str) -> str:
     """One line of text as a reader wants it: single spaces, no invisible characters, ligatures spelled out."""
+    if _TIDY.fullmatch(text):  # most lines, and each is looked at several times
+        return text
     if not _PLAIN.fullmatch(text):
         text = _DROP.sub("", text)
         text = _COMPATIBLE.sub(lambda m: unicodedata.normalize("NFKC", m.group()), text)

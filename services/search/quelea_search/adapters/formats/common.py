@@ -20,6 +20,8 @@ Progress = Callable[[int, int], None]
 
 
 _PROLOG_STEP = 65_536
+_MOST_PROLOG = 16 * _PROLOG_STEP
+"""Bytes before the first element. The parser looks through a long comment again with each step."""
 _PICTURES_AND_PAGES = (".svg", ".htm", ".html", ".xhtml", ".mht")
 """Parts that are embedded whole, may well have a document type, and that no reader here opens."""
 _BEFORE_XML = b"\xef\xbb\xbf\xfe\xff \t\r\n"
@@ -29,6 +31,12 @@ def check_characters(count: int, limits: ParseLimits) -> None:
     """Raise TooLarge when a document's text is longer than the limit."""
     if count > limits.max_characters:
         raise TooLarge(f"The document has more than {limits.max_characters:,} characters of text; split it.")
+
+
+def check_lines(count: int, limits: ParseLimits) -> None:
+    """Raise TooLarge when a document has more lines than the limit: each costs some microseconds, however short."""
+    if count > limits.max_lines:
+        raise TooLarge(f"The document has more than {limits.max_lines:,} lines; split it.")
 
 
 def check_pages(count: int, limits: ParseLimits) -> None:
@@ -68,6 +76,7 @@ def finish(
     Args:
         numbered: The pages have numbers of their own (slides, sheets): empty ones stay, so that the numbers stay true.
     """
+    check_lines(sum(map(len, pages)), limits)
     check_characters(sum(len(block.text) for page in pages for block in page), limits)
     built = tuple(page for page in (build_page(blocks) for blocks in pages) if numbered or page.text)
     if not any(page.text for page in built):
@@ -102,11 +111,13 @@ def _declares_type(stream: IO[bytes]) -> bool:
     reader = expat.ParserCreate()
     reader.StartDoctypeDeclHandler = lambda *_: stop(True)
     reader.StartElementHandler = lambda *_: stop(False)
-    start = b""
+    start, count = b"", 0
     try:
         while data := stream.read(_PROLOG_STEP):
-            start = start or data[:64]
+            start, count = start or data[:64], count + len(data)
             reader.Parse(data)
+            if count > _MOST_PROLOG:
+                raise Unreadable("A part of the file has a megabyte of comments before it begins; export it again.")
     except _PrologRead as prolog:
         return prolog.declared
     except (expat.ExpatError, LookupError, ValueError):

@@ -167,6 +167,8 @@ def _row_of(said: str) -> list[str] | None:
 def _scalar(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -188,8 +190,7 @@ def _tree(value: Any, name: str, depth: int) -> Iterator[Block]:
             return
         for item in value:
             yield from _tree(item, name, depth + 1)
-    elif value is not None and _scalar(value).strip():
-        said = _scalar(value)
+    elif (said := _scalar(value)).strip():
         label = f"{name}: " if name else ""
         if "\n" in said:
             yield from plain((label + said).splitlines())

@@ -78,8 +78,8 @@ def _shape(shape: Any, depth: int) -> Iterator[Block]:
         for inner in shape.shapes:
             yield from _shape(inner, depth + 1)
     if getattr(shape, "has_text_frame", False):
-        for item in shape.text_frame.paragraphs:
-            text = "".join(run.text for run in item.runs) or item.text
+        for item in shape.text_frame._element.iterchildren(qn("a:p")):  # the library makes a list of objects of them
+            text = "".join(run.text for run in item.iterchildren(qn("a:r"))) or item.text
             if text.strip():
                 yield paragraph(text)
     if getattr(shape, "has_table", False):

@@ -8,6 +8,7 @@ import re
 from quelea_search.adapters.formats.common import (
     Progress,
     check_characters,
+    check_lines,
     check_pages,
     day_of,
     finish,
@@ -31,6 +32,7 @@ _FIELD = re.compile(r"^(title|date|published|author|company|ticker)\s{0,8}+:\s{0
 def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
     """A plain text; form feeds are page breaks."""
     check_characters(len(text), limits)
+    check_lines(text.count("\n"), limits)
     on_progress(0, 1)
     if "\f" in text.strip("\f"):
         check_pages(text.count("\f") + 1, limits)
@@ -44,6 +46,7 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
 def read_markdown(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocument:
     """A Markdown document: headings, tables, lists; links and emphasis lose their signs."""
     check_characters(len(text), limits)
+    check_lines(text.count("\n"), limits)
     on_progress(0, 1)
     facts: dict[str, str] = {}
     front = _FRONT.match(text)

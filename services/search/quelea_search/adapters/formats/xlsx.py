@@ -59,9 +59,10 @@ def _read(book: Any, limits: ParseLimits, on_progress: Progress) -> ParsedDocume
 
 def _rows(sheet: Any) -> Iterator[list[str]]:
     empty = 0
-    for cells in sheet.iter_rows(max_col=MAXIMUM_COLUMNS):
-        values = ["" if cell is EMPTY_CELL else _as_shown(cell) for cell in cells]
-        while values and not values[-1]:  # a row comes as wide as the sheet may be
+    sheet.reset_dimensions()  # a row is to come as wide as it is, not as the sheet may be
+    for cells in sheet.iter_rows():
+        values = ["" if cell is EMPTY_CELL else _as_shown(cell) for cell in cells[:MAXIMUM_COLUMNS]]
+        while values and not values[-1]:
             values.pop()
         if values:
             empty = 0
