@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from quelea_fintext.text import estimate_tokens, language_of
 from quelea_kit.errors import Conflict, QueleaError
@@ -14,6 +14,7 @@ from quelea_gateway.core import answer_review
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.decline import Decline, DeclineReason, decline
+from quelea_gateway.core.draft import DraftWriter, Sources
 from quelea_gateway.core.evidence import choose, cite, figures_of, listing, put_first, record
 from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.gate import Gate
@@ -30,6 +31,7 @@ from quelea_gateway.core.model import (
     Passage,
     Question,
     Quote,
+    ReaderInfo,
     Retrieved,
     Started,
     Verdict,
@@ -84,6 +86,13 @@ class _Basis:
     """What statements in the evidence say to the question."""
     shortfall: Decline | None = None
     """What the evidence is known to lack before anyone has read it."""
+    sources: Sources = field(default_factory=lambda: Sources(()))
+    """What a draft points at: the evidence and the figures."""
+
+    async def read_sources(self, text: str) -> None:
+        """Read the evidence's figures, beside the event loop, when a draft begins to point at them."""
+        if "{" in text and not self.sources.loaded:
+            await asyncio.to_thread(self.sources.load)
 
     def seen(self) -> Retrieved:
         """The reading in the light of the evidence: the web may have what the knowledge base does not."""
@@ -148,15 +157,19 @@ class Pipeline:
             standalone=question.standalone,
         )
         yield started
-        draft = answer_review.Draft(reader)
+        draft = answer_review.Draft(reader, _writer(question, basis, reader))
         try:
             async with contextlib.aclosing(self._events(question, basis, clock)) as events:
                 async for event in events:
                     draft.take(event)
-                    if isinstance(event, Delta) and not question.strict:
-                        yield event
+                    if isinstance(event, Delta):
+                        await basis.read_sources(event.text)
+                        if not question.strict and (text := draft.shown(event.text)):
+                            yield Delta(text)
                     if draft.endless:
                         break
+            if not question.strict and (text := draft.rest()):
+                yield Delta(text)
             with clock.part("gateway_check"):
                 done = await answer_review.review(self._checker, draft.written(), _basis_of(question, basis))
         except QueleaError as error:
@@ -185,6 +198,7 @@ class Pipeline:
         if unanswerable:
             evidence, rest = choose(passages, j=0, budget=budget, count=self._count)
         basis.evidence, basis.further_reading = evidence, listing(rest, len(evidence) + 1)
+        basis.sources = Sources(evidence, basis.figures)
         reading = basis.seen().reading
         if basis.figures:
             return
@@ -279,6 +293,13 @@ async def _await_kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: Clock) -
     return keeping.result() if keeping.done() and not keeping.cancelled() else ()
 
 
+def _writer(question: Question, basis: _Basis, reader: ReaderInfo) -> DraftWriter | None:
+    """None for the reader whose text is final: braces in its quotes are the evidence's own."""
+    if reader.reader == answer_review.QUOTING:
+        return None
+    return DraftWriter(basis.sources, language_of(question.text))
+
+
 def _basis_of(question: Question, basis: _Basis) -> answer_review.Basis:
     return answer_review.Basis(
         question=question.asked,
@@ -290,6 +311,7 @@ def _basis_of(question: Question, basis: _Basis) -> answer_review.Basis:
         figures=basis.figures,
         shortfall=basis.shortfall,
         strict=question.strict,
+        sources=basis.sources,
     )
 
 
@@ -325,6 +347,6 @@ def _answer(
         grounding=done.grounding,
         standalone=question.standalone,
         evidence=record(basis.evidence),
-        figures=() if done.declined else figures_of(basis.figures, basis.evidence),
+        figures=() if done.declined else (*figures_of(basis.figures, basis.evidence), *done.figures),
     )
     return replace(answer, timings=clock.timings(basis.retrieved.stages))

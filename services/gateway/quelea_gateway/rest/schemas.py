@@ -310,11 +310,12 @@ class OperandOut(BaseModel):
 
 
 class AskedFigureOut(BaseModel):
-    """A figure that the question asks for: as statements have it, or computed from what they have."""
+    """A figure that the question asks for, or that a model pointed at: as the evidence has it, or computed from that."""
 
     company: str
     metric: str = Field(
-        description='"gross_margin" and its like, "change", "compound_growth" or "share"; empty of a stated figure.'
+        description='"gross_margin" and its like, "change", "compound_growth" or "share"; empty of a stated figure, and '
+        "of a model's own calculation."
     )
     value: str = Field(description="Decimal; of a change the difference.")
     unit: str = Field(description='ISO 4217, "USD/share", "shares", "percent", "points", "times" or "days".')
@@ -357,7 +358,9 @@ class AnswerOut(BaseModel):
     standalone: StandaloneOut | None = Field(default=None, description="null when the question stands alone.")
     evidence: list[ShownOut] = Field(default=[], description="All that the reader was shown, cited or not.")
     figures: list[AskedFigureOut] = Field(
-        default=[], description="What the question asks for, where statements have it, with every fact behind it."
+        default=[],
+        description="What the question asks for, where statements have it, and what a model pointed at in its draft or "
+        "computed from such figures, with every cell behind it.",
     )
 
     @classmethod
