@@ -309,3 +309,56 @@ async def test_a_figure_of_no_period_at_all_is_none():
     found = Retrieved(passages(5), figures=(ASKED_FIGURE,))
     await run(Pipeline(FakeRetriever(found), generator), question("Net sales in the fifth quarter of 2023?"))
     assert generator.calls[0][1] == ()
+
+
+SALES = Passage(
+    document_id="d1",
+    page=3,
+    start=10,
+    end=80,
+    text="Net sales 81,797 82,959\nServices 21,213 19,604",
+    is_table=True,
+    table_head="(In millions of dollars)",
+    company="Zebra",
+)
+
+
+class Writer(FakeGenerator):
+    async def info(self):
+        return ReaderInfo("openai", "m", self.tokens)
+
+
+def drafted(*pieces):
+    return Writer([*map(Delta, pieces), Finished("stop", "openai", "m")])
+
+
+async def test_a_draft_streams_with_its_figures_in_place_and_the_answer_carries_them():
+    generator = drafted("Net sales were {81,7", "97 [1]}, a fall of {(82,959 [1] - 81,797 [1]) /", " 82,959 [1] = %}.")
+    items = await run(Pipeline(FakeRetriever(Retrieved((SALES,))), generator))
+    said = "Net sales were $81,797 million [1], a fall of 1.40% [1]."
+    assert "".join(item.text for item in items if isinstance(item, Delta)) == said
+    answer = items[-1]
+    assert answer.answer == said
+    assert [(c.number, c.quote) for c in answer.citations] == [
+        (1, "Net sales 81,797"),
+        (1, "Net sales 81,797 82,959"),
+    ]
+    assert [(f.value[:4], f.unit, f.formula, [o.printed for o in f.operands]) for f in answer.figures] == [
+        ("8179", "USD", "", ["81,797"]),
+        ("1.40", "percent", "({0} − {1}) / {0}", ["82,959", "81,797"]),
+    ]
+    assert all(one.passed for one in answer.checks)
+
+
+async def test_a_strict_answer_leaves_out_what_was_not_traced():
+    generator = drafted("Net sales were {81,797 [1]}. They grew by {(81,797 [1] - 70,000 [1]) / 70,000 [1] = %}.")
+    items = await run(Pipeline(FakeRetriever(Retrieved((SALES,))), generator), question(strict=True))
+    assert [item.text for item in items if isinstance(item, Delta)] == ["Net sales were $81,797 million [1]."]
+    assert len(items[-1].grounding.withheld) == 1
+
+
+async def test_the_quotes_of_the_extractive_reader_keep_their_braces():
+    odd = replace(SALES, text="The set {81,797 [1]} is printed so.")
+    events = [Quote(1, 0, len(odd.text), odd.text), Delta(f"{odd.text} [1]"), Finished("stop", "extractive", "m")]
+    items = await run(Pipeline(FakeRetriever(Retrieved((odd,))), FakeGenerator(events)))
+    assert items[-1].answer == f"{odd.text} [1]"

@@ -300,7 +300,7 @@ class OperandOut(BaseModel):
     unit: str
     period_start: str = Field(description="Empty of an instant.")
     period_end: str
-    source: str = Field(description='"tag" (inline XBRL) or "table".')
+    source: str = Field(description='"tag" (inline XBRL) or "table"; "text" of what a model pointed at.')
     number: int = Field(description="Of the evidence, as of a marker.")
     document_id: str
     page: int
@@ -310,12 +310,12 @@ class OperandOut(BaseModel):
 
 
 class AskedFigureOut(BaseModel):
-    """A figure that the question asks for, or that a model pointed at: as the evidence has it, or computed from that."""
+    """A figure that the question asks for, or that a model pointed at: as the evidence has it, or computed from it."""
 
     company: str
     metric: str = Field(
-        description='"gross_margin" and its like, "change", "compound_growth" or "share"; empty of a stated figure, and '
-        "of a model's own calculation."
+        description='"gross_margin" and its like, "change", "compound_growth" or "share"; empty of a stated figure, '
+        "and of a model's own calculation."
     )
     value: str = Field(description="Decimal; of a change the difference.")
     unit: str = Field(description='ISO 4217, "USD/share", "shares", "percent", "points", "times" or "days".')
