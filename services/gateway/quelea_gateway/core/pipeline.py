@@ -8,9 +8,10 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field, replace
 
 from quelea_fintext.text import estimate_tokens, language_of
-from quelea_kit.errors import Conflict, QueleaError
+from quelea_kit.errors import Conflict, DeadlineExceeded, QueleaError, Unavailable
+from quelea_kit.logging import get_logger
 
-from quelea_gateway.core import answer_review
+from quelea_gateway.core import answer_review, stand_in
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.decline import Decline, DeclineReason, decline
@@ -31,6 +32,7 @@ from quelea_gateway.core.model import (
     Passage,
     Question,
     Quote,
+    Quoted,
     ReaderInfo,
     Retrieved,
     Started,
@@ -42,6 +44,8 @@ from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.web_route import WebRoute
+
+log = get_logger(__name__)
 
 _EVERYTHING = Filters()
 _ANY_TIME = AskedPeriods()
@@ -128,9 +132,11 @@ class Pipeline:
         self._web = web
         self._count = count
 
-    async def ask(self, question: Question) -> AsyncGenerator[Started | Delta | Grounding | Answer, None]:
+    async def ask(self, question: Question) -> AsyncGenerator[Started | Quoted | Delta | Grounding | Answer, None]:
         """Started, deltas, the verdicts on them (Grounding, where the check could be made), Answer.
 
+        Where a language model writes, and quotes answer too, these come before its first word (Quoted), and are the
+        answer when it fails or nothing that it wrote is borne out.
         Of a strict question the text comes as one delta once it was checked.
 
         Raises:
@@ -158,29 +164,32 @@ class Pipeline:
         )
         yield started
         draft = answer_review.Draft(reader, _writer(question, basis, reader))
+        quotes = self._read_quotes(question, basis, reader)
         try:
-            async with contextlib.aclosing(self._events(question, basis, clock)) as events:
-                async for event in events:
-                    draft.take(event)
-                    if isinstance(event, Delta):
-                        await basis.read_sources(event.text)
-                        if not question.strict and (text := draft.shown(event.text)):
-                            yield Delta(text)
-                    if draft.endless:
-                        break
-            if not question.strict and (text := draft.rest()):
-                yield Delta(text)
-            with clock.part("gateway_check"):
-                done = await answer_review.review(self._checker, draft.written(), _basis_of(question, basis))
+            async with contextlib.aclosing(self._write(question, basis, draft, quotes, clock)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            done, finished = await self._review(question, basis, draft, quotes, clock)
         except QueleaError as error:
-            raise ReaderFailed(error, started) from error
+            # Of a request that was refused the caller hears, whatever could be quoted.
+            failed = isinstance(error, Unavailable | DeadlineExceeded)
+            found = await stand_in.wait_for(quotes) if failed else None
+            if found is None:
+                raise ReaderFailed(error, started) from error
+            log.warning("model_failed", why=error.reason)
+            done, finished = _standing_in(found, "model_failed")
+        finally:
+            if quotes:
+                quotes.cancel()
+                await asyncio.wait({quotes})
         if question.strict:
             yield Delta(done.text)
         if done.grounding:
             yield done.grounding
         if basis.web and basis.keeping:
             basis.web = replace(basis.web, kept=await _await_kept(basis.keeping, clock))
-        yield _answer(question, done, draft.written().finished, basis, clock)
+        stands_in = finished.reader != reader.reader and reader.reader != answer_review.QUOTING
+        yield replace(_answer(question, done, finished, basis, clock), stands_in=stands_in)
 
     def _choose(self, question: Question, basis: _Basis, budget: int) -> None:
         """Put what the reader is shown, and what it is not, into the basis.
@@ -268,6 +277,63 @@ class Pipeline:
             known = drop_later(found.passages, question.as_of)[: question.k]
         return replace(found, passages=known, best_cosine=max((p.cosine for p in known), default=0.0))
 
+    async def _write(
+        self,
+        question: Question,
+        basis: _Basis,
+        draft: answer_review.Draft,
+        quotes: asyncio.Task[stand_in.StandIn | None] | None,
+        clock: Clock,
+    ) -> AsyncGenerator[Quoted | Delta, None]:
+        """What is shown while the reader writes into the draft; of a strict question nothing that it writes."""
+        async with (
+            contextlib.aclosing(self._events(question, basis, clock)) as source,
+            contextlib.aclosing(_with_quotes(source, quotes)) as events,
+        ):
+            async for event in events:
+                if isinstance(event, Quoted):
+                    yield event
+                    continue
+                draft.take(event)
+                if isinstance(event, Delta):
+                    await basis.read_sources(event.text)
+                    if not question.strict and (text := draft.shown(event.text)):
+                        yield Delta(text)
+                if draft.endless:
+                    break
+        if not question.strict and (text := draft.rest()):
+            yield Delta(text)
+
+    async def _review(
+        self,
+        question: Question,
+        basis: _Basis,
+        draft: answer_review.Draft,
+        quotes: asyncio.Task[stand_in.StandIn | None] | None,
+        clock: Clock,
+    ) -> tuple[answer_review.ReviewedAnswer, Finished]:
+        """The draft as it may be shown; the quotes where nothing of it may. Raises QueleaError."""
+        written = draft.written()
+        with clock.part("gateway_check"):
+            done = await answer_review.review(self._checker, written, _basis_of(question, basis))
+        if stand_in.is_unusable(done) and (found := await stand_in.wait_for(quotes)):
+            return _standing_in(found, "model_unusable")
+        return done, written.finished
+
+    def _read_quotes(
+        self, question: Question, basis: _Basis, reader: ReaderInfo
+    ) -> asyncio.Task[stand_in.StandIn | None] | None:
+        """The extractive reader at work beside the model; None where it is not there, or was itself asked."""
+        if not stand_in.offers_quotes(reader) or question.model == stand_in.QUOTING_MODEL:
+            return None
+        source = self._generator.generate(
+            replace(question, model=stand_in.QUOTING_MODEL),
+            basis.evidence,
+            evidence_incomplete=basis.shortfall is not None,
+            figures=basis.figures,
+        )
+        return asyncio.create_task(stand_in.read_quotes(source, self._checker, _basis_of(question, basis)))
+
     async def _events(
         self, question: Question, basis: _Basis, clock: Clock
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
@@ -283,6 +349,31 @@ class Pipeline:
                 if event is None:
                     return
                 yield event
+
+
+async def _with_quotes(
+    events: AsyncGenerator[Delta | Quote | Finished, None], quotes: asyncio.Task[stand_in.StandIn | None] | None
+) -> AsyncGenerator[Quoted | Delta | Quote | Finished, None]:
+    """The model's events; before the first of them the quotes, where those are there sooner."""
+    first = asyncio.ensure_future(anext(events, None))
+    try:
+        if quotes:
+            await asyncio.wait({first, quotes}, return_when=asyncio.FIRST_COMPLETED)
+            if not first.done() and (found := stand_in.result_of(quotes)):
+                yield Quoted(found.done.text, found.done.citations)
+        event = await first
+    finally:
+        if not first.done():
+            first.cancel()
+            await asyncio.wait({first})
+    while event is not None:
+        yield event
+        event = await anext(events, None)
+
+
+def _standing_in(found: stand_in.StandIn, why: str) -> tuple[answer_review.ReviewedAnswer, Finished]:
+    """The quotes as the answer, with a word on why."""
+    return replace(found.done, notices=((why, ""), *found.done.notices)), found.finished
 
 
 async def _await_kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: Clock) -> tuple[Kept, ...]:

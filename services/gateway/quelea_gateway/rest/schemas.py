@@ -390,6 +390,13 @@ class AnswerOut(BaseModel):
         )
 
 
+class QuotesOut(BaseModel):
+    """The data of the event `quotes`."""
+
+    text: str
+    citations: list[CitationOut]
+
+
 class StartedOut(BaseModel):
     """The data of the event `started`."""
 
