@@ -82,6 +82,7 @@ def pool(settings: GeneratorSettings) -> EnginePool:
             first_stall_seconds=settings.first_stall_seconds,
             environment_proxy=settings.environment_proxy,
             ca=settings.endpoint_ca,
+            extra=settings.extra_body,
         )
         for url in settings.endpoints
     ]
