@@ -149,7 +149,8 @@ def test_other_braces_stay(text: str) -> None:
 def test_what_a_calculation_carries() -> None:
     _, (one,) = write("{(81,797 [1] - 82,959 [1]) / 82,959 [1] = %}")
     assert one.figure
-    assert (one.figure.company, one.figure.unit, one.figure.formula) == ("Kestrel", "percent", "({0} − {1}) / {1}")
+    assert (one.figure.company, one.figure.metric) == ("Kestrel", "calculation")
+    assert (one.figure.unit, one.figure.formula) == ("percent", "({0} − {1}) / {1}")
     assert Decimal(one.figure.value).quantize(Decimal("0.0001")) == Decimal("-1.4007")
     assert [(o.label, o.value, o.unit, o.printed, o.number, o.page) for o in one.figure.operands] == [
         ("Total net sales", "81797000000", "USD", "81,797", 1, 4),
@@ -236,3 +237,21 @@ def test_an_invented_figure_beside_them_is_not() -> None:
     assert _grounded(
         "Total net sales were {81,797 [1]}, of which China had 14,444 [1].", strict=True
     ).grounding.withheld
+
+
+def test_a_true_figure_of_another_time_stays_contradicted() -> None:
+    nine = Passage(
+        document_id="d",
+        page=1,
+        start=0,
+        end=200,
+        text="Services\t21,213\t19,604\t62,886\t58,941\nTotal net sales\t81,797\t82,959\t293,787\t304,182",
+        is_table=True,
+        table_head="(in millions)\nThree Months Ended\tNine Months Ended\n"
+        "July 1, 2023\tJune 25, 2022\tJuly 1, 2023\tJune 25, 2022",
+        header="Kestrel · 10-Q · FY2023 Q3 · quarter ended July 1, 2023",
+    )
+    text, pointed = write_draft("The Services segment contributed {62,886 [1]} in Q3 2023.", Sources((nine,)), "en")
+    report = check_answer(text, [to_check(nine)])
+    assert "contradicted" in {figure.verdict for figure in report.figures}
+    assert "contradicted" in {figure.verdict for figure in settle(report, pointed, text).figures}

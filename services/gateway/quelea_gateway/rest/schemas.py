@@ -314,8 +314,8 @@ class AskedFigureOut(BaseModel):
 
     company: str
     metric: str = Field(
-        description='"gross_margin" and its like, "change", "compound_growth" or "share"; empty of a stated figure, '
-        "and of a model's own calculation."
+        description='"gross_margin" and its like, "change", "compound_growth" or "share", "calculation" of a model; '
+        "empty of a stated figure."
     )
     value: str = Field(description="Decimal; of a change the difference.")
     unit: str = Field(description='ISO 4217, "USD/share", "shares", "percent", "points", "times" or "days".')

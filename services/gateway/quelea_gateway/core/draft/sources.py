@@ -38,7 +38,6 @@ class Source:
         scale: Power of ten that it is printed in.
         decimals: Digits behind the point, as printed.
         scaled: The evidence tells its scale; of a table that does not, value is the number as printed.
-        terms: What it is said of, as terms.
         counted: The word behind it, where it is no amount of money: " employees", 部.
         quote: The row up to it, or the phrase.
     """
@@ -48,7 +47,6 @@ class Source:
     scale: int
     decimals: int
     scaled: bool
-    terms: frozenset[str]
     operand: AnswerOperand
     quote: Quote
     counted: str = ""
@@ -122,7 +120,6 @@ class Sources:
                     scale=scale_of(fact.printed, value),
                     decimals=decimals_of(fact.printed),
                     scaled=True,
-                    terms=content_terms(f"{fact.label} {fact.group}"),
                     operand=answer_operand(operand, number),
                     quote=_quote(passage, number, start, end),
                 )
@@ -154,7 +151,6 @@ class Sources:
             scale=0 if rate else scale.adjusted(),
             decimals=decimals_of(printed),
             scaled=bool(rate) or figure.scale is not None or bool(unit.scales) or fact.table < 0,
-            terms=fact.terms,
             operand=AnswerOperand(
                 label=chosen.label,
                 concept="",

@@ -28,6 +28,8 @@ from quelea_gateway.core.draft.notation import (
 from quelea_gateway.core.draft.sources import Source, Sources
 from quelea_gateway.core.model import AnswerFigure, Quote
 
+CALCULATION = "calculation"
+"""The metric of a figure that a model computed."""
 LONGEST_GROUP = 300
 """Characters between two braces; what goes on longer was never closed."""
 _BEHIND = 48
@@ -69,7 +71,6 @@ class DraftFigure:
     Attributes:
         figure: As an answer carries it; None: it came to nothing, and the text says so.
         formula: "= (81,797 − 82,959) / 82,959"; empty of what is printed so.
-        terms: What its operands are said of, as terms.
         quotes: Of the operands, one for each marker.
     """
 
@@ -79,7 +80,6 @@ class DraftFigure:
     behind: int
     figure: AnswerFigure | None = None
     formula: str = ""
-    terms: frozenset[str] = frozenset()
     quotes: tuple[Quote, ...] = ()
 
     @property
@@ -217,7 +217,6 @@ class DraftWriter:
                 behind=start + len(said) + len(space) + len(markers),
                 figure=self._record(amount, formula, sources),
                 formula=f"= {printed}" if printed else "",
-                terms=frozenset().union(*(source.terms for source in sources)),
                 quotes=quotes,
             )
         )
@@ -249,7 +248,7 @@ class DraftWriter:
         first = sources[0].operand
         return AnswerFigure(
             company=self._sources.company(first.number),
-            metric="",
+            metric=CALCULATION if formula else "",
             value=f"{_significant(amount.value):f}",
             unit=amount.unit,
             period_start=first.period_start,

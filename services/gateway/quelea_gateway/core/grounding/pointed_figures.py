@@ -9,7 +9,6 @@ from decimal import Decimal
 
 from quelea_checker import UNSUPPORTED, CheckedFigure, CheckedSentence, Markers, Report
 from quelea_checker.model import FigureVerdict
-from quelea_checker.reading.facts import glossed_terms
 
 from quelea_gateway.core.draft import DraftFigure
 from quelea_gateway.core.evidence import figures_of
@@ -26,9 +25,9 @@ _LEAST_DIGITS = 3
 def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
     """The report with the verdicts on figures that a draft pointed at.
 
-    One that is printed is supported, one that was computed is derived, one that came to nothing is not found. A figure
-    that the checker says contradicts the evidence stays contradicted only where nothing that the sentence says is said
-    of it there: a true figure of something else.
+    One that is printed is supported, one that was computed is derived, one that came to nothing is not found. A printed
+    one that the checker says the evidence contradicts stays so: it is a true figure of something else, or of another
+    time.
 
     Args:
         report: The checker's, on this text.
@@ -39,10 +38,8 @@ def settle(report: Report, pointed: Sequence[DraftFigure], text: str) -> Report:
         return report
     sentences, figures = list(report.sentences), list(report.figures)
     for one in pointed:
-        sentence = next((s for s in sentences if s.start <= one.start < s.end), None)
         same = [f for f in figures if f.start < one.end and one.start < f.end]
-        otherwise = any(f.verdict == "contradicted" for f in same)
-        if otherwise and one.figure and not one.formula and not _is_of(sentence, one):
+        if one.figure and not one.formula and any(f.verdict == "contradicted" for f in same):
             continue
         figures = [f for f in figures if f not in same]
         figures.append(_checked(one, text, same))
@@ -69,10 +66,6 @@ def _checked(one: DraftFigure, text: str, same: Sequence[CheckedFigure]) -> Chec
     return CheckedFigure(
         text[one.start : one.end], one.start, one.end, verdict, next(iter(passages), None), one.formula, passages
     )
-
-
-def _is_of(sentence: CheckedSentence | None, one: DraftFigure) -> bool:
-    return sentence is None or bool(glossed_terms(sentence.text) & one.terms)
 
 
 def _settle_sentence(
@@ -130,7 +123,6 @@ def find_asked(report: Report, figures: Sequence[Figure], evidence: Sequence[Pas
             for operand in reversed(one.operands)
             for number in [evidence.index(operand.passage) + 1]
         }
-        terms = (glossed_terms(f"{operand.fact.label} {operand.fact.group}") for operand in one.operands)
         (figure,) = figures_of([one.figure], evidence)
         found.append(
             DraftFigure(
@@ -140,7 +132,6 @@ def find_asked(report: Report, figures: Sequence[Figure], evidence: Sequence[Pas
                 behind=said.end,
                 figure=figure,
                 formula=f"= {_fill(one.formula, printed)}" if one.formula else "",
-                terms=frozenset().union(*terms),
                 quotes=tuple(quotes.values())[::-1],
             )
         )
