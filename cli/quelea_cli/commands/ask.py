@@ -132,6 +132,8 @@ def stream_answer(out: Console, gateway: Gateway, body: Json) -> Json:
             show_standalone(out, event.data)
             show_reading(out, event.data.get("reading"))
             show_route(out, event.data)
+        elif event.name == "quotes":
+            say(out, f"Meanwhile, from the sources:\n{event.data['text']}\n", "dim")
         elif event.name == "delta":
             say(out, event.data["text"], end="")
             wrote += event.data["text"]

@@ -41,7 +41,7 @@ def demo(
     """Start a stack with the sample web, ingest the samples, ask questions, and keep serving until Ctrl-C."""
     if not (samples / QUESTIONS).is_file():
         raise CliError(f"No samples in {samples}; set their folder with --samples.", EXIT_USAGE)
-    if reader is Reader.openai:
+    if reader in (Reader.openai, Reader.ollama):
         raise CliError("The demo starts its own model or none: --reader extractive or llama.", EXIT_USAGE)
     out, _ = consoles()
 

@@ -36,12 +36,22 @@ Work = Callable[[str], Coroutine[Any, Any, None]]
 """Something to do with a stack that is ready, by its URL."""
 
 
+OLLAMA_URL = "http://127.0.0.1:11434/v1"
+OLLAMA_SETTINGS = {
+    "QUELEA_GENERATOR_EXTRA_BODY": '{"reasoning_effort": "none"}',
+    "QUELEA_GENERATOR_MAX_IN_FLIGHT_PER_ENGINE": "1",
+    "QUELEA_GENERATOR_QUEUE_WAIT_SECONDS": "120",
+}
+"""Answers without thinking, one at a time, as Ollama gives them; the environment has the last word."""
+
+
 class Reader(StrEnum):
     """Who writes the answers."""
 
     extractive = "extractive"
     openai = "openai"
     llama = "llama"
+    ollama = "ollama"
 
 
 class Level(StrEnum):
@@ -68,7 +78,8 @@ def up(
     reader: Annotated[
         Reader,
         typer.Option(
-            help="extractive: quote the sources; llama: run a language model here; openai: ask one at an endpoint."
+            help="extractive: quote the sources; llama: run a language model here; openai: ask one at an endpoint; "
+            "ollama: ask one of Ollama's on this machine."
         ),
     ] = (Reader.extractive),
     gguf: Annotated[
@@ -142,13 +153,19 @@ def model_file(reader: Reader, named: Path | None) -> Path | None:
 
 def reader_settings(reader: Reader, base_url: str, model: str, api_key: str) -> dict[str, str]:
     """The generator's variables for the reader that was chosen."""
-    if reader is not Reader.openai:
+    if reader not in (Reader.openai, Reader.ollama):
         if base_url or model:
-            raise CliError("--openai-base-url and --openai-model need --reader openai.", EXIT_USAGE)
+            raise CliError("--openai-base-url and --openai-model need --reader openai or ollama.", EXIT_USAGE)
         return {}
+    preset: dict[str, str] = {}
+    if reader is Reader.ollama:
+        base_url = base_url or OLLAMA_URL
+        preset = {name: os.environ.get(name) or value for name, value in OLLAMA_SETTINGS.items()}
     if not base_url or not model:
-        raise CliError("--reader openai needs --openai-base-url and --openai-model.", EXIT_USAGE)
+        needed = "--openai-model" if reader is Reader.ollama else "--openai-base-url and --openai-model"
+        raise CliError(f"--reader {reader.value} needs {needed}.", EXIT_USAGE)
     return {
+        **preset,
         "QUELEA_GENERATOR_ENDPOINT": base_url,
         "QUELEA_GENERATOR_MODEL": model,
         "QUELEA_GENERATOR_API_KEY": api_key,

@@ -8,10 +8,11 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from babel.numbers import get_currency_name
 
 _DIGITS = re.compile(r"\d[\d,，]*(?:\.\d+)?|\.\d+")
-_SCALES = {
+SCALE_WORDS = {
     "en": {3: " thousand", 6: " million", 9: " billion", 12: " trillion"},
     "zh": {3: "千", 4: "万", 6: "百万", 8: "亿", 9: "十亿"},
 }
+"""Words for powers of ten, by language."""
 _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
 _TENTH, _HUNDREDTH = Decimal("0.1"), Decimal("0.01")
 
@@ -47,7 +48,7 @@ def write_amount(value: Decimal, unit: str, language: str, *, scale: int = 0, de
     chinese = language == "zh"
     if unit in ("percent", "points", "times", "days"):
         return _write_rate(value, unit, chinese=chinese)
-    word = _SCALES[language].get(scale, "")
+    word = SCALE_WORDS[language].get(scale, "")
     number = value.scaleb(-scale) if word else value
     places = decimals if decimals is not None else 2 if unit.endswith("/share") else 0
     said = f"{abs(number).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,f}"

@@ -24,6 +24,7 @@ from quelea_gateway.core.model import (
     Citation,
     Delta,
     Question,
+    Quoted,
     Standalone,
     Started,
     Turn,
@@ -115,9 +116,12 @@ def _web(trace: WebTrace | None) -> gateway_pb2.Web | None:
     )
 
 
-def _event(item: Started | Delta | Grounding | Answer) -> gateway_pb2.AskResponse:
+def _event(item: Started | Quoted | Delta | Grounding | Answer) -> gateway_pb2.AskResponse:
     if isinstance(item, Delta):
         return gateway_pb2.AskResponse(delta=gateway_pb2.AskDelta(text=item.text))
+    if isinstance(item, Quoted):
+        quotes = gateway_pb2.AskQuotes(text=item.text, citations=_citations(item.citations))
+        return gateway_pb2.AskResponse(quotes=quotes)
     if isinstance(item, Grounding):
         return gateway_pb2.AskResponse(grounding=_grounding(item))
     if isinstance(item, Started):

@@ -23,6 +23,7 @@ from quelea_generator.core.chat.routing import ByAffinity
 from quelea_generator.core.dialogue.rewriter import Rewriter
 from quelea_generator.core.extractive.reader import ExtractiveReader
 from quelea_generator.core.model import Decline, Task
+from quelea_generator.core.two_readers import TwoReaders
 from quelea_generator.service import NAME, GeneratorService
 from quelea_generator.settings import GeneratorSettings
 
@@ -54,7 +55,7 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         excerpt=partial(_excerpt, reading, settings.excerpt_tokens) if settings.excerpt_tokens else None,
     )
     return GeneratorService(
-        reader,
+        TwoReaders(reader, ExtractiveReader(reading.run)),
         settings,
         completer,
         Rewriter(completer, seconds=settings.rewrite_seconds, run=reading.run),
@@ -81,6 +82,7 @@ def pool(settings: GeneratorSettings) -> EnginePool:
             first_stall_seconds=settings.first_stall_seconds,
             environment_proxy=settings.environment_proxy,
             ca=settings.endpoint_ca,
+            extra=settings.extra_body,
         )
         for url in settings.endpoints
     ]

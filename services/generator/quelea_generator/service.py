@@ -127,7 +127,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
                         yield pb.GenerateResponse(
                             finished=pb.Finished(
                                 reason=event.reason,
-                                reader=reader,
+                                reader=event.reader or reader,
                                 model=event.model,
                                 prompt_version=event.prompt_version,
                                 prompt_tokens=event.prompt_tokens,
@@ -239,7 +239,7 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
             IN_FLIGHT.set(self._in_flight)
 
     def _count(self, event: Finished) -> None:
-        reader = self.reader.name
+        reader = event.reader or self.reader.name
         ANSWERS.labels(reader, event.reason).inc()
         why = event.decline.reason if event.decline else ""
         TOKENS.labels(reader, "prompt").inc(event.prompt_tokens)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 from pydantic import Field, SecretStr, model_validator
 from quelea_kit.settings import ServiceSettings, settings_config
@@ -27,6 +27,10 @@ class GeneratorSettings(ServiceSettings):
 
     endpoint_ca: str = ""
     """File of the CA that signed an https:// endpoint's certificate; empty: the system's CAs."""
+
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of each request to the endpoint, as JSON: {"reasoning_effort": "none"} has Ollama's models answer
+    without thinking, {"chat_template_kwargs": {"enable_thinking": false}} those of vLLM and llama.cpp."""
 
     environment_proxy: bool = False
     """Reach the endpoint through the proxy of the environment (HTTPS_PROXY), for hosted endpoints."""

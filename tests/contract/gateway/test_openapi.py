@@ -47,4 +47,4 @@ async def test_the_openapi_document_lists_the_routes_and_no_422(web):
     assert set(re.findall(r"#/components/schemas/(\w+)", json.dumps(schema))) <= names
     told = schema["paths"]["/v1/ask"]["post"]["responses"]["200"]["content"]["text/event-stream"]["itemSchema"]["oneOf"]
     events = [one["properties"]["event"]["const"] for one in told]
-    assert events == ["started", "delta", "verdicts", "answer", "error"]
+    assert events == ["started", "quotes", "delta", "verdicts", "answer", "error"]

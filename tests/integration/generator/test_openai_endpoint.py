@@ -42,6 +42,9 @@ class Script:
     endless: bool = False
     silent: bool = False
     breaks_after: int = -1
+    names: list[str] = field(default_factory=lambda: ["tiny"])
+    running: list[dict[str, object]] = field(default_factory=list)
+    """What Ollama says of the models in its memory."""
     error_event: bool = False
     bodies: list[dict[str, object]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
@@ -61,8 +64,12 @@ def application(script: Script) -> FastAPI:
     @app.get("/v1/models")
     async def models(request: Request) -> JSONResponse:
         script.keys.append(request.headers.get("authorization", ""))
-        data = [{"id": "tiny", "object": "model", "created": 1, "owned_by": "test"}]
+        data = [{"id": name, "object": "model", "created": 1, "owned_by": "test"} for name in script.names]
         return JSONResponse({"object": "list", "data": data})
+
+    @app.get("/api/ps")
+    async def running() -> JSONResponse:
+        return JSONResponse({"models": script.running} if script.running else {}, 200 if script.running else 404)
 
     @app.post("/v1/chat/completions")
     async def completions(request: Request) -> object:
@@ -72,6 +79,11 @@ def application(script: Script) -> FastAPI:
             status = script.failures.pop(0)
             body = {"error": {"message": f"refused with {status}", "type": "t", "code": None}}
             return JSONResponse(body, status_code=status, headers=script.headers)
+        if not script.bodies[-1].get("stream"):
+            message = {"role": "assistant", "content": "1"}
+            choice = {"index": 0, "message": message, "finish_reason": "length"}
+            one = {"id": "c", "object": "chat.completion", "created": 1, "model": "tiny", "choices": [choice]}
+            return JSONResponse(one)
         return StreamingResponse(events(script), media_type="text/event-stream")
 
     return app
@@ -143,6 +155,33 @@ async def test_an_answer_streams_with_its_counts(base_url: str, script: Script) 
     assert body["messages"] == [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
     assert (body["model"], body["max_tokens"], body["temperature"], body["stream"]) == ("tiny", 9, 0.5, True)
     assert script.keys == [f"Bearer {KEY}"]
+
+
+async def test_further_fields_go_along_and_change_none_of_its_own(base_url: str, script: Script) -> None:
+    async with endpoint(base_url, extra={"reasoning_effort": "none", "stream": False}) as chat:
+        await read(chat)
+    assert (script.bodies[0]["reasoning_effort"], script.bodies[0]["stream"]) == ("none", True)
+
+
+async def test_ollama_lists_a_model_with_its_tag_and_tells_its_context_once_it_runs(
+    base_url: str, script: Script
+) -> None:
+    script.names = ["tiny:latest", "other:8b"]
+    script.running = [{"name": "other:8b", "context_length": 9}, {"name": "tiny:latest", "context_length": 4096}]
+    async with endpoint(base_url) as chat:
+        await chat.check()
+        assert chat.context("tiny") == 0
+        await chat.probe()
+        await chat.check()
+        assert chat.context("tiny") == 4096
+
+
+@pytest.mark.parametrize("running", [[], [{"name": "tiny"}], [{"size": 1}]])
+async def test_a_context_that_nobody_tells_is_unknown(base_url: str, script: Script, running: list[dict]) -> None:
+    script.running = running
+    async with endpoint(base_url) as chat:
+        await chat.probe()
+        assert chat.context("tiny") == 0
 
 
 async def test_leaving_closes_the_connection(base_url: str, script: Script) -> None:

@@ -138,6 +138,20 @@ def test_the_reader_is_chosen_by_options() -> None:
             reader_settings(reader, url, model, "")
 
 
+def test_ollama_needs_a_model_alone_and_answers_without_thinking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QUELEA_GENERATOR_EXTRA_BODY", raising=False)
+    made = reader_settings(Reader.ollama, "", "qwen3:8b", "")
+    assert (made["QUELEA_GENERATOR_ENDPOINT"], made["QUELEA_GENERATOR_MODEL"]) == (
+        "http://127.0.0.1:11434/v1",
+        "qwen3:8b",
+    )
+    assert made["QUELEA_GENERATOR_EXTRA_BODY"] == '{"reasoning_effort": "none"}'
+    monkeypatch.setenv("QUELEA_GENERATOR_EXTRA_BODY", "{}")
+    assert reader_settings(Reader.ollama, "http://gpu:1/v1", "m", "")["QUELEA_GENERATOR_EXTRA_BODY"] == "{}"
+    with pytest.raises(CliError, match="--openai-model"):
+        reader_settings(Reader.ollama, "", "", "")
+
+
 def test_the_plan_wires_the_services_together(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.create()

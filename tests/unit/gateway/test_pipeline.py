@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from quelea_checker import check_answer
+from quelea_gateway.core.decline import DeclineReason
 from quelea_gateway.core.gate import CosineGate
 from quelea_gateway.core.model import (
     Answer,
@@ -17,6 +18,7 @@ from quelea_gateway.core.model import (
     Passage,
     Question,
     Quote,
+    Quoted,
     ReaderInfo,
     Reading,
     Retrieved,
@@ -309,3 +311,141 @@ async def test_a_figure_of_no_period_at_all_is_none():
     found = Retrieved(passages(5), figures=(ASKED_FIGURE,))
     await run(Pipeline(FakeRetriever(found), generator), question("Net sales in the fifth quarter of 2023?"))
     assert generator.calls[0][1] == ()
+
+
+SALES = Passage(
+    document_id="d1",
+    page=3,
+    start=10,
+    end=80,
+    text="Net sales 81,797 82,959\nServices 21,213 19,604",
+    is_table=True,
+    table_head="(In millions of dollars)",
+    company="Zebra",
+)
+
+
+class Writer(FakeGenerator):
+    async def info(self):
+        return ReaderInfo("openai", "m", self.tokens)
+
+
+def drafted(*pieces):
+    return Writer([*map(Delta, pieces), Finished("stop", "openai", "m")])
+
+
+async def test_a_draft_streams_with_its_figures_in_place_and_the_answer_carries_them():
+    generator = drafted("Net sales were {81,7", "97 [1]}, a fall of {(82,959 [1] - 81,797 [1]) /", " 82,959 [1] = %}.")
+    items = await run(Pipeline(FakeRetriever(Retrieved((SALES,))), generator))
+    said = "Net sales were $81,797 million [1], a fall of 1.40% [1]."
+    assert "".join(item.text for item in items if isinstance(item, Delta)) == said
+    answer = items[-1]
+    assert answer.answer == said
+    assert [(c.number, c.quote) for c in answer.citations] == [
+        (1, "Net sales 81,797"),
+        (1, "Net sales 81,797 82,959"),
+    ]
+    assert [(f.value[:4], f.unit, f.formula, [o.printed for o in f.operands]) for f in answer.figures] == [
+        ("8179", "USD", "", ["81,797"]),
+        ("1.40", "percent", "({0} − {1}) / {0}", ["82,959", "81,797"]),
+    ]
+    assert all(one.passed for one in answer.checks)
+
+
+async def test_a_strict_answer_leaves_out_what_was_not_traced():
+    generator = drafted("Net sales were {81,797 [1]}. They grew by {(81,797 [1] - 70,000 [1]) / 70,000 [1] = %}.")
+    items = await run(Pipeline(FakeRetriever(Retrieved((SALES,))), generator), question(strict=True))
+    assert [item.text for item in items if isinstance(item, Delta)] == ["Net sales were $81,797 million [1]."]
+    assert len(items[-1].grounding.withheld) == 1
+
+
+async def test_the_quotes_of_the_extractive_reader_keep_their_braces():
+    odd = replace(SALES, text="The set {81,797 [1]} is printed so.")
+    events = [Quote(1, 0, len(odd.text), odd.text), Delta(f"{odd.text} [1]"), Finished("stop", "extractive", "m")]
+    items = await run(Pipeline(FakeRetriever(Retrieved((odd,))), FakeGenerator(events)))
+    assert items[-1].answer == f"{odd.text} [1]"
+
+
+class WriterBesideQuotes(Writer):
+    """A language model's events, and the extractive reader's beside it."""
+
+    def __init__(self, events, quotes=None, waits=None):
+        super().__init__(events)
+        self.quoted, self.waits = good_events() if quotes is None else quotes, waits
+
+    async def info(self):
+        return ReaderInfo("openai", "m", self.tokens, adapters=("extractive-1",))
+
+    async def generate(self, question, evidence, *, evidence_incomplete, figures=()):
+        if question.model == "extractive-1":
+            for event in self.quoted:
+                yield event
+            return
+        if self.waits:
+            await self.waits.wait()
+        async for event in super().generate(
+            question, evidence, evidence_incomplete=evidence_incomplete, figures=figures
+        ):
+            yield event
+
+
+WROTE = [Delta("Net sales of part 1 were 100 units [1]."), Finished("stop", "openai", "m")]
+INVENTED = [Delta("Unicorns graze on 777 meadows."), Finished("stop", "openai", "m")]
+
+
+async def test_quotes_are_there_before_the_model_has_written():
+    waits = asyncio.Event()
+    items = []
+    async for item in Pipeline(FakeRetriever(Retrieved(passages(5))), WriterBesideQuotes(WROTE, waits=waits)).ask(
+        question()
+    ):
+        items.append(item)
+        if isinstance(item, Quoted):
+            waits.set()
+    assert [type(i) for i in items] == [Started, Quoted, Delta, Grounding, Answer]
+    assert (items[1].text, len(items[1].citations)) == (passages(1)[0].text + " [1]", 1)
+    assert (items[-1].reader, items[-1].stands_in) == ("openai", False)
+
+
+@pytest.mark.parametrize(
+    ("events", "why"),
+    [
+        ([Unavailable("The engine is gone.")], "did not answer"),
+        ([Delta("Net sal"), Unavailable("The engine is gone.")], "did not answer"),
+        ([Delta("Net sal")], "did not answer"),
+        (INVENTED, "does not bear out"),
+        ([Finished("declined", "openai", "m", decline_reason=DeclineReason.EMPTY_ANSWER)], "does not bear out"),
+    ],
+)
+async def test_where_the_model_cannot_answer_the_quotes_do(events, why):
+    answer = (await run(Pipeline(FakeRetriever(Retrieved(passages(5))), WriterBesideQuotes(events))))[-1]
+    assert (answer.answer, answer.reader, answer.stands_in) == (passages(1)[0].text + " [1]", "extractive", True)
+    assert why in answer.notices[0]
+    assert answer.declined is None
+
+
+async def test_the_model_may_decline_and_what_is_refused_stays_refused():
+    refused = [Delta("Unable."), Finished("declined", "openai", "m", decline_reason=DeclineReason.MODEL_REFUSED)]
+    answer = (await run(Pipeline(FakeRetriever(Retrieved(passages(5))), WriterBesideQuotes(refused))))[-1]
+    assert answer.declined.reason == "model_refused"
+    with pytest.raises(ReaderFailed):
+        await run(Pipeline(FakeRetriever(Retrieved(passages(5))), WriterBesideQuotes([Overloaded("Full.")])))
+
+
+async def test_without_quotes_a_dead_model_is_an_error_and_a_poor_draft_a_decline():
+    declined = [Delta("Unable."), Finished("declined", "extractive", "m")]
+    for quotes in (declined, [Unavailable("Gone too.")]):
+        with pytest.raises(ReaderFailed):
+            dead = WriterBesideQuotes([Unavailable("Gone.")], quotes)
+            await run(Pipeline(FakeRetriever(Retrieved(passages(5))), dead))
+        poor = (await run(Pipeline(FakeRetriever(Retrieved(passages(5))), WriterBesideQuotes(INVENTED, quotes))))[-1]
+        assert poor.declined.reason == "ungrounded"
+
+
+async def test_leaving_while_the_model_is_waited_for_ends_everything():
+    waits = asyncio.Event()
+    items = Pipeline(FakeRetriever(Retrieved(passages(5))), WriterBesideQuotes(WROTE, waits=waits)).ask(question())
+    assert isinstance(await anext(items), Started)
+    assert isinstance(await anext(items), Quoted)
+    await items.aclose()
+    assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]

@@ -86,7 +86,7 @@ async def test_far_below_the_context_one_count_of_a_model_is_enough() -> None:
 
 async def test_evidence_goes_first_from_the_end_then_the_oldest_turns() -> None:
     kept = []
-    for context in (6000, 3000, 1600, 1100, 900, 800):
+    for context in (6000, 3000, 1800, 1300, 1100, 1000):
         chat = Costly(context, 1.3)
         prompt = (await budget(chat).fit(task(), model="m", max_tokens=100)).prompt
         turns = [message.content.split(" about")[0] for message in prompt.messages[1:-1]]

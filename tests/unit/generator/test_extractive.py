@@ -232,7 +232,7 @@ async def test_events_come_in_order_and_the_answer_names_its_reader() -> None:
     events = [event async for event in ExtractiveReader().read(task)]
     kinds = [type(event) for event in events]
     assert kinds == sorted(kinds, key=[Delta, Quote, Finished].index)
-    assert events[-1] == Finished("stop", "extractive-1")
+    assert events[-1] == Finished("stop", "extractive-1", reader="extractive")
     text = "".join(event.text for event in events if isinstance(event, Delta))
     assert text.startswith("Quoted from the sources by the extractive reader (no language model wrote this):\n")
     cited = {event.number for event in events if isinstance(event, Quote)}

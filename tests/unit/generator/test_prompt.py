@@ -52,7 +52,7 @@ def test_the_prompt_is_the_golden_one(name: str, task: Task) -> None:
 
 
 def test_versions_name_every_template() -> None:
-    assert re.fullmatch(r"en-3\.[0-9a-f]{8},zh-3\.[0-9a-f]{8}", versions())
+    assert re.fullmatch(r"en-4\.[0-9a-f]{8},zh-4\.[0-9a-f]{8}", versions())
 
 
 def test_every_context_line_starts_with_its_date() -> None:

@@ -41,6 +41,9 @@ def _pattern(word: str) -> str:
 _AXES = _read_directions()
 _UP, _DOWN = _AXES["change"]
 _DIRECTION = re.compile(rf"(?P<up>{_UP})|(?P<down>{_DOWN})")
+_LEVELS = [ends for axis, ends in _AXES.items() if axis != "change"]
+_LEVEL = re.compile(f"(?P<up>{'|'.join(up for up, _ in _LEVELS)})|(?P<down>{'|'.join(down for _, down in _LEVELS)})")
+_REMARK = re.compile(r"[(（][^()（）]{0,80}[)）]")
 DIRECTION = rf"{_UP}|{_DOWN}"
 """A pattern for lower-case text: any word of direction."""
 _BOTH = re.compile(
@@ -159,6 +162,16 @@ def find_direction(text: str, start: int, end: int) -> int:
             after = sign
             break
     return before or (after if len(text[end:last]) < _BEHIND else 0)
+
+
+def find_level_sign(text: str) -> int:
+    """-1 where the last words of a text name what is counted as negative, "net loss", 净流出; 1 of a gain, else 0.
+
+    What only moved, "fell to", says nothing of where it is. Brackets, "income (loss)", leave it open.
+    """
+    first, _ = find_clause(text, len(text), len(text))
+    words = list(_LEVEL.finditer(_REMARK.sub(lambda m: " " * len(m.group()), lower(text[first:]))))
+    return 0 if not words else 1 if words[-1]["up"] else -1
 
 
 def find_comparison(text: str, start: int, end: int) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from quelea_checker import CheckPassage, Report
+from quelea_checker import UNSUPPORTED, Report
 from quelea_fintext.text import CJK, language_of, terms
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
@@ -15,19 +15,24 @@ from quelea_kit.logging import get_logger
 from quelea_gateway.core import checks
 from quelea_gateway.core.citations import assemble, place_markers
 from quelea_gateway.core.decline import Decline, DeclineReason, decline, refusal
+from quelea_gateway.core.draft import DraftFigure, DraftWriter, Sources, write_draft
+from quelea_gateway.core.evidence import figures_of, to_check
 from quelea_gateway.core.grounding import (
     Grounded,
     attribute,
+    find_asked,
     find_quotations,
     find_quotes,
     ground,
     only_quoted,
     report_of_figures,
     report_of_quotes,
+    settle,
     tidy,
 )
 from quelea_gateway.core.grounding.markers import MARKER
 from quelea_gateway.core.model import (
+    AnswerFigure,
     Check,
     Citation,
     Delta,
@@ -70,9 +75,14 @@ class ReaderAnswer:
 
 @dataclass
 class Draft:
-    """What the reader has written so far."""
+    """What the reader has written so far.
+
+    Attributes:
+        writer: Puts the figures in their places as the text streams; None of a reader whose text is final.
+    """
 
     reader: ReaderInfo
+    writer: DraftWriter | None = None
     text: list[str] = field(default_factory=list)
     quotes: list[Quote] = field(default_factory=list)
     finished: Finished | None = None
@@ -87,6 +97,14 @@ class Draft:
             self.quotes.append(event)
         else:
             self.finished = event
+
+    def shown(self, text: str) -> str:
+        """What of the text may be shown now that this piece has come."""
+        return self.writer.feed(text) if self.writer else text
+
+    def rest(self) -> str:
+        """What was held back, at the end."""
+        return self.writer.finish() if self.writer else ""
 
     @property
     def endless(self) -> bool:
@@ -115,6 +133,7 @@ class Basis:
         company_missing: Of one of them no document is stored.
         figures: What statements in the evidence say to the question.
         shortfall: What the evidence is known to lack before anyone has read it.
+        sources: What the draft points at.
     """
 
     question: str
@@ -126,6 +145,7 @@ class Basis:
     company_missing: bool = False
     figures: tuple[Figure, ...] = ()
     shortfall: Decline | None = None
+    sources: Sources = field(default_factory=lambda: Sources(()))
 
 
 @dataclass(frozen=True)
@@ -135,6 +155,7 @@ class ReviewedAnswer:
     Attributes:
         grounding: None when the check failed and the answer is shown unchecked.
         notices: Names of notices, with what fills them in.
+        figures: Those that the draft pointed at, or computed.
     """
 
     text: str
@@ -143,6 +164,7 @@ class ReviewedAnswer:
     citations: tuple[Citation, ...] = ()
     checks: tuple[Check, ...] = ()
     notices: tuple[tuple[str, str], ...] = ()
+    figures: tuple[AnswerFigure, ...] = ()
 
 
 async def review(checker: Checker, written: ReaderAnswer, basis: Basis) -> ReviewedAnswer:
@@ -159,6 +181,9 @@ async def review(checker: Checker, written: ReaderAnswer, basis: Basis) -> Revie
     if not text.strip():
         return _decline_answer(basis, DeclineReason.EMPTY_ANSWER, noticed=True)
     exact = written.finished.reader == QUOTING
+    pointed: tuple[DraftFigure, ...] = ()
+    if not exact:
+        text, pointed = write_draft(text, basis.sources, basis.language)
     quoted = find_quotes(text, written.quotes, basis.evidence) if exact else []
     report = report_of_quotes(text, quoted, basis.evidence) if quoted else None
     if report is None and exact and basis.figures:
@@ -172,15 +197,34 @@ async def review(checker: Checker, written: ReaderAnswer, basis: Basis) -> Revie
                 raise
             return _pass_unchecked(text, written, basis, error)
     if not exact:
+        report = settle(report, [*pointed, *find_asked(report, basis.figures, basis.evidence)], text)
         report = attribute(report, basis.evidence, basis.companies, missing=basis.company_missing)
     sources = [passage.text for passage in basis.evidence]
     verbatim = find_quotations(text, basis.evidence) if by == "checker" else ()
-    found = ground(text, report, sources, quoted=quoted, verbatim=verbatim, strict=basis.strict)
+    found = ground(text, report, sources, quoted=quoted, verbatim=verbatim, pointed=pointed, strict=basis.strict)
     foreign = not exact and _in_language(text, basis.language) is False
     why = why_declined(found.grounding, sources, enough=basis.enough, foreign=foreign, strict=basis.strict)
     if why:
         return _decline_answer(basis, why, noticed=True, found=found)
-    return _present(found, written, basis, by=by)
+    stated = figures_of(basis.figures, basis.evidence)
+    return replace(_present(found, written, basis, by=by), figures=_traced(pointed, found, stated))
+
+
+def _traced(
+    pointed: Sequence[DraftFigure], found: Grounded, stated: Sequence[AnswerFigure]
+) -> tuple[AnswerFigure, ...]:
+    """The draft's figures that are shown and hold, each once, without those that are stated anyhow."""
+    held = {f.text for f in found.grounding.figures if f.verdict not in UNSUPPORTED}
+    figures = [one.figure for one in pointed if one.figure and one.said in held]
+    made = {_making(one): one for one in reversed(figures)}
+    known = {_making(one) for one in stated}
+    return tuple(one for key, one in reversed(made.items()) if key not in known)
+
+
+def _making(figure: AnswerFigure) -> tuple[str, tuple[tuple[str, int, int], ...]]:
+    """What a figure is made from: its formula, and the places of its operands."""
+    places = tuple((one.document_id, one.page, one.start) for one in figure.operands)
+    return figure.formula if len(places) > 1 else "", places
 
 
 async def _report(checker: Checker, text: str, written: ReaderAnswer, basis: Basis) -> Report:
@@ -197,13 +241,6 @@ async def _report(checker: Checker, text: str, written: ReaderAnswer, basis: Bas
     except Exception as error:  # a fault of the checker must cost its verdicts, not the answer
         log.exception("check_failed", characters=len(text), passages=len(evidence))
         raise CheckFailed("The answer could not be checked; the gateway's log has the reason.") from error
-
-
-def to_check(passage: Passage) -> CheckPassage:
-    """A passage with what stands around it; the header names its filing also where the retriever's does not."""
-    more = (passage.title, passage.company, passage.period, passage.period_end)
-    header = " · ".join([passage.header] * bool(passage.header) + [p for p in more if p and p not in passage.header])
-    return CheckPassage(passage.text, passage.table_head, header, passage.published, passage.document_id)
 
 
 def _present(found: Grounded, written: ReaderAnswer, basis: Basis, *, by: str) -> ReviewedAnswer:

@@ -85,7 +85,8 @@ def assemble(
 ) -> tuple[tuple[Citation, ...], list[str]]:
     """The citations of an answer, in the order in which it first needs them, and what is wrong with its quotes.
 
-    The k-th marker [n] goes to the reader's k-th quote of passage n. Where there is none, or where it has fewer of the
+    A marker behind a figure that the draft pointed at goes to that figure. The k-th marker [n] else goes to the
+    reader's k-th quote of passage n. Where there is none, or where it has fewer of the
     sentence's figures (unless the reader is `exact`), it goes to the span that says most of the sentence. A passage
     may so have several citations with the same number: the k-th marker's is the k-th of them, or
     the last (of_mark).
@@ -100,7 +101,9 @@ def assemble(
         if 1 <= number <= len(evidence):
             targets = wanted.setdefault(number, [])
             own = by_number.get(number, [])
-            if exact and own:
+            if one.quote:
+                targets.append(cite(evidence[number - 1], number, one.quote.start, one.quote.end))
+            elif exact and own:
                 targets.append(own[min(len(targets), len(own) - 1)])
             else:
                 targets.append(_target(one.statement, own, len(targets), number, evidence[number - 1]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from quelea_checker import CheckPassage
+
 from quelea_gateway.core.model import AnswerFigure, AnswerOperand, Citation, Figure, Operand, Passage, Shown
 
 LINE_TOKENS = 12
@@ -114,13 +116,14 @@ def figures_of(figures: Sequence[Figure], evidence: Sequence[Passage]) -> tuple[
             growth=one.growth,
             fiscal_year=one.fiscal_year,
             absent=one.absent,
-            operands=tuple(_operand(operand, evidence.index(operand.passage) + 1) for operand in one.operands),
+            operands=tuple(answer_operand(operand, evidence.index(operand.passage) + 1) for operand in one.operands),
         )
         for one in figures
     )
 
 
-def _operand(operand: Operand, number: int) -> AnswerOperand:
+def answer_operand(operand: Operand, number: int) -> AnswerOperand:
+    """A fact with the number of its passage."""
     fact = operand.fact
     return AnswerOperand(
         label=fact.label,
@@ -137,6 +140,13 @@ def _operand(operand: Operand, number: int) -> AnswerOperand:
         end=fact.end,
         printed=fact.printed,
     )
+
+
+def to_check(passage: Passage) -> CheckPassage:
+    """A passage with what stands around it; the header names its filing also where the retriever's does not."""
+    more = (passage.title, passage.company, passage.period, passage.period_end)
+    header = " · ".join([passage.header] * bool(passage.header) + [p for p in more if p and p not in passage.header])
+    return CheckPassage(passage.text, passage.table_head, header, passage.published, passage.document_id)
 
 
 def record(evidence: Sequence[Passage]) -> tuple[Shown, ...]:

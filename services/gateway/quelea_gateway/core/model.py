@@ -354,6 +354,14 @@ class Started:
 
 
 @dataclass(frozen=True)
+class Quoted:
+    """Quotes that answer the question, while a language model is still about to write."""
+
+    text: str
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True)
 class Shown:
     """A passage by its place: the text is pages[page].text[start:end] of the document, in code points."""
 
@@ -399,7 +407,9 @@ class Answer:
     """Of a follow-up."""
     evidence: tuple[Shown, ...] = ()
     figures: tuple[AnswerFigure, ...] = ()
-    """Those that the question asks for, where statements have them."""
+    """Those that the question asks for, where statements have them, and those that a model pointed at."""
+    stands_in: bool = False
+    """Quotes for what a language model could not answer: not the text that was streamed."""
 
 
 @dataclass(frozen=True)

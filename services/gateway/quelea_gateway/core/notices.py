@@ -70,6 +70,14 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "Sentences withheld because the evidence does not bear them out: {detail}.",
         "因资料不支持，回答中有 {detail} 句未予显示。",
     ),
+    "model_failed": (
+        "The language model did not answer; these are quotes from the sources.",
+        "语言模型未能作答，以下为来源原文摘录。",
+    ),
+    "model_unusable": (
+        "The evidence does not bear out what the language model wrote; these are quotes from the sources instead.",
+        "语言模型写出的内容未得到资料支持，以下改为来源原文摘录。",
+    ),
     "unchecked": (
         "This answer could not be checked against the evidence: take it with care.",
         "该回答未能与资料核对，请谨慎使用。",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from quelea_fintext.text import estimate_tokens, language_of
-from quelea_kit.errors import Conflict, QueleaError
+from quelea_kit.errors import Conflict, DeadlineExceeded, QueleaError, Unavailable
+from quelea_kit.logging import get_logger
 
-from quelea_gateway.core import answer_review
+from quelea_gateway.core import answer_review, stand_in
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.decline import Decline, DeclineReason, decline
+from quelea_gateway.core.draft import DraftWriter, Sources
 from quelea_gateway.core.evidence import choose, cite, figures_of, listing, put_first, record
 from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.gate import Gate
@@ -30,6 +32,8 @@ from quelea_gateway.core.model import (
     Passage,
     Question,
     Quote,
+    Quoted,
+    ReaderInfo,
     Retrieved,
     Started,
     Verdict,
@@ -40,6 +44,8 @@ from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.core.web_route import WebRoute
+
+log = get_logger(__name__)
 
 _EVERYTHING = Filters()
 _ANY_TIME = AskedPeriods()
@@ -84,6 +90,13 @@ class _Basis:
     """What statements in the evidence say to the question."""
     shortfall: Decline | None = None
     """What the evidence is known to lack before anyone has read it."""
+    sources: Sources = field(default_factory=lambda: Sources(()))
+    """What a draft points at: the evidence and the figures."""
+
+    async def read_sources(self, text: str) -> None:
+        """Read the evidence's figures, beside the event loop, when a draft begins to point at them."""
+        if "{" in text and not self.sources.loaded:
+            await asyncio.to_thread(self.sources.load)
 
     def seen(self) -> Retrieved:
         """The reading in the light of the evidence: the web may have what the knowledge base does not."""
@@ -119,9 +132,11 @@ class Pipeline:
         self._web = web
         self._count = count
 
-    async def ask(self, question: Question) -> AsyncGenerator[Started | Delta | Grounding | Answer, None]:
+    async def ask(self, question: Question) -> AsyncGenerator[Started | Quoted | Delta | Grounding | Answer, None]:
         """Started, deltas, the verdicts on them (Grounding, where the check could be made), Answer.
 
+        Where a language model writes, and quotes answer too, these come before its first word (Quoted), and are the
+        answer when it fails or nothing that it wrote is borne out.
         Of a strict question the text comes as one delta once it was checked.
 
         Raises:
@@ -148,26 +163,33 @@ class Pipeline:
             standalone=question.standalone,
         )
         yield started
-        draft = answer_review.Draft(reader)
+        draft = answer_review.Draft(reader, _writer(question, basis, reader))
+        quotes = self._read_quotes(question, basis, reader)
         try:
-            async with contextlib.aclosing(self._events(question, basis, clock)) as events:
-                async for event in events:
-                    draft.take(event)
-                    if isinstance(event, Delta) and not question.strict:
-                        yield event
-                    if draft.endless:
-                        break
-            with clock.part("gateway_check"):
-                done = await answer_review.review(self._checker, draft.written(), _basis_of(question, basis))
+            async with contextlib.aclosing(self._write(question, basis, draft, quotes, clock)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            done, finished = await self._review(question, basis, draft, quotes, clock)
         except QueleaError as error:
-            raise ReaderFailed(error, started) from error
+            # Of a request that was refused the caller hears, whatever could be quoted.
+            failed = isinstance(error, Unavailable | DeadlineExceeded)
+            found = await stand_in.wait_for(quotes) if failed else None
+            if found is None:
+                raise ReaderFailed(error, started) from error
+            log.warning("model_failed", why=error.reason)
+            done, finished = _standing_in(found, "model_failed")
+        finally:
+            if quotes:
+                quotes.cancel()
+                await asyncio.wait({quotes})
         if question.strict:
             yield Delta(done.text)
         if done.grounding:
             yield done.grounding
         if basis.web and basis.keeping:
             basis.web = replace(basis.web, kept=await _await_kept(basis.keeping, clock))
-        yield _answer(question, done, draft.written().finished, basis, clock)
+        stands_in = finished.reader != reader.reader and reader.reader != answer_review.QUOTING
+        yield replace(_answer(question, done, finished, basis, clock), stands_in=stands_in)
 
     def _choose(self, question: Question, basis: _Basis, budget: int) -> None:
         """Put what the reader is shown, and what it is not, into the basis.
@@ -185,6 +207,7 @@ class Pipeline:
         if unanswerable:
             evidence, rest = choose(passages, j=0, budget=budget, count=self._count)
         basis.evidence, basis.further_reading = evidence, listing(rest, len(evidence) + 1)
+        basis.sources = Sources(evidence, basis.figures)
         reading = basis.seen().reading
         if basis.figures:
             return
@@ -254,6 +277,63 @@ class Pipeline:
             known = drop_later(found.passages, question.as_of)[: question.k]
         return replace(found, passages=known, best_cosine=max((p.cosine for p in known), default=0.0))
 
+    async def _write(
+        self,
+        question: Question,
+        basis: _Basis,
+        draft: answer_review.Draft,
+        quotes: asyncio.Task[stand_in.StandIn | None] | None,
+        clock: Clock,
+    ) -> AsyncGenerator[Quoted | Delta, None]:
+        """What is shown while the reader writes into the draft; of a strict question nothing that it writes."""
+        async with (
+            contextlib.aclosing(self._events(question, basis, clock)) as source,
+            contextlib.aclosing(_with_quotes(source, quotes)) as events,
+        ):
+            async for event in events:
+                if isinstance(event, Quoted):
+                    yield event
+                    continue
+                draft.take(event)
+                if isinstance(event, Delta):
+                    await basis.read_sources(event.text)
+                    if not question.strict and (text := draft.shown(event.text)):
+                        yield Delta(text)
+                if draft.endless:
+                    break
+        if not question.strict and (text := draft.rest()):
+            yield Delta(text)
+
+    async def _review(
+        self,
+        question: Question,
+        basis: _Basis,
+        draft: answer_review.Draft,
+        quotes: asyncio.Task[stand_in.StandIn | None] | None,
+        clock: Clock,
+    ) -> tuple[answer_review.ReviewedAnswer, Finished]:
+        """The draft as it may be shown; the quotes where nothing of it may. Raises QueleaError."""
+        written = draft.written()
+        with clock.part("gateway_check"):
+            done = await answer_review.review(self._checker, written, _basis_of(question, basis))
+        if stand_in.is_unusable(done) and (found := await stand_in.wait_for(quotes)):
+            return _standing_in(found, "model_unusable")
+        return done, written.finished
+
+    def _read_quotes(
+        self, question: Question, basis: _Basis, reader: ReaderInfo
+    ) -> asyncio.Task[stand_in.StandIn | None] | None:
+        """The extractive reader at work beside the model; None where it is not there, or was itself asked."""
+        if not stand_in.offers_quotes(reader) or question.model == stand_in.QUOTING_MODEL:
+            return None
+        source = self._generator.generate(
+            replace(question, model=stand_in.QUOTING_MODEL),
+            basis.evidence,
+            evidence_incomplete=basis.shortfall is not None,
+            figures=basis.figures,
+        )
+        return asyncio.create_task(stand_in.read_quotes(source, self._checker, _basis_of(question, basis)))
+
     async def _events(
         self, question: Question, basis: _Basis, clock: Clock
     ) -> AsyncGenerator[Delta | Quote | Finished, None]:
@@ -271,12 +351,44 @@ class Pipeline:
                 yield event
 
 
+async def _with_quotes(
+    events: AsyncGenerator[Delta | Quote | Finished, None], quotes: asyncio.Task[stand_in.StandIn | None] | None
+) -> AsyncGenerator[Quoted | Delta | Quote | Finished, None]:
+    """The model's events; before the first of them the quotes, where those are there sooner."""
+    first = asyncio.ensure_future(anext(events, None))
+    try:
+        if quotes:
+            await asyncio.wait({first, quotes}, return_when=asyncio.FIRST_COMPLETED)
+            if not first.done() and (found := stand_in.result_of(quotes)):
+                yield Quoted(found.done.text, found.done.citations)
+        event = await first
+    finally:
+        if not first.done():
+            first.cancel()
+            await asyncio.wait({first})
+    while event is not None:
+        yield event
+        event = await anext(events, None)
+
+
+def _standing_in(found: stand_in.StandIn, why: str) -> tuple[answer_review.ReviewedAnswer, Finished]:
+    """The quotes as the answer, with a word on why."""
+    return replace(found.done, notices=((why, ""), *found.done.notices)), found.finished
+
+
 async def _await_kept(keeping: asyncio.Future[tuple[Kept, ...]], clock: Clock) -> tuple[Kept, ...]:
     """What became of the useful pages, when it is known by now or in a moment."""
     if not keeping.done():
         with clock.waiting("keep"):
             await asyncio.wait({keeping}, timeout=KEPT_SECONDS)
     return keeping.result() if keeping.done() and not keeping.cancelled() else ()
+
+
+def _writer(question: Question, basis: _Basis, reader: ReaderInfo) -> DraftWriter | None:
+    """None for the reader whose text is final: braces in its quotes are the evidence's own."""
+    if reader.reader == answer_review.QUOTING:
+        return None
+    return DraftWriter(basis.sources, language_of(question.text))
 
 
 def _basis_of(question: Question, basis: _Basis) -> answer_review.Basis:
@@ -290,6 +402,7 @@ def _basis_of(question: Question, basis: _Basis) -> answer_review.Basis:
         figures=basis.figures,
         shortfall=basis.shortfall,
         strict=question.strict,
+        sources=basis.sources,
     )
 
 
@@ -325,6 +438,6 @@ def _answer(
         grounding=done.grounding,
         standalone=question.standalone,
         evidence=record(basis.evidence),
-        figures=() if done.declined else figures_of(basis.figures, basis.evidence),
+        figures=() if done.declined else (*figures_of(basis.figures, basis.evidence), *done.figures),
     )
     return replace(answer, timings=clock.timings(basis.retrieved.stages))

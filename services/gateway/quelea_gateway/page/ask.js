@@ -48,6 +48,7 @@ function draw(turn) {
   const citations = answer ? answer.citations : started ? started.evidence : [];
   const body = el("div", { class: answer?.declined ? "answer declined" : "answer", dir: "auto" });
   if (turn.text) body.append(...paragraphs(turn.text, citations, turn.grounding));
+  else if (turn.quotes && !error) body.append(el("p", { class: "wait" }, t("quotesMeanwhile")), ...paragraphs(turn.quotes.text, turn.quotes.citations));
   else if (!error) body.append(el("p", { class: "wait" }, turn.stopped ? t("stopped") : t(started ? "writing" : "searching")));
   const parts = [el("h2", { class: "asked" }, turn.question)];
   parts.push(standaloneLine((answer ?? started)?.standalone ?? started?.standalone));
@@ -106,6 +107,7 @@ async function submit(question) {
   try {
     for await (const { name, data } of ask({ question, history, ...chosen }, control.signal)) {
       if (name === "started") turn.started = data;
+      else if (name === "quotes") turn.quotes = data;
       else if (name === "delta") turn.text += data.text;
       else if (name === "verdicts") {
         turn.grounding = data;

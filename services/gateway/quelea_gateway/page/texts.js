@@ -26,6 +26,7 @@ const TEXTS = {
   modelShort: ["language model {model}", "语言模型 {model}"],
   searching: ["Searching the documents …", "正在检索文档……"],
   writing: ["Writing the answer …", "正在生成回答……"],
+  quotesMeanwhile: ["Writing the answer … meanwhile, from the sources:", "正在生成回答……以下先列出来源原文："],
   answered: ["The answer is ready, with {n} sources.", "回答已完成，共 {n} 处来源。"],
   declinedDone: ["The documents do not answer this question.", "文档中没有答案。"],
   stopped: ["Stopped.", "已停止。"],

@@ -16,7 +16,7 @@ from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.core import question as rules
 from quelea_gateway.core.export import markdown
-from quelea_gateway.core.model import Answer, Delta, Passage, Question, Retrieved, Source, Started, Turn
+from quelea_gateway.core.model import Answer, Delta, Passage, Question, Quoted, Retrieved, Source, Started, Turn
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
@@ -38,17 +38,22 @@ from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.streams import event, respond, while_there
 
 _STARTED, _GROUNDING, _ANSWER = TypeAdapter(Started), TypeAdapter(Grounding), TypeAdapter(Answer)
+_QUOTED = TypeAdapter(Quoted)
 _ANSWER.rebuild(_types_namespace={"Source": Source})  # the model's module imports it for type checkers only
 _SHOWN_STARTED, _SHOWN_ANSWER = set(StartedOut.model_fields), set(AnswerOut.model_fields)
 _plain = JSONEncoder(ensure_ascii=False).encode
 
+Item = Started | Quoted | Delta | Grounding | Answer
 
-def data_of(item: Started | Delta | Grounding | Answer) -> str:
+
+def data_of(item: Item) -> str:
     """The JSON of one event."""
     if isinstance(item, Delta):
         return f'{{"text": {_plain(item.text)}}}'
     if isinstance(item, Grounding):
         return _GROUNDING.dump_json(item).decode()
+    if isinstance(item, Quoted):
+        return _QUOTED.dump_json(item).decode()
     if isinstance(item, Started):
         return _STARTED.dump_json(item, include=_SHOWN_STARTED).decode()
     return _ANSWER.dump_json(item, include=_SHOWN_ANSWER).decode()
@@ -56,9 +61,7 @@ def data_of(item: Started | Delta | Grounding | Answer) -> str:
 
 router = APIRouter(tags=["ask"])
 
-Item = Started | Delta | Grounding | Answer
-
-_NAMES = {Started: "started", Delta: "delta", Grounding: "verdicts", Answer: "answer"}
+_NAMES = {Started: "started", Quoted: "quotes", Delta: "delta", Grounding: "verdicts", Answer: "answer"}
 _PATH = "/v1/ask"
 _SEARCH_K = 10
 
@@ -115,6 +118,7 @@ def _json(value: Any) -> str:
 MARKDOWN: dict[str, Any] = {"text/markdown": {"schema": {"type": "string"}}}
 _EVENTS = events(
     started="StartedOut",
+    quotes="QuotesOut",
     delta={"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}},
     verdicts="GroundingOut",
     answer="AnswerOut",
@@ -122,8 +126,8 @@ _EVENTS = events(
 )
 
 _ASK_CONTENT = {
-    "description": "The answer; as server-sent events (started, delta, verdicts, answer, error) or as Markdown when "
-    "asked for.",
+    "description": "The answer; as server-sent events (started, quotes, delta, verdicts, answer, error) or as Markdown "
+    "when asked for.",
     "content": {**_EVENTS, **MARKDOWN},
 }
 
@@ -134,8 +138,9 @@ async def ask(body: AskIn, request: Request) -> Response:
 
     With `stream: true`, or with `Accept: text/event-stream`, the answer comes as server-sent events. What fails before
     the evidence is found is an ordinary error response; what fails later is the event `error`. When the reader is
-    down the error carries the evidence: `error.details.evidence`. After the last `delta` the event `verdicts` has the
-    checked text and what was found of its sentences and figures.
+    down the error carries the evidence: `error.details.evidence`. Where a language model writes, the event `quotes` may
+    come before its first word: quotes that answer the question, which are the answer if the model fails. After the last
+    `delta` the event `verdicts` has the checked text and what was found of its sentences and figures.
 
     With `format: "markdown"`, or with `Accept: text/markdown`, the answer comes as Markdown with its sources.
     """

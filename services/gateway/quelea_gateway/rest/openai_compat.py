@@ -156,8 +156,9 @@ async def _events(items: AsyncGenerator[Item, None], chunks: Chunks, base: str) 
                 yield chunks.piece({"content": item.text})
             elif isinstance(item, Answer):
                 observe_answer(item)
-                if item.declined and item.answer not in sent:  # what was streamed cannot be taken back
-                    sent += (more := f"\n\n{item.answer}")
+                if (item.declined or item.stands_in) and item.answer not in sent:
+                    more = f"\n\n{item.answer}" if sent else item.answer  # what was streamed cannot be taken back
+                    sent += more
                     yield chunks.piece({"content": more})
                 yield chunks.piece({"annotations": url_citations(item, base, sent)})
                 yield chunks.piece({}, _end(item), quelea=_own(item))

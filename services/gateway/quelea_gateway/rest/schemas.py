@@ -300,7 +300,7 @@ class OperandOut(BaseModel):
     unit: str
     period_start: str = Field(description="Empty of an instant.")
     period_end: str
-    source: str = Field(description='"tag" (inline XBRL) or "table".')
+    source: str = Field(description='"tag" (inline XBRL) or "table"; "text" of what a model pointed at.')
     number: int = Field(description="Of the evidence, as of a marker.")
     document_id: str
     page: int
@@ -310,11 +310,12 @@ class OperandOut(BaseModel):
 
 
 class AskedFigureOut(BaseModel):
-    """A figure that the question asks for: as statements have it, or computed from what they have."""
+    """A figure that the question asks for, or that a model pointed at: as the evidence has it, or computed from it."""
 
     company: str
     metric: str = Field(
-        description='"gross_margin" and its like, "change", "compound_growth" or "share"; empty of a stated figure.'
+        description='"gross_margin" and its like, "change", "compound_growth" or "share", "calculation" of a model; '
+        "empty of a stated figure."
     )
     value: str = Field(description="Decimal; of a change the difference.")
     unit: str = Field(description='ISO 4217, "USD/share", "shares", "percent", "points", "times" or "days".')
@@ -357,7 +358,9 @@ class AnswerOut(BaseModel):
     standalone: StandaloneOut | None = Field(default=None, description="null when the question stands alone.")
     evidence: list[ShownOut] = Field(default=[], description="All that the reader was shown, cited or not.")
     figures: list[AskedFigureOut] = Field(
-        default=[], description="What the question asks for, where statements have it, with every fact behind it."
+        default=[],
+        description="What the question asks for, where statements have it, and what a model pointed at in its draft or "
+        "computed from such figures, with every cell behind it.",
     )
 
     @classmethod
@@ -385,6 +388,13 @@ class AnswerOut(BaseModel):
             evidence=[ShownOut.of(passage) for passage in answer.evidence],
             figures=[AskedFigureOut.of(figure) for figure in answer.figures],
         )
+
+
+class QuotesOut(BaseModel):
+    """The data of the event `quotes`."""
+
+    text: str
+    citations: list[CitationOut]
 
 
 class StartedOut(BaseModel):

@@ -66,6 +66,16 @@ def read_models(reply: Any, model: str) -> tuple[dict[str, int], tuple[str, ...]
     return contexts, tuple(adapters[:_MOST_ADAPTERS])
 
 
+def read_running_context(reply: Any, model: str) -> int:
+    """What Ollama says of the models in its memory: the context of this one; 0 where it is not among them.
+
+    Raises:
+        AttributeError, LookupError, TypeError: It has another shape.
+    """
+    names = (model, f"{model}:latest")
+    return next((read_token_count(one.get("context_length")) for one in reply["models"] if one["name"] in names), 0)
+
+
 def _read_context(listed: Mapping[str, Any]) -> int:
     return read_token_count(listed.get("max_model_len")) or read_token_count((listed.get("meta") or {}).get("n_ctx"))
 

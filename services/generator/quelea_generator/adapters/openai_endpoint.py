@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import httpx2
@@ -18,7 +19,7 @@ from quelea_kit.tls import trusting
 
 from quelea_generator.adapters.answer_bounds import AnswerBounds
 from quelea_generator.adapters.bounded_http import HEADERS, bound_response
-from quelea_generator.adapters.chunks import read_models, read_piece, read_token_count
+from quelea_generator.adapters.chunks import read_models, read_piece, read_running_context, read_token_count
 from quelea_generator.adapters.endpoint_errors import (
     InvalidReplyError,
     is_too_long,
@@ -62,6 +63,7 @@ class OpenAIEndpoint:
         first_stall_seconds: Longest wait for the first token where that is longer (see Patience).
         environment_proxy: Go through the proxy that the environment names.
         ca: File of the CA that signed the endpoint's certificate; empty: the usual ones.
+        extra: Further fields of each request, such as a switch for thinking.
     """
 
     def __init__(
@@ -75,14 +77,18 @@ class OpenAIEndpoint:
         first_stall_seconds: float = 0.0,
         environment_proxy: bool = False,
         ca: str = "",
+        extra: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.model = model
         self.name = str(httpx2.URL(base_url).copy_with(userinfo=b"", query=None, fragment=None))
         self._stall_seconds = stall_seconds
         self._patience = Patience(stall_seconds, first_stall_seconds)
         self._contexts: dict[str, int] = {}
+        self._running_context = 0
+        self._extra = extra
         self.adapters: tuple[str, ...] = ()
-        self._tokenizer = base_url.rstrip("/").removesuffix("/v1") + "/tokenize"
+        root = base_url.rstrip("/").removesuffix("/v1")
+        self._tokenizer, self._running = root + "/tokenize", root + "/api/ps"
         self._can_count = True
         self._counts_from = 0.0
         self._schemas = SchemaSupport()
@@ -195,7 +201,11 @@ class OpenAIEndpoint:
     async def _post(self, body: dict[str, Any]) -> openai.AsyncStream[object]:
         # chat.completions.create would make objects of each token, which is half of what reading it costs.
         return await self._client.post(
-            "/chat/completions", cast_to=object, body=body, stream=True, stream_cls=openai.AsyncStream[object]
+            "/chat/completions",
+            cast_to=object,
+            body={**self._extra, **body},
+            stream=True,
+            stream_cls=openai.AsyncStream[object],
         )
 
     async def check(self) -> None:
@@ -208,6 +218,9 @@ class OpenAIEndpoint:
         except Unavailable:
             self._patience.forget()
             raise
+        tagged = f"{self.model}:latest"  # Ollama lists every model with its tag, and answers without this one
+        if tagged in self._contexts:
+            self._contexts.setdefault(self.model, self._contexts[tagged])
         if self.model not in self._contexts:
             raise not_listed(self.model, list(self._contexts))
 
@@ -221,12 +234,22 @@ class OpenAIEndpoint:
                 )
             if not reply.choices[0].finish_reason:
                 raise InvalidReplyError("a completion without an end")
+        if not self._contexts.get(self.model):
+            self._running_context = await self._ask_running()
         self._can_count, self._counts_from = True, 0.0
         self._schemas = SchemaSupport()  # a restarted one may be another version
 
     def context(self, model: str) -> int:
         """Tokens that a model's prompt and answer may have together; 0 while it is not known."""
-        return self._contexts.get(model) or self._contexts.get(self.model, 0)
+        return self._contexts.get(model) or self._contexts.get(self.model) or self._running_context
+
+    async def _ask_running(self) -> int:
+        """The context with which Ollama has loaded the model; 0 where the endpoint is another."""
+        try:
+            with map_errors(), reading_untrusted():
+                return read_running_context((await self._get(self._running)), self.model)
+        except QueleaError:
+            return 0
 
     async def count(self, messages: Sequence[Message], *, model: str) -> TokenCount | None:
         """Tokens of the messages in the model's own chat template (vLLM's /tokenize).

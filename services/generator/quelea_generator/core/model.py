@@ -169,6 +169,8 @@ class Finished:
     completion_tokens: int = 0
     removed_markers: int = 0
     decline: Decline | None = None
+    reader: str = ""
+    """Who answered, where it is another than the service's reader."""
 
 
 Event = Delta | Quote | Finished

@@ -54,6 +54,17 @@ def test_a_marker_whose_passage_does_not_support_the_sentence_becomes_the_one_th
     assert (found.removed_markers, found.added_markers) == (("[1]",), ("[2]",))
 
 
+def test_a_sentence_that_says_what_is_missing_is_left_alone():
+    for text in (
+        "The information provided does not state Apple's total net sales by country.",
+        "Services net sales did not fall, the App Store and cloud services included [1].",
+        "公司没有披露归属于上市公司股东的净利润的构成。",
+    ):
+        found = grounded(text)
+        assert found.text == text
+        assert found.added_markers == found.removed_markers == ()
+
+
 def test_of_several_markers_those_that_support_stay():
     assert grounded("Total net sales were $81,797 million [1][2].").text == "Total net sales were $81,797 million [1]."
     assert grounded("Total net sales were $81,797 million [9, 1].").text == "Total net sales were $81,797 million [1]."

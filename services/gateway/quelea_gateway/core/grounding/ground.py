@@ -9,10 +9,12 @@ from itertools import pairwise
 
 from quelea_checker import UNSUPPORTED, CheckedSentence, Report
 
+from quelea_gateway.core.draft import DraftFigure
 from quelea_gateway.core.grounding.edits import Edit, Edited
 from quelea_gateway.core.grounding.marker_decisions import decide_markers, edits_of, is_quoted, missing_markers
 from quelea_gateway.core.grounding.markers import Mark, marks
 from quelea_gateway.core.grounding.quotes import Region
+from quelea_gateway.core.model import Quote
 from quelea_gateway.core.numbers import figures
 from quelea_gateway.core.verdicts import FigureVerdict, Grounding, SentenceVerdict
 from quelea_gateway.core.verifier import VerifiedReport
@@ -24,6 +26,8 @@ class Placed:
 
     mark: Mark
     statement: str
+    quote: Quote | None = None
+    """What it opens, where that is known: a figure that the draft pointed at."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ def ground(
     *,
     quoted: Sequence[Region] = (),
     verbatim: Sequence[Region] = (),
+    pointed: Sequence[DraftFigure] = (),
     strict: bool = False,
 ) -> Grounded:
     """The final text of an answer with the verdicts on it.
@@ -51,12 +56,13 @@ def ground(
         sources: Texts of the evidence; [n] is the n-th.
         quoted: Parts that are quotes of the evidence by construction: they are supported, and their markers right.
         verbatim: Quotations of the evidence: the figures in them are supported.
+        pointed: Figures that the draft pointed at, with the quotes that their markers open.
         strict: Sentences that are contradicted, or have a figure that is contradicted or not found, are withheld.
     """
     named = _figures(text, report, quoted, verbatim)
     sentences = _sentences(report, quoted, named)
     gone = [s for s in sentences if strict and (s.verdict == "contradicted" or _has_unsupported(s, named))]
-    found = decide_markers(marks(text, sources), report, sentences, quoted, len(sources))
+    found = decide_markers(marks(text, sources), report, sentences, quoted, sources)
     added = missing_markers(text, report, [s for s in sentences if not is_quoted(s, quoted)], found)
     edits = [Edit(*_line(text, s.start, s.end)) for s in gone]
     edits += _unlink(text, sentences, gone)
@@ -86,7 +92,8 @@ def ground(
         withheld=tuple(s.text for s in gone),
         verifier=report.verifier if isinstance(report, VerifiedReport) else "",
     )
-    return Grounded(grounding, _place_markers(final, sources, shown, grounding))
+    opened = [(moved(one.end, one.behind), one) for one in pointed if one.quotes and not _within(one.start, gone)]
+    return Grounded(grounding, _place_markers(final, sources, shown, grounding, opened))
 
 
 def _sentences(report: Report, quoted: Sequence[Region], figures: Sequence[FigureVerdict]) -> list[SentenceVerdict]:
@@ -192,15 +199,21 @@ def _move_sentence(final: str, sentence: SentenceVerdict, start: int, end: int) 
 
 
 def _place_markers(
-    final: str, sources: Sequence[str], sentences: Sequence[SentenceVerdict], grounding: Grounding
+    final: str,
+    sources: Sequence[str],
+    sentences: Sequence[SentenceVerdict],
+    grounding: Grounding,
+    opened: Sequence[tuple[tuple[int, int], DraftFigure]],
 ) -> tuple[Placed, ...]:
     """The markers of the final text; a derived figure's statement names what it was computed from."""
     placed = []
     for mark in marks(final, sources):
+        quotes = (quote for (start, end), one in opened if start <= mark.start < end for quote in one.quotes)
+        quote = next((quote for quote in quotes if quote.number == mark.number), None)
         sentence = next((s for s in sentences if s.start <= mark.start < s.end), None)
         if sentence is None:
-            placed.append(Placed(mark, ""))
+            placed.append(Placed(mark, "", quote))
             continue
         own = [f.formula for f in grounding.figures if sentence.start <= f.start < sentence.end and f.formula]
-        placed.append(Placed(mark, " ".join((sentence.text, *own))))
+        placed.append(Placed(mark, " ".join((sentence.text, *own)), quote))
     return tuple(placed)

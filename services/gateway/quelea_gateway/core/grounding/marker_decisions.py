@@ -6,19 +6,27 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from quelea_checker import Report
+from quelea_checker import UNSUPPORTED, CheckedFigure, Report
+from quelea_checker.reading.amounts import parse
 from quelea_checker.reading.markup import literal_spans
 from quelea_fintext.text import language_of
 
 from quelea_gateway.core.grounding.edits import Edit
 from quelea_gateway.core.grounding.markers import Mark
 from quelea_gateway.core.grounding.quotes import Region
+from quelea_gateway.core.numbers import figures as numbers_in
 from quelea_gateway.core.verdicts import SentenceVerdict
 
 _OPEN, _CLOSE = "“「『", "”」』"
 _STOPS = ".。!！?？;；"
 _NO_MARKER = re.compile(r"^\s*#{1,6}\s|[:：]\W*$|^[\s|:+-]+$")
 """Headings, lines that lead to a list, and rules of tables get no marker of ours."""
+
+_DENIES = re.compile(
+    r"\b(?:not|no|none|never|neither|nor|cannot|without)\b|n[’']t\b|没有|未|无(?!论)|并非|不(?:存在|包[括含]|涉及|提供|披露|详)",
+    re.IGNORECASE,
+)
+_LEAST_DIGITS = 2
 
 
 @dataclass
@@ -37,9 +45,15 @@ def decide_markers(
     report: Report,
     sentences: Sequence[SentenceVerdict],
     quoted: Sequence[Region],
-    count: int,
+    sources: Sequence[str],
 ) -> list[MarkerDecision]:
-    """Of each marker, which numbers stay and which become others."""
+    """Of each marker, which numbers stay and which become others.
+
+    One stays that stands behind a figure of its own passage, and one in a sentence that says what is not there, which
+    no passage can say.
+    """
+    count = len(sources)
+    amounts = find_amounts(report)
     faults = {(f.number, f.start): f.suggested for f in (*report.markers.unresolved, *report.markers.corrections)}
     markers: dict[int, MarkerDecision] = {}
     for mark in found:
@@ -49,6 +63,9 @@ def decide_markers(
         index = next((i for i, s in enumerate(sentences) if s.start <= marker.start < s.end), -1)
         sentence = sentences[index] if index >= 0 else None
         right = {r.number for r in quoted if sentence and r.start < marker.start and sentence.start < r.end}
+        if sentence:
+            right |= _have_figures(_stretch(marker, sentence, markers, amounts), sources)
+            right |= set(range(1, count + 1)) if _is_denial(sentence, amounts) else set()
         before = named.setdefault(index, set())
         for number in marker.numbers:
             suggested = faults.get((number, marker.start))
@@ -68,6 +85,46 @@ def decide_markers(
             marker.corrected += [chosen] if corrected else []
         before.update(marker.kept)
     return list(markers.values())
+
+
+def find_amounts(report: Report) -> list[CheckedFigure]:
+    """The report's figures that are no times."""
+    return [f for f in report.figures if any(one.kind != "period" for one in parse(f.text))]
+
+
+def _stretch(
+    marker: MarkerDecision,
+    sentence: SentenceVerdict,
+    markers: dict[int, MarkerDecision],
+    amounts: Sequence[CheckedFigure],
+) -> list[CheckedFigure]:
+    """The figures that a marker stands behind: back to the marker before it, or to the one before its neighbours."""
+    begin, first = sentence.start, marker.start
+    for other in sorted(markers.values(), key=lambda one: -one.start):
+        if other.start >= first or other.start < sentence.start:
+            continue
+        if first - other.end > 1:
+            begin = other.end
+            break
+        first = other.start
+    return [figure for figure in amounts if begin <= figure.start < marker.start]
+
+
+def _have_figures(figures: Sequence[CheckedFigure], sources: Sequence[str]) -> set[int]:
+    """Numbers of the passages that have one of the figures, none of which is there by chance."""
+    found: set[int] = set()
+    for figure in figures:
+        said = [number for number in numbers_in(figure.text) if len(number.replace(".", "")) >= _LEAST_DIGITS]
+        if figure.verdict in UNSUPPORTED or not said:
+            continue
+        found.update(figure.passages)
+        found.update(n for n, text in enumerate(sources, start=1) if set(said) <= set(numbers_in(text)))
+    return found
+
+
+def _is_denial(sentence: SentenceVerdict, amounts: Sequence[CheckedFigure]) -> bool:
+    """It says that something is not, and states no amount that could be looked for."""
+    return not _of(sentence, amounts) and bool(_DENIES.search(sentence.text))
 
 
 def _others(marker: MarkerDecision, index: int, markers: dict[int, MarkerDecision]) -> set[int]:
@@ -94,12 +151,17 @@ def missing_markers(
 ) -> list[tuple[int, int]]:
     """(place, number) of markers that the reader forgot."""
     added: list[tuple[int, int]] = []
+    amounts = find_amounts(report)
     literal = literal_spans(text)
     for one in report.markers.missing:
         start = report.sentences[one.sentence].start
         sentence = next((s for s in sentences if s.start == start), None)
-        if sentence is None or _NO_MARKER.search(sentence.text):
+        if sentence is None or _NO_MARKER.search(sentence.text) or _is_denial(sentence, amounts):
             continue
+        if sentence.verdict == "partly" and not any(
+            one.suggested in figure.passages for figure in _of(sentence, amounts)
+        ):
+            continue  # its passage has less than the sentence says
         if any(sentence.start <= m.start < sentence.end for m in found):
             continue
         at = one.at
@@ -116,6 +178,10 @@ def missing_markers(
             at = len(text[:at].rstrip())
         added.append((at, one.suggested))
     return added
+
+
+def _of(sentence: SentenceVerdict, amounts: Sequence[CheckedFigure]) -> list[CheckedFigure]:
+    return [figure for figure in amounts if sentence.start <= figure.start < sentence.end]
 
 
 def _outside(text: str, at: int) -> int:

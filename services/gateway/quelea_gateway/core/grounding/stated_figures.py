@@ -14,7 +14,8 @@ from quelea_gateway.core.grounding.markers import marks
 from quelea_gateway.core.model import Figure, Passage
 from quelea_gateway.core.numbers import figures as numbers_in
 
-_SCALES = (0, 3, 4, 6, 8, 9, 12)
+SCALES = (0, 3, 4, 6, 8, 9, 12)
+"""Powers of ten that figures are written in."""
 
 
 def report_of_figures(text: str, figures: Sequence[Figure], evidence: Sequence[Passage]) -> Report | None:
@@ -34,7 +35,7 @@ def report_of_figures(text: str, figures: Sequence[Figure], evidence: Sequence[P
             continue
         for figure in parse(said):
             numbers = numbers_in(figure.text)
-            if not all(number in about or _is_value(number, values) for number in numbers):
+            if not all(number in about or is_value(number, values) for number in numbers):
                 return None
             place = (start + figure.start, start + figure.end)
             passages = own or every
@@ -58,10 +59,10 @@ def _around(figures: Sequence[Figure], evidence: Sequence[Passage], numbers: Ite
     yield from (evidence[number - 1].header for number in numbers)
 
 
-def _is_value(number: str, values: Sequence[Decimal]) -> bool:
-    """A value, rounded as it is written, in whatever scale."""
+def is_value(number: str, values: Sequence[Decimal], scales: Sequence[int] = SCALES) -> bool:
+    """A value, rounded as it is written, in one of the scales."""
     said = Decimal(number)
     step = Decimal(1).scaleb(min(0, int(said.as_tuple().exponent)))
     return any(
-        abs(value).scaleb(-scale).quantize(step, ROUND_HALF_UP) == said for value, scale in product(values, _SCALES)
+        abs(value).scaleb(-scale).quantize(step, ROUND_HALF_UP) == said for value, scale in product(values, scales)
     )

@@ -152,13 +152,13 @@ class ExtractiveReader:
         found = await self._run(answer, task)
         if found.decline:
             yield Delta(REFUSALS[language_of(task.question)])
-            yield Finished("declined", self.model, decline=found.decline)
+            yield Finished("declined", self.model, decline=found.decline, reader=self.name)
             return
         for index, text in enumerate(found.lines):
             yield Delta(text if index == 0 else f"\n{text}")
         for quote in found.quotes:
             yield quote
-        yield Finished("stop", self.model)
+        yield Finished("stop", self.model, reader=self.name)
 
     async def ready(self) -> None:
         """Always: it needs nothing."""

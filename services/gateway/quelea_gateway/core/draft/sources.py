@@ -1,0 +1,240 @@
+"""Which cell or phrase of the evidence a figure of the draft points at, and what it is: value, unit, scale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+from quelea_checker.reading.evidence import Evidence
+from quelea_checker.reading.facts import Fact, content_terms, glossed_terms
+from quelea_checker.reading.sentences import plain, split_sentences
+from quelea_fintext.money import decimals_of, scale_of
+from quelea_fintext.text import CJK
+
+from quelea_gateway.core.draft.notation import Pointer
+from quelea_gateway.core.evidence import answer_operand, to_check
+from quelea_gateway.core.model import AnswerOperand, Figure, Passage, Quote
+
+_NUMBER = re.compile(r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|(?<!\d)\.\d+")
+_WORD = re.compile(r" [A-Za-z]{2,20}(?![A-Za-z])|[\u4e00-\u9fff]")
+_MOST_DIGITS = 20
+"""Of a figure: what has more is a number of something else."""
+_LONGEST_LABEL = 120
+_LONGEST_QUOTE = 400
+_CURRENCY = {"$": "USD"}
+"""Any dollar is taken for the most usual one; its sign is what is written."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A figure of the evidence.
+
+    Attributes:
+        value: Unscaled, with its sign.
+        unit: As of a Fact, or "percent", "points" or "times"; empty where the evidence does not say.
+        scale: Power of ten that it is printed in.
+        decimals: Digits behind the point, as printed.
+        scaled: The evidence tells its scale; of a table that does not, value is the number as printed.
+        counted: The word behind it, where it is no amount of money: " employees", 部.
+        quote: The row up to it, or the phrase.
+    """
+
+    value: Decimal
+    unit: str
+    scale: int
+    decimals: int
+    scaled: bool
+    operand: AnswerOperand
+    quote: Quote
+    counted: str = ""
+
+
+class Sources:
+    """The passages that a draft was written from, whose numbers it points at.
+
+    Args:
+        passages: [n] is the n-th.
+        figures: What statements say to the question: their cells are known exactly.
+    """
+
+    def __init__(self, passages: Sequence[Passage], figures: Sequence[Figure] = ()) -> None:
+        self._passages = passages
+        self._figures = figures
+
+    @property
+    def loaded(self) -> bool:
+        """The passages have been read."""
+        return "_facts" in self.__dict__
+
+    def load(self) -> None:
+        """Read the passages now, which takes some milliseconds each."""
+        _ = self._facts
+
+    def company(self, number: int) -> str:
+        """Whose passage it is; empty where that is not known."""
+        return self._passages[number - 1].company
+
+    def find(self, pointer: Pointer, context: str) -> Source | None:
+        """The figure, in the first of the passages that has it; None where none does.
+
+        Args:
+            pointer: As it was written.
+            context: The words before it, which tell the rows of one figure apart.
+        """
+        if len(pointer.number.as_tuple().digits) > _MOST_DIGITS:
+            return None
+        wanted = glossed_terms(context)
+        for number in pointer.passages:
+            if 1 <= number <= len(self._passages):
+                found = self._stated(pointer, number) or self._printed(pointer, number, wanted)
+                if found:
+                    return found
+        return None
+
+    @cached_property
+    def _facts(self) -> dict[int, list[_Printed]]:
+        """By number of the passage: the figures in it, each with the number as it is printed."""
+        found: dict[int, list[_Printed]] = {}
+        evidence = Evidence([to_check(passage) for passage in self._passages])
+        for fact in evidence.facts:
+            if match := _NUMBER.search(fact.figure.text):
+                label = _shorten(evidence.groups[fact.group].label or fact.words)
+                found.setdefault(fact.passage + 1, []).append(_Printed(_decimal(match[0]), fact, label))
+        return found
+
+    def _stated(self, pointer: Pointer, number: int) -> Source | None:
+        """A fact that the question asks for, by its cell."""
+        passage = self._passages[number - 1]
+        for operand in (operand for figure in self._figures for operand in figure.operands):
+            fact = operand.fact
+            match = _NUMBER.search(fact.printed)
+            if operand.passage == passage and match and _decimal(match[0]) == pointer.number:
+                start, end = fact.start - passage.start, fact.end - passage.start
+                value = Decimal(fact.value)
+                return Source(
+                    value=value,
+                    unit=fact.unit,
+                    scale=scale_of(fact.printed, value),
+                    decimals=decimals_of(fact.printed),
+                    scaled=True,
+                    operand=answer_operand(operand, number),
+                    quote=_quote(passage, number, start, end),
+                )
+        return None
+
+    def _printed(self, pointer: Pointer, number: int, wanted: frozenset[str]) -> Source | None:
+        """A figure of the passage's text: of several alike the one whose words are most like the draft's."""
+        passage = self._passages[number - 1]
+        alike = [one for one in self._facts.get(number, ()) if one.number == pointer.number]
+        spans = list(_spans(passage.text, pointer.number))
+        if not alike or not spans:
+            return None
+        chosen = max(alike, key=lambda one: len(wanted & one.fact.terms))
+        fact = chosen.fact
+        span = max(spans, key=lambda span: len(fact.terms & content_terms(_line(passage.text, *span))))
+        start, end = _with_parentheses(passage.text, *span)
+        figure, unit = fact.figure, fact.unit
+        scale = figure.scale or (unit.scales[0] if unit.scales else Decimal(1))
+        rate = {"percent": "percent", "points": "points", "multiple": "times"}.get(figure.kind, "")
+        rate = rate or ("percent" if unit.percent else "")
+        size = pointer.number * (1 if rate else scale)
+        value = -size if figure.negative else size
+        money = figure.currency or unit.currency
+        name = rate or _currency(money, passage.text)
+        printed = passage.text[start:end]
+        return Source(
+            value=value,
+            unit=name,
+            scale=0 if rate else scale.adjusted(),
+            decimals=decimals_of(printed),
+            scaled=bool(rate) or figure.scale is not None or bool(unit.scales) or fact.table < 0,
+            operand=AnswerOperand(
+                label=chosen.label,
+                concept="",
+                value=f"{value.normalize():f}",
+                unit=name,
+                period_start="",
+                period_end=_day(fact),
+                source="text",
+                number=number,
+                document_id=passage.document_id,
+                page=passage.page,
+                start=passage.start + start,
+                end=passage.start + end,
+                printed=printed,
+            ),
+            counted="" if name else _counted(passage.text, fact.figure.text, printed, end),
+            quote=_quote(passage, number, start, end) if fact.table >= 0 else _phrase(passage, number, start, end),
+        )
+
+
+@dataclass(frozen=True)
+class _Printed:
+    """A figure as a passage prints it, and the row's label or the sentence."""
+
+    number: Decimal
+    fact: Fact
+    label: str
+
+
+def _shorten(text: str) -> str:
+    label = " ".join(text.split())
+    return label if len(label) <= _LONGEST_LABEL else f"{label[:_LONGEST_LABEL].rsplit(' ', 1)[0]} …"
+
+
+def _decimal(digits: str) -> Decimal:
+    return Decimal(digits.replace(",", "").replace("，", ""))
+
+
+def _spans(text: str, number: Decimal) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in _NUMBER.finditer(text) if _decimal(match[0]) == number)
+
+
+def _line(text: str, start: int, end: int) -> str:
+    return text[text.rfind("\n", 0, start) + 1 : (text + "\n").find("\n", end)]
+
+
+def _with_parentheses(text: str, start: int, end: int) -> tuple[int, int]:
+    """A bookkeeper's minus with its figure."""
+    return (start - 1, end + 1) if text[start - 1 : start] == "(" and text[end : end + 1] == ")" else (start, end)
+
+
+def _counted(text: str, figure: str, printed: str, end: int) -> str:
+    """The word behind a figure and its scale."""
+    match = _WORD.match(text, end + len(figure.partition(printed)[2]))
+    return match[0] if match else ""
+
+
+def _currency(sign: str, text: str) -> str:
+    if sign == "¥":
+        return "CNY" if CJK.search(text) else "JPY"
+    return _CURRENCY.get(sign, sign)
+
+
+def _day(fact: Fact) -> str:
+    """The last day of its time, where it has one that is named to the day."""
+    days = [f"{p.year:04}-{p.month:02}-{p.day:02}" for p in fact.periods if p.year and p.month and p.day]
+    return days[0] if len(days) == 1 else ""
+
+
+def _quote(passage: Passage, number: int, start: int, end: int) -> Quote:
+    """The row up to it: what it is called, and the figure."""
+    text = passage.text
+    begin = text.rfind("\n", 0, start) + 1
+    begin += len(text[begin:start]) - len(text[begin:start].lstrip())
+    if end - begin > _LONGEST_QUOTE:
+        begin = start
+    return Quote(number, begin, end, text[begin:end], 1.0)
+
+
+def _phrase(passage: Passage, number: int, start: int, end: int) -> Quote:
+    """The sentence that has it."""
+    text = passage.text
+    spans = split_sentences(plain(text))  # plain() keeps every place
+    begin, behind = next(((a, b) for a, b in spans if a <= start < b), (start, end))
+    if behind - begin > _LONGEST_QUOTE:
+        begin, behind = start, end
+    return Quote(number, begin, behind, text[begin:behind], 1.0)
