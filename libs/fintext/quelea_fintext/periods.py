@@ -98,16 +98,16 @@ class PeriodReader:
 
         self._said_year = re.compile(rf"{YEAR}\s*(?:{after})")
 
-        def around(key: str, whole: str) -> re.Pattern[str]:
-            return re.compile(whole.replace("<>", f"(?:{languages.alternatives(f'periods.{key}')})"), re.IGNORECASE)
-
-        self._sure_before = around("sure_before", r"(?:<>|^)\s*$")
-        self._sure_after = around("sure_after", r"^\s*(?:<>|\?|$|,|-)")
-        self._none_before, self._none_after = around("none_before", "<>$"), around("none_after", r"^\s*<>")
+        self._sure_before = languages.pattern("periods.sure_before", r"(?:<>|^)\s*$")
+        self._sure_after = languages.pattern("periods.sure_after", r"^\s*(?:<>|\?|$|,|-)")
+        self._none_before, self._none_after = (
+            languages.pattern("periods.none_before", "<>$"),
+            languages.pattern("periods.none_after", r"^\s*<>"),
+        )
         self._year_then_part = re.compile(
             r"[\s\-,'的]*" + "".join(f"(?:{one})?" for one in languages.of("periods.year_then_part").values())
         )
-        self._part_then_year = around("part_then_year", r"(?:<>|[\s,/&'\-–])*")
+        self._part_then_year = languages.pattern("periods.part_then_year", r"(?:<>|[\s,/&'\-–])*")
         self.mention = re.compile(
             rf"(?:{self._parts.pattern})|(?:{self._years.pattern})|{languages.alternatives('periods.mentions')}",
             re.IGNORECASE,

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.period_words import usual
 
 from quelea_generator.core.dialogue.parts import (
@@ -32,69 +33,25 @@ MOST_TURNS = 8
 _LONGEST = 300
 """Characters of a question that may lean on others; a longer one says what it means."""
 
-_CONNECTIVE = re.compile(
-    r"^\s*(?:(?:ok(?:ay)?|thanks?(?: you)?|i mean(?:t)?|no|sorry|rather|so|and|but|or|then|now(?: do)?|also|what about"
-    r"|how about|what of|(?:the )?same(?: question| thing)?(?: again)? for|compared? (?:to|with|against)|versus|vs\.?"
-    r"|我(?:是说|指的?是|的意思是)|不对?|应该是|是的|好的|谢谢|那么|那"
-    r"|还有|另外|同样的?问题|同样的?|再来?看看?|然后|以及|而|如果|换成|与|跟|和|同(?![比期样一类]))"
-    r"(?:\b|(?<=[\u4e00-\u9fff]))[\s,，]*)+",
-    re.IGNORECASE,
-)
-_TAIL = re.compile(
-    r"(?:\b(?:then|instead|as well|too|though|please)|的话|相比|比较|对比|相较|呢|怎么样|如何|又|情况"
-    r"|[\s,，?？。.!！]){1,40}+$",
-    re.IGNORECASE,
-)
-_HOW_IS = re.compile(r"(?:怎么样|如何)\W*$")
-_COMPARES = re.compile(
-    r"^\s*(?:and\s+)?(?:how (?:does|did) (?:that|it|this) )?(?:compared?|versus|vs\b)|相比|对比|比较|同比",
-    re.IGNORECASE,
-)
-_COMPARES_WITH = re.compile(
-    r"\bcompare[sd]?\s+(?:to|with|against)\b|\b(?:versus|vs)\b|[与跟和同].{1,16}(?:相比|比较|对比|相较)|相比于?|对比",
-    re.IGNORECASE,
-)
-_WHY = re.compile(
-    r"^\W*(?:and\s+)?(?:but\s+)?(?:why|how come|how so|为什么|为何|原因(?:呢|是什么)?|怎么回事|(?:是)?(?:什么|何种)原因"
-    r"(?:导致|造成|引起)?的?"
-    r"|what(?:'s| is| was)? the reason|what (?:caused|drove|explains) (?:it|this|that))\W*$",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(
-    r"^(?:what|how|why|when|where|which|who|whose|did|does|do|is|are|was|were|will|would|can|could|has|have|had|tell"
-    r"|show|give|list|compare|explain|describe)\b|多少|什么|哪|谁|怎|为何|何时|吗|是否|有没有|几",
-    re.IGNORECASE,
-)
-_SUBJECT = re.compile(r"^(?:what|how much)\s+(?:was|is|were|are)\s+(?:it|that|this|they)\b[\s,]*", re.IGNORECASE)
-_POSSESSIVE = re.compile(
-    r"\b(?:its|their|the company's|the firm's)\b|(?:它|他们|该公司|这家公司|该企业)的"
-    r"|其(?=[\u4e00-\u9fff])(?![中他它次余实])",
-    re.IGNORECASE,
-)
-_PRONOUN = re.compile(
-    r"\b(?:it|they|them|the company|the firm|that one)\b|它们?|他们|该公司|这家公司|该企业", re.IGNORECASE
-)
-_IT = re.compile(r"\b(?:it|they|them)\b|它们?", re.IGNORECASE)
+_CONNECTIVE = LANGUAGES.pattern("dialogue.connectives", r"^\s*(?:<>(?:\b|(?<=[\u4e00-\u9fff]))[\s,，]*)+")
+_TAIL = LANGUAGES.pattern("dialogue.tails", r"(?:<>|[\s,，?？。.!！]){1,40}+$")
+_HOW_IS = LANGUAGES.pattern("dialogue.how_is", r"<>\W*$", ignore_case=False)
+_COMPARES = LANGUAGES.pattern("dialogue.compares")
+_COMPARES_WITH = LANGUAGES.pattern("dialogue.compares_with")
+_WHY = LANGUAGES.pattern("dialogue.why", r"^\W*<>\W*$")
+_SENTENCE = LANGUAGES.pattern("dialogue.sentence")
+_SUBJECT = LANGUAGES.pattern("dialogue.subject")
+_POSSESSIVE = LANGUAGES.pattern("dialogue.possessives")
+_PRONOUN = LANGUAGES.pattern("dialogue.pronouns")
+_IT = LANGUAGES.pattern("dialogue.it")
 """May mean what was asked about, and not the company."""
-_CHANGES = re.compile(
-    r"\b(?:gr[eo]w\w*|chang\w*|increas\w*|decreas\w*|declin\w*|r[io]se|fall|fell|drop\w*|compar\w*|improv\w*|develop\w*|split"
-    r"|break|broken|come|made up|vary|varied|is|was|were|are)\b|[增升涨跌降变减]|多少|如何|怎",
-    re.IGNORECASE,
-)
+_CHANGES = LANGUAGES.pattern("dialogue.changes")
 """What a figure does; paying, selling and buying is what a company does."""
-_HELD_AGAINST = re.compile(
-    r"\b(?P<it>it|that|this|they|those)\b(?=.{0,400}\bthan\b)|它们?(?=.{0,400}比)", re.IGNORECASE
-)
-_GROWS = re.compile(r"^(?:同比|环比|增长|增速|增幅|下降|变化)")
-_POINTS = re.compile(
-    r"\b(?:that|this|those|these|same|former|latter|previous one)\b|上述|同期|前者|后者|这个|那个|此", re.IGNORECASE
-)
-_DEFINES = re.compile(
-    r"^\s*(?:what (?:is|are|does)|how (?:is|are|do|does)|explain|define)\b(?!.*\b(?:its|their|it|they)\b)"
-    r"|是什么意思|什么是|如何计算|怎么算",
-    re.IGNORECASE,
-)
-_NOW = re.compile(r"\b(?:now|today|current(?:ly)?|latest|most recent|newest)\b|最新|目前|现在|当前|最近", re.IGNORECASE)
+_HELD_AGAINST = LANGUAGES.pattern("dialogue.held_against")
+_GROWS = LANGUAGES.pattern("dialogue.grows", r"^<>", ignore_case=False)
+_POINTS = LANGUAGES.pattern("dialogue.points")
+_DEFINES = LANGUAGES.pattern("dialogue.defines")
+_NOW = LANGUAGES.pattern("dialogue.now")
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,10 +259,8 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-_FULL_YEAR = re.compile(r"(?:(?:in|for)\s+)?(?:the\s+)?(?:full|whole|entire)[\s-]year|全年", re.IGNORECASE)
-_JOIN = re.compile(
-    r"[\s,，、]*+(?:and|to|through|versus|vs\.?|compared (?:to|with)|with|or|和|与|至|到|、|-|–|the|of)*+[\s,，、]*"
-)
+_FULL_YEAR = LANGUAGES.pattern("dialogue.full_year")
+_JOIN = LANGUAGES.pattern("dialogue.between_periods", r"[\s,，、]*+(?:<>|、|-|–)*+[\s,，、]*", ignore_case=False)
 
 
 def resolve_period(said: Parts, base: Parts, as_of: date) -> Period | None:
@@ -367,11 +322,7 @@ def find_period_span(base: Parts) -> tuple[int, int] | tuple[()]:
     return start, end
 
 
-TOTAL = re.compile(
-    r"(?:(?:the|in)\s+)?(?:total|overall|altogether|all together|all in all|whole company|company[- ]?wide|sum)"
-    r"|(?:总共|一共|合计|总计|总额|总的|全部|全公司|整体|总体)(?:加起来)?",
-    re.IGNORECASE,
-)
+TOTAL = LANGUAGES.pattern("dialogue.total")
 """Of the whole company, where a part of it was asked about."""
 
 
