@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache, cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from babel import Locale
 
 FOLDER = Path(__file__).parent / "languages"
 _SLOT = re.compile(r"(?<!\?P)<([a-z_]+)>")
+_CJK = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
+_GROUP = re.compile(r"(?<=\(\?P<)([a-z_]+)(?=>)")
 
 
 class Languages:
@@ -88,8 +91,24 @@ class Languages:
         """
         return re.compile(whole.replace("<>", f"(?:{self.alternatives(key)})"), re.IGNORECASE if ignore_case else 0)
 
+    def grouped(self, key: str, code: str) -> re.Pattern[str]:
+        """The patterns of one language as one, in which several may have groups of the same name: `groups_of` reads it.
+
+        <word> stands for the pattern of that name beside them.
+        """
+        beside, _, _ = key.rpartition(".")
+        whole = "|".join(self.of(key)[code])
+        while _SLOT.search(whole):
+            whole = _SLOT.sub(lambda match: f"(?:{self.of(f'{beside}.{match[1]}')[code]})", whole)
+        number = count()
+        return re.compile(_GROUP.sub(lambda match: f"{match[1]}{next(number)}", whole), re.IGNORECASE)
+
     def _fill(self, pattern: str) -> str:
         return _SLOT.sub(lambda match: f"(?:{self.alternatives(f'periods.{match[1]}')})", pattern)
+
+    def is_written_in(self, code: str, text: str) -> bool:
+        """Whether the text has letters of the language, where it has letters of its own."""
+        return self._file(code, "language")["words_apart"] or _CJK.search(text) is not None
 
     def months(self) -> dict[str, int]:
         """Names and short forms of the months, lower case, to their numbers, of languages that write words apart."""
@@ -123,6 +142,11 @@ class Languages:
 @cache
 def _read(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def groups_of(match: re.Match[str]) -> dict[str, str]:
+    """What the groups of a match of `Languages.grouped` hold, by their names; without those that hold nothing."""
+    return {name.rstrip("0123456789"): value for name, value in match.groupdict().items() if value}
 
 
 LANGUAGES = Languages()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal
 
+from quelea_fintext.dates import write_date
 from quelea_fintext.period_words import ENDS, FLOWS, HAN_GOES_ON, SPANS, usual
 from quelea_fintext.periods import Period, period_reader
 
@@ -44,7 +45,7 @@ class Ask:
     def label(self) -> str:
         """ "FY2023 Q3", "2023 Q3", "2023", "July 1, 2023"."""
         if self.end is not None:
-            return f"{self.end:%B} {self.end.day}, {self.end.year}"
+            return write_date(self.end, "en")
         if self.kind == "month":
             return f"{self.year}-{self.month:02d}"
         parts = [

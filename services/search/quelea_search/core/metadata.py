@@ -7,7 +7,7 @@ from dataclasses import fields
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 
-from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.dates import find_dates, parse_iso, write_date
 from quelea_fintext.periods import ReportingPeriod
 from quelea_fintext.text import language_of
 
@@ -236,4 +236,4 @@ def _filing_title(name: str, kind: str, period: ReportingPeriod, language: str) 
         return f"{name} {period.fiscal_year}年{said}"
     end = date.fromisoformat(period.end_date)
     what = "quarter ended" if period.fiscal_quarter else "fiscal year ended" if period.fiscal_year else "period ended"
-    return f"{name} {kind}, {what} {end:%B} {end.day}, {end.year}"
+    return f"{name} {kind}, {what} {write_date(end, 'en')}"

@@ -18,7 +18,7 @@ from quelea_generator.core.dialogue.parts import (
     read_parts,
     topic_of,
 )
-from quelea_generator.core.dialogue.periods import FoundPeriod, Period, period_of_day
+from quelea_generator.core.dialogue.periods import FoundPeriod, NamedPeriod, period_of_day
 from quelea_generator.core.dialogue.phrases import (
     add_to_question,
     compose_question,
@@ -180,7 +180,7 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
 
 
 def _replace_parts(
-    said: Parts, base: Parts, company: str, item: str, topic: Part | None, period: Period | None, rest: str
+    said: Parts, base: Parts, company: str, item: str, topic: Part | None, period: NamedPeriod | None, rest: str
 ) -> str | None:
     """The former question with these words in place of its own, those that it has no place for added; None: nothing
     could be replaced or added."""
@@ -263,7 +263,7 @@ _FULL_YEAR = LANGUAGES.pattern("dialogue.full_year")
 _JOIN = LANGUAGES.pattern("dialogue.between_periods", r"[\s,，、]*+(?:<>|、|-|–)*+[\s,，、]*", ignore_case=False)
 
 
-def resolve_period(said: Parts, base: Parts, as_of: date) -> Period | None:
+def resolve_period(said: Parts, base: Parts, as_of: date) -> NamedPeriod | None:
     """The period that the follow-up names, counted from the former question's."""
     before = [found.period for found in base.periods]
     if not before and base.shift and not base.shift.same:
@@ -271,12 +271,12 @@ def resolve_period(said: Parts, base: Parts, as_of: date) -> Period | None:
         before = [counted] if counted else []
     if before and not said.periods and _FULL_YEAR.fullmatch(said.text.strip()):
         year = before[0].year or (before[0].day.year if before[0].day else as_of.year)
-        return Period("year", year, fiscal=before[0].fiscal)
+        return NamedPeriod("year", year, fiscal=before[0].fiscal)
     if said.periods:
         own = said.periods[0].period
         if before:
             return before[0].joined(own)
-        return own if own.year else Period(own.kind, as_of.year, own.part, own.fiscal)
+        return own if own.year else NamedPeriod(own.kind, as_of.year, own.part, own.fiscal)
     if said.shift is None:
         return None
     if said.shift.this:
@@ -290,7 +290,7 @@ def resolve_period(said: Parts, base: Parts, as_of: date) -> Period | None:
     return counted or _shift_period(period_of_day(as_of, said.shift.kind), said)
 
 
-def phrase_periods(said: Parts, base: Parts, period: Period) -> str:
+def phrase_periods(said: Parts, base: Parts, period: NamedPeriod) -> str:
     """Every period that the follow-up names, in words for the former question; `period` where it names but one."""
     if len(said.periods) < 2:
         return period.text(base.language)
@@ -302,7 +302,7 @@ def phrase_periods(said: Parts, base: Parts, period: Period) -> str:
     return ("和" if base.language == "zh" else " and ").join(dict.fromkeys(named))
 
 
-def _shift_period(start: Period, parts: Parts) -> Period | None:
+def _shift_period(start: NamedPeriod, parts: Parts) -> NamedPeriod | None:
     shift = parts.shift
     return start.moved(shift.years, shift.quarters, shift.months) if shift else None
 
