@@ -103,8 +103,16 @@ class Languages:
         number = count()
         return re.compile(_GROUP.sub(lambda match: f"{match[1]}{next(number)}", whole), re.IGNORECASE)
 
+    def patterns(self, key: str, flags: re.RegexFlag = re.IGNORECASE) -> tuple[re.Pattern[str], ...]:
+        """Each pattern of every language by itself, in order: for what has groups, or is tried one after the other."""
+        return tuple(re.compile(self._fill(one), flags) for some in self.of(key).values() for one in some)
+
     def _fill(self, pattern: str) -> str:
-        return _SLOT.sub(lambda match: f"(?:{self.alternatives(f'periods.{match[1]}')})", pattern)
+        def fill(match: re.Match[str]) -> str:
+            month = "|".join(sorted(self.months(), key=len, reverse=True))
+            return f"(?:{month if match[1] == 'month' else self.alternatives(f'periods.{match[1]}')})"
+
+        return _SLOT.sub(fill, pattern)
 
     def is_written_in(self, code: str, text: str) -> bool:
         """Whether the text has letters of the language, where it has letters of its own."""

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Literal
 
 from quelea_fintext.dates import write_date
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.period_words import ENDS, FLOWS, HAN_GOES_ON, SPANS, usual
 from quelea_fintext.periods import Period, period_reader
 
@@ -61,19 +62,14 @@ COUNTED = re.compile(
     re.IGNORECASE,
 )
 """What is counted over a span of time, as against what happened on some day of it."""
-OF_MARKETS = re.compile(
-    r"\bshipments?\b|\bmarket\s+shares?\b|\bunits?\s+sold\b|出货|销量|市场份额|市占率|排名", re.IGNORECASE
-)
+OF_MARKETS = LANGUAGES.pattern("time.of_markets")
 """What is counted of a whole market: news and research have it, and no filing."""
 _RANGE_BEFORE = re.compile(rf"{SPANS}\s*$", re.IGNORECASE)
 _RANGE_AFTER = re.compile(
     rf"^份?\s*(?:(?:to|through|until|till|and|onwards?)\b|{HAN_GOES_ON}|到期|notes?\b|bonds?\b)", re.IGNORECASE
 )
 _ENDED = re.compile(rf"(?:{ENDS}|止)[\s:]*$", re.IGNORECASE)
-_QUARTER_AFTER = re.compile(
-    r"^\s*(?:fiscal\s+)?(?:quarter|period)|^份?[底末]?(?:结束|截止|为止|止)?的?(?:那个?|一个)?(?:财季|季)",
-    re.IGNORECASE,
-)
+_QUARTER_AFTER = LANGUAGES.pattern("time.quarter_after")
 
 
 def find_asks(query: str) -> list[Ask]:

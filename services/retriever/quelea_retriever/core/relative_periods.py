@@ -17,6 +17,7 @@ from datetime import date, timedelta
 from typing import Literal
 
 from quelea_fintext.dates import months_later, parse_iso
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.numerals import how_many
 from quelea_fintext.period_words import MONTH, MONTHS_LONG, RELATIVE, UNITS, YEAR, month_number, usual
 
@@ -34,11 +35,7 @@ _SPAN = re.compile(
     r"|(?:过去|最近|近)(?P<zn>\d{1,3}|[一两二三四五六七八九十])个?(?P<zmany>天|日|周|月)",
     re.IGNORECASE,
 )
-SAME_PERIOD = re.compile(
-    r"\b(?:same|corresponding)\s+(?:quarter|period|time|month)\s+(?:of\s+|in\s+)?(?:the\s+)?last\s+year\b"
-    r"|(?:上年|去年|上年度)同期|\blast\s+(?:\w+\s+)?year[- ]end\b",
-    re.IGNORECASE,
-)
+SAME_PERIOD = LANGUAGES.pattern("time.same_period")
 """Compares with an earlier period, or names the last quarter's like of the year before."""
 
 _COUNT = r"\d{1,2}|two|three|four|five|six|seven|eight"
@@ -70,17 +67,9 @@ _SAID = re.compile(
     rf"|(?<![\d一二三四五六七八九十])(?:(?P<zn>{_HAN})个(?P<zunit>月|季度)|(?P<zny>{_HAN})年)(?:以?前|之前)",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(
-    r"(?:\b(?:compar\w+\s+(?:to|with|against)|versus|vs\.?|against|than|from|over|since|relative\s+to|within|in\s+the"
-    r"|during\s+the|over\s+the|the\s+same\s+\w+)(?:\s+(?:its|their|that\s+of|the))?|较|比|同|跟|相对于?|对比)\s*$",
-    re.IGNORECASE,
-)
-_COMPARED_AFTER = re.compile(r"^\s*(?:相比|同期|相较|年?底|年?末|初|[-\s]end\b|['’]s\s+(?:end|same))", re.IGNORECASE)
-_CHANGE = re.compile(
-    r"\b(?:gr[eo]w\w*|chang\w+|increas\w+|decreas\w+|declin\w+|r[io]se|fell|fall\w*|drop\w*|compar\w+|versus|higher|lower|up|down)\b"
-    r"|增[长加幅减速]|下[降滑跌]|变[化动]|同比|比|较|相当|持平",
-    re.IGNORECASE,
-)
+_COMPARED = LANGUAGES.pattern("time.compared_before", r"<>\s*$")
+_COMPARED_AFTER = LANGUAGES.pattern("time.compared_after", r"^\s*<>")
+_CHANGE = LANGUAGES.pattern("time.change")
 _APART = timedelta(days=45)
 """Ends of quarters lie further apart than this; two that are closer are the same quarter's in different years."""
 _SAME_DAY = timedelta(days=3)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from quelea_fintext.languages import LANGUAGES
+
 from quelea_generator.core.extractive.rows import Row, parse_row
 
 _END_EN = re.compile(r"(?<=[.!?])[\"”’)]*\s+(?=[\"“‘(]?[A-Z0-9•▪\u4e00-\u9fff])|(?<=[;:])\s*\n\s*(?=[A-Z•▪])")
@@ -18,7 +20,7 @@ _END_ZH = re.compile(r"(?<=[。！？；])[”』」）]*\s*(?=\S)")
 _BULLET = re.compile(
     r"\s*(?:\([\d,]+\)(?=\s+[A-Z])|[•▪■●◦·▶-]|\(?\d{1,2}[.)、]|[（(][一二三四五六七八九十\d]{1,2}[)）]|[一二三四五六七八九十]{1,2}、)\s*\S"
 )
-_SUB_ROW = re.compile(r"(?:as an? )?(?:%|percent(?:age)?) of\b|占.{1,16}(?:比例|比重|比)", re.IGNORECASE)
+_SUB_ROW = LANGUAGES.pattern("passages.sub_row")
 """The label of a row that says something of the row above it: "% of net revenue"."""
 _LONG_HEADING = 120
 _LETTERS = re.compile(r"[A-Za-z\u3400-\u9fff]")
@@ -196,11 +198,7 @@ _TIMES = re.compile(
     r"|\b(?:Note|Item|Part|Table|Exhibit|Form)\s+\d+(?:-[A-Z])?\w?|第[一二三四五六七八九十\d]+[章节页]",
     re.IGNORECASE,
 )
-_ANNOUNCES = re.compile(
-    r"\bfollowing (?:tables?|chart|schedule)|\b(?:tables?|chart|schedule)s? (?:below|above)|\bas follows\b|[:：]\W*$"
-    r"|\(?\b(?:in (?:thousands|millions|billions)\b|unaudited\b)|(?:单位|币种)[:：]|如下|见下表|下表",
-    re.IGNORECASE,
-)
+_ANNOUNCES = LANGUAGES.pattern("passages.announces", r"<>|[:：]\W*$")
 _DIGIT = re.compile(r"\d")
 
 
