@@ -101,7 +101,7 @@ class PeriodReader:
 
         # A language of its own letters first: the words of the others stand inside what it names.
         codes = [code for code in reversed(languages.codes) if code in languages.of("periods.phrases")]
-        self._phrases = {code: languages.grouped("periods.phrases.forms", code) for code in codes}
+        self._phrases = {code: languages.grouped_of("periods.phrases.forms", code) for code in codes}
         self._languages = languages
         self._said_year = re.compile(rf"{YEAR}\s*(?:{after})")
 

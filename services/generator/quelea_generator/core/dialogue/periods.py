@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any, Literal
 
 from quelea_fintext.dates import find_dates, month_name, months_later, write_date
-from quelea_fintext.languages import LANGUAGES, groups_of
+from quelea_fintext.languages import LANGUAGES, find_all, groups_of
 from quelea_fintext.no_such_periods import no_such_periods
 from quelea_fintext.numerals import how_many
 from quelea_fintext.period_words import UNITS, YEAR
@@ -19,11 +19,11 @@ Kind = Literal["year", "months", "half", "quarter", "month", "date", "none"]
 
 _WRITTEN: dict[str, dict[str, Any]] = LANGUAGES.of("periods.written")
 _ENDED = [
-    (code, key, LANGUAGES.grouped(f"periods.phrases.{key}", code))
+    (code, key, LANGUAGES.grouped_of(f"periods.phrases.{key}", code))
     for key in ("ended_before", "ended_after")
     for code in LANGUAGES.of(f"periods.phrases.{key}")
 ]
-_SHIFTS = [LANGUAGES.grouped("periods.shifts.forms", code) for code in LANGUAGES.of("periods.shifts")]
+_SHIFTS = LANGUAGES.grouped("periods.shifts.forms")
 _LATER = frozenset(LANGUAGES.words("periods.shifts.later"))
 
 
@@ -179,8 +179,8 @@ class Shift:
 
 def find_shift(text: str) -> Shift | None:
     """The first such period of a text."""
-    matches = [match for pattern in _SHIFTS if (match := pattern.search(text))]
-    return _read_shift(min(matches, key=re.Match.start)) if matches else None
+    found = find_all(_SHIFTS, text)
+    return _read_shift(found[0]) if found else None
 
 
 def _read_shift(match: re.Match[str]) -> Shift:
