@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.sentences import sentence_spans
 
 from quelea_generator.core.extractive.rows import Row, parse_row
 
-_END_EN = re.compile(r"(?<=[.!?])[\"”’)]*\s+(?=[\"“‘(]?[A-Z0-9•▪\u4e00-\u9fff])|(?<=[;:])\s*\n\s*(?=[A-Z•▪])")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:Inc|Corp|Co|Ltd|No|Nos|U\.S|U\.K|E\.U|vs|Mr|Mrs|Ms|Dr|Jr|Sr|St|approx|e\.g|i\.e|etc|al|Fig|Sec"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|\b[A-Z])\.$"
-)
-_END_ZH = re.compile(r"(?<=[。！？；])[”』」）]*\s*(?=\S)")
+_LINE_END = re.compile(r"(?<=[;:])\s*\n\s*(?=[A-Z•▪])")
+"""Where what a list announces begins, or its next piece."""
 _BULLET = re.compile(
     r"\s*(?:\([\d,]+\)(?=\s+[A-Z])|[•▪■●◦·▶-]|\(?\d{1,2}[.)、]|[（(][一二三四五六七八九十\d]{1,2}[)）]|[一二三四五六七八九十]{1,2}、)\s*\S"
 )
@@ -176,20 +173,8 @@ def _breaks(so_far: str, following: str, longest: int) -> bool:
 
 def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Spans of the sentences of a paragraph."""
-    piece = text[start:end]
-    cuts = [0]
-    for match in sorted([*_END_EN.finditer(piece), *_END_ZH.finditer(piece)], key=lambda m: m.end()):
-        if match.end() > cuts[-1] and not _ABBREVIATION.search(piece[cuts[-1] : match.start()].rstrip('"”’)')):
-            cuts.append(match.end())
-    cuts.append(len(piece))
-    found = []
-    for first, last in pairwise(cuts):
-        inner = piece[first:last]
-        stripped = inner.strip()
-        if stripped:
-            offset = start + first + inner.index(stripped[0])
-            found.append((offset, offset + len(stripped)))
-    return found
+    cuts = [start, *(match.end() for match in _LINE_END.finditer(text, start, end)), end]
+    return [span for first, last in pairwise(cuts) for span in sentence_spans(text, first, last)]
 
 
 _TIMES = re.compile(
