@@ -203,6 +203,8 @@ def usual(text: str) -> str:
     3QFY23 is Q3 FY23, the opening quarter the first, 首季 第一季度, the holiday quarter the December quarter. Offsets
     change, so what is shown to people is cut from the text as they wrote it.
     """
-    for pattern, plain in (*_RULES, *_WORDS):
-        text = pattern.sub(plain, text)
+    for pattern, rule in _RULES:
+        text = pattern.sub(rule, text)
+    for pattern, words in _WORDS:
+        text = pattern.sub(words, text)
     return text

@@ -23,6 +23,8 @@ from quelea_generator.core.dialogue.phrases import (
     add_to_question,
     compose_question,
     insert_before_end,
+    join_names,
+    phrase,
     phrase_period,
     subject_of,
 )
@@ -52,6 +54,11 @@ _GROWS = LANGUAGES.pattern("dialogue.grows", r"^<>", ignore_case=False)
 _POINTS = LANGUAGES.pattern("dialogue.points")
 _DEFINES = LANGUAGES.pattern("dialogue.defines")
 _NOW = LANGUAGES.pattern("dialogue.now")
+_GOES_ON = LANGUAGES.pattern("dialogue.goes_on", "<>$")
+_SAME = LANGUAGES.pattern("dialogue.same")
+_WHOLE = LANGUAGES.pattern("dialogue.whole", ignore_case=False)
+_FIGURE = LANGUAGES.pattern("dialogue.figures", ".+?(?P<item><>)")
+_WHOLE_FIGURES = LANGUAGES.words("dialogue.whole_figures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +102,19 @@ def _merge(base_text: str, question: str, as_of: date, known: tuple[str, ...]) -
     if not _leans(question, said, base):
         return FollowUp(question, leans=False)
     chinese = said.language == "zh" or (not re.search("[A-Za-z]", question) and base.language == "zh")
+    language = "zh" if chinese else "en"
     if _WHY.match(question):
         end = base_text.rstrip(" ?？.。")
-        return FollowUp(f"{end}？原因是什么？" if chinese else f"{end}, and why?", leans=True)
+        return FollowUp(phrase("why", language, question=end), leans=True)
     if (
         said.companies
         and not (said.items or said.periods or said.shift)
         and _COMPARES_WITH.search(question)
         and base.items
     ):
-        others = ("和" if chinese else " and ").join(part.text for part in said.companies)
+        others = join_names((part.text for part in said.companies), language)
         end = base_text.rstrip(" ?？.。")
-        return FollowUp(f"{end}？与{others}相比如何？" if chinese else f"{end}, compared with {others}?", leans=True)
+        return FollowUp(phrase("compared", language, question=end, other=others), leans=True)
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
     if _SENTENCE.search(fragment) and not _SUBJECT.match(fragment):
         return FollowUp(_sentence(read_parts(_CONNECTIVE.sub("", question), known), base, as_of, chinese), leans=True)
@@ -130,7 +138,7 @@ def _leans(question: str, said: Parts, base: Parts) -> bool:
     if _WHY.match(question):
         return True
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
-    starts = bool(_CONNECTIVE.match(question)) or question.rstrip(" ?？").endswith("呢")
+    starts = bool(_CONNECTIVE.match(question)) or bool(_GOES_ON.search(question.rstrip(" ?？")))
     if names_both and _SENTENCE.search(fragment):
         return starts and not said.periods and not said.shift and bool(base.periods) and not _NOW.search(question)
     if starts or not _SENTENCE.search(fragment):
@@ -153,20 +161,20 @@ def _compares_it(question: str) -> bool:
 
 
 def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bool, question: str) -> str:
-    fragment = said.text
+    fragment, language = said.text, "zh" if chinese else "en"
     period = resolve_period(said, base, as_of)
     if said.shift and said.shift.same and (base.periods or compares):
-        compares = compares or not base.periods or ("同期" not in fragment and "same" not in fragment.lower())
+        compares = compares or not base.periods or not _SAME.search(fragment)
     if compares and not said.companies and not said.items:
-        other = period.text("zh" if chinese else "en") if period else fragment
+        other = period.text(language) if period else fragment
         end = base.text.rstrip(" ?？.。")
-        return f"{end}？与{other}相比如何？" if chinese else f"{end}, compared with {other}?"
+        return phrase("compared", language, question=end, other=other)
     item = said.items[0].text if said.items else ""
     topic = topic_of(said, base)
     if topic and item and fragment[topic.end : said.items[0].start].isspace():
         item = fragment[topic.start : said.items[0].end]
     companies = () if topic else said.companies
-    company = ("和" if chinese else " and ").join(part.text for part in companies)
+    company = join_names((part.text for part in companies), language)
     bare = not (topic or company or item or period)
     if bare and is_plain_name(fragment) and base.companies and base.companies[0].text.islower():
         company = fragment  # who writes one name small writes the other so
@@ -175,7 +183,7 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
         return compose_question(base, company, item, period, chinese)
     found = _replace_parts(said, base, company, item, topic, period, rest)
     if found is None:
-        return f"{question.rstrip('?？')}（关于：{base.text}）" if chinese else f"{question} (about: {base.text})"
+        return phrase("about", language, question=question.rstrip("?？") if chinese else question, other=base.text)
     return found
 
 
@@ -240,7 +248,7 @@ def _sentence(said: Parts, base: Parts, as_of: date, chinese: bool) -> str:
         return _capital(_HELD_AGAINST.sub(subject_of(base, company, chinese), text, count=1))
     if company and not said.companies:
         subject = subject_of(base, company, chinese) if not said.items and base.items else ""
-        text, owns = _POSSESSIVE.subn(f"{company}的" if chinese else f"{company}'s", text)
+        text, owns = _POSSESSIVE.subn(phrase("possessive", "zh" if chinese else "en", company=company), text)
         it = _IT.search(text) if subject and _CHANGES.search(text) else None
         text, times = (_IT if it else _PRONOUN).subn(subject if it else company, text, count=1)
         replaced = replaced or bool(it)
@@ -299,7 +307,7 @@ def phrase_periods(said: Parts, base: Parts, period: NamedPeriod) -> str:
     for one in said.periods:
         begun = year.joined(one.period) if year else one.period
         named.append((base.periods[0].period.joined(begun) if base.periods else begun).text(base.language))
-    return ("和" if base.language == "zh" else " and ").join(dict.fromkeys(named))
+    return join_names(dict.fromkeys(named), base.language)
 
 
 def _shift_period(start: NamedPeriod, parts: Parts) -> NamedPeriod | None:
@@ -334,11 +342,11 @@ def ask_for_total(base: Parts, *, chinese: bool) -> str:
         end = topic.end + len(text[topic.end :]) - len(text[topic.end :].lstrip())
         text = text[: topic.start] + text[end:]
         item = Part(item.start - (end - topic.start), item.end - (end - topic.start), item.text)
-    if re.match(r"total\b|[总合]", word):
+    if _WHOLE.match(word):
         return text
     if chinese:
-        part = re.fullmatch(r".+?(?P<item>收入|营收|销售额|利润|成本|费用|毛利)", item.text)
-        of = part["item"] if part and part["item"] in ("收入", "营收", "销售额") else item.text
+        part = _FIGURE.fullmatch(item.text)
+        of = part["item"] if part and part["item"] in _WHOLE_FIGURES else item.text
         return f"{text[: item.start]}总{of}{text[item.end :]}"
     of = re.search(r"(?:(?:net|operating|gross)\s+)?\S+$", item.text)
     return f"{text[: item.start]}total {of.group() if of else item.text}{text[item.end :]}"

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from quelea_fintext.languages import LANGUAGES
 
 from quelea_generator.core.dialogue.parts import Parts
 from quelea_generator.core.dialogue.periods import NamedPeriod
+
+_PHRASES: dict[str, dict[str, str]] = LANGUAGES.of("dialogue.phrases")
+
+
+def phrase(key: str, language: str, **parts: str) -> str:
+    """A phrase of a language with its parts put in."""
+    return _PHRASES[language][key].format(**parts)
+
+
+def join_names(names: Iterable[str], language: str) -> str:
+    """ "Intel and Apple", "英特尔和苹果"."""
+    return _PHRASES[language]["and"].join(names)
 
 
 def add_to_question(text: str, added: list[str], language: str) -> str:
