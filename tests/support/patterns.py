@@ -25,7 +25,7 @@ PACKAGES = tuple(
 )
 _ANCHORED = frozenset({"match", "fullmatch"})
 _METHODS = frozenset({"search", "sub", "subn", "split", "findall", "finditer", *_ANCHORED})
-_IMPORTS_RE = re.compile(r"^import re$", re.MULTILINE)
+_IMPORTS_RE = re.compile(r"^import re$|^from quelea_fintext.languages import", re.MULTILINE)
 _LONG = 32
 """A repeat that may take more than this is worth feeding."""
 _MOST_TEXTS = 24
@@ -47,7 +47,7 @@ class Found:
 
 
 def modules() -> list[ModuleType]:
-    """Every module of the product that imports `re`, imported: no other can make a pattern."""
+    """Every module of the product that imports `re` or the patterns of the languages, imported: no other can make one."""
     found = []
     for name in PACKAGES:
         folder = Path(next(iter(importlib.import_module(name).__path__)))

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from babel import Locale
+from babel.dates import format_date
+
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.text import lower
 
@@ -43,6 +46,16 @@ def find_dates(text: str) -> Iterator[FoundDate]:
                 with contextlib.suppress(ValueError):  # February 30: not a date, so not found
                     yield FoundDate(date(int(match[f"y{n}"]), number, int(match[f"d{n}"])), *match.span())
                 break
+
+
+def write_date(day: date, language: str) -> str:
+    """ "July 1, 2023", "2023年7月1日"."""
+    return str(format_date(day, "long", locale=language))
+
+
+def month_name(month: int, language: str) -> str:
+    """ "March", "三月"; the month from 1."""
+    return str(Locale.parse(language).months["format"]["wide"][month])
 
 
 def parse_iso(text: str) -> date | None:

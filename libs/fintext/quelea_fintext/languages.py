@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from babel import Locale
 
 FOLDER = Path(__file__).parent / "languages"
 _SLOT = re.compile(r"(?<!\?P)<([a-z_]+)>")
+_CJK = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
+_GROUP = re.compile(r"(?<=\(\?P<)([a-z_]+)(?=>)")
 
 
 class Languages:
@@ -78,8 +81,62 @@ class Languages:
         ]
         return "|".join(self._fill(one) for one in patterns) or r"(?!)"
 
+    def pattern(self, key: str, whole: str = "<>", *, ignore_case: bool = True) -> re.Pattern[str]:
+        """The patterns of every language as one; `<>` is where they stand in a larger one.
+
+        Args:
+            key: As of `alternatives`.
+            whole: With what no language has to say: white space, signs, the ends of the text.
+            ignore_case: False is quicker, for text in lower case.
+        """
+        return re.compile(whole.replace("<>", f"(?:{self.alternatives(key)})"), re.IGNORECASE if ignore_case else 0)
+
+    def grouped(self, key: str) -> tuple[re.Pattern[str], ...]:
+        """A pattern for each language, of all it has, in which several may have groups of the same name.
+
+        <word> stands for the pattern of that name beside them. `groups_of` reads a match, `find_all` finds those of
+        every language.
+        """
+        return tuple(self.grouped_of(key, code) for code in self.of(key))
+
+    def grouped_of(self, key: str, code: str) -> re.Pattern[str]:
+        """The same, of one language."""
+        some = self.of(key)[code]
+        whole = self._fill_beside(some if isinstance(some, str) else "|".join(some), key, code)
+        number = count()
+        return re.compile(_GROUP.sub(lambda match: f"{match[1]}{next(number)}", whole), re.IGNORECASE)
+
+    def replacements(self, key: str) -> Iterator[tuple[re.Pattern[str], str]]:
+        """(pattern, what replaces it) of every language's tables of `pattern` and `becomes`; slots as in `grouped`."""
+        for code, tables in self.of(key).items():
+            for one in tables:
+                yield re.compile(self._fill_beside(one["pattern"], key, code), re.IGNORECASE), one["becomes"]
+
+    def _fill_beside(self, pattern: str, key: str, code: str) -> str:
+        beside, _, _ = key.rpartition(".")
+
+        def fill(match: re.Match[str]) -> str:
+            own = self.of(f"{beside}.{match[1]}").get(code)
+            return f"(?:{own})" if isinstance(own, str) else self._fill(match.group())
+
+        while _SLOT.search(pattern):
+            pattern = _SLOT.sub(fill, pattern)
+        return pattern
+
+    def patterns(self, key: str, flags: re.RegexFlag = re.IGNORECASE) -> tuple[re.Pattern[str], ...]:
+        """Each pattern of every language by itself, in order: for what has groups, or is tried one after the other."""
+        return tuple(re.compile(self._fill(one), flags) for some in self.of(key).values() for one in some)
+
     def _fill(self, pattern: str) -> str:
-        return _SLOT.sub(lambda match: f"(?:{self.alternatives(f'periods.{match[1]}')})", pattern)
+        def fill(match: re.Match[str]) -> str:
+            month = "|".join(sorted(self.months(), key=len, reverse=True))
+            return f"(?:{month if match[1] == 'month' else self.alternatives(f'periods.{match[1]}')})"
+
+        return _SLOT.sub(fill, pattern)
+
+    def is_written_in(self, code: str, text: str) -> bool:
+        """Whether the text has letters of the language, where it has letters of its own."""
+        return self._file(code, "language")["words_apart"] or _CJK.search(text) is not None
 
     def months(self) -> dict[str, int]:
         """Names and short forms of the months, lower case, to their numbers, of languages that write words apart."""
@@ -113,6 +170,20 @@ class Languages:
 @cache
 def _read(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def groups_of(match: re.Match[str]) -> dict[str, str]:
+    """What the groups of a match of `Languages.grouped` hold, by their names; without those that hold nothing."""
+    return {name.rstrip("0123456789"): value for name, value in match.groupdict().items() if value}
+
+
+def find_all(patterns: Iterable[re.Pattern[str]], text: str) -> list[re.Match[str]]:
+    """The matches of all of them in the order of the text, none over another; of two at one place the first's."""
+    found: list[re.Match[str]] = []
+    for match in sorted((match for one in patterns for match in one.finditer(text)), key=re.Match.start):
+        if not found or match.start() >= found[-1].end():
+            found.append(match)
+    return found
 
 
 LANGUAGES = Languages()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from quelea_fintext.backward_spans import backward_spans
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.numerals import CARDINAL_WORD, HAN_NUMERAL, ORDINAL_WORD, ROMAN_NUMERAL, number
 from quelea_fintext.period_words import FISCAL, HAN_NTH, NTH, YEAR, written_days
 
@@ -36,7 +37,7 @@ _LETTERED = re.compile(
 )
 """Q5 2023, 5Q23, 2023年Q6, FQ5; 10Q is a form."""
 _A_PRODUCT = re.compile(r"\s{0,3}(?:model|series|suv|\d|[a-z]-)", re.IGNORECASE)
-_CARS = re.compile(r"\b(?:Audi|Infiniti|Volvo)\b|奥迪|英菲尼迪", re.IGNORECASE)
+_CARS = LANGUAGES.pattern("time.cars")
 """Their models are called Q5."""
 _ENGLISH = re.compile(
     rf"(?P<before>(?<![\w']){_YEAR}(?:'s)?[\s,/-]+(?:the\s{{1,3}})?)?"
@@ -56,7 +57,7 @@ _COUNTED_FROM = re.compile(
     re.IGNORECASE,
 )
 """It counts quarters from some day on: the fifth quarter in a row."""
-_PAY = re.compile(r"(?:['’]s)?\s{0,3}(?:pay\b|salar|wage|bonus|工资|薪|奖金)", re.IGNORECASE)
+_PAY = LANGUAGES.pattern("time.pay", r"(?:['’]s)?\s{0,3}<>")
 """The 13th month's is paid where that is the custom."""
 _CHINESE = re.compile(
     rf"(?P<year>(?<!\d)(?:{YEAR}|\d\d)\s{{0,3}}(?:年度?|财年|财政年度)|财年|财政年度)?\s{{0,3}}的?\s{{0,3}}"

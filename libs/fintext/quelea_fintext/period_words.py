@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from quelea_fintext.dates import MONTHS
-from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.languages import LANGUAGES, find_all, groups_of
 from quelea_fintext.numerals import chinese
 
 YEAR = r"(?:19|20)\d\d"
@@ -49,18 +49,11 @@ HAN_GOES_ON: str = LANGUAGES.of("time.goes_on")["zh"]
 TO_DATE = -1
 """Months of a question for the year to date: the longest span that a table has."""
 
-_MONTHS_ASKED = re.compile(
-    r"\b(?P<n>three|six|nine|twelve|3|6|9|12)[ -]months?\b|(?<![\d一二三四五六七八九十])(?P<z>十二|12|[三六九369])个月"
-    r"|(?P<half>上半(?:财?年|年度)|(?<!下)半年|\bfirst half\b|\bhalf[ -]year\b"
-    r"|\bh1(?=\b|20\d\d|\d\d\b|fy)|\b1h(?=\b|\d\d|fy))"
-    r"|(?P<nine>前三个?季度?|\bfirst three quarters\b)"
-    rf"|(?P<date>{RELATIVE['year to date']})"
-)
-_MONTH_NAMES = MONTH + "|holiday"
+_MONTHS_ASKED = LANGUAGES.grouped("time.months_asked")
+_TO_DATE = re.compile(RELATIVE["year to date"])
 _FULL = {name[:3]: name.capitalize() for name in MONTHS if len(name) > 4 or name in ("june", "july")}
 _HAN_DAY = rf"(?P<m>{HAN_MONTH})月(?P<d>[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])(?=[日号])"
-_QUARTER_OF_MONTHS = {("1", "3"): "第一季度", ("4", "6"): "第二季度", ("7", "9"): "第三季度", ("10", "12"): "第四季度",
-                      ("1", "6"): "上半年", ("7", "12"): "下半年", ("1", "9"): "前三季度"}  # fmt: skip
+_MONTHS_TOGETHER: dict[str, str] = LANGUAGES.table("periods.months_together")
 
 
 def _full_month(match: re.Match[str]) -> str:
@@ -72,8 +65,7 @@ def _day_in_digits(match: re.Match[str]) -> str:
 
 
 def _months_together(match: re.Match[str]) -> str:
-    first, last = str(month_number(match["a"])), str(month_number(match["b"]))
-    return _QUARTER_OF_MONTHS.get((first, last), match.group())
+    return _MONTHS_TOGETHER.get(f"{month_number(match['a'])}-{month_number(match['b'])}", match.group())
 
 
 def _span_of_months(match: re.Match[str]) -> str:
@@ -82,31 +74,9 @@ def _span_of_months(match: re.Match[str]) -> str:
     return f"the {long} months ended {match['b']} {match['y']}" if long else match.group()
 
 
-_USUAL: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
+_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), usual)
     for pattern, usual in (
-        # 3QFY23, 1H FY23; 9M23
-        (rf"\b([1-4])Q[\s-]*(?={FISCAL})", r"Q\1 "),
-        (rf"\b([12])H[\s-]*(?={FISCAL})", r"H\1 "),
-        (rf"\b9M\s{{0,3}}'?((?:{FISCAL})?\s{{0,3}}(?:20)?\d\d)\b", r"first nine months of \1"),
-        (rf"\b6M\s{{0,3}}'?((?:{FISCAL})?\s{{0,3}}(?:20)?\d\d)\b", r"first half of \1"),
-        (r"\b(?:opening|initial)(\s{1,3}(?:fiscal\s{1,3})?quarter)\b", r"first\1"),
-        (
-            r"\b(?:closing|last)(\s{1,3}(?:fiscal\s{1,3})?quarter\s{1,3}of\s{1,3}(?:the\s{1,3})?"
-            rf"(?:(?:{FISCAL})\s{{0,3}})?(?:{YEAR}|'?\d\d\b))",
-            r"fourth\1",
-        ),
-        (r"\bfirst\s{1,3}(?:three|3)\s{1,3}months\s{1,3}of\b", "first quarter of"),
-        # the 2022 holiday quarter: most people's Christmas, so the quarter that ends with December
-        (rf"\b({YEAR})(?:'s)?\s{{1,3}}({_MONTH_NAMES})\s{{1,3}}quarter\b", r"\2 quarter of \1"),
-        (r"\bholiday\s{1,3}(?:season\s{1,3})?quarter\b", "December quarter"),
-        # the three months to the end of June 2023, the quarter that ended in October 2022
-        (
-            r"\b(months?|quarter|half(?:[- ]year)?|period|year)\s{1,3}(?:(?:that|which)\s{1,3})?"
-            r"(?:ended|ending|ends|to|through|until|till|up\s{1,3}to)"
-            rf"\s{{1,3}}(?:on\s{{1,3}}|in\s{{1,3}})?(?:(?:the\s{{1,3}})?end\s{{1,3}}of\s{{1,3}})?(?=(?:{MONTH})\b|\d{{1,2}}\s{{1,3}}(?:{MONTH})\b|{YEAR}-\d\d)",
-            r"\1 ended ",
-        ),
         # Dec 2022, the Dec quarter
         (rf"\b(?P<m>{MONTH})\b\.?(?=\s{{1,3}}(?:quarter\b|{YEAR}|\d{{1,2}},?\s{{1,3}}{YEAR}))", _full_month),
         # July to September 2023, 2023年7至9月; 四月一日
@@ -119,17 +89,10 @@ _USUAL: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
             _months_together,
         ),
         (_HAN_DAY, _day_in_digits),
-        (r"\b(first|second)-half\b", r"\1 half"),
-        (r"(?<=\d年)半年(?!度|报)|(?<=财年)半年(?!度|报)", "上半年"),
-        (r"(?<![一二三四五六七八九十\d第])(?:第)?([一二三四1-4])季报(?!告)", r"第\1季度报告"),
-        (r"假日季度?", "12月季度"),
-        (r"首(?:个)?季(?:度)?(?!节)|头一?个?季度", "第一季度"),
-        (r"(?:末|尾)季(?:度)?(?!节)|最后一个季度", "第四季度"),
-        (r"(?:前|头|首)[九9]个月", "前三季度"),
-        (r"(?:前|头|首)[六6]个月|前半年|头半年", "上半年"),
-        (r"(?<=[年度])(?:前|头|首)[三3]个月", "第一季度"),
     )
 )  # fmt: skip
+"""What needs a month counted, each with the grammar of its language."""
+_WORDS = tuple(LANGUAGES.replacements("periods.usual"))
 
 
 def month_number(word: str) -> int:
@@ -225,12 +188,13 @@ def months_asked(text: str) -> int:
     Args:
         text: As `quelea_fintext.text.normalise` makes it.
     """
-    match = _MONTHS_ASKED.search(text)
-    if match is None:
+    found = find_all((*_MONTHS_ASKED, _TO_DATE), text)
+    if not found:
         return 0
-    if said := match["n"] or match["z"]:
-        return MONTHS_LONG[said]
-    return 6 if match["half"] else 9 if match["nine"] else TO_DATE
+    said = groups_of(found[0])
+    if "months" in said:
+        return MONTHS_LONG[said["months"].lower()]
+    return 6 if "half" in said else 9 if "nine" in said else TO_DATE
 
 
 def usual(text: str) -> str:
@@ -239,6 +203,8 @@ def usual(text: str) -> str:
     3QFY23 is Q3 FY23, the opening quarter the first, 首季 第一季度, the holiday quarter the December quarter. Offsets
     change, so what is shown to people is cut from the text as they wrote it.
     """
-    for pattern, plain in _USUAL:
-        text = pattern.sub(plain, text)
+    for pattern, rule in _RULES:
+        text = pattern.sub(rule, text)
+    for pattern, words in _WORDS:
+        text = pattern.sub(words, text)
     return text

@@ -11,8 +11,8 @@ from functools import cache
 from typing import Literal
 
 from quelea_fintext.dates import find_dates
-from quelea_fintext.languages import LANGUAGES, Languages
-from quelea_fintext.period_words import YEAR, find_months, usual
+from quelea_fintext.languages import LANGUAGES, Languages, groups_of
+from quelea_fintext.period_words import YEAR, find_months, month_number, usual
 
 Kind = Literal["year", "half", "quarter", "months", "month", "date"]
 
@@ -38,6 +38,8 @@ class Period:
     """The text says "calendar"."""
     certain: bool = field(default=True, compare=False)
     """False of a year that may well not be a period (a figure, the year of a law or a bond), its month's too."""
+    numbered: bool = field(default=False, compare=False)
+    """The quarter or half is said with a digit: Q3, H1."""
     ends_quarter: bool = field(default=False, compare=False)
     """A month that is called a quarter: the June quarter of 2023."""
     start: int = field(default=0, compare=False)
@@ -68,6 +70,7 @@ NO_PERIOD = ReportingPeriod()
 """Of a document that is of no period, or of an unknown one."""
 
 
+_PART_KINDS: tuple[Kind, ...] = ("months", "quarter", "half", "month")
 _REACH = 80
 """Code points beside a year in which the words stand that say what it is."""
 
@@ -96,18 +99,22 @@ class PeriodReader:
             re.IGNORECASE,
         )
 
+        # A language of its own letters first: the words of the others stand inside what it names.
+        codes = [code for code in reversed(languages.codes) if code in languages.of("periods.phrases")]
+        self._phrases = {code: languages.grouped_of("periods.phrases.forms", code) for code in codes}
+        self._languages = languages
         self._said_year = re.compile(rf"{YEAR}\s*(?:{after})")
 
-        def around(key: str, whole: str) -> re.Pattern[str]:
-            return re.compile(whole.replace("<>", f"(?:{languages.alternatives(f'periods.{key}')})"), re.IGNORECASE)
-
-        self._sure_before = around("sure_before", r"(?:<>|^)\s*$")
-        self._sure_after = around("sure_after", r"^\s*(?:<>|\?|$|,|-)")
-        self._none_before, self._none_after = around("none_before", "<>$"), around("none_after", r"^\s*<>")
+        self._sure_before = languages.pattern("periods.sure_before", r"(?:<>|^)\s*$")
+        self._sure_after = languages.pattern("periods.sure_after", r"^\s*(?:<>|\?|$|,|-)")
+        self._none_before, self._none_after = (
+            languages.pattern("periods.none_before", "<>$"),
+            languages.pattern("periods.none_after", r"^\s*<>"),
+        )
         self._year_then_part = re.compile(
             r"[\s\-,'的]*" + "".join(f"(?:{one})?" for one in languages.of("periods.year_then_part").values())
         )
-        self._part_then_year = around("part_then_year", r"(?:<>|[\s,/&'\-–])*")
+        self._part_then_year = languages.pattern("periods.part_then_year", r"(?:<>|[\s,/&'\-–])*")
         self.mention = re.compile(
             rf"(?:{self._parts.pattern})|(?:{self._years.pattern})|{languages.alternatives('periods.mentions')}",
             re.IGNORECASE,
@@ -144,6 +151,37 @@ class PeriodReader:
         found += [self._year(text, year) for year in years if year.start() not in used]
         return sorted((one for one in found if one.year != -1), key=lambda one: one.start)
 
+    def read_phrases(self, text: str) -> list[Period]:
+        """Periods with the words that name each whole ("the third quarter of fiscal 2023"), none over another.
+
+        For whoever puts another period in the place of one: what is not beside a period is no part of it.
+        """
+        found: list[Period] = []
+        for code, phrases in self._phrases.items():
+            if code == "en" or self._languages.is_written_in(code, text):
+                found += [
+                    self._phrase(match)
+                    for match in phrases.finditer(text)
+                    if match.group().strip()
+                    and all(match.end() <= one.start or match.start() >= one.end for one in found)
+                ]
+        return sorted(found, key=lambda one: one.start)
+
+    def _phrase(self, match: re.Match[str]) -> Period:
+        said = groups_of(match)
+        year = int(said.get("year", 0))
+        year += 2000 if 0 < year < 100 else 0
+        kind: Kind = next((kind for kind in _PART_KINDS if kind in said), "year")
+        part = said.get(kind, "").lower() if kind != "year" else ""
+        number = 9 if kind == "months" else month_number(part) if kind == "month" else self._ordinal(part)
+        numbered = kind in ("quarter", "half") and part.isdigit()
+        return Period(
+            kind, year, number, None, "fiscal" in said, numbered=numbered, start=match.start(), end=match.end()
+        )
+
+    def _ordinal(self, said: str) -> int:
+        return int(said) if said.isdigit() else self._ordinals.get(said, 0)
+
     def _year_of(self, text: str, part: re.Match[str], years: Sequence[re.Match[str]]) -> re.Match[str] | None:
         """The year that belongs to a part: right before it, else the next one after it, else the last one before it."""
         before = years[: bisect_right(years, part.start(), key=re.Match.end)][-1:]
@@ -169,8 +207,7 @@ class PeriodReader:
         at = next(i for i in range(len(self._kinds)) if match[f"p{i}"] is not None)
         kind, number = self._kinds[at]
         if not number:
-            said = match[f"n{at}"].lower()
-            number = int(said) if said.isdigit() else self._ordinals[said]
+            number = self._ordinal(match[f"n{at}"].lower())
         return Period(
             kind, _full(year) if year else 0, number, None, fiscal, calendar, start=match.start(), end=match.end()
         )

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from quelea_fintext.dates import find_dates, parse_iso
-from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.languages import LANGUAGES, find_all, groups_of
 from quelea_fintext.period_words import (
     ENDS,
     FLOWS,
-    HAN_GOES_ON,
     RELATIVE,
     SPANS,
-    YEAR,
     MonthOfYear,
     find_months,
     usual,
@@ -27,28 +25,18 @@ from quelea_fintext.period_words import (
 _FLOW = re.compile(rf"{FLOWS}|{LANGUAGES.alternatives('time.spent')}", re.IGNORECASE)
 """What is counted over a span of time. Cash and debt are of a day."""
 _ENDS = re.compile(rf"(?:{ENDS}|{SPANS})(?:\s+the)?[\s:：]*$", re.IGNORECASE)
-_GOES_ON = re.compile(
-    r"^(?:\s*(?:fiscal\s+)?(?:quarter|period|10-?[QK])\b|份?\s*(?:to|through|until|and)\b"
-    rf"|份?\s*(?:{HAN_GOES_ON}|止|季|财季))",
-    re.IGNORECASE,
-)
+_GOES_ON = LANGUAGES.pattern("time.no_month_alone", "^<>")
 """It is the end of a period, or of a span of several months."""
 _AFTER_A_DAY = re.compile(r"\d(?:[a-z]{2})? $", re.IGNORECASE)
 _NEAR_TODAY = re.compile(
     rf"(?P<day>{RELATIVE['yesterday']})|(?P<last>{RELATIVE['last month']})"
-    rf"|(?:{RELATIVE['this month']})(?!底|末)",
+    rf"|(?:{RELATIVE['this month']})(?!{LANGUAGES.alternatives('time.month_end')})",
     re.IGNORECASE,
 )
-_WEEK = re.compile(
-    rf"\bweek\s{{1,8}}(?P<w>\d{{1,2}})\s{{1,8}}(?:of|in)\s{{1,8}}(?P<y>{YEAR})\b"
-    rf"|\b(?P<w2>\d{{1,2}})(?:st|nd|rd|th)\s{{1,8}}week\s{{1,8}}(?:of|in)\s{{1,8}}(?P<y2>{YEAR})\b"
-    rf"|(?<!\d)(?P<y3>{YEAR})\s{{0,8}}+年?\s{{0,8}}+第\s{{0,8}}+(?P<w3>\d{{1,2}})\s{{0,8}}+(?:周|个?星期)"
-    rf"|(?P<last>{RELATIVE['last week']})",
-    re.IGNORECASE,
-)
+_WEEKS = LANGUAGES.grouped("time.weeks")
 _NAMED_ALONE = re.compile(LANGUAGES.alternatives("time.no_report"), re.IGNORECASE)
 """Kinds of periods that reports do not have; no dates are made of them."""
-_VAGUE = re.compile(r"^(?:early|mid|late)|年[初末底]$", re.IGNORECASE)
+_VAGUE = LANGUAGES.pattern("time.vague")
 _WHOLE_YEAR = re.compile(LANGUAGES.alternatives("time.whole_year"), re.IGNORECASE)
 _PART_OF_YEAR = re.compile(LANGUAGES.alternatives("time.part_of_year"), re.IGNORECASE)
 
@@ -92,7 +80,7 @@ def _found(question: str, as_of: str) -> tuple[ShortPeriod, ...]:
     today = parse_iso(as_of)
     if not found:
         found += _months(question, today)
-        found += [one for match in _WEEK.finditer(question) if (one := _week(match, today))]
+        found += [one for match in find_all(_WEEKS, question) if (one := _week(match, today))]
         found += [
             ShortPeriod(question[day.start : day.end], day.day, day.day)
             for day in find_dates(question)
@@ -130,10 +118,11 @@ def _month_of(words: str, first: date) -> ShortPeriod:
 
 
 def _week(match: re.Match[str], today: date | None) -> ShortPeriod | None:
-    if match["last"]:
+    said = groups_of(match)
+    if "last" in said:
         monday = today - timedelta(days=today.weekday() + 7) if today else None
         return ShortPeriod(match.group(), monday, monday + timedelta(days=6)) if monday else None
-    week, year = int(match["w"] or match["w2"] or match["w3"]), int(match["y"] or match["y2"] or match["y3"])
+    week, year = int(said["week"]), int(said["year"])
     if not 1 <= week <= 53:
         return None
     first = date(year, 1, 1) + timedelta(days=7 * (week - 1))

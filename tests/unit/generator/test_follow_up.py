@@ -165,19 +165,19 @@ def test_whatever_is_said_something_comes_back(question: str, base: str) -> None
     st.sampled_from(["en", "zh"]),
 )
 def test_a_period_reads_as_it_was_written(year: int, part: int, fiscal: bool, kind: str, language: str) -> None:
-    from quelea_generator.core.dialogue.periods import Period
+    from quelea_generator.core.dialogue.periods import NamedPeriod
 
     part = 0 if kind == "year" else (part + 1) // 2 if kind == "half" else part
-    period = Period(kind, year, part, fiscal and kind != "month")  # type: ignore[arg-type]  # one of its kinds
+    period = NamedPeriod(kind, year, part, fiscal and kind != "month")  # type: ignore[arg-type]  # one of its kinds
     text = f"公司{period.text(language)}的收入" if language == "zh" else f"revenue in {period.text(language)} of it"
     assert [found.period for found in find_periods(text)] == [period]
 
 
 @given(st.integers(1990, 2040), st.integers(1, 4), st.integers(-20, 20))
 def test_moving_there_and_back_is_no_move(year: int, quarter: int, steps: int) -> None:
-    from quelea_generator.core.dialogue.periods import Period
+    from quelea_generator.core.dialogue.periods import NamedPeriod
 
-    start = Period("quarter", year, quarter)
+    start = NamedPeriod("quarter", year, quarter)
     moved = start.moved(quarters=steps)
     assert moved is not None
     assert moved.moved(quarters=-steps) == start

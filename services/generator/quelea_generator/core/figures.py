@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from quelea_fintext.concepts import concepts
-from quelea_fintext.dates import parse_iso
+from quelea_fintext.dates import parse_iso, write_date
 from quelea_fintext.metrics import metrics
 from quelea_fintext.money import decimals_of, scale_of, write_amount
 from quelea_fintext.text import CJK
@@ -260,9 +260,7 @@ def _usual(concept: str, *, chinese: bool) -> str:
 
 def _day(iso: str, *, chinese: bool = False) -> str:
     day = parse_iso(iso)
-    if day is None:
-        return iso
-    return f"{day.year}年{day.month}月{day.day}日" if chinese else f"{day:%B} {day.day}, {day.year}"
+    return write_date(day, "zh" if chinese else "en") if day else iso
 
 
 def _when(start: str, end: str, *, chinese: bool) -> str:

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from functools import cached_property
 
 from quelea_fintext.dates import parse_iso
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.numerals import how_many
 from quelea_fintext.periods import period_reader
 
@@ -22,11 +23,9 @@ _QUARTER_NEAR = timedelta(days=24)
 """A quarter of 12 weeks or of 16 ends so far from three months' end."""
 _QUARTER = timedelta(days=91.3)
 _MONTHS = re.compile(r"\b(three|six|nine|twelve|3|6|9|12)[\s-]{1,3}months?\b", re.IGNORECASE)
-_WHOLE = re.compile(
-    r"\b(?:annual\w*|full[- ]year|(?:fiscal )?years? ended|for the year)\b|全年|年度|年报", re.IGNORECASE
-)
-_QUARTERLY = re.compile(r"\bquarter(?:s|ly)?\b|季度|单季", re.IGNORECASE)
-_TO_DATE = re.compile(r"\byear[- ]to[- ]date\b|\bytd\b|年初至|累计", re.IGNORECASE)
+_WHOLE = LANGUAGES.pattern("time.annual_figures")
+_QUARTERLY = LANGUAGES.pattern("time.quarterly_figures")
+_TO_DATE = LANGUAGES.pattern("time.figures_to_date")
 LONGEST = -1
 """Months of a year to date."""
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from quelea_fintext.dates import parse_iso
+from quelea_fintext.dates import parse_iso, write_date
 
 from .model import DocumentFacts
 
 _DOT = " · "
-_MONTHS = "January February March April May June July August September October November December".split()
 
 
 def long_date(iso: str) -> str:
     """ "2023-07-01" as "July 1, 2023"; anything else unchanged."""
     day = parse_iso(iso)
-    return f"{_MONTHS[day.month - 1]} {day.day}, {day.year}" if day else iso
+    return write_date(day, "en") if day else iso
 
 
 def period_phrase(facts: DocumentFacts) -> str:
@@ -23,7 +22,7 @@ def period_phrase(facts: DocumentFacts) -> str:
     if day is None:
         return ""
     if facts.language == "zh":
-        return f"{day.year}年{day.month}月{day.day}日"
+        return write_date(day, "zh")
     return f"{'quarter' if facts.period.fiscal_quarter else 'year'} ended {long_date(end)}"
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal
 
-from quelea_fintext.period_words import ENDS, FLOWS, HAN_GOES_ON, SPANS, usual
+from quelea_fintext.dates import write_date
+from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.period_words import ENDS, FLOWS, SPANS, usual
 from quelea_fintext.periods import Period, period_reader
 
 Kind = Literal["quarter", "year", "date", "month"]
@@ -44,7 +46,7 @@ class Ask:
     def label(self) -> str:
         """ "FY2023 Q3", "2023 Q3", "2023", "July 1, 2023"."""
         if self.end is not None:
-            return f"{self.end:%B} {self.end.day}, {self.end.year}"
+            return write_date(self.end, "en")
         if self.kind == "month":
             return f"{self.year}-{self.month:02d}"
         parts = [
@@ -54,25 +56,15 @@ class Ask:
         return " ".join(part for part in parts if part)
 
 
-COUNTED = re.compile(
-    rf"{FLOWS}|\b(?:expen(?:ses?|ditures?)|costs?|cash\s+flows?|spend(?:ing)?|spent|made?|shipments?|deliver(?:y|ies|ed)"
-    rf"|bookings?|dividends?)\b|出货|交付|支出|现金流",
-    re.IGNORECASE,
-)
+COUNTED = LANGUAGES.pattern("time.counted", rf"{FLOWS}|<>")
 """What is counted over a span of time, as against what happened on some day of it."""
-OF_MARKETS = re.compile(
-    r"\bshipments?\b|\bmarket\s+shares?\b|\bunits?\s+sold\b|出货|销量|市场份额|市占率|排名", re.IGNORECASE
-)
+OF_MARKETS = LANGUAGES.pattern("time.of_markets")
 """What is counted of a whole market: news and research have it, and no filing."""
 _RANGE_BEFORE = re.compile(rf"{SPANS}\s*$", re.IGNORECASE)
-_RANGE_AFTER = re.compile(
-    rf"^份?\s*(?:(?:to|through|until|till|and|onwards?)\b|{HAN_GOES_ON}|到期|notes?\b|bonds?\b)", re.IGNORECASE
-)
-_ENDED = re.compile(rf"(?:{ENDS}|止)[\s:]*$", re.IGNORECASE)
-_QUARTER_AFTER = re.compile(
-    r"^\s*(?:fiscal\s+)?(?:quarter|period)|^份?[底末]?(?:结束|截止|为止|止)?的?(?:那个?|一个)?(?:财季|季)",
-    re.IGNORECASE,
-)
+_RANGE_AFTER = LANGUAGES.pattern("time.range_after", r"^\s*<>")
+_ENDED = LANGUAGES.pattern("time.ended", rf"(?:{ENDS}|<>)[\s:]*$")
+_TO = LANGUAGES.pattern("time.to", r"<>|\d\s*[-–—~]\s*$")
+_QUARTER_AFTER = LANGUAGES.pattern("time.quarter_after")
 
 
 def find_asks(query: str) -> list[Ask]:
@@ -125,7 +117,7 @@ def _with_years_between(query: str, asks: list[Ask]) -> list[Ask]:
     years = [ask for ask in asks if ask.kind == "year"]
     if len(years) != 2 or not 1 < years[1].year - years[0].year <= 10:
         return asks
-    if not re.search(r"\bto\b|through|\d\s*[-–—~]\s*$|至|到", query[years[0].start : years[1].start], re.IGNORECASE):
+    if not _TO.search(query[years[0].start : years[1].start]):
         return asks
     first, last = years
     middle = [Ask("year", year, fiscal=first.fiscal, weak=first.weak) for year in range(first.year + 1, last.year)]

@@ -6,52 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.periods import period_reader
 
 from .passage_view import YEAR
 from .sparse_vectors import tokens_of
 
-_AMOUNT = re.compile(
-    r"\bhow (?:much|many|large|big)\b|\b(?:what|which) (?:was|were|is|are|percentage|proportion|portion|share"
-    r"|amount|years?|periods?)\b"
-    r"|\b(?:amounts?|figures?|total|percent(?:age)?|rate|ratio|average|sum|difference|change[ds]?|increase[ds]?"
-    r"|decrease[ds]?|levels?"
-    r"|margin|revenues?|sales|expenses?|expenditures?|costs?|cash flows?|income|earnings|spend(?:ing)?|invested"
-    r"|breakdown|scale|magnitude"
-    r"|extent|value|values|highest|lowest|largest|higher|lower|greater|exceed(?:ed)?|fluctuat\w+|trend\w*)\b"
-    r"|多少|几|金额|比例|比率|增长率|率是|率为|占比|总额|合计|数据|分别|同比|环比",
-    re.IGNORECASE,
-)
-_REASON = re.compile(
-    r"^\s*(?:why|explain|describe|discuss|summari[sz]e|outline)\b|\b(?:risk factors?|legal|litigation"
-    r"|accounting polic\w+|reasons?)\b"
-    r"|为什么|原因|如何|分析|介绍|情况",
-    re.IGNORECASE,
-)
-_FRAME = re.compile(
-    r"\b(?:in|on|from|for|as|according to|based on)?\s{0,8}+(?:the|its|their|these|this|your)?\s{0,8}+(?:latest"
-    r"|most recent|newest|current|reported|recent)?\s{0,8}+"
-    r"(?:10-?[qk]s?|quarterly|annual)?\s{0,8}+(?:reports?|filings?|10-?[qk]s?|quarters?|periods?|timeframe)\b"
-    r"|\b(?:analy[sz]e|examine|assess|evaluate|correlat\w+|relat(?:e|es|ed|ionship)|align\w*|compar(?:e|es|ed"
-    r"|ing|ison)|connection|connect"
-    r"|correspond\w*|discuss(?:ed|ion|es)?|disclosed?|reported|stated|mentioned|detailed|outlined|provided?"
-    r"|section|insights?|information"
-    r"|details?|respective|respectively|significant|substantial|notable|major|specific|specifically|particularly"
-    r"|any|over time|please"
-    r"|list|separately|across|throughout|evol\w+|chang(?:ed|es)|latest|most recent|recent|previous|prior|company"
-    r"|company's)\b"
-    r"|请问|请提供|请做|简要|介绍一下|根据|能否|是多少|是什么|保留.{1,3}位小数|详细数据",
-    re.IGNORECASE,
-)
-SCAFFOLD = frozenset(
-    tokens_of(
-        "average percentage percent change difference respective respectively value values year years compare"
-        " compared between"
-        " amount total sum ratio increase decrease proportion company fiscal end ended table reported higher"
-        " lower highest lowest"
-        " largest greater exceed million thousand question according"
-    )
-)
+_AMOUNT = LANGUAGES.pattern("questions.amount")
+_REASON = LANGUAGES.pattern("questions.prose")
+_FRAME = LANGUAGES.pattern("questions.frame")
+SCAFFOLD = frozenset(tokens_of(" ".join(LANGUAGES.words("questions.scaffold"))))
 _ROUTES: tuple[tuple[str, str], ...] = (
     (r"cash flows?|operating activities|investing activities|financing activities|现金流", r"cash flows?|现金流量"),
     (r"revenues?|sales|net income|gross margin|gross profit|operating income|operating expen\w+|earnings|cost of"

@@ -17,8 +17,9 @@ from datetime import date, timedelta
 from typing import Literal
 
 from quelea_fintext.dates import months_later, parse_iso
+from quelea_fintext.languages import LANGUAGES, find_all, groups_of
 from quelea_fintext.numerals import how_many
-from quelea_fintext.period_words import MONTH, MONTHS_LONG, RELATIVE, UNITS, YEAR, month_number, usual
+from quelea_fintext.period_words import MONTHS_LONG, RELATIVE, UNITS, month_number, usual
 
 from .model import DocumentFacts
 from .periods import COUNTED, OF_MARKETS, Ask, find_asks
@@ -27,22 +28,12 @@ Unit = Literal["quarter", "year", "fiscal year", "to date", "months", "month", "
 
 _DAYS = {"day": 1, "week": 7, "month": 30}
 
-_SPAN = re.compile(
-    r"\b(?:(?P<en>last|this|current|past)\s+(?P<unit>week|month|quarter|year)|(?P<day>today|yesterday)"
-    r"|(?:past|last|previous)\s+(?P<n>\d{1,3}|a|one|two|three|four|five|six|seven|eight)\s+(?P<many>day|week|month)s?)\b"
-    r"|(?P<zh>上个?|本|这个?)(?P<zunit>周|星期|月|季度)|(?P<zday>今天|今日|昨天|昨日)|(?P<zyear>今年|去年)"
-    r"|(?:过去|最近|近)(?P<zn>\d{1,3}|[一两二三四五六七八九十])个?(?P<zmany>天|日|周|月)",
-    re.IGNORECASE,
-)
-SAME_PERIOD = re.compile(
-    r"\b(?:same|corresponding)\s+(?:quarter|period|time|month)\s+(?:of\s+|in\s+)?(?:the\s+)?last\s+year\b"
-    r"|(?:上年|去年|上年度)同期|\blast\s+(?:\w+\s+)?year[- ]end\b",
-    re.IGNORECASE,
-)
+_SPANS = LANGUAGES.grouped("time.days")
+_BEFORE = frozenset(LANGUAGES.words("time.before"))
+_YESTERDAY = LANGUAGES.pattern("time.relative.yesterday")
+SAME_PERIOD = LANGUAGES.pattern("time.same_period")
 """Compares with an earlier period, or names the last quarter's like of the year before."""
 
-_COUNT = r"\d{1,2}|two|three|four|five|six|seven|eight"
-_HAN = r"\d{1,2}|[一两二三四五六七八九十]"
 _NOT_AFTER = {"last quarter": r"(?!\s+of\b)"}
 """The last quarter of a year is its fourth."""
 _KINDS: dict[str, tuple[Unit, int]] = {
@@ -57,30 +48,12 @@ _KINDS: dict[str, tuple[Unit, int]] = {
     "this year": ("year", 0),
 }
 """What is counted back, and how many, of what the kit's table calls so."""
-_SAID = re.compile(
-    r"\b(?P<pm>(?:past|last|previous|trailing)\s{1,8}(?P<pn>3|6|9|12|three|six|nine|twelve)\s{1,8}months)\b(?!\s{1,8}ended)"
-    r"|(?P<zpm>(?:过去|最近|近)(?:的)?(?:(?P<zpn>十二|12|[三六九369])个?月|半年))|"
-    + "|".join(rf"(?P<{name.replace(' ', '_')}>{RELATIVE[name]}){_NOT_AFTER.get(name, '')}" for name in _KINDS)
-    + rf"|\b(?P<n>{_COUNT}|one|a)\s{{1,8}}(?P<unit>month|quarter)s?\s{{1,8}}ago\b"
-    rf"|\b(?P<ny>{_COUNT})\s{{1,8}}years\s{{1,8}}ago\b"
-    rf"|(?P<day>\b(?:ended|ending|as\s{{1,8}}of|as\s{{1,8}}at)\s{{1,8}}(?:on\s{{1,8}})?"
-    rf"(?P<dm>{MONTH})\s{{1,8}}(?P<dd>\d{{1,2}})(?:st|nd|rd|th)?\b"
-    rf"(?!\s{{0,8}}+,?\s{{0,8}}+(?:of\s{{1,8}})?{YEAR}))"
-    r"|(?P<zday>截[至止]到?\s{0,8}+(?P<zdm>\d{1,2})\s{0,8}+月\s{0,8}+(?P<zdd>\d{1,2})\s{0,8}+日)"
-    rf"|(?<![\d一二三四五六七八九十])(?:(?P<zn>{_HAN})个(?P<zunit>月|季度)|(?P<zny>{_HAN})年)(?:以?前|之前)",
-    re.IGNORECASE,
-)
-_COMPARED = re.compile(
-    r"(?:\b(?:compar\w+\s+(?:to|with|against)|versus|vs\.?|against|than|from|over|since|relative\s+to|within|in\s+the"
-    r"|during\s+the|over\s+the|the\s+same\s+\w+)(?:\s+(?:its|their|that\s+of|the))?|较|比|同|跟|相对于?|对比)\s*$",
-    re.IGNORECASE,
-)
-_COMPARED_AFTER = re.compile(r"^\s*(?:相比|同期|相较|年?底|年?末|初|[-\s]end\b|['’]s\s+(?:end|same))", re.IGNORECASE)
-_CHANGE = re.compile(
-    r"\b(?:gr[eo]w\w*|chang\w+|increas\w+|decreas\w+|declin\w+|r[io]se|fell|fall\w*|drop\w*|compar\w+|versus|higher|lower|up|down)\b"
-    r"|增[长加幅减速]|下[降滑跌]|变[化动]|同比|比|较|相当|持平",
-    re.IGNORECASE,
-)
+_COUNTED_BACK = LANGUAGES.grouped("time.counted_back")
+_NAMED = {re.compile(f"(?:{RELATIVE[name]}){_NOT_AFTER.get(name, '')}", re.IGNORECASE): name for name in _KINDS}
+_INSIDE = LANGUAGES.pattern("time.inside", r"<>\s*$")
+_COMPARED = LANGUAGES.pattern("time.compared_before", r"<>\s*$")
+_COMPARED_AFTER = LANGUAGES.pattern("time.compared_after", r"^\s*<>")
+_CHANGE = LANGUAGES.pattern("time.change")
 _APART = timedelta(days=45)
 """Ends of quarters lie further apart than this; two that are closer are the same quarter's in different years."""
 _SAME_DAY = timedelta(days=3)
@@ -139,10 +112,10 @@ def find_relatives(text: str) -> list[Relative]:
     same = SAME_PERIOD.search(text)
     plain = SAME_PERIOD.sub(lambda match: " " * len(match.group()), text)
     found = []
-    for match in _SAID.finditer(plain):
-        quarters = match.lastgroup in ("last_quarter", "quarter_before_last", "pm", "zpm")
-        before = plain[: match.start()]
-        if _COMPARED.search(re.sub(r"\b(?:in|during|within|over)\s+the\s*$", "", before) if quarters else before):
+    for match in find_all((*_COUNTED_BACK, *_NAMED), plain):
+        name, before = _NAMED.get(match.re, ""), plain[: match.start()]
+        quarters = name in ("last quarter", "quarter before last") or {"span", "half"}.intersection(groups_of(match))
+        if _COMPARED.search(_INSIDE.sub("", before) if quarters else before):
             continue
         if not _COMPARED_AFTER.search(plain[match.end() :]):
             found += _relatives(match)
@@ -164,24 +137,17 @@ def _is_asked_for(text: str, same: re.Match[str]) -> bool:
 
 def _relatives(match: re.Match[str]) -> list[Relative]:
     words = re.sub(r"^the\s+", "", match.group(), flags=re.IGNORECASE)
-    if match["pm"] or match["zpm"]:  # six months are the last two quarters
-        months = MONTHS_LONG[(match["pn"] or match["zpn"] or "6").lower()]
+    if match.re in _NAMED:
+        return [Relative(words, *_KINDS[_NAMED[match.re]])]
+    said = {name: value.lower() for name, value in groups_of(match).items()}
+    if "span" in said or "half" in said:  # six months are the last two quarters
+        months = MONTHS_LONG[said.get("span", "6")]
         return [Relative(words, "quarter", back) for back in range(1, months // 3 + 1)]
-    if match["day"] or match["zday"]:
-        day = (month_number(match["dm"] or match["zdm"]), int(match["dd"] or match["zdd"]))
-        return [Relative(words, "day", 0, day)]
-    return [_relative(match, words)]
-
-
-def _relative(match: re.Match[str], words: str) -> Relative:
-    count, unit = match["n"] or match["zn"], match["unit"] or match["zunit"]
-    if count:
-        back = how_many(count)
-        return Relative(words, "months" if UNITS[unit.lower()] == "month" else "quarter", back)
-    if years := match["ny"] or match["zny"]:
-        return Relative(words, "year", how_many(years))
-    unit_, back = next(kind for name, kind in _KINDS.items() if match[name.replace(" ", "_")])
-    return Relative(words, unit_, back)
+    if "day" in said:
+        return [Relative(words, "day", 0, (month_number(said["month"]), int(said["day"])))]
+    if "years" in said:
+        return [Relative(words, "year", how_many(said["years"]))]
+    return [Relative(words, "months" if UNITS[said["unit"]] == "month" else "quarter", how_many(said["count"]))]
 
 
 def resolve(
@@ -301,23 +267,21 @@ def _fiscal_year(as_of: date, filings: Sequence[DocumentFacts]) -> Ask | None:
 def relative_spans(text: str, as_of: date) -> list[tuple[date, date]]:
     """(first day, last day) of each span that the text names, in order; `as_of` is the day of the question."""
     found = []
-    for match in _SPAN.finditer(SAME_PERIOD.sub(" ", text)):
+    for match in find_all(_SPANS, SAME_PERIOD.sub(" ", text)):
         with suppress(OverflowError):  # before the first day that a date can be
             found.append(_span(match, as_of))
     return found
 
 
 def _span(match: re.Match[str], as_of: date) -> tuple[date, date]:
-    if match["day"] or match["zday"]:
-        day = as_of - timedelta(days=1) if (match["day"] or match["zday"]).lower()[0] in "y昨" else as_of
+    said = {name: value.lower() for name, value in groups_of(match).items()}
+    if "day" in said:
+        day = as_of - timedelta(days=1) if _YESTERDAY.fullmatch(said["day"]) else as_of
         return day, day
-    if match["n"] or match["zn"]:
-        count = how_many(match["n"] or match["zn"])
-        return as_of - timedelta(days=count * _DAYS[UNITS[(match["many"] or match["zmany"]).lower()]]), as_of
-    if match["zyear"]:
-        return _calendar("year", as_of, match["zyear"] == "去年")
-    unit = UNITS[(match["unit"] or match["zunit"]).lower()]
-    return _calendar(unit, as_of, (match["en"] or match["zh"]).lower()[0] in "lp上")
+    unit = UNITS[said["unit"]]
+    if "count" in said:
+        return as_of - timedelta(days=how_many(said["count"]) * _DAYS[unit]), as_of
+    return _calendar(unit, as_of, said["which"] in _BEFORE)
 
 
 def _calendar(unit: str, as_of: date, before: bool) -> tuple[date, date]:

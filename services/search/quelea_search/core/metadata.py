@@ -7,7 +7,8 @@ from dataclasses import fields
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 
-from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.dates import find_dates, parse_iso, write_date
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.periods import ReportingPeriod
 from quelea_fintext.text import language_of
 
@@ -21,46 +22,19 @@ COVER_CHARACTERS = 16_000
 BODY_CHARACTERS = 600_000
 
 _FORM = re.compile(r"\bform\s+(10-[QK]|8-K|20-F|6-K|40-F|S-1|S-3|S-4|F-1|DEF\s?14A|N-CSR|11-K)(?:T|SB)?(?:/A)?\b", re.I)
-_CHINESE_TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("half-year report", re.compile(r"半年度?报告|中期报告")),
-    ("quarterly report", re.compile(r"季度?报告?")),
-    ("annual report", re.compile(r"年度报告|年报(?!酬)")),
-    ("prospectus", re.compile(r"招股(?:意向|说明)书|募集说明书")),
-    (
-        "regulation",
-        re.compile(r"(?:管理|监督|实施|暂行)?(?:办法|条例|规定|细则|准则|指引|规则)(?:[（(].{1,12}[)）])?$"),
-    ),
-    ("research report", re.compile(r"研究报告|证券研究|投资评级|目标价|研报|分析师")),
-    ("announcement", re.compile(r"公告$")),
-)
-_ENGLISH_TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("annual report", re.compile(r"\bannual\s+report\b(?!\s+on\s+form)", re.I)),
-    ("half-year report", re.compile(r"\b(?:half[\s-]year(?:ly)?|interim)\s+report\b", re.I)),
-    ("quarterly report", re.compile(r"\bquarterly\s+report\b(?!\s+on\s+form)", re.I)),
-    ("earnings call", re.compile(r"\b(?:earnings|conference)\s+call\b", re.I)),
-    ("press release", re.compile(r"\bpress\s+release\b|\bFOR\s+IMMEDIATE\s+RELEASE\b")),
-    ("prospectus", re.compile(r"\bprospectus\b", re.I)),
-    (
-        "research report",
-        re.compile(r"\b(?:equity\s+research|research\s+(?:report|note)|price\s+target|initiat\w+\s+coverage)\b", re.I),
-    ),
-)
+_TYPES: dict[str, list[tuple[str, re.Pattern[str]]]] = {
+    language: [(kind, re.compile(title, re.I)) for kind, title in types.items()]
+    for language, types in LANGUAGES.of("documents.types").items()
+}
 _REGULATION = re.compile(
     r"\bCFR\b|\beCFR\b|\bRegulation\s+[A-Z]{1,2}\b|\bOrdinance\b|\bGuidelines?\b|\bCode\s+of\s+(?:Practice|Banking|Conduct|Federal)|"
     r"\bSupervisory\s+Policy\s+Manual\b|\bstatutory\s+(?:guideline|instrument)|\bDirective\s+\(?E[UC]|\bCircular\b|§\s*\d+\.\d+|\bAuthorized\s+Institutions\b",
     re.I,
 )
 _SIGNATURE = re.compile(r"^\s{0,40}+signatures?\s{0,40}$|^\s{0,40}+签署", re.I | re.M)
-_DATED = re.compile(
-    r"(?:^|\n|\t)\s{0,40}+(?:date[d]?|published|posted|released?|发布(?:时间|日期)|日期|时间)"
-    r"\s{0,8}+[:：]?\s{0,8}+(?:on\s{1,8})?",
-    re.I,
-)
+_DATED = LANGUAGES.pattern("documents.dated", r"(?:^|\n|\t)\s{0,40}+<>\s{0,8}+[:：]?\s{0,8}+(?:on\s{1,8})?")
 _FILE_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
-_GENERIC = frozenset(
-    """purpose introduction contents structure summary overview abstract index background preface foreword agenda
-    目录 摘要 前言 重要提示 释义""".split()
-)
+_GENERIC = frozenset(LANGUAGES.words("documents.generic_titles"))
 _POOR_TITLE = re.compile(
     r"microsoft\s+word|untitled|\.(?:docx?|pdf|xlsx?|pptx?|indd|qxd|html?|txt)\b|^\s*(?:document|presentation)\d*\s*$|^[\d\W_]*$|_|^\S*[\d-]\S*$",
     re.I,
@@ -117,11 +91,11 @@ def _document_type(parsed: ParsedDocument, filename: str, cover: str, language: 
         return form[1].upper()
     opening = f"{filename.rsplit('.', 1)[0]}\n{parsed.stated.get('title', '')}\n{_first_lines(parsed, 12)}"
     if language == "zh":
-        for kind, pattern in _CHINESE_TYPES:
+        for kind, pattern in _TYPES["zh"]:
             if any(pattern.search(line.strip()) for line in opening.splitlines() if len(line) < 60):
                 return kind
     else:
-        for kind, pattern in _ENGLISH_TYPES:
+        for kind, pattern in _TYPES["en"]:
             if pattern.search(opening):
                 return kind
         if len(_REGULATION.findall(opening + cover[:6000])) >= 2 or _REGULATION.search(filename):
@@ -236,4 +210,4 @@ def _filing_title(name: str, kind: str, period: ReportingPeriod, language: str) 
         return f"{name} {period.fiscal_year}年{said}"
     end = date.fromisoformat(period.end_date)
     what = "quarter ended" if period.fiscal_quarter else "fiscal year ended" if period.fiscal_year else "period ended"
-    return f"{name} {kind}, {what} {end:%B} {end.day}, {end.year}"
+    return f"{name} {kind}, {what} {write_date(end, 'en')}"

@@ -6,6 +6,8 @@ import re
 from datetime import UTC, date, datetime, timedelta
 
 from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.languages import LANGUAGES, find_all, groups_of
+from quelea_fintext.period_words import UNITS
 
 _FIRST = date(1990, 1, 1)
 """Before there was a web: such a day is a mistake."""
@@ -13,17 +15,9 @@ _MILLISECONDS = 100_000_000_000
 """Epochs above this are in milliseconds; in seconds it would be the year 5138."""
 _SLASHED = re.compile(r"(?<!\d)(\d{1,2})/(\d{1,2})/((?:19|20)\d\d)(?!\d)")
 _COMPACT = re.compile(r"(?<!\d)((?:19|20)\d\d)(\d\d)(\d\d)(?!\d)")
-_AGO = re.compile(
-    r"(?<![a-z0-9])(\d{1,4}|an?|one)\s*(second|sec|minute|min|hour|hr|day|week|month|year)s?\s+ago"
-    r"|(\d{1,4})\s*个?(秒|分钟|小时|天|日|周|星期|月|年)[之以]?前",
-    re.IGNORECASE,
-)
-_DAYS = {
-    "second": 0.0, "sec": 0.0, "minute": 0.0, "min": 0.0, "hour": 1 / 24, "hr": 1 / 24, "day": 1.0, "week": 7.0,
-    "month": 30.0, "year": 365.0,
-    "秒": 0.0, "分钟": 0.0, "小时": 1 / 24, "天": 1.0, "日": 1.0, "周": 7.0, "星期": 7.0, "月": 30.0, "年": 365.0,
-}  # fmt: skip
-_WORDS = {"today": 0, "just now": 0, "yesterday": 1, "今天": 0, "刚刚": 0, "昨天": 1, "前天": 2}
+_AGO = LANGUAGES.grouped("time.ago")
+_DAYS = {"second": 0.0, "minute": 0.0, "hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0}
+_WORDS: dict[str, int] = LANGUAGES.table("time.days_ago")
 
 
 def stated_day(value: object, today: date) -> str:
@@ -76,10 +70,9 @@ def _text(value: str, today: date) -> date | None:
 
 
 def _relative(text: str, today: date) -> date | None:
-    ago = _AGO.search(text)
-    if ago:
-        number = ago[1] or ago[3]
-        days = (int(number) if number.isdigit() else 1) * _DAYS[ago[2] or ago[4]]
+    if ago := find_all(_AGO, text):
+        said = groups_of(ago[0])
+        days = (int(said["count"]) if said["count"].isdigit() else 1) * _DAYS[UNITS[said["unit"]]]
         return today - timedelta(days=int(days))
     return next((today - timedelta(days=days) for word, days in _WORDS.items() if word in text), None)
 

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from urllib.parse import unquote, urlsplit
 
 from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.languages import LANGUAGES
 
 FIRST_LINES = 8
 SHORT_LINE = 100
@@ -23,9 +24,9 @@ _IN_PATH = (
     re.compile(rf"(?<![0-9A-Za-z])t?{_Y}(){_M}{_D}(?![0-9])"),  # /20231027/, t20231027_4312.html
 )
 _COMPACT = re.compile(rf"\s*{_Y}{_M}{_D}(?:\d{{6}})?(?![0-9])")
-_LABELLED = re.compile(
-    r"(?:published|posted|released?|issued|dated?|updated|发布(?:时间|日期|于)?|发表(?:时间|于)?|日期|时间)\s{0,8}+(?:on\b)?\s{0,8}+[:：]?\s{0,8}+$",
-    re.I,
+_LABELLED = LANGUAGES.pattern(
+    "documents.dated_page",
+    rf"(?:{LANGUAGES.alternatives('documents.dated')}|<>)\s{{0,8}}+(?:on\b)?\s{{0,8}}+[:：]?\s{{0,8}}+$",
 )
 _DATELINE = re.compile(r"[A-Z][A-Za-z .'’&,/-]{0,60}?[,(–—-]\s*")
 """What stands before the date of a press release: "CUPERTINO, California, "."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from quelea_fintext.languages import LANGUAGES
+
 from quelea_search.core.urls import host_matches
 
 
@@ -62,17 +64,8 @@ _SEPARATOR = re.compile(
     r"\s{1,8}[|｜–—»·:-]{1,2}\s{1,8}|\s{0,8}+[|｜_]\s{0,8}+|\s{0,8}+::\s{0,8}+|(?<=[\u4e00-\u9fff）)”\d])\s{0,8}+-+\s{0,8}+(?=[\u4e00-\u9fff])"
 )
 _SURE = frozenset("|｜_")
-_SITE_LIKE = re.compile(
-    r"(?:news|times|journal|post|wire|herald|tribune|magazine|online|finance|money|markets?|press|blog|wiki\w*|investopedia"
-    r"|\.com|\.cn|\.org|\.net|网|财经|新闻|日报|晚报|时报|证券报|在线|频道|门户|百科|资讯|头条)\s*$",
-    re.I,
-)
-_BARRIER = re.compile(
-    r"^(?:just a moment|attention required|access (?:to this page has been )?denied|are you a (?:robot|human)"
-    r"|robot check|verify(?:ing)? (?:that )?you are (?:a )?human|please (?:enable|turn on) (?:javascript|cookies)"
-    r"|pardon our interruption|security check|403 forbidden|安全验证|访问验证|人机验证|请输入验证码|百度安全验证)",
-    re.I,
-)
+_SITE_LIKE = LANGUAGES.pattern("documents.sites", r"<>\s*$")
+_BARRIER = LANGUAGES.pattern("documents.barriers", r"^<>")
 _BARRIER_CHARACTERS = 800
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.text import language_of
 
 LONGEST = 380
@@ -17,12 +18,8 @@ _LIST_NUMBER = re.compile(
     r"^\s*(?:[(（]?\d{1,2}[.)）、．:：](?!\d)|[(（]?[一二三四五六七八九十]{1,3}[)）、]|[①-⑳])\s*(?=\S)"
 )
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
-_NOW = re.compile(r"\b(?:today|tonight|this week|right now|breaking)\b|今天|今日|本周|这周|刚刚|眼下", re.IGNORECASE)
-_RECENT = re.compile(
-    r"\b(?:latest|newest|most recent|recent|recently|currently|current|up[- ]to[- ]date|this (?:month|quarter|year))\b"
-    r"|最新|最近|近期|目前|当前|现在|本月|本季度|今年",
-    re.IGNORECASE,
-)
+_NOW = LANGUAGES.pattern("time.these_days")
+_RECENT = LANGUAGES.pattern("time.recently")
 _NOW_DAYS, _RECENT_DAYS = 31, 366
 
 

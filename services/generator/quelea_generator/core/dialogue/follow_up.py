@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.period_words import usual
 
 from quelea_generator.core.dialogue.parts import (
@@ -17,11 +18,13 @@ from quelea_generator.core.dialogue.parts import (
     read_parts,
     topic_of,
 )
-from quelea_generator.core.dialogue.periods import FoundPeriod, Period, period_of_day
+from quelea_generator.core.dialogue.periods import FoundPeriod, NamedPeriod, period_of_day
 from quelea_generator.core.dialogue.phrases import (
     add_to_question,
     compose_question,
     insert_before_end,
+    join_names,
+    phrase,
     phrase_period,
     subject_of,
 )
@@ -32,69 +35,30 @@ MOST_TURNS = 8
 _LONGEST = 300
 """Characters of a question that may lean on others; a longer one says what it means."""
 
-_CONNECTIVE = re.compile(
-    r"^\s*(?:(?:ok(?:ay)?|thanks?(?: you)?|i mean(?:t)?|no|sorry|rather|so|and|but|or|then|now(?: do)?|also|what about"
-    r"|how about|what of|(?:the )?same(?: question| thing)?(?: again)? for|compared? (?:to|with|against)|versus|vs\.?"
-    r"|我(?:是说|指的?是|的意思是)|不对?|应该是|是的|好的|谢谢|那么|那"
-    r"|还有|另外|同样的?问题|同样的?|再来?看看?|然后|以及|而|如果|换成|与|跟|和|同(?![比期样一类]))"
-    r"(?:\b|(?<=[\u4e00-\u9fff]))[\s,，]*)+",
-    re.IGNORECASE,
-)
-_TAIL = re.compile(
-    r"(?:\b(?:then|instead|as well|too|though|please)|的话|相比|比较|对比|相较|呢|怎么样|如何|又|情况"
-    r"|[\s,，?？。.!！]){1,40}+$",
-    re.IGNORECASE,
-)
-_HOW_IS = re.compile(r"(?:怎么样|如何)\W*$")
-_COMPARES = re.compile(
-    r"^\s*(?:and\s+)?(?:how (?:does|did) (?:that|it|this) )?(?:compared?|versus|vs\b)|相比|对比|比较|同比",
-    re.IGNORECASE,
-)
-_COMPARES_WITH = re.compile(
-    r"\bcompare[sd]?\s+(?:to|with|against)\b|\b(?:versus|vs)\b|[与跟和同].{1,16}(?:相比|比较|对比|相较)|相比于?|对比",
-    re.IGNORECASE,
-)
-_WHY = re.compile(
-    r"^\W*(?:and\s+)?(?:but\s+)?(?:why|how come|how so|为什么|为何|原因(?:呢|是什么)?|怎么回事|(?:是)?(?:什么|何种)原因"
-    r"(?:导致|造成|引起)?的?"
-    r"|what(?:'s| is| was)? the reason|what (?:caused|drove|explains) (?:it|this|that))\W*$",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(
-    r"^(?:what|how|why|when|where|which|who|whose|did|does|do|is|are|was|were|will|would|can|could|has|have|had|tell"
-    r"|show|give|list|compare|explain|describe)\b|多少|什么|哪|谁|怎|为何|何时|吗|是否|有没有|几",
-    re.IGNORECASE,
-)
-_SUBJECT = re.compile(r"^(?:what|how much)\s+(?:was|is|were|are)\s+(?:it|that|this|they)\b[\s,]*", re.IGNORECASE)
-_POSSESSIVE = re.compile(
-    r"\b(?:its|their|the company's|the firm's)\b|(?:它|他们|该公司|这家公司|该企业)的"
-    r"|其(?=[\u4e00-\u9fff])(?![中他它次余实])",
-    re.IGNORECASE,
-)
-_PRONOUN = re.compile(
-    r"\b(?:it|they|them|the company|the firm|that one)\b|它们?|他们|该公司|这家公司|该企业", re.IGNORECASE
-)
-_IT = re.compile(r"\b(?:it|they|them)\b|它们?", re.IGNORECASE)
+_CONNECTIVE = LANGUAGES.pattern("dialogue.connectives", r"^\s*(?:<>(?:\b|(?<=[\u4e00-\u9fff]))[\s,，]*)+")
+_TAIL = LANGUAGES.pattern("dialogue.tails", r"(?:<>|[\s,，?？。.!！]){1,40}+$")
+_HOW_IS = LANGUAGES.pattern("dialogue.how_is", r"<>\W*$", ignore_case=False)
+_COMPARES = LANGUAGES.pattern("dialogue.compares")
+_COMPARES_WITH = LANGUAGES.pattern("dialogue.compares_with")
+_WHY = LANGUAGES.pattern("dialogue.why", r"^\W*<>\W*$")
+_SENTENCE = LANGUAGES.pattern("dialogue.sentence")
+_SUBJECT = LANGUAGES.pattern("dialogue.subject")
+_POSSESSIVE = LANGUAGES.pattern("dialogue.possessives")
+_PRONOUN = LANGUAGES.pattern("dialogue.pronouns")
+_IT = LANGUAGES.pattern("dialogue.it")
 """May mean what was asked about, and not the company."""
-_CHANGES = re.compile(
-    r"\b(?:gr[eo]w\w*|chang\w*|increas\w*|decreas\w*|declin\w*|r[io]se|fall|fell|drop\w*|compar\w*|improv\w*|develop\w*|split"
-    r"|break|broken|come|made up|vary|varied|is|was|were|are)\b|[增升涨跌降变减]|多少|如何|怎",
-    re.IGNORECASE,
-)
+_CHANGES = LANGUAGES.pattern("dialogue.changes")
 """What a figure does; paying, selling and buying is what a company does."""
-_HELD_AGAINST = re.compile(
-    r"\b(?P<it>it|that|this|they|those)\b(?=.{0,400}\bthan\b)|它们?(?=.{0,400}比)", re.IGNORECASE
-)
-_GROWS = re.compile(r"^(?:同比|环比|增长|增速|增幅|下降|变化)")
-_POINTS = re.compile(
-    r"\b(?:that|this|those|these|same|former|latter|previous one)\b|上述|同期|前者|后者|这个|那个|此", re.IGNORECASE
-)
-_DEFINES = re.compile(
-    r"^\s*(?:what (?:is|are|does)|how (?:is|are|do|does)|explain|define)\b(?!.*\b(?:its|their|it|they)\b)"
-    r"|是什么意思|什么是|如何计算|怎么算",
-    re.IGNORECASE,
-)
-_NOW = re.compile(r"\b(?:now|today|current(?:ly)?|latest|most recent|newest)\b|最新|目前|现在|当前|最近", re.IGNORECASE)
+_HELD_AGAINST = LANGUAGES.pattern("dialogue.held_against")
+_GROWS = LANGUAGES.pattern("dialogue.grows", r"^<>", ignore_case=False)
+_POINTS = LANGUAGES.pattern("dialogue.points")
+_DEFINES = LANGUAGES.pattern("dialogue.defines")
+_NOW = LANGUAGES.pattern("dialogue.now")
+_GOES_ON = LANGUAGES.pattern("dialogue.goes_on", "<>$")
+_SAME = LANGUAGES.pattern("dialogue.same")
+_WHOLE = LANGUAGES.pattern("dialogue.whole", ignore_case=False)
+_FIGURE = LANGUAGES.pattern("dialogue.figures", ".+?(?P<item><>)")
+_WHOLE_FIGURES = LANGUAGES.words("dialogue.whole_figures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +102,19 @@ def _merge(base_text: str, question: str, as_of: date, known: tuple[str, ...]) -
     if not _leans(question, said, base):
         return FollowUp(question, leans=False)
     chinese = said.language == "zh" or (not re.search("[A-Za-z]", question) and base.language == "zh")
+    language = "zh" if chinese else "en"
     if _WHY.match(question):
         end = base_text.rstrip(" ?？.。")
-        return FollowUp(f"{end}？原因是什么？" if chinese else f"{end}, and why?", leans=True)
+        return FollowUp(phrase("why", language, question=end), leans=True)
     if (
         said.companies
         and not (said.items or said.periods or said.shift)
         and _COMPARES_WITH.search(question)
         and base.items
     ):
-        others = ("和" if chinese else " and ").join(part.text for part in said.companies)
+        others = join_names((part.text for part in said.companies), language)
         end = base_text.rstrip(" ?？.。")
-        return FollowUp(f"{end}？与{others}相比如何？" if chinese else f"{end}, compared with {others}?", leans=True)
+        return FollowUp(phrase("compared", language, question=end, other=others), leans=True)
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
     if _SENTENCE.search(fragment) and not _SUBJECT.match(fragment):
         return FollowUp(_sentence(read_parts(_CONNECTIVE.sub("", question), known), base, as_of, chinese), leans=True)
@@ -173,7 +138,7 @@ def _leans(question: str, said: Parts, base: Parts) -> bool:
     if _WHY.match(question):
         return True
     fragment = _TAIL.sub("", _CONNECTIVE.sub("", question))
-    starts = bool(_CONNECTIVE.match(question)) or question.rstrip(" ?？").endswith("呢")
+    starts = bool(_CONNECTIVE.match(question)) or bool(_GOES_ON.search(question.rstrip(" ?？")))
     if names_both and _SENTENCE.search(fragment):
         return starts and not said.periods and not said.shift and bool(base.periods) and not _NOW.search(question)
     if starts or not _SENTENCE.search(fragment):
@@ -196,20 +161,20 @@ def _compares_it(question: str) -> bool:
 
 
 def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bool, question: str) -> str:
-    fragment = said.text
+    fragment, language = said.text, "zh" if chinese else "en"
     period = resolve_period(said, base, as_of)
     if said.shift and said.shift.same and (base.periods or compares):
-        compares = compares or not base.periods or ("同期" not in fragment and "same" not in fragment.lower())
+        compares = compares or not base.periods or not _SAME.search(fragment)
     if compares and not said.companies and not said.items:
-        other = period.text("zh" if chinese else "en") if period else fragment
+        other = period.text(language) if period else fragment
         end = base.text.rstrip(" ?？.。")
-        return f"{end}？与{other}相比如何？" if chinese else f"{end}, compared with {other}?"
+        return phrase("compared", language, question=end, other=other)
     item = said.items[0].text if said.items else ""
     topic = topic_of(said, base)
     if topic and item and fragment[topic.end : said.items[0].start].isspace():
         item = fragment[topic.start : said.items[0].end]
     companies = () if topic else said.companies
-    company = ("和" if chinese else " and ").join(part.text for part in companies)
+    company = join_names((part.text for part in companies), language)
     bare = not (topic or company or item or period)
     if bare and is_plain_name(fragment) and base.companies and base.companies[0].text.islower():
         company = fragment  # who writes one name small writes the other so
@@ -218,12 +183,12 @@ def _fragment(said: Parts, base: Parts, as_of: date, compares: bool, chinese: bo
         return compose_question(base, company, item, period, chinese)
     found = _replace_parts(said, base, company, item, topic, period, rest)
     if found is None:
-        return f"{question.rstrip('?？')}（关于：{base.text}）" if chinese else f"{question} (about: {base.text})"
+        return phrase("about", language, question=question.rstrip("?？") if chinese else question, other=base.text)
     return found
 
 
 def _replace_parts(
-    said: Parts, base: Parts, company: str, item: str, topic: Part | None, period: Period | None, rest: str
+    said: Parts, base: Parts, company: str, item: str, topic: Part | None, period: NamedPeriod | None, rest: str
 ) -> str | None:
     """The former question with these words in place of its own, those that it has no place for added; None: nothing
     could be replaced or added."""
@@ -283,7 +248,7 @@ def _sentence(said: Parts, base: Parts, as_of: date, chinese: bool) -> str:
         return _capital(_HELD_AGAINST.sub(subject_of(base, company, chinese), text, count=1))
     if company and not said.companies:
         subject = subject_of(base, company, chinese) if not said.items and base.items else ""
-        text, owns = _POSSESSIVE.subn(f"{company}的" if chinese else f"{company}'s", text)
+        text, owns = _POSSESSIVE.subn(phrase("possessive", "zh" if chinese else "en", company=company), text)
         it = _IT.search(text) if subject and _CHANGES.search(text) else None
         text, times = (_IT if it else _PRONOUN).subn(subject if it else company, text, count=1)
         replaced = replaced or bool(it)
@@ -302,13 +267,11 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-_FULL_YEAR = re.compile(r"(?:(?:in|for)\s+)?(?:the\s+)?(?:full|whole|entire)[\s-]year|全年", re.IGNORECASE)
-_JOIN = re.compile(
-    r"[\s,，、]*+(?:and|to|through|versus|vs\.?|compared (?:to|with)|with|or|和|与|至|到|、|-|–|the|of)*+[\s,，、]*"
-)
+_FULL_YEAR = LANGUAGES.pattern("dialogue.full_year")
+_JOIN = LANGUAGES.pattern("dialogue.between_periods", r"[\s,，、]*+(?:<>|、|-|–)*+[\s,，、]*", ignore_case=False)
 
 
-def resolve_period(said: Parts, base: Parts, as_of: date) -> Period | None:
+def resolve_period(said: Parts, base: Parts, as_of: date) -> NamedPeriod | None:
     """The period that the follow-up names, counted from the former question's."""
     before = [found.period for found in base.periods]
     if not before and base.shift and not base.shift.same:
@@ -316,12 +279,12 @@ def resolve_period(said: Parts, base: Parts, as_of: date) -> Period | None:
         before = [counted] if counted else []
     if before and not said.periods and _FULL_YEAR.fullmatch(said.text.strip()):
         year = before[0].year or (before[0].day.year if before[0].day else as_of.year)
-        return Period("year", year, fiscal=before[0].fiscal)
+        return NamedPeriod("year", year, fiscal=before[0].fiscal)
     if said.periods:
         own = said.periods[0].period
         if before:
             return before[0].joined(own)
-        return own if own.year else Period(own.kind, as_of.year, own.part, own.fiscal)
+        return own if own.year else NamedPeriod(own.kind, as_of.year, own.part, own.fiscal)
     if said.shift is None:
         return None
     if said.shift.this:
@@ -335,7 +298,7 @@ def resolve_period(said: Parts, base: Parts, as_of: date) -> Period | None:
     return counted or _shift_period(period_of_day(as_of, said.shift.kind), said)
 
 
-def phrase_periods(said: Parts, base: Parts, period: Period) -> str:
+def phrase_periods(said: Parts, base: Parts, period: NamedPeriod) -> str:
     """Every period that the follow-up names, in words for the former question; `period` where it names but one."""
     if len(said.periods) < 2:
         return period.text(base.language)
@@ -344,10 +307,10 @@ def phrase_periods(said: Parts, base: Parts, period: Period) -> str:
     for one in said.periods:
         begun = year.joined(one.period) if year else one.period
         named.append((base.periods[0].period.joined(begun) if base.periods else begun).text(base.language))
-    return ("和" if base.language == "zh" else " and ").join(dict.fromkeys(named))
+    return join_names(dict.fromkeys(named), base.language)
 
 
-def _shift_period(start: Period, parts: Parts) -> Period | None:
+def _shift_period(start: NamedPeriod, parts: Parts) -> NamedPeriod | None:
     shift = parts.shift
     return start.moved(shift.years, shift.quarters, shift.months) if shift else None
 
@@ -367,11 +330,7 @@ def find_period_span(base: Parts) -> tuple[int, int] | tuple[()]:
     return start, end
 
 
-TOTAL = re.compile(
-    r"(?:(?:the|in)\s+)?(?:total|overall|altogether|all together|all in all|whole company|company[- ]?wide|sum)"
-    r"|(?:总共|一共|合计|总计|总额|总的|全部|全公司|整体|总体)(?:加起来)?",
-    re.IGNORECASE,
-)
+TOTAL = LANGUAGES.pattern("dialogue.total")
 """Of the whole company, where a part of it was asked about."""
 
 
@@ -383,11 +342,11 @@ def ask_for_total(base: Parts, *, chinese: bool) -> str:
         end = topic.end + len(text[topic.end :]) - len(text[topic.end :].lstrip())
         text = text[: topic.start] + text[end:]
         item = Part(item.start - (end - topic.start), item.end - (end - topic.start), item.text)
-    if re.match(r"total\b|[总合]", word):
+    if _WHOLE.match(word):
         return text
     if chinese:
-        part = re.fullmatch(r".+?(?P<item>收入|营收|销售额|利润|成本|费用|毛利)", item.text)
-        of = part["item"] if part and part["item"] in ("收入", "营收", "销售额") else item.text
+        part = _FIGURE.fullmatch(item.text)
+        of = part["item"] if part and part["item"] in _WHOLE_FIGURES else item.text
         return f"{text[: item.start]}总{of}{text[item.end :]}"
     of = re.search(r"(?:(?:net|operating|gross)\s+)?\S+$", item.text)
     return f"{text[: item.start]}total {of.group() if of else item.text}{text[item.end :]}"

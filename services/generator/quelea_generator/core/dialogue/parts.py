@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from quelea_fintext.company_names import EVERYDAY, known_companies
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.line_items import line_items
 from quelea_fintext.text import CJK, STOP_WORDS, language_of, words
 
@@ -40,21 +41,7 @@ class Parts:
     """The companies are the catalogue's."""
 
 
-_NO_NAMES = frozenset(
-    """what how why when where which who whose did does do is are was were will would can could should has have had
-    compared comparing
-    tell show give list compare explain describe summarize summarise please and but or so then now ok okay thanks thank
-    in for of on at by with from to the a an i we you it its they their that this those these also only both each any
-    much many same as than between during since about versus vs if whether there
-    january february march april may june july august september october november december
-    monday tuesday wednesday thursday friday saturday sunday fiscal year quarter quarters half full fy
-    eps gaap non-gaap ebitda ebit roe roa roi r&d sg&a capex opex ceo cfo coo esg ai ipo etf gdp cpi fed sec usd rmb cny
-    eur yoy qoq ytd ttm form item note notes total net gross operating revenue sales income profit
-    10-k 10-q 8-k 20-f 6-k inc corp ltd
-    us usa uk eu europe european america americas american asia pacific apac emea china greater japan india germany
-    france korea taiwan africa canada mexico brazil north south latin east middle western eastern international
-    domestic global worldwide united states kingdom""".split()
-)
+_NO_NAMES = frozenset(LANGUAGES.words("dialogue.no_names"))
 """Capitalised words that name no company."""
 _NAME = re.compile(
     r"(?<![A-Za-z0-9&.])[A-Z][A-Za-z0-9&.\-]*(?<![.\-])(?:(?:\s+(?:of|and|&)\s+|\s+)[A-Z][A-Za-z0-9&.\-]*(?<![.\-]))*"
@@ -62,55 +49,28 @@ _NAME = re.compile(
 _NUMBERED = re.compile(r"(?<![\w$€£¥.,\-])(?![2-6][GD]\b|10[KQ]\b|[1-4][QH]\b)\d{1,3}[A-Z][A-Za-z]*(?![\w%])")
 """A name that begins with a digit: 3M."""
 _CAMEL = re.compile(r"(?<![A-Za-z0-9])[a-z]{1,2}[A-Z][A-Za-z]+(?![A-Za-z0-9])")
-_COMMON = frozenset(
-    """today yesterday tomorrow company firm group bank management last next current prior previous latest earlier later
-    abroad overseas home elsewhere online offline retail wholesale services products hardware software cloud segment
-    segments region regions country countries customers suppliers employees shares stock debt cash dividend dividends
-    tax taxes guidance outlook risk risks strategy month months week weeks day days annual reasons reason details detail
-    examples example sources source again more less else everything nothing something anything yes sure exactly summary
-    competitors peers rivals others everyone both neither percent percentage world market industry sector""".split()
-)
+_COMMON = frozenset(LANGUAGES.words("dialogue.common"))
+_COMMON_ENDINGS = LANGUAGES.words("dialogue.common_endings")
 _PERIODISH = re.compile(r"(?:Q[1-4]|[1-4]Q|H[12]|FY)(?:FY)?'?\d*", re.IGNORECASE)
 
-_ZH_NOISE = frozenset(
-    """请问 请 告诉 我 我想 想 知道 帮 帮我 查 一下 那么 那 还有 另外 以及 然后 接下来 而且 但 但是 所以 多少 什么
-    哪些 哪个 哪家 哪 几个 如何 怎么样 怎样 怎么 为何 为什么 原因 吗 呢 啊 吧 的话 的 是否 有没有 有无 了 在 于
-    自 从 到 至 和 与 跟 同 同比 环比 增长率 增长 增速 增加 增幅 上升 下降 减少 下滑 变化 变动 情况 分别 各自
-    实现 达到 相比 比较 对比 相较 比 占 介绍 分析 说明 简述 主要 总共 一共 共 公司 该公司 该 这家 上述 其中 其
-    它 它的 他们 此 是 有 为 会 能 高 低 多 少 大 小 更 最 最新 目前 现在 当前 今天 截至 末 底 初 期间 期 年报
-    季报 半年报 财报 报告期 报告 显示 披露 提到 以来 期末 期初 亿元 万元 元 对 把 被 由 用 让 都 也 还 又 再 来
-    去 上 下 内 中 后 前 不 换成 改成 如果 呢的 里 个 家 及 或 并 且 就 才 能否 可以 请给 给 出 说 讲 看 是什么
-    年 月 日 季度 年度 全年 整年 同期 相同 一样 继续 谢谢 好 好的""".split()
-)
-_ZH_ITEM = re.compile(
-    r"[\u4e00-\u9fff]{0,8}?(?:业务收入|业务|收入|营收|利润率|利润|毛利率|净利率|利率|周转率|占比|比率|增速|率|成本|费用|支出|投入|资产"
-    r"|负债|现金流|分红|股息|产能|产量|销量|出货量|销售额|订单|市值|股价|价格|员工人?数|人数|客户|分部|板块|地区|产品|风险|策略|战略"
-    r"|子公司|分公司|上市公司|高管|董事会?|业绩|竞争|对手|行业|市场|供应商|存货|库存|商誉|股东|持股|薪酬|研发|门店数?|用户数?)$"
-)
+_ASKING = frozenset(LANGUAGES.words("dialogue.asking"))
+_ITEM_NOUN = LANGUAGES.pattern("dialogue.items", r"<>$", ignore_case=False)
 _MODIFIER_STOP = (
     STOP_WORDS
-    | _NO_NAMES - {"total", "net", "gross", "operating"}
-    | frozenset(
-        "report reported reports amount value level grow grew growth change changed increase increased drop its".split()
-    )
+    | _NO_NAMES - {*LANGUAGES.words("dialogue.modifiers")}
+    | frozenset(LANGUAGES.words("dialogue.no_modifiers"))
 )
-_EXTRA_ITEMS = (
-    "R&D expenses|R&D spending|R&D|SG&A|EBITDA|adjusted EBITDA|EPS|diluted EPS|net margin|operating margin"
-    "|profit margin|profit|income|margin|expenses|costs|guidance|outlook|backlog|order book|cash flow|earnings"
-    "|growth|headcount|accounts receivable|accounts payable|receivables|payables"
-    "|inventory|tax rate|deferred revenue|working capital"
-    "|净销售额|净营收|净收入|净利率|营业利润率|研发费用率|销售费用率|现金流|利润|成本|费用|股价|产能|销量|增速"
-)
+_SEGMENTS = LANGUAGES.words("dialogue.segments")
 
 
 @cache
 def _items() -> re.Pattern[str]:
-    names = {name for item in line_items() for name in item.names} | set(_EXTRA_ITEMS.split("|"))
+    names = {name for item in line_items() for name in item.names} | set(LANGUAGES.words("dialogue.more_items"))
     english, chinese = [], []
     for name in names:
-        if re.search(r"[\u4e00-\u9fff]", name):
+        if CJK.search(name):
             chinese.append(re.escape(name))
-        elif name not in ("r d", "sg a", "acquired", "complaint", "claims", "assets of"):
+        elif name not in LANGUAGES.words("dialogue.no_items"):
             pieces = [re.escape(word) for word in name.split()]
             pieces[-1] += r"(?:s|es)?"
             english.append(r"[\s\-]+".join(pieces))
@@ -238,13 +198,13 @@ def end_of_modifiers(item: Part) -> int:
 
 def is_segment(item: str) -> bool:
     """A part of a company, and no figure of it."""
-    return item.endswith(("业务", "板块", "分部"))
+    return item.endswith(_SEGMENTS)
 
 
 def is_common(word: str) -> bool:
     """A small word that names no company: asking, time, place, manner, a word of reports."""
     low = word.lower()
-    return low in _NO_NAMES or low in STOP_WORDS or low in _COMMON or low.endswith(("ly", "wide", "wards"))
+    return low in _NO_NAMES or low in STOP_WORDS or low in _COMMON or low.endswith(_COMMON_ENDINGS)
 
 
 def is_plain_name(fragment: str) -> bool:
@@ -268,7 +228,7 @@ def _chinese_rest(text: str, taken: list[tuple[int, int]]) -> list[Part]:
         if start < 0:  # written differently: full-width letters
             continue
         at = start + len(word)
-        if word in _ZH_NOISE or not CJK.search(word) or not _free((start, at), taken):
+        if word in _ASKING or not CJK.search(word) or not _free((start, at), taken):
             continue
         if pieces and pieces[-1][1] == start:
             pieces[-1][1] = at
@@ -279,4 +239,4 @@ def _chinese_rest(text: str, taken: list[tuple[int, int]]) -> list[Part]:
 
 def chinese_item(text: str) -> bool:
     """A Chinese noun that names an item of a report rather than a company: 海外业务, 毛利率."""
-    return bool(_ZH_ITEM.fullmatch(text))
+    return bool(_ITEM_NOUN.fullmatch(text))

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from quelea_fintext.languages import LANGUAGES
 
 from quelea_generator.core.dialogue.parts import Parts
-from quelea_generator.core.dialogue.periods import Period
+from quelea_generator.core.dialogue.periods import NamedPeriod
+
+_PHRASES: dict[str, dict[str, str]] = LANGUAGES.of("dialogue.phrases")
+
+
+def phrase(key: str, language: str, **parts: str) -> str:
+    """A phrase of a language with its parts put in."""
+    return _PHRASES[language][key].format(**parts)
+
+
+def join_names(names: Iterable[str], language: str) -> str:
+    """ "Intel and Apple", "英特尔和苹果"."""
+    return _PHRASES[language]["and"].join(names)
 
 
 def add_to_question(text: str, added: list[str], language: str) -> str:
@@ -21,7 +36,7 @@ def add_to_question(text: str, added: list[str], language: str) -> str:
     return text
 
 
-def compose_question(base: Parts, company: str, item: str, period: Period | None, chinese: bool) -> str:
+def compose_question(base: Parts, company: str, item: str, period: NamedPeriod | None, chinese: bool) -> str:
     """In the language of the follow-up, which is another one than the former question's."""
     language = "zh" if chinese else "en"
     company = company or (base.companies[0].text if base.companies else "")
@@ -33,7 +48,7 @@ def compose_question(base: Parts, company: str, item: str, period: Period | None
     return f"What was the {item}{f' of {company}' if company else ''}{f' in {time}' if time else ''}?"
 
 
-def phrase_period(before: str, period: Period, chinese: bool) -> str:
+def phrase_period(before: str, period: NamedPeriod, chinese: bool) -> str:
     """A period as it stands after these words."""
     if chinese:
         return period.text("zh")

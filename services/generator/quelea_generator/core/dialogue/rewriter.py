@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.text import language_of, normalise, words
 from quelea_kit.errors import QueleaError
 
@@ -25,15 +26,8 @@ _TURN_CHARS = 600
 """Of a turn, its beginning: what was asked and answered, not how."""
 _MAX_TOKENS = 96
 _LONGEST = 400
-_ASKS = re.compile(
-    r"[?？]\s*$|^(?:what|how|why|when|where|which|who|whose|did|does|do|is|are|was|were|will|tell|show|give|list|compare"
-    r"|explain|describe)\b|多少|什么|哪|如何|怎|为何|吗|是否|请|列出|比较|说明|介绍",
-    re.IGNORECASE,
-)
-_LABEL = re.compile(
-    r"^\s{0,8}+(?:(?:the\s{1,8})?(?:standalone|rewritten|last|new)?\s{0,8}+question(?:\s{1,8}is)?\s{0,8}+[:：]|(?:改写后的?|独立|最后一个)?问题(?:是)?\s{0,8}+[:：])\s{0,8}+",
-    re.IGNORECASE,
-)
+_ASKS = LANGUAGES.pattern("dialogue.asks", r"<>|[?？]\s*$")
+_LABEL = LANGUAGES.pattern("dialogue.labels", r"^\s{0,8}+<>\s{0,8}+")
 _QUOTES = "\"'“”‘’「」`"
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 

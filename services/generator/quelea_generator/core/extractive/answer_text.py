@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
-from quelea_fintext.dates import find_dates
+from quelea_fintext.dates import find_dates, write_date
 
 from quelea_generator.core.extractive.matching import names_item
 from quelea_generator.core.extractive.opinions import Opinion
@@ -211,7 +211,7 @@ def period_phrase(language: str, text: str) -> str:
         return _quarter(match)
     days = [one.day for one in find_dates(rest)]
     if len(days) == 1:
-        at = f"{days[0].year}年{days[0].month}月{days[0].day}日"
+        at = write_date(days[0], language)
     elif year := _YEAR.fullmatch(rest):
         at = f"{year[1]}年"
     else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from quelea_fintext.company_names import known_companies
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.no_such_periods import no_such_periods
 from quelea_fintext.text import CJK, normalise, stem, terms, words
 
@@ -34,12 +35,7 @@ _ITEM, _NAME, _WORD, _SOFT = 1.0, 1.0, 0.5, 0.2
 _SEVERAL = 2
 _TOUCHED = 0.3
 """Least that one thing of the question besides its names must be met."""
-_GENERAL = frozenset(
-    stem(word)
-    for word in """overall consolidated entire whole global worldwide combined aggregate actual exact annualised
-    annualized full headline group corporate reported overall company-wide firm-wide current trailing sequential
-    公司 整体 全部 合并 全年 全球 集团 整个 实际 当期 单季 累计 企业 上市公司 年度 该""".split()
-)
+_GENERAL = frozenset(map(stem, LANGUAGES.words("questions.general")))
 """Words before an item that make it no other one."""
 _UNKNOWN = 0.5
 """What is left of the weight of a word that has no gloss, where all quotes are in the other language."""

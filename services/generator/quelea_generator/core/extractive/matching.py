@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import product
 
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.line_items import Expression, generic_terms, line_items
 from quelea_fintext.text import terms
 
@@ -46,7 +46,7 @@ def meets(facet: Facet, line: str, abroad: bool) -> float:
     return max(best, 0.8 if share == 1 else 0.4 * share)
 
 
-OTHER_ITEMS = re.compile(r"(?:\W*\bothers?\b|其[他它])", re.IGNORECASE)
+OTHER_ITEMS = LANGUAGES.pattern("questions.other_items")
 """Begins the label of what is left over: "Other current assets" are no "current assets"."""
 _FACET_MET = 0.7
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from quelea_fintext.abbreviations import find_abbreviations, is_made_of, meanings
 from quelea_fintext.dates import MONTHS, find_dates
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.line_items import Expression, LineItem, line_items
 from quelea_fintext.nouns import in_nouns
 from quelea_fintext.period_words import QUARTERS, months_asked, usual
@@ -24,67 +25,30 @@ _SOFT_WEIGHT = 0.35
 _MOST_FACETS = 40
 """A longer question is read by its first forty things: work grows with facets times spans."""
 
-_OTHER = re.compile(r"\bother\b|其[他它]")
-_MOVE = re.compile(
-    r"\b(?:chang|increas|decreas|declin|grow|fluctuat)\w*|\b(?:grew|rise|rose|risen|fall|fell|drop|dropped|higher"
-    r"|lower|up|down|year[- ]over[- ]year|yoy)\b"
-    r"|增长|增加|下降|下滑|减少|上升|上涨|提高|降低|变化|变动|同比|环比|增速|[增降]幅"
-)
-_REASON = re.compile(
-    r"\b(?:why|driver|drivers|driven|factors?|reasons?|causes?|influenc\w+|contribut(?:ors|ed to)|affect\w*"
-    r"|impact\w*)\b|为什么|为何|原因|因素|影响|驱动"
-)
-_PERCENT = re.compile(
-    r"\b(?:percent(?:age)?|proportion|ratio|rates?|margin %|growth rate|yield)\b|%|率|占比|比例|比重|幅度|百分"
-    r"|[同环]比(?:增|下|减|上|变|提|降)|增速|[增降]幅"
-)
-_COUNT = re.compile(r"\bhow many\b|\bnumber of\b|人数|家数|数量|多少(?:家|人|名|只|个|项|股)")
-_AMOUNT = re.compile(
-    r"\bhow (?:much|large|big|high|low)\b|\b(?:amount|figures?|total|value|sum|costs?|expenditures?|spent|revenues?"
-    r"|sales|margin|income|profit|loss(?:es)?|earnings|cash flows?|expenses?|inventor(?:y|ies)|balance|levels?|price"
-    r"|scale|extent|magnitude)\b"
-    r"|多少|金额|几(?:亿|万)|总额|规模|收入|利润|成本|费用|资产|负债|现金流|市值|价格|收益|营收|亏损"
-)
-_OPINION = re.compile(
-    r"\b(?:policy|policies|strategy|strategic|risk factors?|legal|describe|explain|accounting"
-    r"|what (?:does|do|is|are|was|were)\b.{0,80}\b(?:include|includes|included|refer|refers|mean|means|consist)"
-    r"|how (?:is|are|was|were)\b.{0,120}\b(?:determined|calculated|defined|measured|presented|recorded"
-    r"|classified))\b|如何|怎么|怎样|介绍|分析"
-)
-_COMPARE = re.compile(
-    r"\b(?:compare[ds]?|comparison|versus|vs|relative to|against|than|over time|trends?|across"
-    r"|between|both|each|quarters|periods)\b"
-    r"|对比|比较|相比|分别|历年|变化趋势|各|和.{1,12}哪"
-)
-_BREAKDOWN = re.compile(
-    r"\bbreak(?:down|s? down|ing down)\b|\b(?:by|across|each|all|various|different|among) (?:\S+ ){0,4}?(?:segments?"
-    r"|products?|categor(?:y|ies)|regions?|geograph\w+|offerings|services|lines|units|divisions|sources)\b|\b(?:composition|mix)\b"
-    r"|构成|明细|分(?:产品|行业|地区|业务|部|季度)|各(?:个)?(?:业务|产品|地区|板块|分部|项)"
-)
-_WHEN = re.compile(
-    r"\bwhen\b|\b(?:which|what) (?:\w+ ){0,2}(?:years?|dates?|periods?|quarters?)\b|哪一?年|何时|什么时候"
-)
-_TO_REVENUE = re.compile(
-    r"\b(?:compared?|relative|proportion|percentage|share|ratio)\b.{0,20}\b(?:to|of|with|against)\b.{0,20}\b(?:revenues?|sales)\b"
-)
+_OTHER = LANGUAGES.pattern("questions.other", ignore_case=False)
+_MOVE = LANGUAGES.pattern("questions.move", ignore_case=False)
+_REASON = LANGUAGES.pattern("questions.why", ignore_case=False)
+_PERCENT = LANGUAGES.pattern("questions.percent", r"<>|%", ignore_case=False)
+_COUNT = LANGUAGES.pattern("questions.count", ignore_case=False)
+_AMOUNT = LANGUAGES.pattern("questions.figure", ignore_case=False)
+_OPINION = LANGUAGES.pattern("questions.opinion", ignore_case=False)
+_COMPARE = LANGUAGES.pattern("questions.compare", ignore_case=False)
+_BREAKDOWN = LANGUAGES.pattern("questions.breakdown", ignore_case=False)
+_WHEN = LANGUAGES.pattern("questions.when", ignore_case=False)
+_TO_REVENUE = LANGUAGES.pattern("questions.to_revenue", ignore_case=False)
 _FORM = re.compile(r"\b(?:form )?(?:10-[KQ]|20-F|6-K|8-K)s?\b", re.IGNORECASE)
 _HOW_MUCH = re.compile("(?<=[\u4e00-\u9fff])(?=(?:分别)?[是为有]多少)")
 """Where a Chinese question's matter ends: 净营收是多少 would be cut as 净营 · 收是 · 多少."""
-_YES_NO = re.compile(
-    r"(?:^|[,.:;] ?)(?:did|do|does|has|have|had|is|are|was|were|will|can)\b(?! much| many)|是否|有没有|有无|吗[?？]?$"
-)
-_LATEST = re.compile(r"\b(?:latest|most recent|newest|current|last reported)\b|最新|最近|近期|目前")
-_RELATIVE = re.compile(
-    r"\b(?:(?:last|this)\s+(?:(?:fiscal|financial)\s+)?(?:month|quarter|year)|before\s+last|ago|year[\s-]to[\s-]date|ytd)\b"
-    r"|上(?:一?个)?(?:季度|季|月|财年)|去年|前年|今年|年初至今|(?:月|季度|年)以?前"
-)
+_YES_NO = LANGUAGES.pattern("questions.yes_no", ignore_case=False)
+_LATEST = LANGUAGES.pattern("questions.latest", ignore_case=False)
+_RELATIVE = LANGUAGES.pattern("questions.relative", ignore_case=False)
 _YEAR = re.compile(r"(?<![\d.,$])((?:19|20)\d\d)(?![\d]|[.,]\d)|(?<!\d)((?:19|20)\d\d)(?=年)")
-_FISCAL = re.compile(r"\bfiscal\b|\bfy ?\d|财[年季]|会计年度")
+_FISCAL = LANGUAGES.pattern("questions.fiscal", ignore_case=False)
 _QUARTER = re.compile(
     r"(?<![a-z])q([1-4])(?=\b|20\d\d|fy)|\b(first|second|third|fourth)[ -](?:fiscal )?quarter|\b([1-4])q(?=\b|\d\d)"
     r"|([一二三四1-4])\s*(?:季[度报]|财季)|第([一二三四])季"
 )
-_KINDS = frozenset("segment busi divis unit 业务 板块 分部 部门 部".split())
+_KINDS = frozenset(LANGUAGES.words("questions.kinds"))
 _TIMES = frozenset(
     stem(word) for word in (*MONTHS, *"one two four five seven eight ten eleven 一 二 四 五 七 八 十 十一".split())
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.text import terms
 
 from quelea_generator.core.extractive.glosses import is_foreign
@@ -49,38 +50,21 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 )
 """Worth of each feature. Every feature lies between 0 and 1; "period", "span" and "row" between -1 and 1."""
 
-_CAUSE = re.compile(
-    r"\b(?:due to|driven by|because|as a result|resulting from|result(?:ed|s) in|primarily|mainly"
-    r"|attributable to|partially offset|reflect\w*|impact\w*|affect\w*|increase in|decrease in)\b"
-    r"|由于|因为|主要系|主要是|系由|原因|受.{1,20}影响|导致|得益于|带动|致使"
-)
-_HEDGE = re.compile(r"\b(?:may|might|could|would|cannot|should|forward-looking)\b")
+_CAUSE = LANGUAGES.pattern("passages.cause", ignore_case=False)
+_HEDGE = LANGUAGES.pattern("passages.hedge", ignore_case=False)
 _PERCENT = re.compile(r"\d\s*[%％]|百分之|个百分点|\bbasis points\b")
 _MONEY = re.compile(
     r"[$€£¥￥]\s{0,8}+\(?\d|(?<![\d,.])\d[\d,]*+(?:\.\d*+)?+\s{0,8}+(?:million|billion|trillion|thousand|亿|万|元)|\d{1,3}(?:,\d{3})+"
 )
-_POINTER = re.compile(
-    r"^(?:see|refer to)\b|the following (?:tables?|discussion|is a)|\bas follows\b"
-    r"|(?:for|a) (?:further |more |additional )?(?:discussion|information|details?)\b.{0,60}\b(?:see|refer)"
-    r"|\bsee (?:note|part|item|also|“)|[?？][\"”]?$|(?<!\w)\([^()]*\)[:：]$|详见|参见|如下表?[:：]?$",
-    re.IGNORECASE,
-)
+_POINTER = LANGUAGES.pattern("passages.pointer", r"<>|[?？][\"”]?$|(?<!\w)\([^()]*\)[:：]$")
 _FRAGMENT = re.compile(r"^[a-z]|^.{1,60}[:：]$|\b(?:for|of|the|and|to|in|an?|by|with|or|from)$")
 _HEADING = re.compile(
     r"(?:note|item|part)\s+\d+\w?\b[^.]{0,120}|[（(]?[一二三四五六七八九十\d]{1,3}[)）、.．][^。；;，,：:]{2,40}",
     re.IGNORECASE,
 )
 """A heading of a section: it names what is asked for and says nothing of it."""
-_QUARTER_SPAN = re.compile(
-    r"\b(?:three months ended|(?:first|second|third|fourth|last|current|this) (?:fiscal )?quarter|during the quarter"
-    r"|q[1-4])\b|季度|本季",
-    re.IGNORECASE,
-)
-_LONG_SPAN = re.compile(
-    r"\b(?:(?:six|nine|twelve|first six|first nine) months|(?:first|second) half|year[- ]to[- ]date)\b"
-    r"|上半年|下半年|前三季度",
-    re.IGNORECASE,
-)
+_QUARTER_SPAN = LANGUAGES.pattern("passages.of_quarter")
+_LONG_SPAN = LANGUAGES.pattern("passages.of_longer")
 _MET = 0.7
 REACHED = 0.45
 """A row has what is asked for in its label, in the heading above it, or in its table's title."""

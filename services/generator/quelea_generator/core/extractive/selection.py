@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.text import terms
 
 from quelea_generator.core.extractive.matching import names_item
@@ -32,21 +33,17 @@ _GOES_ON = 0.6
 """A next sentence goes on with the chosen one when it scores at least this part of it."""
 _LONGEST = 600
 """Longest quote of two sentences, in characters."""
-_CONTINUES = re.compile(r"(?:This|These|Those|It|Such|They|The (?:increase|decrease|change|decline))\b|这|该|其中|此")
+_CONTINUES = LANGUAGES.pattern("passages.continues", ignore_case=False)
 _OTHER_PERIOD = 2.0
 """Cost of a row whose table is of another period."""
 _OF_A_PART = 1.5
 """Cost of a row of one of several parts, none of which was asked for."""
-_WHOLE = re.compile(r"\b(?:total|consolidated)\b|合计|总计|合并", re.IGNORECASE)
+_WHOLE = LANGUAGES.pattern("passages.whole")
 _HEADS_READ = 25
 """So many of the best candidates have their table's head read: reading heads is most of the work."""
 _HEADED = 0.6
 _LETTERS = re.compile(r"[a-z]{2,}|[\u3400-\u9fff]")
-_STATEMENT = re.compile(
-    r"\bstatements? of (?:\w+ )?(?:income|operations|earnings|cash flows?|financial (?:position|condition))"
-    r"|\b(?:income|cash flows?) statements?\b|\bbalance sheets?\b|利润表|资产负债表|现金流量表",
-    re.IGNORECASE,
-)
+_STATEMENT = LANGUAGES.pattern("passages.statement")
 """Title of one of the primary statements, where the company's own figure of an item stands."""
 _NAMED, _EXPLAINED = 0.9, 0.7
 _MOST_ITEMS = 4

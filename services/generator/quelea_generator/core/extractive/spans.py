@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from quelea_fintext.languages import LANGUAGES
+from quelea_fintext.sentences import sentence_spans
+
 from quelea_generator.core.extractive.rows import Row, parse_row
 
-_END_EN = re.compile(r"(?<=[.!?])[\"”’)]*\s+(?=[\"“‘(]?[A-Z0-9•▪\u4e00-\u9fff])|(?<=[;:])\s*\n\s*(?=[A-Z•▪])")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:Inc|Corp|Co|Ltd|No|Nos|U\.S|U\.K|E\.U|vs|Mr|Mrs|Ms|Dr|Jr|Sr|St|approx|e\.g|i\.e|etc|al|Fig|Sec"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|\b[A-Z])\.$"
-)
-_END_ZH = re.compile(r"(?<=[。！？；])[”』」）]*\s*(?=\S)")
+_LINE_END = re.compile(r"(?<=[;:])\s*\n\s*(?=[A-Z•▪])")
+"""Where what a list announces begins, or its next piece."""
 _BULLET = re.compile(
     r"\s*(?:\([\d,]+\)(?=\s+[A-Z])|[•▪■●◦·▶-]|\(?\d{1,2}[.)、]|[（(][一二三四五六七八九十\d]{1,2}[)）]|[一二三四五六七八九十]{1,2}、)\s*\S"
 )
-_SUB_ROW = re.compile(r"(?:as an? )?(?:%|percent(?:age)?) of\b|占.{1,16}(?:比例|比重|比)", re.IGNORECASE)
+_SUB_ROW = LANGUAGES.pattern("passages.sub_row")
 """The label of a row that says something of the row above it: "% of net revenue"."""
 _LONG_HEADING = 120
 _LETTERS = re.compile(r"[A-Za-z\u3400-\u9fff]")
@@ -174,20 +173,8 @@ def _breaks(so_far: str, following: str, longest: int) -> bool:
 
 def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Spans of the sentences of a paragraph."""
-    piece = text[start:end]
-    cuts = [0]
-    for match in sorted([*_END_EN.finditer(piece), *_END_ZH.finditer(piece)], key=lambda m: m.end()):
-        if match.end() > cuts[-1] and not _ABBREVIATION.search(piece[cuts[-1] : match.start()].rstrip('"”’)')):
-            cuts.append(match.end())
-    cuts.append(len(piece))
-    found = []
-    for first, last in pairwise(cuts):
-        inner = piece[first:last]
-        stripped = inner.strip()
-        if stripped:
-            offset = start + first + inner.index(stripped[0])
-            found.append((offset, offset + len(stripped)))
-    return found
+    cuts = [start, *(match.end() for match in _LINE_END.finditer(text, start, end)), end]
+    return [span for first, last in pairwise(cuts) for span in sentence_spans(text, first, last)]
 
 
 _TIMES = re.compile(
@@ -196,11 +183,7 @@ _TIMES = re.compile(
     r"|\b(?:Note|Item|Part|Table|Exhibit|Form)\s+\d+(?:-[A-Z])?\w?|第[一二三四五六七八九十\d]+[章节页]",
     re.IGNORECASE,
 )
-_ANNOUNCES = re.compile(
-    r"\bfollowing (?:tables?|chart|schedule)|\b(?:tables?|chart|schedule)s? (?:below|above)|\bas follows\b|[:：]\W*$"
-    r"|\(?\b(?:in (?:thousands|millions|billions)\b|unaudited\b)|(?:单位|币种)[:：]|如下|见下表|下表",
-    re.IGNORECASE,
-)
+_ANNOUNCES = LANGUAGES.pattern("passages.announces", r"<>|[:：]\W*$")
 _DIGIT = re.compile(r"\d")
 
 

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 
 from quelea_fintext.company_names import HOMONYMS
 from quelea_fintext.glossary import entries
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.text import CJK, language_of, normalise
 
 from quelea_generator.core.extractive.scoring import Candidate
@@ -177,10 +178,8 @@ _TITLE = re.compile(
     rf"|合并(?:及母公司)?{_STATEMENT}|\bconsolidated\b[^.\n]{{0,60}}\b(?:statements?|balance sheets?)\b",
     re.IGNORECASE,
 )
-_ATTRIBUTED = re.compile(
-    r"归(?:属于?)?(?:于)?母公司|attributable to (?:the )?(?:parent|owners of the parent)", re.IGNORECASE
-)
-_ASKED = re.compile(r"母公司|\bparent[- ]company\b", re.IGNORECASE)
+_ATTRIBUTED = LANGUAGES.pattern("passages.attributed")
+_ASKED = LANGUAGES.pattern("passages.parent")
 _OTHERS = 3.0
 """Cost of a row of the parent company alone, where the company as a whole is asked for."""
 

@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 
 from quelea_fintext.dates import find_dates, parse_iso
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.period_words import MONTHS_LONG, QUARTERS, TO_DATE
 
 from quelea_generator.core.extractive.question import Query
@@ -274,8 +275,8 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 _EXCEPT = re.compile(r",?\s{0,8}+\b(?:except|other than)\b[^)）\n]*", re.IGNORECASE)
-_SHARES = re.compile(r"\bshares?\b|\bstock units\b|股数|股份数", re.IGNORECASE)
-_PER_SHARE = re.compile(r"\bper\b.{0,20}\b(?:share|unit)s?\b|每股|元/股|\b(?:EPS|par value)\b", re.IGNORECASE)
+_SHARES = LANGUAGES.pattern("passages.shares")
+_PER_SHARE = LANGUAGES.pattern("passages.per_share")
 _MONEY = re.compile(r"[$€£¥￥]")
 
 _BARE = 10

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.period_words import HAN_NTH, NTH, QUARTERS, YEAR
 from quelea_fintext.text import normalise
 
@@ -37,39 +38,17 @@ class Computation:
 _VERB = r"(?:was|were|is|are|did|does|do|came|come|comes|comprised|represented)"
 
 
-def _patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
+def _patterns(key: str) -> tuple[re.Pattern[str], ...]:
+    return LANGUAGES.patterns(key, re.IGNORECASE | re.MULTILINE)
 
 
 # Work must grow with the question's length, not with its square: what may be long begins at the start of the line, and
 # what comes before it is never tried again (atomic groups) or bounded.
-_SHARES = _patterns(
-    rf"\b(?:share|percentage|proportion|portion|fraction|percent) of (?P<whole>.{{2,60}}?) (?:\w{{1,30}}ly )?{_VERB}\b"
-    r"(?: from| by| of)? ?(?P<part>.+)",
-    r"^(?P<part>.+?),? as an? (?:share|percentage|proportion|percent|portion|fraction) of (?P<whole>.+)",
-    r"^(?P<part>.+?)['’]s? share of (?P<whole>.+)",
-    r"\bhow much of (?P<whole>.{2,60}?) (?:came|comes|was|were|is) (?:from |made up (?:by|of) )?(?P<part>.+)",
-    r"^(?P<part>.+?)占(?!比)(?:公司|其)?(?P<whole>.{2,20}?)的?(?:比例|比重|百分比|份额|比率|百分之|多少|几成)",
-    r"^(?P<part>.+?)在(?P<whole>.{2,16}?)中?的?(?:占比|所占)",
-    r"^(?P<part>.+?(?P<whole>收入|销售额|营收))的?占比",
-    r"^(?P<whole>.+?(?:收入|销售额|营收))[中里](?P<part>.{1,20}?)的?(?:占比|比例|比重|占多少)",
-)
-_RATIOS = _patterns(
-    r"^(?>.*?\bratio (?:of|between) )(?P<part>.+?) (?:to|and|over) (?P<whole>.+)",
-    r"(?<![\w& -])[& -]*(?>(?P<part>\w[\w& -]*?)[ -]to[ -])(?P<whole>\w[\w& -]*?) ratio\b",
-    r"^(?P<part>.+?)(?:与|和|对|同|比)(?P<whole>.{2,16}?)(?:的|之间的)?(?:比率|比值|之比)",
-)
-_DIFFERENCES = _patterns(
-    r"^(?>.*?\bdifference between )(?P<part>.+?) and (?P<whole>.+)",
-    r"^(?P<part>.+?)(?:与|和|减去|减)(?P<whole>.{2,20}?)的?(?:差额|之差|差值|相差)",
-)
-_SUMS = _patterns(
-    r"\b(?:sum|combined total|aggregate) of (?P<all>.+)",
-    r"^(?P<all>(?>.+? and ).+?),? (?:combined|taken together|together|added (?:up|together)|summed)\b",
-    r"^(?>.*?\bcombined )(?P<all>.+ and .+)",
-    r"^(?P<all>(?>.+?[和与及加、]).+?)的?(?:合计|之和|总和|总共|一共|共计|加起来|加总)",
-)
-_AND = re.compile(r",? and |, | plus |以及|加上|[和与及加、]", re.IGNORECASE)
+_SHARES = _patterns("questions.shares")
+_RATIOS = _patterns("questions.ratios")
+_DIFFERENCES = _patterns("questions.differences")
+_SUMS = _patterns("questions.sums")
+_AND = LANGUAGES.pattern("questions.and", r"<>|, ")
 _MARGINS: tuple[tuple[str, Kind, tuple[str, str]], ...] = (
     (r"\bnet (?:profit |income )?margin\b", "share", ("net income", "revenue")),
     (r"\boperating (?:profit |income )?margin\b", "share", ("operating income", "revenue")),
@@ -85,46 +64,15 @@ _UP_DOWN = (
     r"(?:increas\w*|decreas\w*|grow\w*|grew|rise[ns]?|rose|fall\w*|fell|declin\w*|drop\w*|chang\w*|gain\w*|reduc\w*"
     r"|higher|lower|more|less|fewer|larger|smaller)"
 )
-_CHANGE = re.compile(
-    rf"\bby (?:how (?:much|many)|what (?:percent(?:age)?|amount))\b|\bhow (?:much|many)\b.{{0,80}}?\b{_UP_DOWN}\b"
-    rf"|\b(?:what|calculate|compute|give)\b.{{0,60}}?\b(?:change|growth|increase|decrease|decline|difference|rise|drop)"
-    r"(?: rate)? (?:in|of|from|between|for)\b"
-    r"|\b(?:growth rate|rate of growth|percent(?:age)? (?:change|increase|decrease|growth|decline))\b"
-    r"|\bhow (?:did|has|have|does)\b.{0,80}\bchanged?\b"
-    r"|\byear[- ](?:over|on)[- ]year (?:growth|change|increase|decrease)\b"
-    rf"|\b{_UP_DOWN}\b.{{0,80}}\b(?:in|as a) percent(?:age)?\b"
-    r"|(?:增长|增加|下降|下滑|减少|上升|上涨|提高|变化|变动|降低|多|少|高|低|增|减|降|升)了?(?:多少|几个?|百分之)"
-    r"|(?:增长率|增速|增幅|降幅|变动率|变化率|变动幅度|变化幅度|增长幅度)"
-)
-_TREND = re.compile(
-    r"\bover time\b|\btrends?\b|\bacross\b|\b(?:quarters|periods|factors?|which|drivers?)\b|\brates?\b(?! of| in)"
-    r"|原因|为什么|哪|历年|趋势"
-)
-_SEQUENTIAL = re.compile(
-    r"\bsequential\w*|\bquarter[- ](?:over|on)[- ]quarter\b|\bqoq\b|\b(?:previous|prior|preceding|last) quarter\b"
-    r"|环比|上一?季度?(?!末)|上个季度"
-)
-_YEARLY = re.compile(
-    r"\byear[- ](?:over|on)[- ]year\b|\byoy\b|\b(?:a|the|one) year (?:before|earlier|ago)\b"
-    r"|\b(?:the )?(?:previous|prior|preceding|last) year\b|\bsame (?:quarter|period)\b|同比|去年|上年|上一年"
-)
-_WORDS_OF_CHANGE = re.compile(
-    rf"\bby (?:how (?:much|many)|what (?:percent(?:age)?|amount))\b|\bhow (?:much|many)\b|\b{_UP_DOWN}\b"
-    r"|\b(?:growth|rate of|growth rate|rate|difference|percent(?:age)?|compared (?:with|to)|versus|vs\.?|relative to"
-    r"|than|over|between|from|sequential\w*|quarter[- ](?:over|on)[- ]quarter|year[- ](?:over|on)[- ]year|yoy|qoq"
-    r"|before|earlier|ago|same|prior|previous|preceding|last|calculate|compute|up|down|amount)\b"
-    r"|了?(?:多少|几个?百分点)|百分之几|同比|环比|相比|相较|较|比(?=去年|上年|上一|上个|同期|20|19|\d)|去年同期|上年同期|上一?年"
-    r"|去年|上一?个?季度|增长率|增速|增幅|降幅|变动率|变化率|(?:变动|变化|增长)?幅度|增长|增加|下降|下滑|减少|上升|上涨|提高"
-    r"|变化|变动|降低|了多少|多(?=多?少)",
-    re.IGNORECASE,
-)
+_CHANGE = LANGUAGES.pattern("questions.change", ignore_case=False)
+_TREND = LANGUAGES.pattern("questions.trend", ignore_case=False)
+_SEQUENTIAL = LANGUAGES.pattern("questions.sequential", ignore_case=False)
+_YEARLY = LANGUAGES.pattern("questions.yearly", ignore_case=False)
+_WORDS_OF_CHANGE = LANGUAGES.pattern("questions.words_of_change")
 _HIGHER_BY = re.compile(r"[多少高低增减降升]$|了$")
 
 
-_RATE = re.compile(
-    r"\bmargin (?:percent(?:age)?|rate|ratio|%)|\b(?:percent(?:age)?|tax) (?:margin|rate)\b|利润?率|税率|费用率",
-    re.IGNORECASE,
-)
+_RATE = LANGUAGES.pattern("questions.rate")
 
 
 def is_rate(question: str) -> bool:

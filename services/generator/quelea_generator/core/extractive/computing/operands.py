@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 
 from quelea_fintext.dates import find_dates
+from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.line_items import generic_terms
 from quelea_fintext.text import terms
 
@@ -32,10 +33,10 @@ _CELL = re.compile(
     r"(?P<open>[(（])?\s{0,8}+(?:US|HK|RMB)?[$€£¥￥]?\s{0,8}+(?P<open2>[(（])?\s{0,8}+(?P<minus>[-−–])?\s{0,8}+(?P<number>\d[\d,]*(?:\.\d+)?)"
     r"\s{0,8}+[)）]?\s{0,8}+(?P<percent>[%％])?\s{0,8}+[)）]?\*?"
 )
-_OF_COMPANIES = frozenset("segment busi divis unit group categori product line 业务 板块 分部 部门 产品".split())
+_OF_COMPANIES = frozenset(LANGUAGES.words("questions.of_companies"))
 """Words that say what kind of thing a name is: the "segment" of "the Services segment"."""
 _MONTHS = frozenset("januari februari march april may june juli august septemb octob novemb decemb".split())
-_FISCAL = re.compile(r"\bfiscal\b|\bFY ?\d|财年|会计年度", re.IGNORECASE)
+_FISCAL = LANGUAGES.pattern("passages.fiscal")
 _OWN, _HEADED, _TITLED = 0.7, 0.6, 0.45
 """How well a row has a word: in its label; there or in the heading above it; or in its table's title."""
 _EXPLAINED = 0.7
