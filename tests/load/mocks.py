@@ -92,7 +92,9 @@ def sent(pieces: list[str], each: float, gather: float) -> list[tuple[float, str
     return messages
 
 
-def answer(filing: int, tokens: int, reader: str, each: float, gather: float) -> list[tuple[float, bytes]]:
+def answer(
+    filing: int, tokens: int, reader: str, each: float, gather: float
+) -> list[tuple[float, generator_pb2.GenerateResponse]]:
     """Events of an answer in so many pieces: a quoted row from the extractive reader, else a sentence with figures.
 
     Each with the seconds after the first piece when it is due.
@@ -113,7 +115,21 @@ def answer(filing: int, tokens: int, reader: str, each: float, gather: float) ->
         events.append((end, generator_pb2.GenerateResponse(quote=quote)))
     done = generator_pb2.Finished(reason="stop", reader=reader, model="mock", prompt_version="1")
     events.append((end, generator_pb2.GenerateResponse(finished=done)))
-    return [(due, event.SerializeToString()) for due, event in events]
+    return events
+
+
+def written(events: list[tuple[float, generator_pb2.GenerateResponse]], *, joined: bool) -> list[tuple[float, bytes]]:
+    """The events as our generator sends them; joined: those that are due together in one message."""
+    if not joined:
+        return [(due, event.SerializeToString()) for due, event in events]
+    messages = []
+    for due, together in itertools.groupby(events, key=lambda event: event[0]):
+        first, *more = (event for _, event in together)
+        reply = generator_pb2.GenerateResponse()
+        reply.CopyFrom(first)
+        reply.more.extend(more)
+        messages.append((due, reply.SerializeToString()))
+    return messages
 
 
 class Mocks:
@@ -135,11 +151,14 @@ class Mocks:
         self._gather = gather
         steps = {gather, *(max(gather, step) for step in GATHERED)} if gather else {gather}
         self._answers = {
-            step: [answer(filing, tokens, reader, token, step) for filing in range(filings)] for step in steps
+            (step, joined): [
+                written(answer(filing, tokens, reader, token, step), joined=joined) for filing in range(filings)
+            ]
+            for step in steps
+            for joined in (False, True)
         }
         self._found: Iterator[bytes] = itertools.cycle([passages(20, n).SerializeToString() for n in range(filings)])
-        first = [self._first + due for due, _ in self._answers[gather][0]]
-        self.direct = Direct(self._retrieve, first[: -2 if reader == "extractive" else -1])
+        self.direct = Direct(self._retrieve, [self._first + due for due, _ in self._answers[gather, True][0]])
         self._filings = {line(filing): filing for filing in range(filings)}
         info = generator_pb2.GetInfoResponse(version="mock", reader=reader, model="mock", evidence_tokens=3000)
         self._info = info.SerializeToString()
@@ -153,7 +172,8 @@ class Mocks:
         """The answer from the filing that the request's evidence is from."""
         started = time.perf_counter()
         gather = max(self._gather, request.gather_ms / 1000) if self._gather else 0.0
-        for due, event in self._answers[gather][self._filings[request.evidence[0].text.partition("\n")[0]]]:
+        filing = self._filings[request.evidence[0].text.partition("\n")[0]]
+        for due, event in self._answers[gather, request.joined][filing]:
             wait = started + self._first + due - time.perf_counter()
             if wait > 0:
                 await asyncio.sleep(wait)

@@ -39,7 +39,7 @@ def bench(
         record = place.read()
         ports = {name: one.port for name, one in record.services.items()} if record else {}
         say(err, "ingesting …")
-        found.extend(measuring.ingestion(ports, samples))
+        found.extend(measuring.ingestion(ports, place.stack_secret, samples))
 
     async def work(url: str) -> None:
         await asyncio.to_thread(measure, url)

@@ -85,7 +85,7 @@ class NoSuch:
 
 def narrow(text: str) -> str:
     """The text with full-width letters and digits as ordinary ones, one for one, so that places stay."""
-    return text.translate(_NARROW)
+    return text if text.isascii() else text.translate(_NARROW)
 
 
 def no_such_periods(text: str, *, bare: bool = False, seasons: bool = False) -> list[NoSuch]:
@@ -148,6 +148,8 @@ def _english(text: str, *, bare: bool) -> Iterator[tuple[int, int]]:
 
 
 def _chinese(text: str, *, bare: bool, seasons: bool) -> Iterator[tuple[int, int]]:
+    if text.isascii():
+        return
     for match in _CHINESE.finditer(text):
         unit, nth, year = match["unit"], match["nth"] or "", bool(match["year"])
         kind = _HAN_UNITS.get(unit, "quarter")

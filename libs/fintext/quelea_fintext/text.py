@@ -23,6 +23,7 @@ _DIGIT = re.compile(r"\d")
 _LETTERS_ALONE = bytes(byte if chr(byte).isalpha() and byte < 128 else 32 for byte in range(256))
 """For bytes.translate: what is no letter becomes a space."""
 _NO_DIGITS = bytes(byte for byte in range(256) if not 48 <= byte < 58)
+_SPACES = bytes(byte for byte in range(128) if chr(byte).isspace())
 _SHORT = 24
 """Characters of a run without white space that is worth remembering: English words, hardly Chinese."""
 _MOST_SEEN = 50_000
@@ -35,7 +36,7 @@ STOP_WORDS = frozenset(LANGUAGES.words("language.stop_words"))
 
 def normalise(text: str) -> str:
     """NFKC (full-width to ordinary forms), lower case."""
-    return unicodedata.normalize("NFKC", text).lower()
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower()
 
 
 def lower(text: str) -> str:
@@ -47,6 +48,8 @@ def lower(text: str) -> str:
 def language_of(text: str) -> str:
     """ "zh" when a tenth of the letters are Chinese, else "en"; an English question with a Chinese name is "en"."""
     sample = text[:20_000]
+    if sample.isascii():
+        return "en"
     chinese = len(CJK.findall(sample))
     if chinese and _ENGLISH_QUESTION.match(sample) and chinese <= len(_LETTERS.findall(sample)):
         return "en"
@@ -115,8 +118,10 @@ def estimate_tokens(text: str) -> int:
     raw = text.encode("ascii", "replace")  # bytes are several times quicker to take apart; no letter or digit is lost
     lengths = list(map(len, raw.translate(_LETTERS_ALONE).split()))
     letters = sum(lengths)
-    digits = len(raw.translate(None, _NO_DIGITS)) if text.isascii() else len(_DIGIT.findall(text))
-    others = sum(map(len, text.split())) - letters - digits
+    plain = text.isascii()
+    digits = len(raw.translate(None, _NO_DIGITS)) if plain else len(_DIGIT.findall(text))
+    visible = len(raw.translate(None, _SPACES)) if plain else sum(map(len, text.split()))
+    others = visible - letters - digits
     beyond = letters - 4 * len(lengths) + sum([4 - length for length in lengths if length < 4])
     total = len(lengths) + beyond / 7 + 0.6 * digits + 0.7 * others
     return round(total)

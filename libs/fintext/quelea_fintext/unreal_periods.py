@@ -58,8 +58,9 @@ def unreal_periods(question: str, as_of: str) -> Unreal:
         question: Standing alone.
         as_of: The day of the question, YYYY-MM-DD.
     """
-    question = _HAN_YEAR.sub(lambda match: str(chinese(match.group())), narrow(question))
-    question = _HAN_DAY.sub(lambda match: f"{chinese(match[1])}月{chinese(match[2])}", question)
+    if not question.isascii():
+        question = _HAN_YEAR.sub(lambda match: str(chinese(match.group())), narrow(question))
+        question = _HAN_DAY.sub(lambda match: f"{chinese(match[1])}月{chinese(match[2])}", question)
     bare = bool(_FINANCE.search(question))
     seasons = bare and bool(_ANY_YEAR.search(question))
     none = [one.words for one in no_such_periods(question, bare=bare, seasons=seasons)]

@@ -14,8 +14,8 @@ _AHEAD = 256
 
 async def batch_text(
     source: AsyncIterator[T], seconds: float, text: Callable[[T], str | None], made: Callable[[str], T]
-) -> AsyncGenerator[T, None]:
-    """The events in their order, text that comes within so many seconds of the last piece in one.
+) -> AsyncGenerator[list[T], None]:
+    """The events in their order, those together that came together; text within so many seconds of the last in one.
 
     A piece that comes after a pause, the first above all, goes on at once; so does what is no text. Closes the source,
     which runs in a task of its own.
@@ -30,8 +30,7 @@ async def batch_text(
     loop, due = asyncio.get_running_loop(), 0.0
     try:
         while events := await reading.take(due):
-            for event in _join(events, text, made):
-                yield event
+            yield list(_join(events, text, made))
             due = loop.time() + seconds
     finally:
         await reading.close()

@@ -137,6 +137,7 @@ def limits(settings: EmbedderSettings, device: str) -> Limits:
         workers=settings.worker_count(device),
         query_batch_tokens=settings.query_batch_tokens or (192 if cpu else 16384),
         passage_batch_tokens=settings.passage_batch_tokens or (256 if cpu else 16384),
+        quiet_batch_tokens=settings.quiet_batch_tokens or (768 if cpu else 16384),
         batch_texts=settings.batch_texts,
         overhead_tokens=settings.batch_overhead_tokens or (24 if cpu else 2048),
         queue_texts=settings.queue_texts,

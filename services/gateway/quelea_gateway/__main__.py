@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
+import uvloop
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.metrics import start_metrics
@@ -35,7 +36,8 @@ def main() -> int:
     setup_tracing("gateway", settings)
     start_metrics(settings)
     try:
-        asyncio.run(_main(settings))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_main(settings))
     except QueleaError as error:
         sys.stderr.write(f"gateway: {error.message}\n")
         return 2

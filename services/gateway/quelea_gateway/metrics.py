@@ -61,14 +61,14 @@ CHECK_SECONDS = Histogram(
 )
 CHECKS = Gauge("quelea_checks_under_way", "Checks under way or waiting, by size.", ["size"])
 
-_STAGES = ("retrieve", "generate", "gateway", "total")
+_STAGES = {stage: ASK_SECONDS.labels(stage) for stage in ("retrieve", "generate", "gateway", "total")}
 _WEB_STAGES = ("web", "rank")
 
 
 def observe_answer(answer: Answer) -> None:
     """Count and log an answer."""
-    for stage in _STAGES:
-        ASK_SECONDS.labels(stage).observe(answer.timings[stage] / 1000)
+    for stage, seconds in _STAGES.items():
+        seconds.observe(answer.timings[stage] / 1000)
     ANSWERS.labels(answer.reader, answer.finish_reason).inc()
     ROUTES.labels(answer.route).inc()
     GATE.labels(answer.gate.kind, str(answer.gate.passed).lower()).inc()

@@ -115,27 +115,34 @@ class GeneratorService(pb_grpc.GeneratorServiceServicer):
         reader = self.reader.name
         clock = _Clock(reader)
         with self._place():
-            async with contextlib.aclosing(batch_text(self.reader.read(task), gather, _text, Delta)) as events:
-                async for event in events:
-                    if isinstance(event, Delta):
-                        clock.first_token()
-                        yield pb.GenerateResponse(delta=pb.TextDelta(text=event.text))
-                    elif isinstance(event, Quote):
-                        yield pb.GenerateResponse(quote=to_quote(event))
-                    else:
-                        self._count(event)
-                        yield pb.GenerateResponse(
-                            finished=pb.Finished(
-                                reason=event.reason,
-                                reader=event.reader or reader,
-                                model=event.model,
-                                prompt_version=event.prompt_version,
-                                prompt_tokens=event.prompt_tokens,
-                                completion_tokens=event.completion_tokens,
-                                **clock.milliseconds(),
-                                **to_decline(event.decline),
-                            )
-                        )
+            async with contextlib.aclosing(batch_text(self.reader.read(task), gather, _text, Delta)) as batches:
+                async for events in batches:
+                    replies = [self._reply(event, reader, clock) for event in events]
+                    if request.joined:
+                        replies[0].more.extend(replies[1:])
+                        del replies[1:]
+                    for reply in replies:
+                        yield reply
+
+    def _reply(self, event: Event, reader: str, clock: _Clock) -> pb.GenerateResponse:
+        """An event as the wire has it, counted."""
+        if isinstance(event, Delta):
+            clock.first_token()
+            return pb.GenerateResponse(delta=pb.TextDelta(text=event.text))
+        if isinstance(event, Quote):
+            return pb.GenerateResponse(quote=to_quote(event))
+        self._count(event)
+        finished = pb.Finished(
+            reason=event.reason,
+            reader=event.reader or reader,
+            model=event.model,
+            prompt_version=event.prompt_version,
+            prompt_tokens=event.prompt_tokens,
+            completion_tokens=event.completion_tokens,
+            **clock.milliseconds(),
+            **to_decline(event.decline),
+        )
+        return pb.GenerateResponse(finished=finished)
 
     async def Complete(  # noqa: N802  # the name of the rpc
         self,

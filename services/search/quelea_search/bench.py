@@ -4,7 +4,10 @@ For each file, one after the other: its passages straight to the embedder in ful
 the file through search, Redis, a worker, the retriever and the same embedder. The ratio of the two rates is what
 matters; what else the machine does slows both.
 
-Run as: python -m quelea_search.bench --embedder HOST:PORT --search HOST:PORT [--json] FILE...
+With --pages the pages of the files, which are PDFs then, are made into one filing of so many pages, again and again
+from the first where there are too few; `seconds` is what it takes from the first byte to the end of its job.
+
+Run as: python -m quelea_search.bench --embedder HOST:PORT --search HOST:PORT [--pages 100] [--json] FILE...
 The files come in under uris of their own and are deleted again.
 """
 
@@ -12,13 +15,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
+import itertools
 import json
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
+import pypdfium2 as pdfium
 from quelea.embedder.v1 import embedder_pb2, embedder_pb2_grpc
 from quelea.search.v1 import search_pb2 as pb
 from quelea.search.v1 import search_pb2_grpc
@@ -79,8 +85,29 @@ async def ingest(stub: search_pb2_grpc.SearchServiceAsyncStub, data: bytes, file
     return seconds
 
 
-async def measure(embedder: str, search: str, files: list[Path]) -> dict[str, float]:
-    """Passages a second of both, and their ratio."""
+def bind_pages(files: Sequence[bytes], pages: int) -> bytes:
+    """One PDF of so many pages."""
+    bound, count = pdfium.PdfDocument.new(), 0
+    for data in itertools.cycle(files):
+        source = pdfium.PdfDocument(data)
+        wanted = min(len(source), pages - count)
+        bound.import_pages(source, range(wanted))
+        count += wanted
+        if count == pages:
+            break
+    out = io.BytesIO()
+    bound.save(out)
+    return out.getvalue()
+
+
+async def measure(embedder: str, search: str, files: Mapping[str, bytes]) -> dict[str, float]:
+    """Passages a second of both, and their ratio.
+
+    Args:
+        embedder: host:port.
+        search: host:port.
+        files: Bytes by name.
+    """
     passages, encoding, ingesting = 0, 0.0, 0.0
     async with (
         channel(embedder, "quelea.embedder.v1.EmbedderService") as one,
@@ -88,13 +115,12 @@ async def measure(embedder: str, search: str, files: list[Path]) -> dict[str, fl
     ):
         encoder = embedder_pb2_grpc.EmbedderServiceStub(one)
         service = search_pb2_grpc.SearchServiceStub(other)
-        for file in files:
-            data = await asyncio.to_thread(file.read_bytes)
-            texts = await asyncio.to_thread(indexed_texts, data, file.name)
+        for name, data in files.items():
+            texts = await asyncio.to_thread(indexed_texts, data, name)
             passages += len(texts)
             # Half before and half after, so that a machine that gets busier favours neither.
             encoding += await encode(encoder, texts[::2])
-            ingesting += await ingest(service, data, file.name)
+            ingesting += await ingest(service, data, name)
             encoding += await encode(encoder, texts[1::2])
     return {
         "files": len(files),
@@ -102,6 +128,7 @@ async def measure(embedder: str, search: str, files: list[Path]) -> dict[str, fl
         "encoder_passages_per_second": round(passages / encoding, 2),
         "ingestion_passages_per_second": round(passages / ingesting, 2),
         "ratio": round(encoding / ingesting, 3),
+        "seconds": round(ingesting, 2),
     }
 
 
@@ -110,10 +137,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Ingestion against the encoder's own rate.")
     parser.add_argument("--embedder", required=True)
     parser.add_argument("--search", required=True)
+    parser.add_argument("--pages", type=int, default=0, help="bind the files into one filing of so many pages")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("files", nargs="+", type=Path)
     given = parser.parse_args()
-    found = asyncio.run(measure(given.embedder, given.search, given.files))
+    files = {path.name: path.read_bytes() for path in given.files}
+    if given.pages:
+        files = {"filing.pdf": bind_pages(list(files.values()), given.pages)}
+    found = asyncio.run(measure(given.embedder, given.search, files))
     lines = [json.dumps(found)] if given.json else [f"{name:32}{value}" for name, value in found.items()]
     sys.stdout.write("\n".join(lines) + "\n")
 

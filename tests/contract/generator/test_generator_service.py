@@ -43,6 +43,21 @@ async def test_no_evidence_is_declined(reader: Reader) -> None:
     assert finished.decline_detail.startswith("No passage")
 
 
+@pytest.mark.parametrize("reader", readers(), ids=lambda reader: reader.name)
+async def test_a_caller_who_reads_joined_events_gets_the_same_in_fewer_messages(reader: Reader) -> None:
+    async with served(reader) as stub:
+        apart = [reply async for reply in stream(stub.Generate(request(), timeout=60))]
+        joined = [reply async for reply in stream(stub.Generate(request(joined=True), timeout=60))]
+    assert not any(reply.more for reply in apart)
+    events = [event for reply in joined for event in (reply, *reply.more)]
+    kinds = [[event.WhichOneof("event") for event in found] for found in (apart, events)]
+    assert kinds[0][-1] == kinds[1][-1] == "finished"
+    for kind in ("delta", "quote"):
+        said = [[str(getattr(e, kind).text) for e in found if e.HasField(kind)] for found in (apart, events)]
+        assert "".join(said[0]) == "".join(said[1])
+    assert len(joined) < len(apart)
+
+
 async def test_offsets_are_code_points() -> None:
     text = "𝄞 前言。营业收入为15.82亿元。"
     async with served(ExtractiveReader()) as stub:

@@ -130,6 +130,26 @@ async def test_a_query_does_not_wait_for_a_bulk_job() -> None:
     assert kinds.index(Kind.QUERY) == 1
 
 
+@pytest.mark.parametrize(("queried", "sizes"), [(False, {3}), (True, {1})])
+async def test_passages_go_in_larger_batches_while_nobody_queries(queried: bool, sizes: set[int]) -> None:
+    encoder = FakeEncoder()
+    texts = [f"passage number {i:02d}" for i in range(24)]
+    tokens = encoder.measure(texts[:1], Kind.PASSAGE)[0].tokens
+    limits = Limits(passage_batch_tokens=tokens, quiet_batch_tokens=3 * tokens, quiet_seconds=3600.0)
+    async with running_batcher(encoder, limits) as batcher:
+        if queried:
+            await ask(batcher, ["a question"])
+        await ask(batcher, texts, Kind.PASSAGE)
+    assert {len(batch) for kind, batch in encoder.batches if kind is Kind.PASSAGE} == sizes
+
+
+async def test_the_last_passages_are_shared_among_the_workers() -> None:
+    encoder = FakeEncoder()
+    async with running_batcher(encoder, Limits(workers=2)) as batcher:
+        await ask(batcher, ["one", "two"], Kind.PASSAGE)
+    assert [len(batch) for _, batch in encoder.batches] == [1, 1]
+
+
 async def test_a_flood_of_queries_does_not_starve_passages() -> None:
     gate = Gate()
     encoder = FakeEncoder(before=gate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -16,8 +17,16 @@ Event = str | int
 QUOTE, DONE = 1, 2
 
 
-def gathered(source: AsyncGenerator[Event, None], seconds: float) -> AsyncGenerator[Event, None]:
+def batches(source: AsyncGenerator[Event, None], seconds: float) -> AsyncGenerator[list[Event], None]:
     return batch_text(source, seconds, lambda event: event if isinstance(event, str) else None, str)
+
+
+async def gathered(source: AsyncGenerator[Event, None], seconds: float) -> AsyncGenerator[Event, None]:
+    """One event after another."""
+    async with contextlib.aclosing(batches(source, seconds)) as found:
+        async for batch in found:
+            for event in batch:
+                yield event
 
 
 class Source:
@@ -68,6 +77,11 @@ async def test_what_is_no_text_waits_for_nothing_and_keeps_its_place(source: Sou
     assert rest.index(QUOTE) > [isinstance(e, str) for e in rest].index(True)
     assert rest[-1] == DONE
     assert source.closed
+
+
+async def test_what_comes_together_is_given_together(source: Source) -> None:
+    source.put("a", "b", QUOTE, DONE, None)
+    assert [batch async for batch in batches(source.events(), LONG)] == [["ab", QUOTE, DONE]]
 
 
 async def test_a_piece_after_a_pause_waits_for_no_other(source: Source) -> None:

@@ -6,6 +6,7 @@ The event loop owns all state; only Encoder.encode and Encoder.measure run in th
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,12 @@ class Limits:
 
     passage_batch_tokens: int = 256
     """The same for passages. A query waits for at most one such batch."""
+
+    quiet_batch_tokens: int = 768
+    """The same for passages while nobody queries: a token costs less in a larger batch."""
+
+    quiet_seconds: float = 10.0
+    """Since the last query: nobody queries."""
 
     batch_texts: int = 64
     """Texts in a batch, of either kind."""
@@ -83,6 +90,7 @@ class Batcher:
         }
         self._arrived = asyncio.Event()
         self._query_batches = 0
+        self._queried = -math.inf  # when a query last came, by the loop's clock
         self._tokens_per_second = 0.0  # of one worker, smoothed; 0 before the first batch
         self._tokenizing = ThreadPoolExecutor(1, "tokenize")
         self._encoding = ThreadPoolExecutor(limits.workers, "encode", initializer=encoder.start_thread)
@@ -156,6 +164,8 @@ class Batcher:
         call = Call.new(kind, texts, self._encoder.info.dimension)
         if not texts:
             return Encoded(call.rows, 0.0, 0.0)
+        if kind is Kind.QUERY:
+            self._queried = call.entered
         queue.add(call)
         self._tell_depth(kind)
         self._arrived.set()
@@ -204,15 +214,23 @@ class Batcher:
         kind = self._next_kind()
         if kind is None:
             return
-        limits = self._limits
-        budget = limits.query_batch_tokens if kind is Kind.QUERY else limits.passage_batch_tokens
-        batch = self._queues[kind].take(budget, limits.batch_texts)
-        self._tell_depth(kind)
         now = asyncio.get_running_loop().time()
+        batch = self._queues[kind].take(*self._bounds(kind, now))
+        self._tell_depth(kind)
         for item in batch:
             if item.call.started is None:
                 item.call.started = now
         await self._encode(batch, kind)
+
+    def _bounds(self, kind: Kind, now: float) -> tuple[int, int]:
+        """Most tokens and most texts of the next batch."""
+        limits = self._limits
+        if kind is Kind.QUERY:
+            return limits.query_batch_tokens, limits.batch_texts
+        if now - self._queried < limits.quiet_seconds:
+            return limits.passage_batch_tokens, limits.batch_texts
+        share = -(-len(self._queues[kind]) // limits.workers)  # so that the last ones are not all one worker's
+        return max(limits.passage_batch_tokens, limits.quiet_batch_tokens), min(limits.batch_texts, share)
 
     async def _encode(self, batch: list[Item], kind: Kind) -> None:
         """Encode and hand out the rows. When a batch fails, its texts are tried once more, each alone, so that one

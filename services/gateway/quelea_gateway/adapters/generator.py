@@ -103,6 +103,7 @@ def request_of(
         evidence_incomplete=evidence_incomplete,
         tenant=question.tenant,
         figures=[_figure_to_wire(figure, evidence) for figure in figures],
+        joined=True,
     )
 
 
@@ -113,6 +114,30 @@ def _figure_to_wire(figure: Figure, evidence: tuple[Passage, ...]) -> common_pb2
         said = {**vars(one.fact), "start": one.fact.start - one.passage.start, "end": one.fact.end - one.passage.start}
         operands.append(common_pb2.Operand(fact=common_pb2.Fact(**said), passage=evidence.index(one.passage) + 1))
     return common_pb2.Figure(**{**vars(figure), "operands": operands})
+
+
+def _event_from_wire(reply: generator_pb2.GenerateResponse) -> Delta | Quote | Finished | None:
+    """None: of a kind that is not known here."""
+    kind = reply.WhichOneof("event")
+    if kind == "delta":
+        return Delta(reply.delta.text)
+    if kind == "quote":
+        quote = reply.quote
+        return Quote(quote.number, quote.start, quote.end, quote.text, quote.score)
+    if kind != "finished":
+        return None
+    done = reply.finished
+    return Finished(
+        reason=done.reason,
+        reader=done.reader,
+        model=done.model,
+        prompt_version=done.prompt_version,
+        prompt_tokens=done.prompt_tokens,
+        completion_tokens=done.completion_tokens,
+        first_token_ms=done.first_token_ms,
+        decline_reason=_DECLINE_REASONS.get(done.decline_reason),
+        decline_detail=done.decline_detail,
+    )
 
 
 class GeneratorClient:
@@ -184,25 +209,9 @@ class GeneratorClient:
             call = self._stub.Generate(request, timeout=self._seconds)
             async with contextlib.aclosing(stream(call)) as replies:
                 async for reply in replies:
-                    kind = reply.WhichOneof("event")
-                    if kind == "delta":
-                        yield Delta(reply.delta.text)
-                    elif kind == "quote":
-                        quote = reply.quote
-                        yield Quote(quote.number, quote.start, quote.end, quote.text, quote.score)
-                    elif kind == "finished":
-                        done = reply.finished
-                        yield Finished(
-                            reason=done.reason,
-                            reader=done.reader,
-                            model=done.model,
-                            prompt_version=done.prompt_version,
-                            prompt_tokens=done.prompt_tokens,
-                            completion_tokens=done.completion_tokens,
-                            first_token_ms=done.first_token_ms,
-                            decline_reason=_DECLINE_REASONS.get(done.decline_reason),
-                            decline_detail=done.decline_detail,
-                        )
+                    for one in (reply, *reply.more):
+                        if event := _event_from_wire(one):
+                            yield event
 
     @contextlib.contextmanager
     def _count_stream(self) -> Iterator[None]:

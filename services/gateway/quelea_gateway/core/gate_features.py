@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -111,9 +111,10 @@ def measure(question: str, retrieved: Retrieved, as_of: str, foreign_gap: float 
     passages, reading = retrieved.passages, retrieved.reading
     language = language_of(question)
     best = [_read(*_said(passage, language)) for passage in passages[:BEST]]
-    every = list(dict.fromkeys(terms(question)))
+    every = _weights(terms(question))
     names = _names(question)
     wanted, order, numbers = _key_terms(question, names)
+    weighed = _weights(wanted)
     there = frozenset().union(*(text.terms for text in best))
     missing = [term for term in wanted if term not in there]
     missing_names = _missing_names(names, best, reading, question)
@@ -128,8 +129,8 @@ def measure(question: str, retrieved: Retrieved, as_of: str, foreign_gap: float 
         **_scores(retrieved, language, foreign_gap),
         "sparse_per_term": max([0.0, *(passage.sparse for passage in passages)]) / max(1, len(every)),
         "words_best": _words_best(every, best, passages[BEST:], language),
-        "terms_covered": _share(wanted, there),
-        "terms_best": max((_share(wanted, text.terms) for text in best), default=0.0),
+        "terms_covered": _share(weighed, there),
+        "terms_best": max((_share(weighed, text.terms) for text in best), default=0.0),
         "pairs_covered": _pairs(order, best),
         "names_missing": len(missing_names) / len(names) if names else 0.0,
         "years_missing": len(lost_years) / len(years) if years else 0.0,
@@ -186,11 +187,11 @@ def _said(passage: Passage, language: str) -> tuple[str, str, bool]:
     return beside, f"{passage.table_head}\n{passage.text}", passage.language not in ("", language)
 
 
-def _words_best(every: Sequence[str], best: Sequence[_Text], others: Sequence[Passage], language: str) -> float:
+def _words_best(every: Mapping[str, float], best: Sequence[_Text], others: Sequence[Passage], language: str) -> float:
     """The largest share of the terms in one passage; one of the others is cut into words only where it has the
     beginnings of more terms than any passage so far has terms."""
     most = max((_share(every, text.terms) for text in best), default=0.0)
-    weighed = [(_beginning(term), _weight(term)) for term in every]
+    weighed = [(_beginning(term), weight) for term, weight in every.items()]
     whole = sum(weight for _, weight in weighed)
     for passage in others:
         beside, text, foreign = _said(passage, language)
@@ -282,10 +283,14 @@ def _weight(term: str) -> float:
     return min(2.0, max(0.5, len(term) / (6.0 if term.isascii() else 2.0)))
 
 
-def _share(wanted: Iterable[str], there: frozenset[str]) -> float:
-    weights = {term: _weight(term) for term in wanted}
+def _weights(wanted: Iterable[str]) -> dict[str, float]:
+    """Of each term once."""
+    return {term: _weight(term) for term in wanted}
+
+
+def _share(weights: Mapping[str, float], there: frozenset[str]) -> float:
     whole = sum(weights.values())
-    return sum(weight for term, weight in weights.items() if term in there) / whole if whole else 1.0
+    return sum([weight for term, weight in weights.items() if term in there]) / whole if whole else 1.0
 
 
 def _pairs(order: Sequence[str], best: Sequence[_Text]) -> float:

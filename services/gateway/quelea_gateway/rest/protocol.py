@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from typing import Any, cast
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -46,8 +46,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A caller is there; one that says nothing is no better than one that says nothing more."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101  # asyncio's promise for streams
-        super().connection_made(OneWrite(transport, self.loop))
+        super().connection_made(OneWrite(cast("asyncio.Transport", transport), self.loop))
         self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def data_received(self, data: bytes) -> None:
