@@ -49,7 +49,7 @@ def test_a_bad_tree_is_named(document: object, said: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_prompt_can_be_filled(language: Any) -> None:
     prompts = load_prompts(language)
-    assert prompts.version.startswith(f"{language}-1-")
+    assert prompts.version.startswith(f"{language}-2-")
     values = dict.fromkeys(
         "least most documents topics sections topic task shape item question references answer aspect passages".split(),
         "$x",
