@@ -12,6 +12,10 @@ import typer
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 Data = Annotated[Path, typer.Option(help="Folder of the data sets (docs/experiments/README.md).")]
 Home = Annotated[Path, typer.Option(help="Where the stacks of the evaluation keep their data between runs.")]
+StackHome = Annotated[
+    Path, typer.Option("--home", envvar="QUELEA_HOME", help="Folder of the stack whose model “stack” names.")
+]
+STACK_HOME = Path(".quelea/home")
 DATA = Path("../shared/data")
 HOME = Path(".quelea/eval")
 

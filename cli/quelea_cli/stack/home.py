@@ -59,6 +59,8 @@ class Home:
         self.market_socket = self.root / "market-socket"
         self.data = (self.redis, self.index, self.documents, self.gateway, self.runs, self.market)
         self.stack_secret = self.run / "stack-secret"
+        self.model = self.run / "model.json"
+        """Address, name and key of the language model that runs here; `quelea eval … stack` reads it."""
         self._record = self.run / "stack.json"
         self._lock = self.run / "lock"
 
@@ -127,6 +129,7 @@ class Home:
     def clear(self) -> None:
         """Remove the record: nothing runs."""
         self._record.unlink(missing_ok=True)
+        self.model.unlink(missing_ok=True)
 
     def end_stale(self) -> list[str]:
         """End what a killed supervisor left running; needs the lock. Returns the names of what was ended."""

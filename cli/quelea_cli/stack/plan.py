@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import sys
 from collections.abc import Mapping
@@ -74,11 +75,13 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
     elif options.web:
         search["QUELEA_SEARCH_WEB"] = "true"
     engine: list[Service] = []
+    home.model.unlink(missing_ok=True)
     reader = dict(options.reader)
     if options.gguf:
         engine_port, key = free_ports(1)[0], secrets.token_urlsafe(24)
         engine = [engine_service(options.gguf, engine_port, key, environment)]
         reader |= generator_settings(options.gguf, engine_port, key, environment)
+        _note_model(home, reader)
     agent: list[Service] = []
     with_agent: dict[str, str] = {}
     if options.agent:
@@ -159,6 +162,13 @@ def _stack_secret(home: Home) -> str:
     secret = secrets.token_urlsafe(24)
     write_private(home.stack_secret, secret)
     return secret
+
+
+def _note_model(home: Home, reader: Mapping[str, str]) -> None:
+    """Where the language model is and its key, for the owner's eyes: both are new at each start, and nowhere else."""
+    names = {"url": "ENDPOINT", "model": "MODEL", "key": "API_KEY"}
+    found = {name: reader[f"QUELEA_GENERATOR_{setting}"] for name, setting in names.items()}
+    write_private(home.model, json.dumps(found, indent=1) + "\n")
 
 
 def _redis(home: Home, port: int, password: str, environment: Mapping[str, str]) -> Service:

@@ -23,12 +23,12 @@ from quelea_evaluation.arena.judge import UCFE as UCFE_ORDER
 from quelea_evaluation.arena.people import compare_records, compare_with_people, describe_raters
 from quelea_evaluation.arena.record import Record, build_record, read_record
 from quelea_evaluation.arena.simulator import SEED
-from quelea_evaluation.arena.speakers import SECONDS, connect
+from quelea_evaluation.arena.speakers import SECONDS, Speaker, connect
 from quelea_evaluation.arena.statistics import describe_arena, failure_notices
 from quelea_evaluation.arena.vote_page import VoteServer, write_page
 from quelea_evaluation.arena.votes import VoteBox, make_ballot, read_all_votes, shown_questions
-from quelea_evaluation.console import AsJson, say, tell, tell_json
-from quelea_evaluation.endpoints.client import read_address
+from quelea_evaluation.console import STACK_HOME, AsJson, StackHome, say, tell, tell_json
+from quelea_evaluation.endpoints.client import Address, read_address
 from quelea_evaluation.endpoints.work import MOST_AT_ONCE, Gone
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.reports.store import BadRun, Row, write_whole
@@ -42,7 +42,10 @@ Seconds = Annotated[float, typer.Option(min=1, help="Longest wait for one reply.
 MaxTokens = Annotated[int, typer.Option(min=0, help="Longest reply; 0 leaves it to the endpoint.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped, under the same settings.")]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="With --resume: do again what failed.")]
-_ADDRESS = "MODEL@URL of an OpenAI-compatible endpoint, or quelea@http://HOST:PORT for a gateway's /v1/ask"
+_ADDRESS = (
+    "MODEL@URL of an OpenAI-compatible endpoint, quelea@http://HOST:PORT for a gateway's /v1/ask, "
+    "or stack for the model of the stack on this machine, without retrieval"
+)
 
 
 class Compat(StrEnum):
@@ -92,7 +95,9 @@ def items(bench: BenchFile = UCFE, as_json: AsJson = False) -> None:
 def talk(
     arena: ArenaFolder,
     system: Annotated[str, typer.Option(help=f"Who is tested, {_ADDRESS}.")],
-    user: Annotated[str, typer.Option(help="The simulated user, MODEL@URL; only conversations need one.")] = "",
+    user: Annotated[
+        str, typer.Option(help="The simulated user, MODEL@URL or stack; only conversations need one.")
+    ] = "",
     name: Annotated[str, typer.Option(help="The system's name in the arena; its model's when left out.")] = "",
     bench: BenchFile = UCFE,
     task: Annotated[list[str] | None, typer.Option(help="Only this task; can be repeated.")] = None,
@@ -102,6 +107,7 @@ def talk(
     max_tokens: MaxTokens = 0,
     seconds: Seconds = SECONDS,
     at_once: AtOnce = 4,
+    home: StackHome = STACK_HOME,
     resume: Resume = False,
     retry_failed: RetryFailed = False,
     as_json: AsJson = False,
@@ -113,17 +119,15 @@ def talk(
     with _refusing():
         read = read_bench(bench)
         chosen = runs.choose_items(read, task or [], item or [], most)
-        tested = read_address(system, "--system")
-        asking = read_address(user, "--user") if user else None
+        tested = read_address(system, "--system", home)
+        asking = read_address(user, "--user", home) if user else None
         if asking is None and not all(one.one_round for one in chosen):
             raise BadInput("name the simulated user with --user; only tasks whose names begin with 0_ need none")
         called = check_name(name or name_of(tested.model), "--name")
 
         def make() -> tuple[Any, Any]:
-            key = os.environ.get("QUELEA_ARENA_USER_KEY", "")
-            who = connect(asking, key, max_tokens=max_tokens, seconds=seconds) if asking else None
-            key = os.environ.get("QUELEA_ARENA_SYSTEM_KEY", "")
-            return who, connect(tested, key, max_tokens=max_tokens, seconds=seconds)
+            who = _connect(asking, "USER", max_tokens, seconds) if asking else None
+            return who, _connect(tested, "SYSTEM", max_tokens, seconds)
 
         settings = {
             "system": tested.text,
@@ -136,10 +140,15 @@ def talk(
     _finish({"system": called, "dialogues": counts}, as_json=as_json, good=counts.get("complete", 0))
 
 
+def _connect(address: Address, role: str, max_tokens: int, seconds: float) -> Speaker:
+    key = address.key or os.environ.get(f"QUELEA_ARENA_{role}_KEY", "")
+    return connect(address, key, max_tokens=max_tokens, seconds=seconds)
+
+
 @app.command()
 def judge(
     arena: ArenaFolder,
-    judge: Annotated[str, typer.Option(help="Who judges, MODEL@URL.")],
+    judge: Annotated[str, typer.Option(help="Who judges, MODEL@URL or stack.")],
     name: Annotated[str, typer.Option(help="The judge's name in the arena; its model's when left out.")] = "",
     compat: Annotated[
         Compat | None, typer.Option(help="ucfe: one judgement, order by the item's parity, turns without roles.")
@@ -148,23 +157,23 @@ def judge(
     max_tokens: MaxTokens = 0,
     seconds: Seconds = SECONDS,
     at_once: AtOnce = 4,
+    home: StackHome = STACK_HOME,
     resume: Resume = False,
     retry_failed: RetryFailed = False,
     as_json: AsJson = False,
 ) -> None:
     """A judge compares every two systems on every item, in both orders; a disagreement of the two is a tie."""
     with _refusing():
-        address = read_address(judge, "--judge")
+        address = read_address(judge, "--judge", home)
         suffix = f"-{compat.value}" if compat else ""
         called = check_name(name or name_of(address.model) + suffix, "--name")
-        key = os.environ.get("QUELEA_ARENA_JUDGE_KEY", "")
         counts = runs.judge(
             Arena(arena),
             called,
             read_bench(bench),
             address,
             UCFE_ORDER if compat else DEFAULT,
-            make=lambda: connect(address, key, max_tokens=max_tokens, seconds=seconds),
+            make=lambda: _connect(address, "JUDGE", max_tokens, seconds),
             going=runs.Going(at_once, resume, retry_failed),
             done=_progress(0),
         )

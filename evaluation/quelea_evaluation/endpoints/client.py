@@ -6,7 +6,8 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote, urlsplit
@@ -43,30 +44,44 @@ class _DamagedError(Exception):
     """An answer that is not what it should be; another try may be better."""
 
 
+STACK = "stack"
+"""In place of `MODEL@URL`: the language model that the stack on this machine runs."""
+
+
 @dataclass(frozen=True)
 class Address:
-    """Who is meant, read from `MODEL@URL`."""
+    """Who is meant, read from `MODEL@URL` or from a stack's folder.
+
+    Args:
+        model: Its name there.
+        url: Up to /v1.
+        key: What the stack's own model asks for; empty for others, whose keys come by the environment.
+    """
 
     model: str
     url: str
+    key: str = field(default="", repr=False)
 
     @property
     def text(self) -> str:
-        """As it stands in a manifest."""
-        return f"{self.model}@{self.url}"
+        """As it stands in a manifest; a stack's model has another port and key after each start."""
+        return f"{self.model}@{STACK if self.key else self.url}"
 
 
-def read_address(text: str, option: str) -> Address:
-    """`MODEL@URL` in its two parts.
+def read_address(text: str, option: str, home: Path = Path()) -> Address:
+    """`MODEL@URL` in its two parts; `stack` is the model that runs in the stack of this home.
 
     Raises:
-        BadInput: It is not of that form.
+        BadInput: It is not of that form, or the stack has no model of its own.
     """
+    if text == STACK:
+        return _read_stack(home, option)
     model, _, url = text.rpartition("@http")
     if not model or not url.startswith(("://", "s://")):
         raise BadInput(
             f"{option} must be MODEL@URL, for example qwen2.5@http://127.0.0.1:8000/v1, "
-            f"or quelea@http://127.0.0.1:8080 for Quelea with its retrieval, got {text!r}"
+            f"quelea@http://127.0.0.1:8080 for Quelea with its retrieval, or stack for the model that the stack on "
+            f"this machine runs, got {text!r}"
         )
     try:
         parsed = httpx2.URL(f"http{url}")
@@ -75,6 +90,21 @@ def read_address(text: str, option: str) -> Address:
     if not parsed.host or parsed.userinfo:
         raise BadInput(f"{option}: the URL must name a host, and no user; keys are in the environment")
     return Address(model, f"http{url}".rstrip("/"))
+
+
+def _read_stack(home: Path, option: str) -> Address:
+    """What `quelea up --reader llama` notes for its owner alone: address, name and key of its model."""
+    file = home / "run" / "model.json"
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return Address(str(found["model"]), str(found["url"]), str(found["key"]))
+    except FileNotFoundError as error:
+        raise BadInput(
+            f"{option} stack: no stack with a language model of its own runs in {home}; start one with "
+            "`quelea up --reader llama`, say where it is with --home, or name an endpoint as MODEL@URL"
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{option} stack: {file} cannot be read: {error}; start the stack again") from error
 
 
 class Client:

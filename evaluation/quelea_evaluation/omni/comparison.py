@@ -12,23 +12,23 @@ import yaml
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.metrics.intervals import compare_paired
 from quelea_evaluation.omni.judges import ASPECTS
-from quelea_evaluation.reports.store import Row
+from quelea_evaluation.reports.store import Row, RowFile, RowIndex
 
 LOWER_IS_BETTER = frozenset(aspect.id for aspect in ASPECTS if aspect.lower_is_better)
 
 
-def compare(first: Iterable[Row], second: Iterable[Row]) -> Row:
+def compare(first: RowFile, second: Iterable[Row]) -> Row:
     """Every metric on the items that both have a value for: overall, by topic and by task; second − first.
 
     Args:
-        first: Items of a run, as in its values.jsonl.
-        second: Items of the other.
+        first: Items of a run: its values.jsonl.
+        second: Items of the other, each once.
     """
-    before = {str(one["id"]): one for one in first}
+    before = RowIndex(first)
     groups: dict[tuple[str, str], dict[str, tuple[list[float], list[float]]]] = {}
     alone = common = 0
     for item in second:
-        other = before.pop(str(item["id"]), None)
+        other = before.get(str(item["id"]))
         if other is None:
             alone += 1
             continue
@@ -43,7 +43,7 @@ def compare(first: Iterable[Row], second: Iterable[Row]) -> Row:
                 pair[1].append(right)
     return {
         "items": common,
-        "only_in_first": len(before),
+        "only_in_first": len(before) - common,
         "only_in_second": alone,
         "groups": [
             {

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from quelea_evaluation.console import AsJson, say, tell, tell_json
+from quelea_evaluation.console import STACK_HOME, AsJson, StackHome, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
-from quelea_evaluation.endpoints.client import Client
+from quelea_evaluation.endpoints.client import STACK, Address, Client, read_address
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import Concurrency, Seconds, TreeFile, plain_errors, progress
 from quelea_evaluation.omni.generation import Calls, Cell, classify, fill, wanted_cells
@@ -29,12 +29,11 @@ QUESTIONS = "omni-questions"
 GatewayUrl = Annotated[str, typer.Option(help="Where Quelea listens.")]
 GatewayKey = Annotated[str, typer.Option(envvar="QUELEA_API_KEY", help="Of the gateway.")]
 ModelUrl = Annotated[str, typer.Option(help="OpenAI-compatible endpoint of the writing model, up to /v1.")]
-ModelName = Annotated[str, typer.Option(help="Its name there.")]
+ModelName = Annotated[str, typer.Option(help="Its name there; “stack”: the model of the stack on this machine.")]
 ModelKey = Annotated[str, typer.Option(envvar="QUELEA_EVAL_API_KEY", help="Of the model; better by the environment.")]
 
 
 def topics(
-    model_url: ModelUrl,
     model: ModelName,
     out: Annotated[Path, typer.Option(help="File of the tree; edit it, then give it to generate and report.")] = Path(
         "topics.toml"
@@ -43,15 +42,18 @@ def topics(
     most: Annotated[int, typer.Option(min=1, max=50, help="Topics at most.")] = 16,
     gateway: GatewayUrl = "http://127.0.0.1:8080",
     gateway_key: GatewayKey = "",
+    model_url: ModelUrl = "",
     api_key: ModelKey = "",
+    home: StackHome = STACK_HOME,
     seconds: Seconds = 300.0,
 ) -> None:
     """Propose a tree of topics from the titles and openings of your documents."""
     if out.exists():
         raise typer.BadParameter(f"{out} is there already; choose another file with --out")
+    address = _writer(model, model_url, home)
 
     async def work() -> Matrix:
-        chat = Chat(model_url, model, api_key, seconds)
+        chat = Chat(address.url, address.model, address.key or api_key, seconds)
         try:
             openings = await _read(gateway, gateway_key, 1, seconds)
             return await propose_topics(openings, chat, least, max(least, most))
@@ -64,6 +66,13 @@ def topics(
     for one in matrix.topics:
         tell(f"{one.id:40} {one.label('en')}")
     say(f"written: {out}")
+
+
+def _writer(model: str, url: str, home: Path) -> Address:
+    if model != STACK and not url:
+        raise typer.BadParameter("--model-url must say where the model is served, up to /v1; or --model stack")
+    with plain_errors():
+        return read_address(STACK, "--model", home) if model == STACK else Address(model, url)
 
 
 async def _read(gateway: str, key: str, per_document: int, seconds: float) -> list[Section]:
@@ -98,7 +107,6 @@ class _Made:
 
 
 def generate(
-    model_url: ModelUrl,
     model: ModelName,
     out: Annotated[Path, typer.Option(help="Folder of the questions; one that was broken off goes on.")],
     per_cell: Annotated[int, typer.Option(min=1, max=1000, help="Questions of a cell, at most.")] = 5,
@@ -113,24 +121,27 @@ def generate(
     ] = "",
     gateway: GatewayUrl = "http://127.0.0.1:8080",
     gateway_key: GatewayKey = "",
+    model_url: ModelUrl = "",
     api_key: ModelKey = "",
+    home: StackHome = STACK_HOME,
     concurrency: Concurrency = 4,
     seconds: Seconds = 300.0,
     as_json: AsJson = False,
 ) -> None:
     """Write, inspect and clean questions over the documents of the knowledge base, for every cell of the matrix."""
     price = _prices(prices)
+    address = _writer(model, model_url, home)
     with plain_errors():
         matrix = read_matrix(tree)
         _check_names("topic", topic or (), [one.id for one in matrix.topics])
         _check_names("task", task or (), [one.id for one in TASKS])
-        settings = {"model": model, "prompts": {one: load_prompts(one).version for one in LANGUAGES}}
-        notes = {"address": model_url, "tree": matrix.name, "per_cell": per_cell, "sections": sections}
+        settings = {"model": address.model, "prompts": {one: load_prompts(one).version for one in LANGUAGES}}
+        notes = {"address": model_url or STACK, "tree": matrix.name, "per_cell": per_cell, "sections": sections}
         with RunFolder(out, QUESTIONS, settings, {}, notes) as folder:
             rows = folder.rows("calls")
 
             async def work() -> _Made:
-                chat = Chat(model_url, model, api_key, seconds)
+                chat = Chat(address.url, address.model, address.key or api_key, seconds)
                 try:
                     found = await _read(gateway, gateway_key, sections, seconds)
                     with progress("calls", None) as show:

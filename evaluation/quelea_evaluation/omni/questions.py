@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.matrix import TASKS
-from quelea_evaluation.reports.store import RowFile, hash_json
+from quelea_evaluation.reports.store import RowFile, RowIndex, hash_json
 
 _TASK_IDS = frozenset(one.id for one in TASKS)
 
@@ -100,6 +100,32 @@ def read_questions(path: Path) -> Iterator[Question]:
             raise BadInput(f"{path.name}, line {at}: the id {question.id!r} comes twice")
         seen.add(question.id)
         yield question
+
+
+class QuestionIndex(Mapping[str, Question]):
+    """The questions of a file by id; only their places are in memory, a question is read when it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._rows = RowIndex(RowFile(path))
+
+    def __getitem__(self, question_id: str) -> Question:
+        """See the class.
+
+        Raises:
+            KeyError: There is none of this id.
+            BadInput: A field is missing or of another kind.
+        """
+        row = self._rows.get(question_id)
+        if row is None:
+            raise KeyError(question_id)
+        return question_of(f"{self._path.name}, question {question_id}", row)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 def question_of(place: str, row: dict[str, Any]) -> Question:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from quelea_evaluation.omni.comparison import compare
+from quelea_evaluation.omni.comparison import LOWER_IS_BETTER, compare
 from quelea_evaluation.omni.matrix import TASKS, Matrix
 from quelea_evaluation.omni.page import ITEMS_OF_A_CELL, SHOWN, render
-from quelea_evaluation.omni.questions import Question, read_questions
+from quelea_evaluation.omni.questions import Question, QuestionIndex
 from quelea_evaluation.omni.results import FORMAT, Verdicts, items_of, read_verdicts, summarize
 from quelea_evaluation.reports.store import (
     BadRun,
@@ -33,7 +33,7 @@ class Run:
 
     folder: Path
     manifest: Row
-    questions: dict[str, Question]
+    questions: QuestionIndex
 
     @property
     def answers(self) -> RowFile:
@@ -53,13 +53,12 @@ def read_run(folder: Path) -> Run:
 
     Raises:
         BadRun: The folder is none of a run, or its questions were changed.
-        BadInput: The questions cannot be read.
     """
     manifest = read_manifest(folder, RUN)
     file = folder / "questions.jsonl"
     if not file.is_file() or hash_file(file) != manifest["data"]["questions"]:
         raise BadRun(f"{file} is missing or was changed since the run; its answers belong to other questions.")
-    return Run(folder, manifest, {one.id: one for one in read_questions(file)})
+    return Run(folder, manifest, QuestionIndex(file))
 
 
 def keep_questions(file: Path, folder: Path) -> None:
@@ -229,15 +228,28 @@ def _draw(folder: Path, result: Row, matrix: Matrix) -> None:
     for cell in result["cells"]:
         topics.setdefault(cell["topic"], cell["topic"])
     for metric in SHOWN:
-        values = {
-            (topics[cell["topic"]], names[cell["task"]]): cell["metrics"][metric]["mean"]
+        lower = metric in LOWER_IS_BETTER
+        found = {
+            (topics[cell["topic"]], names[cell["task"]]): (cell["failures"], cell["metrics"][metric])
             for cell in result["cells"]
             if cell["metrics"].get(metric, {}).get("mean") is not None
         }
-        if values:
-            title = f"{metric}: {result['run']['system']}"
-            png = draw_heatmap(title, list(topics.values()), list(names.values()), values)
+        if found:
+            png = draw_heatmap(
+                f"{metric}{' (lower is better)' if lower else ''}: {result['run']['system']}",
+                list(topics.values()),
+                list(names.values()),
+                {place: told["mean"] for place, (_, told) in found.items()},
+                {place: _cell_text(failures, told) for place, (failures, told) in found.items()},
+                lower_is_better=lower,
+            )
             (folder / f"{metric}.png").write_bytes(png)
+
+
+def _cell_text(failures: int, metric: Row) -> str:
+    """Mean, n, and in a picture too what failed: a mean over what is left says less."""
+    failed = failures + metric["failed"]
+    return f"{metric['mean']:.2f}\nn {metric['n']}{f', {failed} failed' if failed else ''}"
 
 
 def _latin(name: str, otherwise: str) -> str:

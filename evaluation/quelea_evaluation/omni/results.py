@@ -176,10 +176,12 @@ def _mean(values: Sequence[float]) -> float | None:
 def read_verdicts(files: Mapping[str, Iterable[Row]]) -> dict[str, Judged]:
     """What every judge said; a later row of a key replaces an earlier one."""
     found: dict[str, Judged] = {}
+    alike: dict[tuple[str, int | None], tuple[str, int | None]] = {}  # there are few kinds of them, and many verdicts
     for judge, rows in files.items():
         judged = found.setdefault(judge, Judged())
         for row in rows:
-            judged.by_key[str(row["id"])] = (str(row["status"]), row["value"])
+            said = (str(row["status"]), row["value"])
+            judged.by_key[str(row["id"])] = alike.setdefault(said, said)
             judged.aspects.add(str(row["aspect"]))
     return found
 

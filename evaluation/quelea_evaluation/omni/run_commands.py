@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from quelea_evaluation.console import AsJson, say, tell, tell_json
+from quelea_evaluation.console import STACK_HOME, AsJson, StackHome, say, tell, tell_json
 from quelea_evaluation.endpoints.chat import Chat
-from quelea_evaluation.endpoints.client import Address, read_address
+from quelea_evaluation.endpoints.client import STACK, Address, read_address
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.comparison import find_breaches, read_thresholds
 from quelea_evaluation.omni.console import Concurrency, Key, Seconds, TreeFile, plain_errors, progress
@@ -39,7 +39,12 @@ from quelea_evaluation.reports.store import RunFolder, hash_file
 def run(
     questions: Annotated[Path, typer.Argument(help="questions.jsonl, or the folder of `generate`.")],
     out: Annotated[Path, typer.Option(help="Folder of the run; one that was broken off goes on.")],
-    system: Annotated[str, typer.Option(help="“quelea”, or the URL of an OpenAI-compatible endpoint.")] = "quelea",
+    system: Annotated[
+        str,
+        typer.Option(
+            help="“quelea”, the URL of an OpenAI-compatible endpoint, or “stack”: the model that the stack runs here."
+        ),
+    ] = "quelea",
     model: Annotated[str, typer.Option(help="Name of the endpoint's model.")] = "",
     passages: Annotated[
         str, typer.Option(help="Of an endpoint: “given” shows it the relevant passages, “none” is closed book.")
@@ -49,6 +54,7 @@ def run(
     concurrency: Concurrency = 4,
     seconds: Seconds = 300.0,
     api_key: Key = "",
+    home: StackHome = STACK_HOME,
     as_json: AsJson = False,
 ) -> None:
     """Put every question to a system, conversations turn by turn; resumable, failures recorded."""
@@ -57,7 +63,7 @@ def run(
         raise typer.BadParameter(f"--passages must be given or none, not {passages!r}")
     if route not in ("auto", "local", "web"):
         raise typer.BadParameter(f"--route must be auto, local or web, not {route!r}")
-    if system != "quelea" and not model:
+    if system not in ("quelea", STACK) and not model:
         raise typer.BadParameter("--model must name the endpoint's model")
     with plain_errors():
         file = questions_file(questions)
@@ -70,8 +76,10 @@ def run(
             target = Quelea(gateway, api_key, route, seconds)
             settings = {"system": "quelea", "route": route}
         else:
-            target = ChatSystem(Chat(system, model, api_key, seconds, max_tokens=1024), given=passages == "given")
-            settings = {"system": target.name, "model": model, "passages": passages}
+            address = read_address(STACK, "--system", home) if system == STACK else Address(model, system)
+            chat = Chat(address.url, address.model, address.key or api_key, seconds, max_tokens=1024)
+            target = ChatSystem(chat, given=passages == "given")
+            settings = {"system": target.name, "model": address.model, "passages": passages}
         notes = {"address": gateway if system == "quelea" else system, "concurrency": concurrency}
         with RunFolder(out, RUN, settings, {"questions": hash_file(file)}, notes) as folder:
             keep_questions(file, out)
@@ -102,7 +110,9 @@ def run(
 
 def judge(
     run: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    judge: Annotated[list[str], typer.Option(help="MODEL@URL of an OpenAI-compatible endpoint; several may judge.")],
+    judge: Annotated[
+        list[str], typer.Option(help="MODEL@URL of an OpenAI-compatible endpoint, or stack; several may judge.")
+    ],
     aspects: Annotated[
         str,
         typer.Option(help="Of accuracy, completeness, utilization, hallucination, numerical_accuracy; all if empty."),
@@ -110,13 +120,14 @@ def judge(
     concurrency: Concurrency = 4,
     seconds: Seconds = 300.0,
     api_key: Key = "",
+    home: StackHome = STACK_HOME,
     as_json: AsJson = False,
 ) -> None:
     """ACC, COM, UTL, HAL and NAC by language models; a verdict that cannot be read is counted, never dropped."""
 
     chosen = _aspects(aspects)
     try:
-        judges = {one: read_address(one, "--judge") for one in judge}
+        judges = {one: read_address(one, "--judge", home) for one in judge}
     except BadInput as error:
         raise typer.BadParameter(str(error)) from error
     with plain_errors():
@@ -144,7 +155,7 @@ def _judge_with(
     model = judge.model
     versions = {one: load_prompts(one).version for one in LANGUAGES}
     folder = run.folder / "judges" / re.sub(r"[^A-Za-z0-9._-]+", "_", model).strip(".")[:80]
-    notes = {"address": judge.url, "concurrency": concurrency}
+    notes = {"address": STACK if judge.key else judge.url, "concurrency": concurrency}
     with RunFolder(folder, VERDICTS, {"judge": model, "prompts": versions}, {}, notes) as kept:
         rows = kept.rows("verdicts")
 
@@ -154,7 +165,7 @@ def _judge_with(
                     yield from tasks_of(question, answer, aspects)
 
         async def work() -> None:
-            chat = Chat(judge.url, model, key, seconds)
+            chat = Chat(judge.url, model, judge.key or key, seconds)
             try:
                 with progress(f"verdicts of {model}", sum(1 for _ in tasks())) as show:
                     await judge_all(tasks(), chat, rows, concurrency, lambda done, bad: show(done, f"{bad} failed"))

@@ -48,30 +48,40 @@ def draw_heatmap(
     texts: Mapping[tuple[str, str], str] | None = None,
     *,
     legend: str = "",
+    lower_is_better: bool = False,
 ) -> bytes:
-    """Colours from 0 to 1 as PNG; a cell without a value stays grey.
+    """Colours from 0 to 1 as PNG, bright where it is good; a cell without a value stays grey.
 
     Args:
         title: Above it.
         rows: Their labels, from above.
         columns: Theirs.
         values: Row and column label → 0 to 1.
-        texts: What stands in a cell, where it is not the value.
+        texts: What stands in a cell, where it is not the value; two lines where it has two.
         legend: Beside a bar of the colours; none where it is empty.
+        lower_is_better: Low values are the bright ones.
     """
+    high = 0.18 + 0.18 * max((text.count("\n") + 1 for text in (texts or {}).values()), default=1)
     grid = np.array([[values.get((row, column), np.nan) for column in columns] for row in rows], dtype=float)
-    width, height = 3.6 + 1.2 * len(columns), 1.6 + 0.32 * len(rows)
+    width, height = 3.6 + 1.2 * len(columns), 1.6 + high * len(rows)
     figure = blank(width, height, None)
     # Room for the labels in inches; a layout engine would take longer than the drawing.
-    axes = figure.add_axes((3.4 / width, 1.0 / height, 1.2 * len(columns) / width, 0.32 * len(rows) / height))
-    colours = colormaps["viridis"].with_extremes(bad="#dddddd")
+    axes = figure.add_axes((3.4 / width, 1.0 / height, 1.2 * len(columns) / width, high * len(rows) / height))
+    colours = colormaps["viridis_r" if lower_is_better else "viridis"].with_extremes(bad="#dddddd")
     image = axes.imshow(np.ma.masked_invalid(grid), vmin=0, vmax=1, cmap=colours, aspect="auto")
     axes.set_xticks(range(len(columns)), columns, rotation=20, ha="right")
     axes.set_yticks(range(len(rows)), rows)
     for y, x in np.argwhere(~np.isnan(grid)):
         value = grid[y, x]
         text = texts[rows[y], columns[x]] if texts else f"{value:.2f}"
-        axes.text(x, y, text, ha="center", va="center", color="white" if value < 0.6 else "black")
+        axes.text(
+            x,
+            y,
+            text,
+            ha="center",
+            va="center",
+            color="white" if (1 - value if lower_is_better else value) < 0.6 else "black",
+        )
     axes.set_title(title)
     if legend:
         figure.colorbar(image, ax=axes, label=legend)

@@ -48,9 +48,13 @@ def hash_json(value: object) -> str:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is there whole or not at all."""
+    _write_whole(path, (text,))
+
+
+def _write_whole(path: Path, parts: Iterable[str]) -> None:
     scratch = path.with_name(path.name + ".new")
     with scratch.open("w", encoding="utf-8") as file:
-        file.write(text)
+        file.writelines(parts)
         file.flush()
         os.fsync(file.fileno())
     scratch.replace(path)
@@ -63,7 +67,7 @@ def write_json(path: Path, value: Any) -> None:  # whatever JSON holds
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Write a JSON object a line, whole or not at all."""
-    write_whole(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    _write_whole(path, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
 def git_commit() -> str:

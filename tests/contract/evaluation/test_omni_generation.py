@@ -101,7 +101,7 @@ def test_every_kind_of_question_with_passages_that_stand_in_the_pages(tmp_path: 
     assert len({one["id"] for one in made}) == 20
     for one in made:
         assert one["source"]["model"] == "writer"
-        assert one["source"]["prompt_version"].startswith("en-1-")
+        assert one["source"]["prompt_version"].startswith("en-2-")
         for passage in one["passages"]:
             page = page_text(passage["document_id"], passage["page"])
             assert page[passage["start"] : passage["end"]] == passage["text"]

@@ -268,6 +268,44 @@ def test_a_run_killed_and_resumed_equals_one_that_was_not(tmp_path: Path) -> Non
     assert {**killed, "run": 0} == {**whole, "run": 0}
 
 
+def test_judging_killed_and_resumed_equals_judging_that_was_not(tmp_path: Path) -> None:
+    names = [f"right{at}" for at in range(7)] + ["odd5"]
+    file = write_questions(tmp_path / "q.jsonl", [question(one) for one in names])
+    with asked_server(quelea) as gateway:
+        for name in ("killed", "whole"):
+            omni("run", file, "--out", tmp_path / name, "--gateway", gateway.url)
+    judge = Judge()
+    gate = threading.Event()
+    free = threading.Semaphore(11)
+
+    def slow(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if not gate.is_set() and not free.acquire(blocking=False):
+            gate.wait(120)
+        return judge(path, body)
+
+    with asked_server(slow) as judging:
+        address = f"scripted@{judging.url}/v1"
+        command = [sys.executable, "-c", "from quelea_evaluation.cli import app; app()", "omni", "judge"]
+        command += [str(tmp_path / "killed"), "--judge", address, "--concurrency", "1"]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        verdicts = tmp_path / "killed" / "judges" / "scripted" / "verdicts.jsonl"
+        wait_until(lambda: verdicts.exists() and verdicts.read_bytes().count(b"\n") >= 9, what="nine verdicts")
+        process.kill()
+        process.wait(60)
+        gate.set()
+        there = verdicts.read_bytes().count(b"\n")
+        assert there < 40
+        resumed = json.loads(omni("judge", tmp_path / "killed", "--judge", address, "--json"))
+        assert resumed == json.loads(omni("judge", tmp_path / "whole", "--judge", address, "--json"))
+    assert rows_of(verdicts) == rows_of(tmp_path / "whole" / "judges" / "scripted" / "verdicts.jsonl")
+    results = []
+    for name in ("killed", "whole"):
+        omni("report", tmp_path / name, "--no-pictures")
+        results.append({**result_of(tmp_path / name), "run": 0})
+    assert results[0] == results[1]
+    assert results[0]["overall"]["metrics"]["accuracy"]["failed"] == 1
+
+
 def test_what_may_pass_is_asked_again_and_a_dead_system_ends_the_run(tmp_path: Path) -> None:
     file = write_questions(tmp_path / "q.jsonl", [question(f"right{at}") for at in range(40)])
     down = threading.Event()

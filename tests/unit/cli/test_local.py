@@ -23,6 +23,7 @@ from quelea_cli.stack.logs import Logs, readable
 from quelea_cli.stack.model import Service
 from quelea_cli.stack.plan import Options, plan, url_of
 from quelea_cli.stack.ports import free_ports, is_free, is_loopback
+from quelea_evaluation.endpoints.client import Address, read_address
 
 Run = Callable[..., tuple[int, str, str]]
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # handed to code that must refuse it
@@ -202,7 +203,14 @@ def test_a_model_of_this_machine_is_a_service_with_a_key_of_its_own(tmp_path: Pa
     assert generator["QUELEA_GENERATOR_MODEL"] == engine.env["QUELEA_ENGINE_NAME"] == "some-model"
     assert generator["QUELEA_GENERATOR_API_KEY"] == engine.env["QUELEA_ENGINE_API_KEY"] != ""
     assert generator["QUELEA_GENERATOR_MAX_TOKENS"] == "99"
+    note = Home(tmp_path).model
+    assert stat.S_IMODE(note.stat().st_mode) == 0o600
+    for option in ("--judge", "--system"):
+        assert read_address("stack", option, tmp_path) == Address(
+            "some-model", generator["QUELEA_GENERATOR_ENDPOINT"], generator["QUELEA_GENERATOR_API_KEY"]
+        )
     assert "engine" not in planned(Home(tmp_path))
+    assert not note.exists()
 
 
 def test_a_model_that_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,13 +9,15 @@ import pytest
 from quelea_evaluation.endpoints.chat import Unparseable, parse_object
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.judging.agreement import agreement
+from quelea_evaluation.omni.comparison import compare
 from quelea_evaluation.omni.judges import ASPECTS, read_verdict, schema_of
 from quelea_evaluation.omni.knowledge import LONGEST, Section, locate, section_of
 from quelea_evaluation.omni.labels import measure_agreement, read_labels
 from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, as_toml, parse_matrix, read_matrix
 from quelea_evaluation.omni.prompts import language_of, load_prompts
-from quelea_evaluation.omni.questions import Passage
+from quelea_evaluation.omni.questions import Passage, QuestionIndex
 from quelea_evaluation.omni.results import ids_by_relevance, summarize
+from quelea_evaluation.reports.store import RowFile
 from sklearn.metrics import cohen_kappa_score
 
 
@@ -49,7 +51,7 @@ def test_a_bad_tree_is_named(document: object, said: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_prompt_can_be_filled(language: Any) -> None:
     prompts = load_prompts(language)
-    assert prompts.version.startswith(f"{language}-1-")
+    assert prompts.version.startswith(f"{language}-2-")
     values = dict.fromkeys(
         "least most documents topics sections topic task shape item question references answer aspect passages".split(),
         "$x",
@@ -150,6 +152,30 @@ def test_labels_with_the_judges_numbers_stand_alone(tmp_path: Path) -> None:
     lines.write_text('{"question": "q", "aspect": "accuracy", "label": 1}\n')
     with pytest.raises(BadInput, match="name the judged run"):
         measure_agreement(read_labels(lines), None)
+
+
+def test_questions_and_values_of_many_items_stay_on_the_disk(tmp_path: Path) -> None:
+    told = {"value": 0.5, "failed": 0, "not_applicable": 0}
+    turns = [{"question": "What was it? " * 400, "answers": ["7 " * 200]}]
+    shared = {"topic": "t", "task": "extractive", "language": "en", "turns": turns}
+    with (tmp_path / "questions.jsonl").open("w") as questions, (tmp_path / "values.jsonl").open("w") as values:
+        for at in range(3_000):
+            questions.write(json.dumps({"id": f"q{at}", **shared}) + "\n")
+            value = {"id": f"q{at}", "topic": "t", "task": "extractive", "values": {"em_max": told}, "why": "." * 10000}
+            values.write(json.dumps(value) + "\n")
+    assert (tmp_path / "questions.jsonl").stat().st_size > 15e6
+    assert (tmp_path / "values.jsonl").stat().st_size > 30e6
+    tracemalloc.start()
+    index = QuestionIndex(tmp_path / "questions.jsonl")
+    assert (len(index), index["q2999"].id, index.get("x")) == (3_000, "q2999", None)
+    assert sum(1 for one in index.values() if one.turns) == 3_000
+    assert tracemalloc.get_traced_memory()[1] < 4e6
+    file = RowFile(tmp_path / "values.jsonl")
+    compared = compare(file, (row for row in file if row["id"] != "q0"))
+    assert (compared["items"], compared["only_in_first"], compared["only_in_second"]) == (2999, 1, 0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 22e6  # most of it for the bootstrap
 
 
 def test_ten_thousand_items_in_bounded_memory() -> None:

@@ -137,6 +137,23 @@ def test_an_address_names_model_and_url(text: str) -> None:
     assert read_address("a/b@c@http://h:1/v1/", "--system") == Address("a/b@c", "http://h:1/v1")
 
 
+def test_the_model_of_the_stack_has_its_key_and_one_name_after_each_start(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="--judge stack: no stack with a language model of its own"):
+        read_address("stack", "--judge", tmp_path)
+    note = tmp_path / "run" / "model.json"
+    note.parent.mkdir()
+    found = []
+    for port in (1, 2):
+        note.write_text(json.dumps({"url": f"http://127.0.0.1:{port}/v1", "model": "m", "key": f"key{port}"}))
+        found.append(read_address("stack", "--judge", tmp_path))
+    assert [(one.url, one.key) for one in found] == [(f"http://127.0.0.1:{n}/v1", f"key{n}") for n in (1, 2)]
+    assert {one.text for one in found} == {"m@stack"}
+    assert "key" not in repr(found)
+    note.write_text("{}")
+    with pytest.raises(BadInput, match="start the stack again"):
+        read_address("stack", "--judge", tmp_path)
+
+
 # The simulator
 
 
