@@ -26,6 +26,7 @@ from quelea_gateway.rest import (
     companies,
     documents,
     errors,
+    evaluations,
     facts,
     feedback,
     health,
@@ -85,7 +86,8 @@ def build_app(gateway: Gateway, shortages: Shortages) -> App:
         title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY
     )
     app.state.gateway = gateway
-    for module in (ask, check, uploads, documents, facts, companies, web, runs, tools, jobs, prompts, feedback):
+    modules = (ask, check, uploads, documents, facts, companies, web, runs, tools, jobs, prompts, feedback, evaluations)
+    for module in modules:
         app.include_router(module.router, dependencies=[Depends(check_query)])
     for module in (openai_compat, health):  # OpenAI clients and probes may add query parameters of their own
         app.include_router(module.router)
