@@ -63,14 +63,19 @@ class Shelf:
         """What the worker has, and that it lives."""
         self._write("worker.json", {**worker, "updated": now()})
 
-    def add(self, kind: str, name: str, settings: Row) -> str:
-        """An evaluation that was done elsewhere; returns its id. It is seen once `state` is written."""
-        moment = datetime.now(UTC)
-        one = f"{moment:%Y%m%d%H%M%S%f}-{secrets.token_hex(8)}"
-        request = {"id": one, "kind": kind, "name": name, "settings": settings, "created": now(), "key": ""}
-        self.write(one, "state", {"state": "running", "step": "publish"})
-        self.write(one, "request", request)
-        return one
+    def new_id(self) -> str:
+        """Of an evaluation that nobody sees before it is announced."""
+        return f"{datetime.now(UTC):%Y%m%d%H%M%S%f}-{secrets.token_hex(8)}"
+
+    def announce(self, evaluation_id: str, kind: str, name: str, settings: Row) -> None:
+        """Show an evaluation that was done elsewhere and is published."""
+        self.write(evaluation_id, "state", {"state": "succeeded", "finished": now()})
+        request = {"id": evaluation_id, "kind": kind, "name": name, "settings": settings, "created": now(), "key": ""}
+        self.write(evaluation_id, "request", request)
+
+    def remove(self, evaluation_id: str) -> None:
+        """Forget an evaluation."""
+        self._storage.delete_folder(evaluation_id)
 
     def publish(self, evaluation_id: str, result: Row, items: Iterable[Row]) -> int:
         """Result and items of an evaluation, in the place of those that are there; returns how many items."""

@@ -21,14 +21,32 @@ class Step:
     """One command.
 
     Args:
-        rows: Files to which it adds a line for each thing done, whose number is shown.
+        rows: Files to which it adds a line for each thing done, whose number is shown; none: everything below
+            `judges/`, the work of judges.
         total: How many lines there will be; 0: nobody knows.
+        asks_quelea: The tested system is Quelea, whose key is another than that of models.
     """
 
     name: str
     command: tuple[str, ...]
     rows: tuple[Path, ...] = ()
     total: int = 0
+    asks_quelea: bool = False
+
+    def environment(self, given: Mapping[str, str]) -> dict[str, str]:
+        """The worker's environment, keys under the names that the commands read.
+
+        QUELEA_API_KEY is the gateway's, QUELEA_EVAL_API_KEY that of the models.
+        """
+        quelea, models = given.get("QUELEA_API_KEY", ""), given.get("QUELEA_EVAL_API_KEY", "")
+        tested = quelea if self.asks_quelea else models
+        return {
+            **given,
+            "QUELEA_EVAL_API_KEY": tested,
+            "QUELEA_ARENA_SYSTEM_KEY": tested,
+            "QUELEA_ARENA_USER_KEY": models,
+            "QUELEA_ARENA_JUDGE_KEY": models,
+        }
 
 
 @dataclass(frozen=True)
@@ -96,16 +114,16 @@ def _omni(settings: Row, means: Means, folder: Path) -> list[Step]:
     questions = means.questions[settings["questions"]]
     total = _count(questions)
     run = ["omni", "run", str(questions), "--out", str(folder)]
-    if settings["system"] == QUELEA:
+    of_quelea = settings["system"] == QUELEA
+    if of_quelea:
         run += ["--gateway", means.gateway, "--route", settings["route"]]
     else:
         model = means.models[settings["system"]]
         run += ["--system", model.url, "--model", model.model, "--passages", settings["passages"]]
-    steps = [Step("run", _eval(*run), (folder / "answers.jsonl",), total)]
+    steps = [Step("run", _eval(*run), (folder / "answers.jsonl",), total, of_quelea)]
     for name in settings["judges"]:
         judge = means.models[name]
-        rows = tuple(sorted((folder / "judges").glob("*/verdicts.jsonl")))
-        steps.append(Step("judge", _eval("omni", "judge", str(folder), "--judge", judge.text), rows))
+        steps.append(Step("judge", _eval("omni", "judge", str(folder), "--judge", judge.text)))
     return [*steps, Step("report", _eval("omni", "report", str(folder), "--no-pictures"))]
 
 
@@ -120,8 +138,8 @@ def _arena(settings: Row, means: Means, folder: Path) -> list[Step]:
         talk = ["arena", "talk", str(folder), "--system", system, "--name", name, "--resume", *only]
         if settings["user"]:
             talk += ["--user", means.models[settings["user"]].text]
-        steps.append(Step("talk", _eval(*talk), (folder / "systems" / name / "dialogues.jsonl",)))
+        rows = folder / "systems" / name / "dialogues.jsonl"
+        steps.append(Step("talk", _eval(*talk), (rows,), asks_quelea=name == QUELEA))
     judge = means.models[settings["judge"]]
     called = ["--judge", judge.text, "--name", settings["judge"], "--bench", str(bench), "--resume"]
-    rows = folder / "judges" / settings["judge"] / "judgements.jsonl"
-    return [*steps, Step("judge", _eval("arena", "judge", str(folder), *called), (rows,))]
+    return [*steps, Step("judge", _eval("arena", "judge", str(folder), *called))]

@@ -161,7 +161,7 @@ def _talk(name: str, dialogue: Row | None) -> Row:
     if dialogue is None:
         return {"system": name, "turns": [], "error": "no dialogue"}
     turns = [{"role": turn["role"], "text": turn["content"]} for turn in dialogue["turns"]]
-    return {"system": name, "turns": turns, "error": dialogue["error"]}
+    return {"system": name, "turns": turns, "error": dialogue.get("error")}
 
 
 def is_arena(folder: Path) -> bool:
