@@ -21,12 +21,14 @@ COMMANDS = {
     "figures": "figures",
     "gate": "gate",
     "pairs": "gate",
+    "publish": "publishing",
     "regressions": "figures",
     "retrieval": "retrieval",
     "statement-answers": "statements",
     "statements": "statements",
     "tools": "tools",
     "web": "web",
+    "work": "publishing",
 }
 """Command → the room whose `commands.app` has it."""
 

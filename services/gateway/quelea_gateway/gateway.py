@@ -19,6 +19,7 @@ from quelea_gateway.access import Access, Caller, CallLimiter
 from quelea_gateway.adapters.check_pool import CheckPool
 from quelea_gateway.adapters.cross_encoder_verifier import CrossEncoderVerifier
 from quelea_gateway.adapters.downstream import Health
+from quelea_gateway.adapters.evaluations import EvaluationStore
 from quelea_gateway.adapters.feedback import FeedbackStore
 from quelea_gateway.adapters.generator import GeneratorClient
 from quelea_gateway.adapters.model_verifier import ModelVerifier
@@ -62,6 +63,7 @@ class Gateway:
     analyst: Analyst
     toolkit: Toolkit
     feedback: FeedbackStore
+    evaluations: EvaluationStore
     prompt_sources: tuple[PromptSource, ...] = ()
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     """Called when the gateway closes, by what was built on it."""
@@ -128,6 +130,7 @@ class Gateway:
         await self.analyst.close()
         await self.toolkit.close()
         await self.feedback.close()
+        await self.evaluations.close()
         await self.reporter.close(self.settings.drain_seconds)
         await asyncio.gather(
             self.retriever.close(), self.search.close(), self.generator.close(), self.check_pool.close()
@@ -200,6 +203,7 @@ def build(settings: Settings) -> Gateway:
         analyst=analyst,
         toolkit=toolkit,
         feedback=build_feedback(settings),
+        evaluations=build_evaluations(settings),
         prompt_sources=(generator, AgentPrompts(), StructuredPrompts()),
     )
 
@@ -209,6 +213,13 @@ def build_feedback(settings: Settings) -> FeedbackStore:
     url = settings.feedback_url or f"{settings.runs_url.rstrip('/')}/feedback"
     folder = local_folder(url)
     return FeedbackStore(url, most=settings.feedback_per_key, disk=Disk(folder, settings) if folder else None)
+
+
+def build_evaluations(settings: Settings) -> EvaluationStore:
+    """The store of evaluations that the settings choose. Raises InvalidInput when nothing speaks its address."""
+    url = settings.evaluations_url or f"{settings.runs_url.rstrip('/')}/evaluations"
+    folder = local_folder(url)
+    return EvaluationStore(url, queue=settings.evaluation_queue, disk=Disk(folder, settings) if folder else None)
 
 
 def build_gate(settings: Settings) -> Gate:

@@ -161,6 +161,20 @@ class Settings(ServiceSettings):
     feedback_per_key: int = Field(10_000, gt=0)
     """Thumbs that are kept of one key."""
 
+    operators: tuple[str, ...] = ()
+    """Names of the keys that may start, cancel and delete evaluations, as JSON: ["desk"]; every caller where keys are
+    off."""
+
+    evaluations_url: str = ""
+    """Where evaluations are, shared with their worker (`quelea eval work`): a folder, or s3://bucket/prefix; empty:
+    `evaluations` within runs_url."""
+
+    evaluation_queue: int = Field(8, ge=1)
+    """Most evaluations that may wait; more get status 429."""
+
+    evaluation_seconds: float = Field(86_400.0, gt=0)
+    """Deadline of an evaluation from its start, and the longest that a request may set."""
+
     trajectories: str = ""
     """Folder in which to record training examples of the agent's sub-tasks (docs/trajectories.md); empty: none."""
 

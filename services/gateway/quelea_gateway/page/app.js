@@ -6,12 +6,13 @@ import { startAsk } from "./ask.js";
 import { showCompanies, startCompanies } from "./companies.js";
 import { load, startDocuments } from "./documents.js";
 import { $, show } from "./dom.js";
+import { hideEvaluation, showEvaluation } from "./evaluation.js";
 import { closePanel, openPanel, startPanel } from "./panel.js";
 import { apply, current, has, setLanguage, t } from "./texts.js";
 import { loadWebPages, offerWeb } from "./webpages.js";
 
 const READY_MS = 15000;
-const VIEWS = ["agent", "companies", "documents"]; // beside the first one
+const VIEWS = ["agent", "companies", "documents", "evaluation"]; // beside the first one
 let info = null;
 let down = null;
 
@@ -29,6 +30,8 @@ function route() {
   }
   if (name === "agent") listRuns();
   if (name === "companies") showCompanies(query);
+  if (name === "evaluation") showEvaluation(query);
+  else hideEvaluation();
   const citation = path.match(/^\/documents\/([^/]+)\/pages\/(\d+)$/);
   if (!citation) {
     closePanel();

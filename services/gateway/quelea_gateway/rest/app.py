@@ -27,6 +27,7 @@ from quelea_gateway.rest import (
     companies,
     documents,
     errors,
+    evaluations,
     facts,
     feedback,
     health,
@@ -45,6 +46,24 @@ from quelea_gateway.version import VERSION
 
 PAGE = Path(__file__).parent.parent / "page"
 SWAGGER_UI = Path(fastapi_swagger.__file__).parent / "resources"
+
+ROUTES = (
+    ask,
+    check,
+    uploads,
+    documents,
+    facts,
+    companies,
+    web,
+    runs,
+    bundles,
+    tools,
+    jobs,
+    prompts,
+    feedback,
+    evaluations,
+)
+"""Modules whose routes refuse query parameters that they do not have."""
 
 _NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 _ABOUT = """Cited answers from a knowledge base of finance documents.
@@ -86,21 +105,7 @@ def build_app(gateway: Gateway, shortages: Shortages) -> App:
         title="Quelea", version=VERSION, description=_ABOUT, docs_url=None, redoc_url=None, telemetry=_NO_TELEMETRY
     )
     app.state.gateway = gateway
-    for module in (
-        ask,
-        check,
-        uploads,
-        documents,
-        facts,
-        companies,
-        web,
-        runs,
-        bundles,
-        tools,
-        jobs,
-        prompts,
-        feedback,
-    ):
+    for module in ROUTES:
         app.include_router(module.router, dependencies=[Depends(check_query)])
     for module in (openai_compat, health):  # OpenAI clients and probes may add query parameters of their own
         app.include_router(module.router)

@@ -1,0 +1,113 @@
+"""`quelea eval work` and `quelea eval publish`."""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from quelea_kit.errors import QueleaError
+
+from quelea_evaluation.arena.arena_folder import Arena, check_name
+from quelea_evaluation.console import say, tell
+from quelea_evaluation.endpoints.client import read_address
+from quelea_evaluation.inputs import BadInput
+from quelea_evaluation.omni.console import TreeFile
+from quelea_evaluation.omni.report import read_run
+from quelea_evaluation.publishing.shelf import Shelf
+from quelea_evaluation.publishing.steps import QUELEA, Means, find_benches, find_questions
+from quelea_evaluation.publishing.views import is_arena
+from quelea_evaluation.publishing.worker import Worker, publish_folder
+from quelea_evaluation.reports.store import BadRun
+
+app = typer.Typer()
+
+Store = Annotated[
+    str, typer.Option(help="Where the gateway looks (QUELEA_GATEWAY_EVALUATIONS_URL): a folder, or s3://bucket/prefix.")
+]
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except (BadInput, BadRun, OSError) as error:
+        say(f"error: {error}")
+        raise typer.Exit(1) from error
+    except QueleaError as error:
+        say(f"error: {error.message}")
+        raise typer.Exit(1) from error
+
+
+@app.command()
+def work(
+    store: Store,
+    folder: Annotated[Path, typer.Option(help="Where runs are while they go; a killed one goes on from there.")],
+    model: Annotated[
+        list[str] | None, typer.Option(help="NAME=MODEL@URL of an OpenAI-compatible endpoint; can be repeated.")
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option(help="Folder with sets of questions: NAME.jsonl, or folders of `omni generate`.")
+    ] = None,
+    benches: Annotated[Path | None, typer.Option(help="Folder with benches for the arena beside UCFE's own.")] = None,
+    gateway: Annotated[str, typer.Option(help="The Quelea that is tested.")] = "http://127.0.0.1:8080",
+    tree: TreeFile = None,
+    once: Annotated[bool, typer.Option("--once", help="End when nothing waits.")] = False,
+) -> None:
+    """Do the evaluations that are asked for over POST /v1/evaluations, one at a time.
+
+    Keys: QUELEA_API_KEY of the gateway, QUELEA_EVAL_API_KEY of the models.
+    """
+    with _plain_errors():
+        folder.mkdir(parents=True, exist_ok=True)
+        models = {}
+        for one in model or ():
+            name, _, address = one.partition("=")
+            if check_name(name, "--model") == QUELEA:
+                raise BadInput(f"--model may not be called {QUELEA}; that is the gateway")
+            models[name] = read_address(address, "--model")
+        means = Means(gateway, models, find_questions(questions), find_benches(benches))
+        with (folder / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise BadInput(f"another worker has {folder}; a store has one worker") from error
+            signal.signal(signal.SIGTERM, _leave)
+            done = Worker(Shelf(store), means, folder, tree).work(once=once)
+    tell(f"{done} evaluations done")
+
+
+def _leave(*_: Any) -> None:
+    """The evaluation under way is taken up by the next worker."""
+    sys.exit(0)
+
+
+@app.command()
+def publish(
+    run: Annotated[Path, typer.Argument(help="Folder of a reported run of OmniEval, or of a judged arena.")],
+    store: Store,
+    name: Annotated[str, typer.Option(help="What the page calls it; the folder's name when left out.")] = "",
+    tree: TreeFile = None,
+) -> None:
+    """Show a run that was made by hand on the gateway's page."""
+    with _plain_errors():
+        shelf = Shelf(store)
+        if is_arena(run):
+            arena = Arena(run)
+            kind, settings = "arena", {"systems": arena.systems, "judge": arena.only_judge(None)}
+        else:
+            found = read_run(run)
+            kind, settings = "omni", {**found.manifest["settings"], "judges": list(found.verdict_files())}
+        one = shelf.new_id()
+        try:
+            count = publish_folder(shelf, one, run, tree)
+        except BaseException:
+            shelf.remove(one)
+            raise
+        shelf.announce(one, kind, name or run.resolve().name, settings)
+    tell(f"{count} items: {one}")

@@ -1,0 +1,233 @@
+"""Evaluations in a folder or an object store: the gateway writes requests, a worker (`quelea eval work`) the rest.
+
+    worker.json               what the worker has, and when it last said so
+    <id>/request.json         kind, name, settings: the gateway's, or a command's that published a run
+    <id>/cancel.json          somebody cancelled it
+    <id>/state.json           how far it is: the worker's
+    <id>/result.json          matrix or leaderboard
+    <id>/index.json           one short line for each item: {"format", "chunk", "items"}
+    <id>/items/00000.json     the items themselves, so many ("chunk") in each file, in the order of the index
+
+`quelea_evaluation.publishing` writes the last three; docs/decisions/0017 says why it is files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+import re
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from quelea_kit.disk import Disk
+from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded, Unavailable
+from quelea_kit.storage import Storage
+
+from quelea_gateway.core.evaluations import Evaluation, Json, Kind, State, Worker
+
+T = TypeVar("T")
+
+FORMAT = 1
+"""Of index.json; of another version it is refused, not misread."""
+_ID = re.compile(r"[0-9]{20}-[0-9a-f]{16}")
+_THREADS = 4
+_ALIVE_SECONDS = 60.0
+"""The worker says every few seconds that it lives."""
+
+
+class EvaluationStore:
+    """The evaluations under a URL.
+
+    Args:
+        url: A folder, or an fsspec URL (memory:// is for tests).
+        queue: Most evaluations that may wait.
+        disk: The volume of a folder; None for an object store.
+    """
+
+    def __init__(self, url: str, *, queue: int, disk: Disk | None = None) -> None:
+        self._storage = Storage(url, "The store of evaluations")
+        self._queue = queue
+        self._disk = disk
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="evaluations")
+        self._adding = asyncio.Lock()
+
+    async def worker(self) -> Worker:
+        """What the worker said of itself."""
+        return await self._do(self._worker)
+
+    async def add(self, kind: Kind, name: str, settings: Json, *, key: str, seconds: float) -> Evaluation:
+        """Have one done.
+
+        Raises:
+            Overloaded: As many wait as may.
+            DiskFull: The disk takes nothing new.
+        """
+        async with self._adding:  # two at once must not both take the last place
+            return await self._do(self._add, kind, name, settings, key, seconds)
+
+    async def newest(
+        self, limit: int, *, before: str = "", kinds: tuple[Kind, ...] = (), states: tuple[State, ...] = ()
+    ) -> list[Evaluation]:
+        """The newest first, older than the one named, of these kinds and states where some are named."""
+        if before and not _ID.fullmatch(before):
+            raise InvalidInput(
+                "page_token is not from this list; leave it out to start again.", details={"field": "page_token"}
+            )
+        return await self._do(self._newest, limit, before, kinds, states)
+
+    async def get(self, evaluation_id: str) -> Evaluation:
+        """One. Raises NotFound."""
+        return await self._do(self._get, evaluation_id)
+
+    async def result(self, evaluation_id: str) -> Json | None:
+        """Matrix or leaderboard; None while there is none."""
+        return await self._do(self._json, f"{evaluation_id}/result.json")
+
+    async def lines(self, evaluation_id: str) -> list[Json]:
+        """A short line for every item; none while there is no result. Raises NotFound."""
+        lines: list[Json] = (await self._do(self._index, evaluation_id))["items"]
+        return lines
+
+    async def item(self, evaluation_id: str, item_id: str) -> Json:
+        """An item with all that is known of it. Raises NotFound."""
+        return await self._do(self._item, evaluation_id, item_id)
+
+    async def cancel(self, evaluation_id: str) -> Evaluation:
+        """End it; one that has ended stays as it is. Raises NotFound."""
+        return await self._do(self._cancel, evaluation_id)
+
+    async def delete(self, evaluation_id: str) -> None:
+        """Forget it. Raises NotFound, and Conflict while it waits or runs."""
+        await self._do(self._delete, evaluation_id)
+
+    async def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _worker(self) -> Worker:
+        told = self._json("worker.json")
+        if told is None:
+            return Worker()
+        try:
+            age = (datetime.now(UTC) - datetime.fromisoformat(told["updated"])).total_seconds()
+            return Worker(
+                updated=told["updated"],
+                alive=age < _ALIVE_SECONDS,
+                models=tuple(told["models"]),
+                question_sets=dict(told["question_sets"]),
+                benches=dict(told["benches"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unavailable("worker.json in the store of evaluations is of another version.") from error
+
+    def _add(self, kind: Kind, name: str, settings: Json, key: str, seconds: float) -> Evaluation:
+        if self._disk:
+            self._disk.check()
+        waiting = sum(one.state == "queued" for one in map(self._read, self._ids()) if one)
+        if waiting >= self._queue:
+            raise Overloaded(
+                f"{waiting} evaluations wait, and no more may; cancel one, or come again later.",
+                details={"limit": str(self._queue)},
+                retry_after=60.0,
+            )
+        now = datetime.now(UTC)
+        request = {
+            "id": f"{now:%Y%m%d%H%M%S%f}-{secrets.token_hex(8)}",
+            "kind": kind,
+            "name": name,
+            "settings": settings,
+            "created": f"{now:%Y-%m-%dT%H:%M:%S}Z",
+            "key": key,
+            "seconds": seconds,
+        }
+        self._write(f"{request['id']}/request.json", request)
+        return Evaluation.of(request, {}, cancelled=False)
+
+    def _newest(self, limit: int, before: str, kinds: tuple[Kind, ...], states: tuple[State, ...]) -> list[Evaluation]:
+        found: list[Evaluation] = []
+        for one in self._ids():
+            if len(found) >= limit:
+                break
+            if before and one >= before:
+                continue
+            read = self._read(one)
+            if read and (not kinds or read.kind in kinds) and (not states or read.state in states):
+                found.append(read)
+        return found
+
+    def _ids(self) -> list[str]:
+        return sorted((name for name in self._storage.names() if _ID.fullmatch(name)), reverse=True)
+
+    def _get(self, evaluation_id: str) -> Evaluation:
+        found = self._read(evaluation_id) if _ID.fullmatch(evaluation_id) else None
+        if found is None:
+            raise NotFound(f"There is no evaluation {evaluation_id[:64]!r}.")
+        return found
+
+    def _read(self, evaluation_id: str) -> Evaluation | None:
+        """None where it is being made or was deleted."""
+        request = self._json(f"{evaluation_id}/request.json")
+        if request is None:
+            return None
+        told = self._json(f"{evaluation_id}/state.json") or {}
+        cancelled = self._storage.exists(f"{evaluation_id}/cancel.json")
+        try:
+            return Evaluation.of(request, told, cancelled=cancelled)
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unavailable(f"The evaluation {evaluation_id} is of another version: {error}.") from error
+
+    def _index(self, evaluation_id: str) -> Json:
+        self._get(evaluation_id)
+        index = self._json(f"{evaluation_id}/index.json")
+        if index is None:
+            return {"chunk": 1, "items": []}
+        if index.get("format") != FORMAT:
+            raise Unavailable(
+                f"The items of {evaluation_id} were written in format {index.get('format')!r}, this gateway reads "
+                f"{FORMAT}; publish the run again (quelea eval publish)."
+            )
+        return index
+
+    def _item(self, evaluation_id: str, item_id: str) -> Json:
+        index = self._index(evaluation_id)
+        at = next((at for at, line in enumerate(index["items"]) if line["id"] == item_id), None)
+        if at is None:
+            raise NotFound(f"There is no item {item_id[:64]!r} in this evaluation.")
+        chunk = self._json(f"{evaluation_id}/items/{at // index['chunk']:05}.json")
+        if chunk is None:
+            raise NotFound(f"The item {item_id[:64]!r} is being replaced; ask again.")
+        found: Json = chunk["items"][at % index["chunk"]]
+        return found
+
+    def _cancel(self, evaluation_id: str) -> Evaluation:
+        if self._get(evaluation_id).is_open:
+            self._write(f"{evaluation_id}/cancel.json", {})
+        return self._get(evaluation_id)
+
+    def _delete(self, evaluation_id: str) -> None:
+        if self._get(evaluation_id).is_open:
+            raise Conflict("The evaluation has not ended; cancel it first.")
+        self._storage.delete(f"{evaluation_id}/request.json")  # first, so that nobody sees half of it
+        self._storage.delete_folder(evaluation_id)
+
+    def _json(self, name: str) -> Json | None:
+        try:
+            found = json.loads(self._storage.read(name))
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise Unavailable(f"{name} in the store of evaluations is no JSON: {error}.") from error
+        if not isinstance(found, dict):
+            raise Unavailable(f"{name} in the store of evaluations is no JSON object.")
+        return found
+
+    def _write(self, name: str, value: Json) -> None:
+        self._storage.write(name, json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+    async def _do(self, work: Callable[..., T], *given: Any) -> T:
+        context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, work, *given)
