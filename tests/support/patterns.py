@@ -47,7 +47,7 @@ class Found:
 
 
 def modules() -> list[ModuleType]:
-    """Every module of the product that imports `re` or the patterns of the languages, imported: no other can make one."""
+    """Every module of the product that imports `re` or the languages, imported: no other can make a pattern."""
     found = []
     for name in PACKAGES:
         folder = Path(next(iter(importlib.import_module(name).__path__)))
