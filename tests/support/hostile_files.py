@@ -376,6 +376,7 @@ FILES: dict[str, tuple[str, Make]] = {
     "$ and runs of spaces": ("a.txt", fill("$", " " * 40, "(", " " * 40)),
     "one line of $ and brackets": ("a.txt", fill("$($")),
     "short lines": ("a.txt", fill("a\n")),
+    "short lines that differ": ("a.txt", numbered("row {n}\n")),
     "lines of one length": ("a.txt", fill("word " * 12 + "\n")),
     "lines of every length": ("a.txt", _lengths),
     "one line": ("a.txt", fill("word ")),
