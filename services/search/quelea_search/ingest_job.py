@@ -17,6 +17,7 @@ from quelea_search.adapters import owner
 from quelea_search.adapters.jobs_redis import LeaseLost
 from quelea_search.components import WorkerComponents
 from quelea_search.core import jobs
+from quelea_search.core.errors import ReaderKilled
 from quelea_search.core.jobs import Job, JobState, Stage
 from quelea_search.job_attempt import Attempt
 from quelea_search.leftovers import remove_leftovers
@@ -129,6 +130,12 @@ class _Run(Attempt):
                 min(error.retry_after or _SPACE_SECONDS, _SPACE_SECONDS)
             )  # its message is there at once
             await self.essential(self.end, jobs.give_back)
+        except ReaderKilled as error:
+            if self.job.attempts < self.settings.max_attempts:
+                log.warning("job_read_again", job=self.job.id, why=error.message)
+                await self.essential(self.end, functools.partial(jobs.lost, max_attempts=self.settings.max_attempts))
+            else:
+                await self._fail(error.reason, error.message)
         except QueleaError as error:
             passing = is_passing(error)
             status = error.details.get("status", "")

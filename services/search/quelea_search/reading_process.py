@@ -45,7 +45,7 @@ _ENDED = struct.Struct("!BidQ")
 _BY_ITSELF, _BY_CLOCK, _STOPPED = range(3)
 _MOST_RESULT_BYTES = 1 << 30
 _CHANCES = 2
-"""A process that is killed from outside, or by a fault that comes and goes, is forgiven once."""
+"""A fault that comes and goes is forgiven once."""
 _FULL = 1 / 3
 """Share of its memory from which on a process that failed is taken to have failed for want of more: parsers written in
 C say "broken" where there is no memory, or end, and a list that doubles is refused when it holds a third of it."""
@@ -121,40 +121,37 @@ class Reading:
             ReadTimeout: It took too long.
             TooLarge: It needed more memory than the bound.
             CrashedReader: It ended in the middle of its work, twice.
-            ReaderKilled: Somebody else ended it, twice.
+            ReaderKilled: Somebody else ended it.
             Stopped: `stop` was called.
             NurseryLost: There will be no more processes.
         """
         with self._lock:
-            killed = False
             for _ in range(_CHANCES):
                 seconds = self._bounds.processor_seconds(size)
                 request = (seconds, self._bounds.most_seconds, self._bounds.memory_mb, call, args, kwargs)
                 how, status, peak_kb, outcome = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
                 ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
                 slow = ended_by == signal.SIGXCPU or (ended_by == signal.SIGKILL and self.used.seconds >= seconds)
-                # Bounds of its own never end a process by this signal: it is the OOM killer's, or a person's.
-                killed = ended_by == signal.SIGKILL and not slow
-                full = not killed and 0 < _FULL * self._bounds.memory_mb * 1024 < peak_kb
+                full = 0 < _FULL * self._bounds.memory_mb * 1024 < peak_kb
                 if how == _STOPPED:
                     raise Stopped
                 if how == _BY_CLOCK:
                     raise ReadTimeout(_too_slow(f"{self._bounds.most_seconds:g} s"))
-                if outcome is None and not slow and not full:
-                    log.warning("reading_process_crashed", signal=ended_by, status=status, peak_mb=peak_kb // 1024)
-                    continue
                 if slow:
                     raise ReadTimeout(_too_slow(f"{seconds:g} s of processor time"))
+                if ended_by == signal.SIGKILL:  # its own bounds end no process so: it was the OOM killer, or a person
+                    raise ReaderKilled(
+                        f"The process that read the file was killed from outside, at {self.used.peak_mb} MB, as when a "
+                        "machine has no memory left; replay the job when it has."
+                    )
+                if outcome is None and not full:
+                    log.warning("reading_process_crashed", signal=ended_by, status=status, peak_mb=peak_kb // 1024)
+                    continue
                 if isinstance(outcome, MemoryError) or (full and (outcome is None or isinstance(outcome, Unreadable))):
                     raise TooLarge(f"Reading the file needs more than {self._bounds.memory_mb} MB of memory; split it.")
                 if isinstance(outcome, Exception):
                     raise outcome
                 return outcome[0]  # type: ignore[no-any-return]  # what `call` gave, in a tuple
-        if killed:
-            raise ReaderKilled(
-                f"The process that read the file was killed {_CHANCES} times from outside, at {self.used.peak_mb} MB, "
-                "as when a machine has no memory left; replay the job when it has."
-            )
         raise CrashedReader(
             f"The file crashed the reader {_CHANCES} times; save it anew or submit it in another format."
         )

@@ -128,20 +128,18 @@ async def test_a_file_that_hangs_the_reader_fails_in_time(search_whole) -> None:
     assert "longer than 3 s" in job.error
 
 
-@pytest.mark.parametrize(
-    ("killed", "times"), [("reading process", 2), ("nursery", 3), ("child", 3), ("worker", 3)], ids=str
-)
-async def test_a_file_is_not_blamed_when_what_reads_it_is_killed_from_outside(search_whole, killed, times) -> None:
+@pytest.mark.parametrize("killed", ["reading process", "nursery", "child", "worker"])
+async def test_a_file_is_not_blamed_when_what_reads_it_is_killed_from_outside(search_whole, killed) -> None:
     """As the OOM killer does it, or a restart. Each is tried again by itself, within a bound."""
     which = ("reading process", "nursery", "child", "worker").index(killed)
     job = await search_whole.submit(b"KILL %d " % which + text())
     if killed == "worker":
-        for _ in range(times):
+        for _ in range(3):
             await asyncio.to_thread(search_whole.processes["worker"].wait, 120)
             search_whole.start_crashing_worker()
     ended = await search_whole.ended(job.id)
-    assert (ended.state, ended.error_reason) == (pb.JOB_STATE_FAILED, "WORKER_LOST")
-    assert f"{times} times" in ended.error
+    assert (ended.state, ended.error_reason, ended.attempts) == (pb.JOB_STATE_FAILED, "WORKER_LOST", 3)
+    assert "replay the job" in ended.error
     assert job.id in search_whole.incoming()  # for a replay
     assert (await search_whole.add(text(), "after.md")).state == pb.JOB_STATE_SUCCEEDED
 
