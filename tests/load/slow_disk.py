@@ -14,7 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -181,6 +181,8 @@ def main() -> None:
         finally:
             throttle(device, 0, 0)
             stack.stop()
+            with suppress(OSError):  # somebody else's process is in it
+                GROUP.rmdir()
 
 
 def _named(part: str) -> bytes:
