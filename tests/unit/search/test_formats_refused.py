@@ -96,8 +96,13 @@ def test_limits(parse_it: Parse) -> None:
     for name in ("a.txt", "a.md"):
         with pytest.raises(TooLarge, match="more than 9 lines; split it"):
             parse_it(b"a\n" * 10, name, max_lines=9)
-    with pytest.raises(TooLarge, match="more than 9 lines"):
-        parse_it(b"[1,1,1,1,1,1,1,1,1,1]", "a.json", max_lines=9)
+    for data, name in (
+        (b"[1,1,1,1,1,1,1,1,1,1]", "a.json"),
+        (b"<html>" + b"<p>a" * 10, "a.html"),
+        (word_file(lambda document: [document.add_paragraph("a") for _ in range(10)]), "a.docx"),
+    ):
+        with pytest.raises(TooLarge, match="more than 9 lines"):
+            parse_it(data, name, max_lines=9)
     with pytest.raises(TooLarge, match="characters"):
         parse_it(b"word " * 100, "a.txt", max_characters=100)
     book = openpyxl.Workbook()

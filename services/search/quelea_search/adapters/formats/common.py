@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from typing import IO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, TypeVar
 from xml.parsers import expat
 
 from quelea_fintext.dates import find_dates
@@ -15,6 +15,7 @@ from quelea_search.core.errors import EmptyDocument, TooLarge, TooManyPages, Unr
 from quelea_search.core.model import ParsedDocument, ParseLimits
 from quelea_search.core.page_assembly import Block, build_page, paginate
 
+T = TypeVar("T")
 Progress = Callable[[int, int], None]
 """Called with (pages done, pages); the last call has done == total. Sheets, slides and records count as pages."""
 
@@ -37,6 +38,13 @@ def check_lines(count: int, limits: ParseLimits) -> None:
     """Raise TooLarge when a document has more lines than the limit: each costs some microseconds, however short."""
     if count > limits.max_lines:
         raise TooLarge(f"The document has more than {limits.max_lines:,} lines; split it.")
+
+
+def bounded(blocks: Iterable[T], limits: ParseLimits) -> Iterator[T]:
+    """The blocks one by one; TooLarge as soon as there are more than a document may have lines."""
+    for count, block in enumerate(blocks, start=1):
+        check_lines(count, limits)
+        yield block
 
 
 def check_pages(count: int, limits: ParseLimits) -> None:

@@ -16,7 +16,14 @@ from docx.text.paragraph import Paragraph
 from docx.text.run import Run
 from lxml.etree import LxmlError
 
-from quelea_search.adapters.formats.common import Progress, check_rows, finish_flow, open_package, stated_fields
+from quelea_search.adapters.formats.common import (
+    Progress,
+    bounded,
+    check_rows,
+    finish_flow,
+    open_package,
+    stated_fields,
+)
 from quelea_search.core.errors import Unreadable
 from quelea_search.core.headings import may_head
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
@@ -36,7 +43,7 @@ def read(data: bytes, limits: ParseLimits, on_progress: Progress) -> ParsedDocum
     on_progress(0, 1)
     try:
         document = docx.Document(io.BytesIO(data))
-        blocks = list(_blocks(document, limits))
+        blocks = list(bounded(_blocks(document, limits), limits))
         title = clean(document.core_properties.title or "")
         author = clean(document.core_properties.author or "")
     except (LxmlError, KeyError, ValueError, AttributeError, BadZipFile, IndexError) as error:

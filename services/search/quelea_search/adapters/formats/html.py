@@ -13,7 +13,15 @@ import lxml.html
 import trafilatura
 from lxml import etree
 
-from quelea_search.adapters.formats.common import Progress, check_characters, day_of, finish, finish_flow, stated_fields
+from quelea_search.adapters.formats.common import (
+    Progress,
+    bounded,
+    check_characters,
+    day_of,
+    finish,
+    finish_flow,
+    stated_fields,
+)
 from quelea_search.adapters.formats.inline_xbrl import tagged_figures
 from quelea_search.core.errors import EmptyDocument, Unreadable
 from quelea_search.core.headings import may_head
@@ -84,7 +92,7 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
         if blocks:
             return finish_flow(blocks, "html", facts, limits, on_progress)
     pages: list[list[Block]] = [[]]
-    for block in _Walk(root).blocks(root):
+    for block in bounded(_Walk(root).blocks(root), limits):
         if block is None:
             pages.append([])
         else:

@@ -7,7 +7,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quelea_search.adapters.formats.common import Progress, check_characters, check_rows, day_of, finish, stated_fields
+from quelea_search.adapters.formats.common import (
+    Progress,
+    bounded,
+    check_characters,
+    check_rows,
+    day_of,
+    finish,
+    stated_fields,
+)
 from quelea_search.adapters.formats.csv import row_pages
 from quelea_search.core.errors import TooManyPages, Unreadable
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
@@ -50,7 +58,7 @@ def read(text: str, limits: ParseLimits, on_progress: Progress) -> ParsedDocumen
                 return finish(row_pages(rows), "json", {}, limits, on_progress)
     if isinstance(value, dict) and _is_article(value):
         return finish(paginate(_record(value)), "json", _facts(value), limits, on_progress)
-    return finish(paginate(list(_tree(value, "", 0))), "json", {}, limits, on_progress)
+    return finish(paginate(list(bounded(_tree(value, "", 0), limits))), "json", {}, limits, on_progress)
 
 
 def _load(text: str) -> Any:
