@@ -55,7 +55,7 @@ def build(settings: GeneratorSettings) -> GeneratorService:
         excerpt=partial(_excerpt, reading, settings.excerpt_tokens) if settings.excerpt_tokens else None,
     )
     return GeneratorService(
-        TwoReaders(reader, ExtractiveReader(reading.run)),
+        TwoReaders(reader, ExtractiveReader(reading.run)) if settings.quotes else reader,
         settings,
         completer,
         Rewriter(completer, seconds=settings.rewrite_seconds, run=reading.run),

@@ -28,6 +28,10 @@ class GeneratorSettings(ServiceSettings):
     endpoint_ca: str = ""
     """File of the CA that signed an https:// endpoint's certificate; empty: the system's CAs."""
 
+    quotes: bool = True
+    """Beside the model the extractive reader answers too, by the name extractive-1: the gateway shows its quotes while
+    the model writes, and instead of what it could not write."""
+
     extra_body: dict[str, Any] = Field(default_factory=dict)
     """Further fields of each request to the endpoint, as JSON: {"reasoning_effort": "none"} has Ollama's models answer
     without thinking, {"chat_template_kwargs": {"enable_thinking": false}} those of vLLM and llama.cpp."""

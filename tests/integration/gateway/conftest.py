@@ -33,9 +33,9 @@ async def model() -> AsyncIterator[HostileModel]:
 
 @pytest.fixture
 async def desk(model: Any) -> AsyncIterator[Stand]:
-    """A gateway on a real generator on the model."""
+    """A gateway on a real generator on the model, without quotes that could stand in for it."""
     settings = GeneratorSettings(
-        endpoint=model.url, model="tiny", max_tokens=100_000, drain_seconds=0.2, comeback_seconds=1.0
+        endpoint=model.url, model="tiny", max_tokens=100_000, drain_seconds=0.2, comeback_seconds=1.0, quotes=False
     )
     service = build(settings)
     async with contextlib.AsyncExitStack() as stack:

@@ -59,7 +59,7 @@ _UNIT_WORDS = {
 _UNIT_BEHIND = {unit: re.compile(rf"(?:\s?(?:{words}))?", re.IGNORECASE) for unit, words in _UNIT_WORDS.items()}
 _ANY_BEHIND = re.compile(rf"(?:\s?(?:{'|'.join(_UNIT_WORDS.values())}))?{_AMOUNT_BEHIND.pattern}", re.IGNORECASE)
 _SHARE_BEHIND = re.compile(r"(?:\s?per share\b)?", re.IGNORECASE)
-_MARKER_AT_END = re.compile(r"\s*\[\d[^\[\]]{0,40}\]\s*\Z")
+_MARKER_AT_END = re.compile(r"\[\d[^\[\]]{0,40}\]\Z")
 _MARKERS_BEHIND = re.compile(r"(?:\s?\[\d{1,3}\]){1,3}")
 _UNTRACED = {"en": "(figure not traced)", "zh": "（数字未能溯源）"}
 
@@ -168,11 +168,13 @@ class DraftWriter:
 
     def _plain(self, inner: str, shown: list[str]) -> None:
         """A figure as it was written, its marker behind its unit: it is checked as any other."""
-        marker = _MARKER_AT_END.search(inner)
+        said = inner.strip()
+        marker = _MARKER_AT_END.search(said)
         if marker is None:
-            return self._show(inner.strip(), shown)
+            return self._show(said, shown)
+        figure = said[: marker.start()].rstrip()
         unit = self._swallow(_ANY_BEHIND)
-        return self._show(f"{inner[: marker.start()].strip()}{unit}{marker[0].rstrip()}", shown)
+        return self._show(f"{figure}{unit}{said[len(figure) :]}", shown)
 
     def _open(self, inner: str, shown: list[str]) -> None:
         """A group that was never closed."""
