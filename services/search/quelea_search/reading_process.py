@@ -155,9 +155,7 @@ class Reading:
                 f"The process that read the file was killed {_CHANCES} times from outside, at {self.used.peak_mb} MB, "
                 "as when a machine has no memory left; replay the job when it has."
             )
-        raise CrashedReader(
-            f"The file crashed the reader {_CHANCES} times; save it anew or submit it in another format."
-        )
+        raise CrashedReader(f"The file crashed the reader {_CHANCES} times; save it again or use another format.")
 
     def stop(self) -> None:
         """End what is running, from another thread."""
