@@ -18,8 +18,6 @@ YEAR = r"(?:19|20)\d\d"
 """Pattern of a year that a report may be about."""
 FISCAL: str = LANGUAGES.of("periods.year_before")["en"]
 """Pattern of what stands before a year and says whose it is."""
-HAN_YEAR: str = LANGUAGES.of("periods.year_after")["zh"]
-"""Pattern of what stands after the digits of a year in Chinese."""
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 """Pattern of a month's name or short form; lower case."""
 HAN_MONTH = "十[一二]?|[一二三四五六七八九]"
@@ -44,8 +42,6 @@ ENDS = rf"(?:{LANGUAGES.alternatives('time.ends')})"
 """Pattern of words before a day or month that ends a period."""
 SPANS = rf"(?:{LANGUAGES.alternatives('time.spans')}|[-–—~～])"
 """Pattern of words before a day or month that begins, ends or bounds a longer time."""
-HAN_GOES_ON: str = LANGUAGES.of("time.goes_on")["zh"]
-"""Pattern of what makes the month before it a bound of a longer time."""
 TO_DATE = -1
 """Months of a question for the year to date: the longest span that a table has."""
 

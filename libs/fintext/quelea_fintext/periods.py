@@ -99,8 +99,7 @@ class PeriodReader:
             re.IGNORECASE,
         )
 
-        # A language of its own letters first: the words of the others stand inside what it names.
-        codes = [code for code in reversed(languages.codes) if code in languages.of("periods.phrases")]
+        codes = languages.of("periods.phrases")
         self._phrases = {code: languages.grouped_of("periods.phrases.forms", code) for code in codes}
         self._languages = languages
         self._said_year = re.compile(rf"{YEAR}\s*(?:{after})")
@@ -156,15 +155,17 @@ class PeriodReader:
 
         For whoever puts another period in the place of one: what is not beside a period is no part of it.
         """
+        matches = [
+            match
+            for code, phrases in self._phrases.items()
+            if self._languages.is_written_in(code, text)
+            for match in phrases.finditer(text)
+            if match.group().strip()
+        ]
         found: list[Period] = []
-        for code, phrases in self._phrases.items():
-            if code == "en" or self._languages.is_written_in(code, text):
-                found += [
-                    self._phrase(match)
-                    for match in phrases.finditer(text)
-                    if match.group().strip()
-                    and all(match.end() <= one.start or match.start() >= one.end for one in found)
-                ]
+        for match in sorted(matches, key=lambda one: one.start() - one.end()):  # the language that reads most of it
+            if all(match.end() <= one.start or match.start() >= one.end for one in found):
+                found.append(self._phrase(match))
         return sorted(found, key=lambda one: one.start)
 
     def _phrase(self, match: re.Match[str]) -> Period:

@@ -83,11 +83,6 @@ def words(text: str, *, new_words: bool = True) -> list[str]:
     return found
 
 
-def tag_words(text: str) -> list[tuple[str, str]]:
-    """Words of a Chinese text in order, each with jieba's part of speech: n… a noun, ns a place, nt an organisation."""
-    return [(word, kind) for word, kind in rjieba.tag(text) if word.strip()]
-
-
 def terms(text: str) -> list[str]:
     """words(), without stop words, stemmed: what two texts are compared by."""
     found: list[str] = []

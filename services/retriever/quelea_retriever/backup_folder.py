@@ -1,4 +1,4 @@
-"""Backup and restore of the embedded store: its folder, whether its service runs (backup) or not (both)."""
+"""Backup and restore of the embedded store. Backup works while the service runs; restore needs it stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backup and restore of a knowledge base on a Qdrant server: snapshots of every node, and what they mean.
+"""Backup and restore of a knowledge base on a Qdrant server, by snapshots of every node.
 
 A snapshot holds no alias, and what one node has at one moment, another has at another: the manifest tells the aliases,
 and a restore leaves out documents that were being changed meanwhile, and names them.
@@ -100,8 +100,8 @@ async def restore(settings: Settings, client: AsyncQdrantClient, path: str, *, n
         every = await snapshots.nodes(nodes)
         if len(every) != int(told["nodes"]):
             raise InvalidInput(
-                f"{kept.name} is of {told['nodes']} nodes, the server has {len(every)}: restore it to as many, and "
-                "move shards afterwards with Qdrant's cluster API."
+                f"{kept.name} was made of {told['nodes']} nodes, but the server has {len(every)}. Restore it to "
+                "a server with as many nodes, then move shards with Qdrant's cluster API."
             )
         live = await _upload(settings, client, kept, snapshots, every, say)
     finally:
@@ -112,7 +112,7 @@ async def restore(settings: Settings, client: AsyncQdrantClient, path: str, *, n
         await store.put_point(ABOUT_ID, about_payload(before or "", int(told["schema"])))
         meta = await store.get_point(META_ID)
     if meta is None:
-        raise InvalidInput(f"{kept.name} has no meta point: nothing is live but what was. {live} may be removed.")
+        raise InvalidInput(f"{kept.name} has no meta point, so it was not made live. {live} can be deleted.")
     store.profile = profile_of(meta)
     torn = await _leave_out_torn(store)
     await store.aliases.name_live(live)

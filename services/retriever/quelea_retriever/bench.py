@@ -1,4 +1,4 @@
-"""How long a search takes in the embedded store, without an embedder: `python -m quelea_retriever.bench`.
+"""Search latency of the embedded store, without an embedder: `python -m quelea_retriever.bench`.
 
 The store, the ranking and the thread between them are the real ones. Vectors are random; texts are made of words whose
 frequencies fall as in real text, with figures among them, so that the ranking has as much to look at as it has in a

@@ -1,4 +1,4 @@
-"""Documents from one store into another, with vectors of another encoder, while the first goes on changing.
+"""Copies documents to another store with vectors of another encoder, while the first store keeps changing.
 
 What is to be copied is told by the records of the two: a document's record is its commit, so the difference between
 them is everything that was committed or deleted since, and there is no log of changes to keep. What a copy that was

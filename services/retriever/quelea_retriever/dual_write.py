@@ -1,4 +1,4 @@
-"""Writes while a knowledge base moves to another collection (`admin reembed`): none fails, none is lost.
+"""Writes during `admin reembed`, while the knowledge base moves to another collection: none fails or is lost.
 
 What was begun in the old collection is finished in the new one: passages that were written there are embedded again
 when their document is committed, and a commit that came too late for the move is made once more.

@@ -94,7 +94,7 @@ def _make_room(parent: Path, name: str, most: int) -> None:
         if path.name.partition(".")[0] == name:
             shutil.rmtree(path, ignore_errors=True)
     if len({path.name.partition(".")[0] for path in there} - {name}) >= most:
-        raise TooLarge(f"There are {most} collections of entries already.", details={"limit": str(most)})
+        raise TooLarge(f"There are already {most} entry collections, which is the limit.", details={"limit": str(most)})
 
 
 def _encoder(profile: Profile) -> str:
@@ -220,7 +220,9 @@ class Collections:
             if key in self._open:
                 return self._open[key]
             if create and len(self._open) >= self._settings.max_collections:
-                raise TooLarge(f"There are {self._settings.max_collections} collections of entries already.")
+                raise TooLarge(
+                    f"There are already {self._settings.max_collections} entry collections, which is the limit."
+                )
             store = self._make(name, profile, create)
             if store is None:
                 return None

@@ -42,7 +42,7 @@ class EntryRpcs(retriever_pb2_grpc.RetrieverServiceServicer):
         """Add entries; with commit, make the version live and remove the others."""
         name, version = _collection(request.collection), _version(request.version)
         if len(request.entries) > self.limits.max_upsert_passages:
-            raise TooLarge(f"{len(request.entries)} entries; at most {self.limits.max_upsert_passages} at once.")
+            raise TooLarge(f"entries has {len(request.entries)} items; the limit is {self.limits.max_upsert_passages}.")
         if request.commit and not 0 < request.total <= self.limits.max_entries:
             raise InvalidInput(f"With commit, total must be from 1 to {self.limits.max_entries}.")
         entries = [self._entry(one, f"entries[{n}]") for n, one in enumerate(request.entries)]
@@ -111,7 +111,7 @@ class EntryRpcs(retriever_pb2_grpc.RetrieverServiceServicer):
 
 def _collection(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise InvalidInput(f"{name[:60]!r} is no collection: lower-case letters, digits and hyphens, at most 40.")
+        raise InvalidInput(f"collection must be 1 to 40 lower-case letters, digits or hyphens, got {name[:60]!r}.")
     return name
 
 

@@ -1,4 +1,4 @@
-"""The facts of the live documents, read from their passages when somebody asks for them."""
+"""The facts of the live documents, read from their passages on demand."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class FactLibrary:
             records = [one for one in snapshot.by_document.values() if wanted.matches(one.facts)]
             if len(records) > _MOST:
                 raise TooLarge(
-                    f"{len(records)} documents would have to be read; name companies, periods or documents so that "
-                    f"at most {_MOST} are.",
+                    f"The filters match {len(records)} documents; narrow them by company, period or document "
+                    f"to at most {_MOST}.",
                     details={"limit": str(_MOST)},
                 )
             stated = [await self._read(record, snapshot) for record in records]

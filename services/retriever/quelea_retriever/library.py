@@ -1,4 +1,4 @@
-"""Which documents are live, and how they come to be and cease to be so.
+"""Tracks which documents are live: commit, replacement and deletion.
 
 The passages of a version are written first and nobody sees them. One write, of the document's record, then makes the
 version live and the one before it dead. What is dead or was never finished is kept out of searches by name, and its

@@ -1,4 +1,4 @@
-"""From the way an older release wrote things down on a Qdrant server to this one's, while retrievers search and write.
+"""Upgrades the data of an older release on a Qdrant server, while retrievers search and write.
 
 Every step may be done twice, by two at once, and after a death at any place: aliases and points are set to what they
 are to be, nothing is removed or moved.

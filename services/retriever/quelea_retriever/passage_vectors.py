@@ -1,4 +1,4 @@
-"""From a passage to what is stored of it: the text that is embedded, and its two vectors."""
+"""What is stored of a passage: the text that is embedded, and its two vectors."""
 
 from __future__ import annotations
 

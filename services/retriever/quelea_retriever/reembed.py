@@ -1,4 +1,4 @@
-"""Indexing everything again from the stored texts, after the encoder has changed.
+"""Indexes everything again from the stored texts after a change of encoder.
 
 On a Qdrant server without a pause: a new collection is filled beside the old one, which goes on being searched and
 written to; what was written meanwhile is copied in ever shorter rounds, and the last one is made while writes wait
@@ -134,12 +134,12 @@ async def _fill(source: QdrantStore, copier: Copier, say: Say) -> None:
     """Rounds, until few documents are left for the last one."""
     for number in range(1, _ROUNDS + 1):
         if await source.follow() is not None:
-            raise Conflict(f"{source.collection} is no longer live: another run was faster.")
+            raise Conflict(f"{source.collection} is no longer live: another run has replaced it.")
         changed = await copier.round()
         say(f"round {number}: {changed} documents, {copier.passages} passages in all")
         if changed <= _FEW:
             return
-    raise Unavailable("Documents come in faster than they can be embedded; run it when there is less to do.")
+    raise Unavailable("Documents arrive faster than they can be embedded; run it again when fewer do.")
 
 
 async def _switch(source: QdrantStore, target: QdrantStore, copier: Copier, say: Say) -> None:
@@ -154,7 +154,7 @@ async def _switch(source: QdrantStore, target: QdrantStore, copier: Copier, say:
             async with asyncio.timeout(HOLD_SECONDS / 2):
                 while await copier.round():  # until nothing came that was acknowledged before the switch began
                     if await source.follow() is not None:
-                        raise Conflict(f"{source.collection} is no longer live: another run was faster.")
+                        raise Conflict(f"{source.collection} is no longer live: another run has replaced it.")
                 await aliases.end_switch(alias)
         except TimeoutError:
             say("too much came in for the last round; once more")
@@ -167,7 +167,7 @@ async def _switch(source: QdrantStore, target: QdrantStore, copier: Copier, say:
         finally:
             with contextlib.suppress(Unavailable):
                 await aliases.give_up_switch(alias)
-    raise Unavailable("Documents come in faster than the last round can be made; run it when there is less to do.")
+    raise Unavailable("Documents arrive faster than the last round can copy them; run it again when fewer do.")
 
 
 async def _drop_old(settings: Settings, live: QdrantStore, say: Say) -> str:

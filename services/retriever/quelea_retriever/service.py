@@ -135,7 +135,7 @@ class RetrieverServicer(EntryRpcs):
         query = wire.query_in(request.query, settings.max_query_chars)
         if len(request.candidates) > settings.max_rank_candidates:
             raise TooLarge(
-                f"{len(request.candidates)} candidates; at most {settings.max_rank_candidates} at once.",
+                f"candidates has {len(request.candidates)} items; the limit is {settings.max_rank_candidates}.",
                 details={"limit": str(settings.max_rank_candidates)},
             )
         texts = [
@@ -161,11 +161,11 @@ class RetrieverServicer(EntryRpcs):
         settings, facts = self._settings, wire.facts_in(request.document)
         if len(request.passages) > settings.max_upsert_passages:
             raise TooLarge(
-                f"{len(request.passages)} passages in one request; at most {settings.max_upsert_passages}.",
+                f"passages has {len(request.passages)} items; the limit is {settings.max_upsert_passages}.",
                 details={"limit": str(settings.max_upsert_passages)},
             )
         if not request.passages and not request.commit:
-            raise InvalidInput("The request has no passages and does not commit: there is nothing to do.")
+            raise InvalidInput("The request has no passages and does not commit, so there is nothing to do.")
         passages = [wire.passage_in(p, facts.id, settings.max_passage_chars) for p in request.passages]
         if len({p.ordinal for p in passages}) < len(passages) or len({p.id for p in passages}) < len(passages):
             raise InvalidInput("Two passages of the request have the same id or ordinal.")
@@ -209,7 +209,7 @@ class RetrieverServicer(EntryRpcs):
     ) -> retriever_pb2.ListDocumentsResponse:
         """The live documents, newest first. A page token stays good while documents come and go."""
         if request.page_size > _MAX_PAGE:
-            raise InvalidInput(f"page_size is {request.page_size}; it must be from 1 to {_MAX_PAGE}.")
+            raise InvalidInput(f"page_size must be from 1 to {_MAX_PAGE}, got {request.page_size}.")
         size, after = request.page_size or 100, wire.page_token_in(request.page_token)
         filters = wire.filters_in(request.filters)
         async with self._library.reading() as snapshot:

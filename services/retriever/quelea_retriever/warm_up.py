@@ -1,4 +1,4 @@
-"""After a start, passages are read for ranking before a search needs them."""
+"""Prepares passages for ranking after a start, before a search needs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wire to core and back, and the checks that a request must pass."""
+"""Converts between protobuf messages and core objects, and validates requests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _MODES: dict[int, Mode] = {
 def query_in(query: str, longest: int) -> str:
     """A query with something in it, not longer than the limit."""
     if not query.strip():
-        raise InvalidInput("The query is empty: ask something.")
+        raise InvalidInput("query must not be empty.")
     check_length(query, "query", longest)
     return query
 
@@ -65,21 +65,21 @@ def query_in(query: str, longest: int) -> str:
 def texts_in(texts: Sequence[str], longest: int) -> list[str]:
     """Texts to look into, within the limits; empty ones are left out."""
     if len(texts) > MAX_TEXTS:
-        raise TooLarge(f"{len(texts)} texts; at most {MAX_TEXTS} at once.", details={"limit": str(MAX_TEXTS)})
+        raise TooLarge(f"texts has {len(texts)} items; the limit is {MAX_TEXTS}.", details={"limit": str(MAX_TEXTS)})
     return [query_in(text, longest) for text in texts if text.strip()]
 
 
 def k_in(k: int, default: int) -> int:
     """How many passages; 0 is the default."""
     if k > MAX_K:
-        raise InvalidInput(f"k is {k}; it must be from 1 to {MAX_K}.", details={"limit": str(MAX_K)})
+        raise InvalidInput(f"k must be from 1 to {MAX_K}, got {k}.", details={"limit": str(MAX_K)})
     return k or default
 
 
 def mode_in(mode: int) -> Mode:
     """The search mode; unspecified means fused."""
     if mode not in _MODES:
-        raise InvalidInput(f"Search mode {mode} is not known.")
+        raise InvalidInput(f"Unknown search mode {mode}.")
     return _MODES[mode]
 
 
@@ -87,7 +87,7 @@ def day_in(text: str, field: str) -> date | None:
     """A date, None where there is none."""
     day = parse_iso(text)
     if text and day is None:
-        raise InvalidInput(f'{field} is "{text[:40]}"; it must be a date as YYYY-MM-DD.', details={"field": field})
+        raise InvalidInput(f"{field} must be YYYY-MM-DD, got {text[:40]!r}.", details={"field": field})
     return day
 
 
@@ -112,9 +112,9 @@ def facts_in(document: common_pb2.Document) -> DocumentFacts:
     """A document with an id, a uri, and dates that are dates."""
     said = document.metadata
     if not document.id or not document.id.isalnum() or len(document.id) > 128:
-        raise InvalidInput("document.id must be the document's hash: letters and digits.")
+        raise InvalidInput("document.id must be the document's hash, in letters and digits.")
     if not said.uri:
-        raise InvalidInput("document.metadata.uri is empty: it is the name under which a new version replaces an old.")
+        raise InvalidInput("document.metadata.uri is required: a new version replaces the old one with the same uri.")
     if document.pages < 0 or document.passages < 0:
         raise InvalidInput("document.pages and document.passages must not be negative.")
     fetched = ""
@@ -168,7 +168,7 @@ def rank_text_in(candidate: retriever_pb2.RankCandidate, where: str, longest: in
         raise TooLarge(f"{where} is longer than {longest} characters.", details={"limit": str(longest)})
     cosine = candidate.cosine if candidate.HasField("cosine") else None
     if cosine is not None and not (math.isfinite(cosine) and abs(cosine) <= _LARGEST_COSINE):
-        raise InvalidInput(f"{where}.cosine is {cosine}; it must be from -1 to 1, or left out.")
+        raise InvalidInput(f"{where}.cosine must be from -1 to 1, got {cosine}.")
     return RankText(candidate.text, header, section, candidate.table_head, cosine)
 
 
@@ -176,9 +176,11 @@ def passage_in(passage: common_pb2.Passage, document_id: str, longest: int) -> P
     """A passage of the document with an id, a page and a text."""
     where = f"passage {passage.ordinal}"
     if not passage.id or passage.ordinal < 0:
-        raise InvalidInput(f"{where} has no id, or a negative ordinal.")
+        raise InvalidInput(f"{where} must have an id, and an ordinal of 0 or more.")
     if passage.document_id and passage.document_id != document_id:
-        raise InvalidInput(f"{where} is of document {passage.document_id}, the request is about {document_id}.")
+        raise InvalidInput(
+            f"{where} belongs to document {passage.document_id}, but the request is about {document_id}."
+        )
     if not passage.text.strip():
         raise InvalidInput(f"{where} has no text.")
     if len(passage.text) + len(passage.table_head) > longest:
@@ -221,11 +223,11 @@ def fact_query_in(request: retriever_pb2.ListFactsRequest, longest: int) -> Fact
     """Which facts are wanted."""
     unknown = sorted(set(request.statements) - {*STATEMENTS})
     if unknown:
-        raise InvalidInput(f'statement is "{unknown[0][:40]}"; it must be one of {", ".join(STATEMENTS)}.')
+        raise InvalidInput(f"statement must be one of {', '.join(STATEMENTS)}, got {unknown[0][:40]!r}.")
     if request.basis not in ("", "consolidated", "parent"):
-        raise InvalidInput(f'basis is "{request.basis[:40]}"; it must be consolidated or parent.')
+        raise InvalidInput(f"basis must be consolidated or parent, got {request.basis[:40]!r}.")
     if len(request.concepts) > MAX_TEXTS:
-        raise TooLarge(f"{len(request.concepts)} concepts; at most {MAX_TEXTS} at once.")
+        raise TooLarge(f"concepts has {len(request.concepts)} items; the limit is {MAX_TEXTS}.")
     for field in ("period_from", "period_to"):
         day_in(getattr(request, field), field)
     return FactQuery(

@@ -1,4 +1,4 @@
-"""Which addresses of the web may be used: hosts that the operator denies, pages that a person has rejected."""
+"""Which web addresses may be used: not those of denied hosts, nor rejected pages."""
 
 from __future__ import annotations
 

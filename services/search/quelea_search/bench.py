@@ -1,4 +1,4 @@
-"""How much of the encoder's own rate ingestion reaches, end to end, against running services.
+"""Measures ingestion end to end against running services, as a share of the encoder's own rate.
 
 For each file, one after the other: its passages straight to the embedder in full batches (the encoder's best), then
 the file through search, Redis, a worker, the retriever and the same embedder. The ratio of the two rates is what

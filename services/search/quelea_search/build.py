@@ -1,4 +1,4 @@
-"""Settings to components, the same for the server and for the workers."""
+"""Builds components from settings, the same for the server and the workers."""
 
 from __future__ import annotations
 

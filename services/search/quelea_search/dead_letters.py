@@ -1,4 +1,4 @@
-"""Jobs that failed for a reason outside their document, queued once more."""
+"""Replays jobs that failed for a reason outside their document."""
 
 from __future__ import annotations
 

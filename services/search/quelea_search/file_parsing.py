@@ -1,4 +1,4 @@
-"""Bytes to pages, passages, facts and figures: what depends on a file alone, and is done in a process of its own."""
+"""Turns bytes into pages, passages, facts and figures. It needs the file alone and runs in its own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One job from claim to end: fetch, parse, chunk, index. Runs in a worker's child process."""
+"""Runs one job in a worker's child process: claim, fetch, parse, chunk, index."""
 
 from __future__ import annotations
 

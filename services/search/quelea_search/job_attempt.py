@@ -1,4 +1,4 @@
-"""One attempt at a job: how it stays in touch with the job's record and with the retriever."""
+"""One attempt at a job: its lease on the job's record, and its calls to the retriever."""
 
 from __future__ import annotations
 

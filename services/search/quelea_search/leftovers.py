@@ -1,4 +1,4 @@
-"""What a failed job leaves behind, removed."""
+"""Removes what a failed job leaves behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of the whole ingestion, read from Redis when they are asked for: every server shows the same."""
+"""Metrics of ingestion, read from Redis on demand, so that every server reports the same."""
 
 from __future__ import annotations
 

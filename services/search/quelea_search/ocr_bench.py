@@ -1,4 +1,4 @@
-"""How well scans are read: pages with a text layer are made pictures, read by OCR, and compared with their text.
+"""Measures OCR: renders pages that have a text layer as pictures, reads them and compares the texts.
 
 Run as: python -m quelea_search.ocr_bench [--pages 4-6] [--dots 150] [--json] PDF...
 Needs the extra `ocr`. `figures` is the share of the page's figures (each as often as it is printed) that OCR has too,

@@ -1,4 +1,4 @@
-"""The pages of a list of candidates, read at once within a budget of time, and kept so that their citations open."""
+"""Reads candidate pages concurrently within a time budget, and keeps them so that their citations open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of the web that people approve, reject or roll back."""
+"""Approves, rejects and rolls back web pages."""
 
 from __future__ import annotations
 

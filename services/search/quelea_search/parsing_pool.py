@@ -1,4 +1,4 @@
-"""Reading pages and choosing among their passages, in processes: the work on bytes of strangers."""
+"""Parses untrusted pages and preselects their passages, in processes of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and pages, read in processes of their own (reading_process.py), one after the other."""
+"""Reads files and pages one after the other, each in a process of its own (reading_process.py)."""
 
 from __future__ import annotations
 

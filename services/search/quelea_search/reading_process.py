@@ -152,9 +152,7 @@ class Reading:
                 if isinstance(outcome, Exception):
                     raise outcome
                 return outcome[0]  # type: ignore[no-any-return]  # what `call` gave, in a tuple
-        raise CrashedReader(
-            f"The file crashed the reader {_CHANCES} times; save it anew or submit it in another format."
-        )
+        raise CrashedReader(f"The file crashed the reader {_CHANCES} times; save it again or use another format.")
 
     def stop(self) -> None:
         """End what is running, from another thread."""

@@ -1,4 +1,4 @@
-"""What the server looks after: lost jobs, lost messages, leftovers, old records."""
+"""The reaper: recovers lost jobs and messages, removes leftovers and old records."""
 
 from __future__ import annotations
 

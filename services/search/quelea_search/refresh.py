@@ -1,4 +1,4 @@
-"""What flows back from the web into the knowledge base: useful pages, pages that users name, pages read again."""
+"""Turns web pages into documents: useful pages, pages that users submit, pages due for a refresh."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rpcs of SearchService by which pages of the web become documents, and failed jobs are replayed."""
+"""The rpcs of SearchService that turn web pages into documents and replay failed jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SearchService: the wire to the job records, the blob store and the index."""
+"""The rpcs of SearchService for uploads, jobs and documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server wired once from its components, for the process and for tests."""
+"""Builds the server from its components, for the process and for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An upload, from its first byte to its job."""
+"""Receives an upload and creates its job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker that no longer works notices it, and begins again."""
+"""Restarts a worker that is stuck."""
 
 from __future__ import annotations
 

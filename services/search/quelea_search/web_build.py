@@ -1,4 +1,4 @@
-"""Settings to the web search."""
+"""Builds the web search from settings."""
 
 from __future__ import annotations
 

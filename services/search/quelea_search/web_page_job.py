@@ -1,4 +1,4 @@
-"""The part of an attempt that only pages of the web have: fetch, read, and what is remembered of the page."""
+"""The steps of an attempt that only web pages need: fetch, read, and record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fetched page to pages of text, passages and facts, as the worker reads a file, plus what only web pages have."""
+"""Parses a fetched page as a worker parses a file, and adds what only web pages have."""
 
 from __future__ import annotations
 

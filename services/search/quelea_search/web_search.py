@@ -1,4 +1,4 @@
-"""A question to passages of the web: provider, pages, paragraphs, preselection; within one budget of time."""
+"""From a question to passages of the web within a time budget: provider, pages, paragraphs, preselection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rpc SearchWeb: the wire to the web search."""
+"""The rpc SearchWeb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire's messages to and from the objects of core."""
+"""Converts between protobuf messages and core objects."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_a_lost_job_is_tried_again_and_then_fails_without_blame_for_its_file(sta
         assert (job.state, job.attempts) == (JobState.RUNNING, attempt)
         job = jobs.lost(jobs.advance(job, now=10, stage=stage), 3, now=10 + seconds)
     assert (job.state, job.error_reason, job.replayable) == (JobState.FAILED, "WORKER_LOST", True)
-    assert "lost 3 times" in job.error
+    assert "3 workers died" in job.error
     assert not job.owner
     assert not job.token
 

@@ -130,7 +130,7 @@ async def test_nothing_is_changed_by_a_backup_that_does_not_fit(tmp_path):
             await fill(service, "a")
         await saved(settings, tmp_path / "kept")
         (made,) = (tmp_path / "kept").iterdir()
-        with pytest.raises(InvalidInput, match="of 2 nodes, the server has 1"):
+        with pytest.raises(InvalidInput, match="of 2 nodes, but the server has 1"):
             await restored(settings_of(one), made)
         manifest = json.loads((made / "manifest.json").read_text())
         (made / "manifest.json").write_text(json.dumps(manifest | {"schema": 2}))

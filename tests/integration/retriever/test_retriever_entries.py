@@ -148,12 +148,12 @@ async def test_there_is_a_most_of_collections_and_of_entries() -> None:
     with memory_folder() as folder:
         async with retriever("qdrant_edge", folder, max_collections=1, max_entries=1) as one:
             await unary(one.stub.UpsertEntries(request("v1", PRICES)))
-            with pytest.raises(TooLarge, match="1 collections"):
+            with pytest.raises(TooLarge, match="already 1 entry collections"):
                 await unary(one.stub.UpsertEntries(request("v1", PRICES, collection="others")))
             with pytest.raises(TooLarge, match="at most 1 entries"):
                 await unary(one.stub.UpsertEntries(request("v2", PRICES, YIELDS, RATES, commit=False)))
         async with retriever("qdrant_edge", folder, max_collections=1) as one:
-            with pytest.raises(TooLarge, match="1 collections"):
+            with pytest.raises(TooLarge, match="already 1 entry collections"):
                 await unary(one.stub.UpsertEntries(request("v1", PRICES, collection="others")))
 
 

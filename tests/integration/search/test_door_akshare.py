@@ -184,7 +184,7 @@ async def test_what_is_not_recorded_or_not_listed_is_refused_with_its_reason(
 ) -> None:
     found = replayed[0]
     assert "nearest recorded call is https://query1.finance.yahoo.com/v8/finance/chart/NVDA" in found["unrecorded"][1]
-    assert "example.com is not among the hosts" in found["unlisted"][1]
+    assert "example.com is not an allowed host" in found["unlisted"][1]
 
 
 async def test_every_call_is_in_the_log(replayed: tuple[dict[str, Any], list[pb.Call]]) -> None:

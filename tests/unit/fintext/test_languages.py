@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from quelea_fintext.languages import FOLDER, LANGUAGES, Languages
+from quelea_fintext.languages import FOLDER, LANGUAGES, Languages, find_all, groups_of
 from quelea_fintext.line_items import line_items
 from quelea_fintext.periods import Period, PeriodReader
 from quelea_fintext.quantities import read_currencies, read_scales
@@ -31,6 +31,41 @@ vierten = 4
 [[parts]]
 kind = 'quarter'
 pattern = '\b(?P<n>ersten|zweiten|dritten|vierten)\s+Quartals?\b'
+[phrases]
+forms = ['<part>\s+(?:des\s+)?<of_year>', '<part>', '<of_year>']
+of_year = '(?:(?P<fiscal>Geschäftsjahr)e?s?\s+)?(?P<year>(?:19|20)\d\d)'
+part = '(?P<quarter>ersten|zweiten|dritten|vierten)\s+Quartals?|(?P<quarter>[1-4])\.\s?Quartal'
+[shifts]
+later = 'danach'
+forms = '(?P<count>zwei|drei|\d)?\s?(?P<unit>Jahr|Quartal)e?\s+(?P<way>davor|danach)|im\s+(?P<same>gleichen)\s+Zeitraum'
+[[usual]]
+pattern = 'Auftaktquartal'
+becomes = 'ersten Quartal'
+""",
+    "time.toml": r"""
+relative.yesterday = '\bgestern\b'
+ago = 'vor\s+(?P<count>\d{1,3})\s+(?P<unit>Tagen|Stunden)'
+months_asked = ['(?P<months>drei|sechs|neun)\s+Monate', '(?P<half>Halbjahr)']
+[units]
+Tagen = 'day'
+[months_long]
+drei = 3
+""",
+    "dialogue.toml": r"""
+connectives = 'und|aber'
+why = '(?:warum|weshalb)'
+[phrases]
+why = '{question}, und warum?'
+and = ' und '
+""",
+    "questions.toml": r"""
+advice = '\bsoll(?:te)? ich\b.{0,40}\bkaufen\b'
+asking = "bericht bilanz"
+""",
+    "documents.toml": r"""
+dated = 'veröffentlicht'
+[types]
+'annual report' = 'Geschäftsbericht'
 """,
     "numbers.toml": """
 [scales]
@@ -66,6 +101,55 @@ def test_its_periods_are_read_beside_those_of_the_others(three: Languages) -> No
     assert PeriodReader(LANGUAGES).read("im dritten Quartal") == []
 
 
+def test_its_phrases_of_periods_stand_whole(three: Languages) -> None:
+    reader = PeriodReader(three)
+    text = "im dritten Quartal 2023 und im 4. Quartal"
+    found = reader.read_phrases(text)
+    assert found == [Period("quarter", 2023, 3), Period("quarter", 0, 4)]
+    assert [text[one.start : one.end] for one in found] == ["dritten Quartal 2023", "4. Quartal"]
+    assert [one.numbered for one in found] == [False, True]
+    (fiscal,) = reader.read_phrases("Geschäftsjahres 2022")
+    assert fiscal.fiscal
+    assert reader.read_phrases("revenue in the third quarter of fiscal 2023") == [
+        Period("quarter", 2023, 3, fiscal=True)
+    ]
+
+
+def test_its_patterns_stand_beside_those_of_the_others(three: Languages) -> None:
+    advice = three.pattern("questions.advice")
+    assert advice.search("soll ich die Aktie kaufen?")
+    assert advice.search("should I buy the stock?")
+    assert three.pattern("dialogue.why", r"^\W*<>\W*$").match("Warum?")
+    assert three.of("dialogue.phrases")["de"]["why"].format(question="Umsatz 2023") == "Umsatz 2023, und warum?"
+    assert three.of("documents.types")["de"]["annual report"] == "Geschäftsbericht"
+    assert three.table("time.units")["Tagen"] == "day"
+    assert {"bericht", "report"} <= set(three.words("questions.asking"))
+
+
+def test_groups_of_one_name_are_read_whatever_the_language(three: Languages) -> None:
+    text = "vor 3 Tagen, 2 weeks ago, 5天前"
+    said = [groups_of(match) for match in find_all(three.grouped("time.ago"), text)]
+    assert said == [
+        {"count": "3", "unit": "Tagen"}, {"count": "2", "unit": "week"}, {"count": "5", "unit": "天"},
+    ]  # fmt: skip
+    shift = find_all(three.grouped("periods.shifts.forms"), "der Umsatz zwei Jahre danach")
+    assert [groups_of(match) for match in shift] == [{"count": "zwei", "unit": "Jahr", "way": "danach"}]
+
+
+def test_what_is_said_unusually_is_replaced(three: Languages) -> None:
+    text = "Auftaktquartal"
+    for pattern, becomes in three.replacements("periods.usual"):
+        text = pattern.sub(becomes, text)
+    assert text == "ersten Quartal"
+
+
+def test_of_two_matches_at_one_place_the_first_patterns_counts() -> None:
+    long, short = re.compile("the last quarter"), re.compile("last")
+    found = find_all((long, short), "in the last quarter and last")
+    assert [match.group() for match in found] == ["the last quarter", "last"]
+    assert [match.group() for match in find_all((re.compile("ab"), re.compile("abc")), "abc")] == ["ab"]
+
+
 def test_its_words_of_amounts_are_known(three: Languages) -> None:
     assert read_scales(three)["mrd"] == 1_000_000_000
     assert read_currencies(three)["schweizer franken"] == "CHF"
@@ -77,6 +161,7 @@ def test_english_is_needed(tmp_path: Path) -> None:
 
 
 def test_every_pattern_of_the_folders_compiles() -> None:
+    assert list(LANGUAGES.replacements("periods.usual"))
     for key in ("instructions.orders", "periods.parts"):
         for some in LANGUAGES.of(key).values():
             assert all(re.compile(one["pattern"]) for one in some)

@@ -170,7 +170,7 @@ class JobRecords(RedisBase):
             waiting = source.hvals(self._key("turns", lane.value))
             if sum(told.partition(" ")[2] == uploader for told in waiting) >= most:
                 raise Overloaded(
-                    f"{most} documents of this key are already waiting; try again when some have come in.",
+                    f"{most} documents of this key are already waiting; try again when some of them are done.",
                     retry_after=10.0,
                 )
 

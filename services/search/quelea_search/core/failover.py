@@ -179,13 +179,13 @@ class Failover:
         away = breaker.enter()
         if away:
             self._count(name, "resting")
-            raise ProviderError("RESTING", f"it failed before and is left alone for another {away:.0f} s")
+            raise ProviderError("RESTING", f"it failed recently and is skipped for another {away:.0f} s")
         settled = False
         try:
             wait = await self._budget.take(name)
             if wait is not None:
                 self._count(name, "over_budget")
-                raise ProviderError("BUDGET", f"its budget of calls is used up for another {wait:.0f} s")
+                raise ProviderError("BUDGET", f"its call budget is used up for another {wait:.0f} s")
             try:
                 async with asyncio.timeout(seconds):
                     items = await finder.search(query)

@@ -264,8 +264,7 @@ def lost(job: Job, max_attempts: int, *, now: float) -> Job:
             job,
             now=now,
             reason="WORKER_LOST",
-            error=f"The worker was lost {job.attempts} times while it worked on the file, killed or out of memory; "
-            "replay the job.",
+            error=f"{job.attempts} workers died while processing the file, killed or out of memory; replay the job.",
         )
     return dataclasses.replace(_rest(job, now), state=JobState.QUEUED, stage="")
 

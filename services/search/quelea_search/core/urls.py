@@ -89,7 +89,7 @@ def parse_url(url: str, longest: int = LONGEST) -> WebUrl:
         raise BadUrl("The address has a backslash or control characters; copy it from the browser.")
     match = _START.fullmatch(text)
     if match is None:
-        raise BadUrl(f"{_shorten(text)} is not an http or https address of a page.")
+        raise BadUrl(f"{_shorten(text)} is not an http or https address.")
     scheme, authority = match[1].lower(), match[2]
     if "@" in unicodedata.normalize("NFKC", authority):
         raise BadUrl("The address has a user name or password; remove the part before the @.")
@@ -157,11 +157,11 @@ def _host_and_port(authority: str) -> tuple[str, int]:
     if authority.startswith("["):
         inside, bracket, after = authority[1:].partition("]")
         if not bracket or (after and not after.startswith(":")) or "%" in inside:
-            raise BadUrl(f"{_shorten(authority)} is not a host.")
+            raise BadUrl(f"{_shorten(authority)} is not a valid host name.")
         try:
             return str(IPv6Address(inside)), _port(after[1:])
         except AddressValueError as error:
-            raise BadUrl(f"{_shorten(authority)} is not a host.") from error
+            raise BadUrl(f"{_shorten(authority)} is not a valid host name.") from error
     name, _, port = authority.partition(":")
     return _host(name), _port(port)
 
@@ -171,7 +171,7 @@ def _port(text: str) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 65536):
-        raise BadUrl(f"{_shorten(text)} is not a port; ports are 1 to 65535.")
+        raise BadUrl(f"{_shorten(text)} is not a valid port; use 1 to 65535.")
     return int(text)
 
 
@@ -182,14 +182,14 @@ def _host(name: str) -> str:
     plain = plain.removesuffix(".")
     labels = plain.split(".")
     if not plain or len(plain) > 253 or not all(labels):
-        raise BadUrl(f"{_shorten(name)} is not a host.")
+        raise BadUrl(f"{_shorten(name)} is not a valid host name.")
     try:
         host = ".".join(_ascii_label(label) for label in labels)
         address = parse_loose_ipv4(host)
     except ValueError as error:
-        raise BadUrl(f"{_shorten(name)} is not a host.") from error
+        raise BadUrl(f"{_shorten(name)} is not a valid host name.") from error
     if len(host) > 253:
-        raise BadUrl(f"{_shorten(name)} is not a host.")
+        raise BadUrl(f"{_shorten(name)} is not a valid host name.")
     return str(address) if address is not None else host
 
 

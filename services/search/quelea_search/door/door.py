@@ -124,7 +124,7 @@ class Door:
                     found = await self._find(session, question)
                     return await self._give(session, call, question, found, began)
             except TimeoutError:
-                raise Refused(504, "TIMEOUT", f"The call was not done within {seconds:.0f} s.") from None
+                raise Refused(504, "TIMEOUT", f"The call did not finish within {seconds:.0f} s.") from None
         except Refused as error:
             await self._refuse(session, call, error, began)
             raise
@@ -134,13 +134,15 @@ class Door:
 
     def _question(self, asked: Asked) -> Question:
         if asked.method not in _METHODS:
-            raise Refused(403, "METHOD", f"{asked.method[:16]} is not passed on; GET, HEAD and POST are.")
+            raise Refused(403, "METHOD", f"{asked.method[:16]} is not allowed; use GET, HEAD or POST.")
         if not asked.target.startswith("/"):
             raise Refused(400, "BAD_URL", "The request's target must be a path; the host is in X-Quelea-Upstream.")
         try:
             origin = parse_url(asked.upstream, LONGEST_URL)
             if origin.target != "/" or "#" in asked.upstream or "?" in asked.upstream:
-                raise Refused(400, "BAD_URL", "X-Quelea-Upstream is scheme and host only: https://example.com.")
+                raise Refused(
+                    400, "BAD_URL", "X-Quelea-Upstream must be a scheme and host, such as https://example.com."
+                )
             url = parse_url(origin.origin + asked.target, LONGEST_URL)
         except BadUrl as error:
             raise Refused(400, "BAD_URL", error.message) from error
@@ -175,7 +177,7 @@ class Door:
             near = nearest(match, await self._blocking(self._store.neighbours, session.bundle_ids, question.url.netloc))
             day = f" up to {session.as_of}" if session.as_of else ""
             raise Refused(
-                451, "NOT_RECORDED", f"This call is not among those recorded{day}, and the run replays only these. "
+                451, "NOT_RECORDED", f"This call was not recorded{day}, and the run can only replay recorded calls. "
                 f"{near or f'Nothing of {question.url.host} is recorded.'}",
             )  # fmt: skip
         number = session.served[match.key]

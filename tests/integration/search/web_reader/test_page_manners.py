@@ -138,7 +138,7 @@ async def test_robots_that_cannot_be_had_close_the_site_for_a_while(
 
 async def test_robots_that_hang_close_the_site(site: Site, open_fetcher: Open) -> None:
     site.answers |= {"/robots.txt": site.hang, "/page": site.answer(PAGE)}
-    with pytest.raises(RefusedByRobots, match="does not come"):
+    with pytest.raises(RefusedByRobots, match="did not arrive in time"):
         await open_fetcher(page_seconds=1.0).fetch(URL)
     assert site.asked["/page"] == 0
 

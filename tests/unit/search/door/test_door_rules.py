@@ -286,7 +286,7 @@ def test_a_token_is_secret_bounded_and_ends() -> None:
     with pytest.raises(NotFound):
         sessions.close("b")
     clock.now += 61
-    with pytest.raises(Refused, match="over"):
+    with pytest.raises(Refused, match="ended"):
         sessions.find(token)
     assert len(sessions) == 0
 

@@ -152,7 +152,7 @@ class HttpProvider(abc.ABC):
         except httpx2.HTTPError as error:
             raise ProviderError("CONNECTION", f"the connection broke ({type(error).__name__})") from None
         except (httpx2.InvalidURL, UnicodeError):
-            raise ProviderError("BAD_ADDRESS", "its address in the settings is no address") from None
+            raise ProviderError("BAD_ADDRESS", "its address in the settings is invalid") from None
 
     def _check(self, response: httpx2.Response) -> None:
         status = response.status_code

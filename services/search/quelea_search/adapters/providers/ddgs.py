@@ -43,7 +43,7 @@ class Ddgs:
     async def search(self, query: WebQuery) -> list[Result]:
         """See Provider."""
         if not self._busy.acquire(blocking=False):
-            raise ProviderError("BUSY", "its earlier calls have not come back yet")
+            raise ProviderError("BUSY", "its earlier calls have not returned yet")
         options: dict[str, Any] = {
             "region": "cn-zh" if query.language == "zh" else "us-en",
             "max_results": query.count,

@@ -144,7 +144,7 @@ class Guard:
         for text in found:
             address = parse_address(text)
             if address is None or not is_public(address):
-                raise RefusedAddress(f"{host} resolves to a non-public address ({text}), which is not read.")
+                raise RefusedAddress(f"{host} resolves to a non-public address ({text}), so it is not read.")
         return [(text, port) for text in found[:ADDRESSES]]
 
     def close(self) -> None:

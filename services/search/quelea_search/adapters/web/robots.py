@@ -133,7 +133,7 @@ class Robots:
             async with asyncio.timeout(self._patience):
                 answer = await self._get(parse_url(f"{url.origin}/robots.txt"))
         except (TimeoutError, httpcore2.TimeoutException):
-            return self._refuse("does not come")
+            return self._refuse("did not arrive in time")
         except (RefusedAddress, FetchFailed):
             raise  # the page itself is not to be had either, for the same reason
         except (PageError, BadUrl) as error:
@@ -142,7 +142,7 @@ class Robots:
         if 400 <= status < 500 and status != 429:
             return _Known(self._clock() + self._seconds, None)
         if not 200 <= status < 300:
-            return self._refuse(f"cannot be had (status {status})")
+            return self._refuse(f"could not be fetched (status {status})")
         rules = await asyncio.to_thread(_parse, answer.data)
         pause = rules.crawl_delay(self._agent) or 0.0
         return _Known(self._clock() + self._seconds, rules, size=len(answer.data), pause=pause)

@@ -60,7 +60,7 @@ async def read_request(
         elif isinstance(event, h11.Data):
             body += event.data
             if len(body) > limit:
-                raise Refused(413, "TOO_LARGE", f"The body of a request has at most {limit:,} bytes.")
+                raise Refused(413, "TOO_LARGE", f"The request body is larger than {limit:,} bytes.")
         elif isinstance(event, h11.EndOfMessage) and request is not None:
             return _call_of(request, bytes(body))
         else:
@@ -71,10 +71,10 @@ def _check(request: h11.Request) -> None:
     """What h11 lets pass and two readers could understand in two ways."""
     names = [bytes(name) for name, _ in request.headers]
     if b"transfer-encoding" in names and b"content-length" in names:
-        raise Refused(400, PROTOCOL, "A request has either Content-Length or Transfer-Encoding.")
+        raise Refused(400, PROTOCOL, "A request must not have both Content-Length and Transfer-Encoding.")
     for name in (b"host", b"x-quelea-token", b"x-quelea-upstream"):
         if names.count(name) > 1:
-            raise Refused(400, PROTOCOL, f"The header {name.decode()} stands there more than once.")
+            raise Refused(400, PROTOCOL, f"The header {name.decode()} appears more than once.")
 
 
 def _call_of(request: h11.Request, body: bytes) -> Asked:

@@ -105,8 +105,8 @@ class Upstream:
         rule = self._hosts.find(url)
         if rule is None:
             raise Refused(
-                403, "HOST", f"{url.netloc} is not among the hosts that code may reach here; use another source, or "
-                "have the operator add it (QUELEA_MARKET_EXTRA_HOSTS).",
+                403, "HOST", f"{url.netloc} is not an allowed host; use another source, or "
+                "ask the operator to add it (QUELEA_MARKET_EXTRA_HOSTS).",
             )  # fmt: skip
         try:
             self._guard.check(url)
@@ -163,7 +163,7 @@ class Upstream:
         away = state.breaker.enter()
         if away:
             raise Refused(
-                502, "RESTING", f"{state.rule.pattern} failed before and is left alone for another {away:.0f} s.",
+                502, "RESTING", f"{state.rule.pattern} failed recently and is skipped for another {away:.0f} s.",
                 retry_after=away,
             )  # fmt: skip
         settled, began = False, time.monotonic()
@@ -220,7 +220,7 @@ class Upstream:
                 unchanged = raw.head.status == 304 and bool(validators)
                 return Answer(raw.head.status, headers, raw.data, str(asked.url), cookies, unchanged)
             asked = await self._next(asked, raw.head)
-        raise Refused(502, "REDIRECTS", f"{question.url.host} leads on more than {self._settings.redirects} times.")
+        raise Refused(502, "REDIRECTS", f"{question.url.host} redirected more than {self._settings.redirects} times.")
 
     async def _run_exchange(
         self, asked: Question, jar: CookieJar, validators: Mapping[str, str]
@@ -245,21 +245,21 @@ class Upstream:
         except RefusedAddress as error:
             raise Refused(403, "ADDRESS", error.message) from error
         except PageTooLarge as error:
-            message = f"The answer of {url.host} is larger than {settings.body_bytes:,} bytes; ask for less."
+            message = f"The answer of {url.host} is larger than {settings.body_bytes:,} bytes; request less data."
             raise Refused(502, "TOO_LARGE", message) from error
         except FetchFailed as error:
             raise Refused(502, "UPSTREAM", error.message) from error
         except httpcore2.TimeoutException as error:
-            raise Refused(504, "TIMEOUT", f"{url.host} was silent for too long.") from error
+            raise Refused(504, "TIMEOUT", f"{url.host} stopped responding.") from error
         except (httpcore2.ProtocolError, ValueError, UnicodeError) as error:
-            raise Refused(502, "UPSTREAM", f"What {url.host} sends, or is to be sent, is no HTTP.") from error
+            raise Refused(502, "UPSTREAM", f"The exchange with {url.host} is not valid HTTP.") from error
         return raw, jar.store(url, raw.head.cookies)
 
     async def _next(self, asked: Question, head: Head) -> Question:
         try:
             url = join_url(asked.url, head.headers["location"])
         except BadUrl as error:
-            raise Refused(502, "REDIRECTS", f"{asked.url.host} leads to an address that is none.") from error
+            raise Refused(502, "REDIRECTS", f"{asked.url.host} redirected to an invalid address.") from error
         rule = self.check(url)
         if url.host != asked.url.host:
             await self._budget(self.states[rule.pattern])

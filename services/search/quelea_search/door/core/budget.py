@@ -76,7 +76,7 @@ class Places:
         """Wait for a place; the caller holds the deadline. Raises Refused (429)."""
         if self.inside >= self._limit:
             raise Refused(
-                429, "BUSY", f"{self._limit} calls {self._what} are under way or wait already; try again in a second.",
+                429, "BUSY", f"{self._limit} calls {self._what} are already running or waiting; try again in a second.",
                 retry_after=1.0,
             )  # fmt: skip
         self.inside += 1

@@ -93,7 +93,7 @@ class Sessions:
         """The session of a token. Raises Refused (403)."""
         session = self._by_token.get(_digest(token))
         if session is None or session.until <= self._now():
-            raise Refused(403, "TOKEN", "The token is not known here, or its session is over; open a new session.")
+            raise Refused(403, "TOKEN", "The token is unknown or its session has ended; open a new session.")
         return session
 
     def admit(self, session: Session) -> None:
@@ -102,12 +102,14 @@ class Sessions:
         left = max(1.0, session.until - self._now())
         if session.calls > session.max_calls:
             raise Refused(
-                429, "CALLS", f"The run has made its {session.max_calls} calls; ask for less or allow it more.",
+                429, "CALLS", f"The run has used all of its {session.max_calls} calls; make fewer or raise the limit.",
                 retry_after=left,
             )  # fmt: skip
         if session.bytes >= session.max_bytes:
             raise Refused(
-                429, "BYTES", f"The run has had its {session.max_bytes:,} bytes; ask for less or allow it more.",
+                429,
+                "BYTES",
+                f"The run has used all of its {session.max_bytes:,} bytes; request less or raise the limit.",
                 retry_after=left,
             )  # fmt: skip
 
