@@ -3,36 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
 import psutil
 import pytest
-from support.stack import REPOSITORY, Stack
+from support.stack import Stack
 
-MODEL = REPOSITORY / ".cache/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
 QUESTION = "What was Harrow Lines' operating income in the three months ended June 30, 2021?"
 pytestmark = pytest.mark.slow(reason="a language model writes, on the CPU")
-
-
-@pytest.fixture(scope="module")
-def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """The product with the model, and one filing's page and one Chinese news item in it."""
-    if not MODEL.is_file():
-        pytest.fail("There is no model to test with: run `make engine-cpu` first.")
-    options = ("--reader", "llama", "--gguf", str(MODEL))
-    # One thread: two would wait for one another where other tests run beside it.
-    stack = Stack(tmp_path_factory.mktemp("product") / "home", *options, environment={"QUELEA_ENGINE_THREADS": "1"})
-    try:
-        page = (
-            "Harrow Lines\nForm 10-Q for the quarter ended June 30, 2021\n"
-            "Operating income was $77 million in the three months ended June 30, 2021. Staff were trained.\n"
-        )
-        stack.ingest(("harrow.txt", page.encode()), metadata={"company": "Harrow Lines", "published": "2021-08-01"})
-        yield stack
-    finally:
-        stack.stop()
 
 
 def test_the_model_writes_a_cited_answer(product: Stack) -> None:

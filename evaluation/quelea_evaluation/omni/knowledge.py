@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -69,12 +70,21 @@ def section_of(document_id: str, title: str, page: int, text: str) -> Section | 
     return Section(Passage(document_id, page, start, start + len(piece), piece, title), language_of(piece))
 
 
+def _narrow(character: str) -> str:
+    """The character in its ordinary width; as it is where that would be several."""
+    narrow = unicodedata.normalize("NFKC", character)
+    return narrow if len(narrow) == 1 else character
+
+
 def locate(quoted: str, section: Section) -> Passage | None:
-    """Where a quotation stands in its section, whitespace aside; None when it does not."""
+    """Where a quotation stands in its section, whitespace and the width of characters aside; None when it does not.
+
+    Models write "89.2, up" for "89.2，up": the two commas are one character in two widths (Unicode's NFKC).
+    """
     text = section.place.text
     places = [at for at, character in enumerate(text) if not character.isspace()]
-    dense = "".join(text[at] for at in places)
-    wanted = "".join(quoted.split())
+    dense = "".join(_narrow(text[at]) for at in places)
+    wanted = "".join(_narrow(character) for character in quoted if not character.isspace())
     at = dense.find(wanted) if wanted else -1
     if at < 0:
         return None

@@ -24,6 +24,27 @@ SHOWN = (
 )
 
 
+_MEANS = {
+    "accuracy": "judge: says what a reference says",
+    "completeness": "judge: covers the reference's points",
+    "utilization": "judge: rests on the documents it had",
+    "hallucination": "judge: states what neither documents nor reference support",
+    "numerical_accuracy": "judge: figures are right",
+    "em_max": "equals a reference",
+    "em_mean": "share of the references that it equals (published code)",
+    "f1_token": "words shared with the best reference",
+    "f1_char": "characters shared (published code)",
+    "rouge1": "words shared",
+    "rouge2": "pairs of words shared",
+    "rougeL": "longest sequence of words shared",
+    "map_relevant": "relevant passages found, and how high",
+    "map_retrieved": "the same over those found alone (published code)",
+    "mrr": "1 / place of the first relevant passage",
+}
+_FEW = 10
+"""Items below which the bootstrap's interval says little."""
+
+
 def render(result: Row, matrix: Matrix, items: Mapping[tuple[str, str], Sequence[Row]]) -> str:
     """The page.
 
@@ -42,7 +63,16 @@ def render(result: Row, matrix: Matrix, items: Mapping[tuple[str, str], Sequence
         )
     if not result["overall"]["n"]:
         parts.append(warning("No question has an answer: there is nothing to show."))
+    if waiting := sum(one.get("unjudged", 0) for name, one in result["overall"]["metrics"].items() if "@" not in name):
+        parts.append(
+            warning(f"{waiting} verdicts were not given yet, so judges' means are over the rest; call `judge` again.")
+        )
     parts.append(_overview(result))
+    if small := sum(cell["n"] < _FEW for cell in result["cells"]):
+        parts.append(
+            f"<p><small>{small} of {len(result['cells'])} cells have fewer than {_FEW} items: their intervals, drawn "
+            "from so few, are too narrow. Where all values are the same there is none.</small></p>"
+        )
     parts += [_matrix_of(name, result, matrix) for name in SHOWN if name in result["overall"]["metrics"]]
     if comparison := result.get("comparison"):
         parts.append(_comparison(comparison))
@@ -53,7 +83,12 @@ def render(result: Row, matrix: Matrix, items: Mapping[tuple[str, str], Sequence
 
 def _facts(result: Row) -> str:
     run = result["run"]
-    rows = [[escape(name), f'<td class="text">{escape(str(value))}</td>'] for name, value in run.items() if value]
+    named = {"questions": "hash of the questions", "sessions": "sessions, one more for each resumption"}
+    rows = [
+        [escape(named.get(name, name)), f'<td class="text">{escape(str(value))}</td>']
+        for name, value in run.items()
+        if value
+    ]
     return table(["what", "value"], rows)
 
 
@@ -61,12 +96,24 @@ def _overview(result: Row) -> str:
     rows = []
     for name, metric in result["overall"]["metrics"].items():
         mean = "–" if metric["mean"] is None else f"{metric['mean']:.4f}"
-        interval = "–" if metric["low"] is None else f"{metric['low']:.4f} – {metric['high']:.4f}"
+        interval = _interval(metric, 4)
         worst = "–" if metric["mean_failed_as_worst"] is None else f"{metric['mean_failed_as_worst']:.4f}"
         counts = [str(metric[one]) for one in ("n", "failed", "not_applicable")]
-        better = "lower" if name.partition("@")[0] in LOWER_IS_BETTER else "higher"
-        rows.append([escape(name), mean, interval, *counts, worst, better])
-    head = ["metric", "mean", "95 % interval", "n", "verdicts failed", "not applicable", "failed as worst", "better"]
+        plain = name.partition("@")[0]
+        better = "lower" if plain in LOWER_IS_BETTER else "higher"
+        meaning = f'<td class="text">{_MEANS.get(plain, "")}</td>'
+        rows.append([escape(name), meaning, mean, interval, *counts, worst, better])
+    head = [
+        "metric",
+        '<th class="text">what it says</th>',
+        "mean",
+        "95 % interval",
+        "n",
+        "verdicts failed",
+        "not applicable",
+        "failed as worst",
+        "better",
+    ]
     return "<h2>All items</h2>" + table(head, rows)
 
 
@@ -93,16 +140,26 @@ def _value(name: str, cell: Row | None, topic: str = "", task: str = "") -> str:
     shown = f"<b>{metric['mean']:.2f}</b>"
     if topic:
         shown = f'<a href="#{escape(topic)}-{escape(task)}">{shown}</a>'
-    interval = f"{metric['low']:.2f}–{metric['high']:.2f}"
+    interval = _interval(metric, 2)
     return (
         f'<td style="background:{colour}">{shown}<br><small>{interval}<br>n {metric["n"]}{_failed(cell, metric)}'
         "</small></td>"
     )
 
 
+def _interval(metric: Row, digits: int) -> str:
+    """The ends; of values that are all the same the bootstrap knows none."""
+    if metric["low"] is None:
+        return "–"
+    if metric["low"] == metric["high"]:
+        return "all the same" if metric["n"] > 1 else "one value"
+    return f"{metric['low']:.{digits}f} – {metric['high']:.{digits}f}"
+
+
 def _failed(cell: Row | None, metric: Row | None) -> str:
     parts = [f"{cell['failures']} failed"] if cell and cell["failures"] else []
     parts += [f"{metric['failed']} verdicts failed"] if metric and metric["failed"] else []
+    parts += [f"{metric['not_applicable']} not applicable"] if metric and metric["not_applicable"] else []
     return f"<br>{', '.join(parts)}" if parts else ""
 
 

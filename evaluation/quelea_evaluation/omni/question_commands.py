@@ -22,7 +22,7 @@ from quelea_evaluation.omni.matrix import LANGUAGES, TASKS, Matrix, as_toml, rea
 from quelea_evaluation.omni.prompts import load_prompts
 from quelea_evaluation.omni.proposal import propose_topics
 from quelea_evaluation.omni.questions import Question, read_questions
-from quelea_evaluation.omni.review import read_review, write_review
+from quelea_evaluation.omni.review import read_review, reviewed_ids, write_review
 from quelea_evaluation.reports.store import Row, RunFolder, write_rows, write_whole
 
 QUESTIONS = "omni-questions"
@@ -159,9 +159,10 @@ def generate(
             made = asyncio.run(work())
             kept = [one for cell in made.cells for one in cell.questions]
             write_rows(out / "questions.jsonl", (one.as_row() for one in kept))
-            if not (out / "review.csv").exists():
-                write_review(out / "review.csv", kept)
-            summary = _summary(made, price)
+            table = out / "review.csv"
+            if not table.exists():
+                write_review(table, kept)
+            summary = {**_summary(made, price), "not_in_review": len({one.id for one in kept} - reviewed_ids(table))}
             folder.finish(summary)
     if as_json:
         tell_json(summary)
@@ -217,6 +218,11 @@ def _show(summary: dict[str, Any], folder: Path) -> None:
         tell(f"{count:6} × {reason}")
     cost = "" if summary["cost"] is None else f", cost {summary['cost']:.4f}"
     tell(f"{summary['calls']} calls, {summary['prompt_tokens']} + {summary['completion_tokens']} tokens{cost}")
+    if new := summary["not_in_review"]:
+        tell(
+            f"{new} questions are not in {folder / 'review.csv'}, which is of an earlier call and was left alone; "
+            "rename it and call again to have them all in a new one, else `review` drops them"
+        )
     tell(f"read and edit {folder / 'review.csv'}, then: quelea eval omni review {folder}")
 
 

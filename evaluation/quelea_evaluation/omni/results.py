@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from quelea_evaluation.metrics.intervals import mean_interval
-from quelea_evaluation.omni.judges import ASPECTS, verdict_key
+from quelea_evaluation.omni.judges import ASPECTS, Aspect, tasks_of
 from quelea_evaluation.omni.questions import Passage, Question, passage_of
 from quelea_evaluation.omni.scoring import CODE, PAPER, measure_answer, measure_retrieval
 from quelea_evaluation.reports.store import Row
@@ -37,12 +37,14 @@ class Column:
     values: list[float] = field(default_factory=list)
     failed: int = 0
     not_applicable: int = 0
+    unjudged: int = 0
+    """Verdicts that the judge has not been asked for yet, or not to the end."""
 
     def as_row(self, *, lower_is_better: bool) -> Row:
         """n, mean, interval; failed ones beside it, and the mean if every failed one were the worst value."""
         found = mean_interval(self.values)
         row: Row = {"n": 0, "mean": None, "low": None, "high": None} if found is None else asdict(found)
-        row |= {"failed": self.failed, "not_applicable": self.not_applicable}
+        row |= {"failed": self.failed, "not_applicable": self.not_applicable, "unjudged": self.unjudged}
         total = len(self.values) + self.failed
         worst = self.failed if lower_is_better else 0
         row["mean_failed_as_worst"] = (sum(self.values) + worst) / total if total else None
@@ -67,6 +69,7 @@ class Cell:
             column = self.columns.setdefault(name, Column())
             column.failed += told["failed"]
             column.not_applicable += told["not_applicable"]
+            column.unjudged += told.get("unjudged", 0)
             if told["value"] is not None:
                 column.values.append(told["value"])
 
@@ -145,19 +148,9 @@ def _judged(question: Question, answer: Row, verdicts: Verdicts, *, failed: bool
                 zero = 0.0 if aspect.id in _ZERO_WHEN_FAILED else None
                 by_judge[judge] = {"value": zero, "failed": 0, "not_applicable": 0}
                 continue
-            seen = [
-                given.by_key[key]
-                for turn, told in enumerate(answer["turns"])
-                if (key := verdict_key(question.id, turn, aspect.id, told["text"])) in given.by_key
-            ]
-            if seen:
-                numbers = [value for status, value in seen if status == "given" and value is not None]
-                applicable = [value / aspect.divisor for value in numbers if value != aspect.not_applicable]
-                by_judge[judge] = {
-                    "value": _mean(applicable),
-                    "failed": sum(status != "given" for status, _ in seen),
-                    "not_applicable": len(numbers) - len(applicable),
-                }
+            wanted = [one.key for one in tasks_of(question, answer, (aspect,))]
+            if wanted:
+                by_judge[judge] = _of_verdicts([given.by_key.get(key) for key in wanted], aspect)
         if not by_judge:
             continue
         values |= {f"{aspect.id}@{judge}": one for judge, one in by_judge.items() if len(verdicts) > 1}
@@ -165,8 +158,22 @@ def _judged(question: Question, answer: Row, verdicts: Verdicts, *, failed: bool
             "value": _mean([one["value"] for one in by_judge.values() if one["value"] is not None]),
             "failed": sum(one["failed"] for one in by_judge.values()),
             "not_applicable": sum(one["not_applicable"] for one in by_judge.values()),
+            "unjudged": sum(one.get("unjudged", 0) for one in by_judge.values()),
         }
     return values
+
+
+def _of_verdicts(verdicts: Sequence[tuple[str, int | None] | None], aspect: Aspect) -> Row:
+    """Value and counts of one judge's verdicts on an answer's turns; None is one that was not given yet."""
+    seen = [one for one in verdicts if one is not None]
+    numbers = [value for status, value in seen if status == "given" and value is not None]
+    applicable = [value / aspect.divisor for value in numbers if value != aspect.not_applicable]
+    return {
+        "value": _mean(applicable),
+        "failed": sum(status != "given" for status, _ in seen),
+        "not_applicable": len(numbers) - len(applicable),
+        "unjudged": len(verdicts) - len(seen),
+    }
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -61,6 +61,15 @@ def read_review(path: Path, questions: Iterable[Question]) -> tuple[list[Questio
     return kept, edited, dropped
 
 
+def reviewed_ids(path: Path) -> set[str]:
+    """Ids of the questions that have a row in the table.
+
+    Raises:
+        BadInput: It cannot be read as such a table.
+    """
+    return set(_rows(path))
+
+
 def _rows(path: Path) -> dict[str, dict[str, dict[str, str]]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

@@ -130,6 +130,9 @@ def judge(
         judges = {one: read_address(one, "--judge", home) for one in judge}
     except BadInput as error:
         raise typer.BadParameter(str(error)) from error
+    names = [one.model for one in judges.values()]
+    if twice := [one for one in names if names.count(one) > 1]:
+        raise typer.BadParameter(f"two judges are called {twice[0]}; verdicts are kept by the model's name")
     with plain_errors():
         found = read_run(run)
         summary = {name: _judge_with(found, one, chosen, concurrency, seconds, api_key) for name, one in judges.items()}

@@ -12,7 +12,7 @@ body { font: 15px/1.5 system-ui, "Noto Sans CJK SC", "PingFang SC", "Microsoft Y
 h1 { font-size: 1.6rem; margin-bottom: .2rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
 table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums; }
 th, td { border: 1px solid #d8dee6; padding: .3rem .55rem; text-align: right; vertical-align: top; }
-th { background: #f3f5f8; font-weight: 600; } th:first-child, td.text { text-align: left; }
+th { background: #f3f5f8; font-weight: 600; } th:first-child, th.text, td.text { text-align: left; }
 td.none { background: #f3f5f8; color: #8a95a3; } small { color: #5a6675; } .margin { border-left: 2px solid #5a6675; }
 tr.margin td, tr.margin th { border-top: 2px solid #5a6675; }
 .warn { background: #fff4d6; border-left: 4px solid #d59a00; padding: .4rem .8rem; }

@@ -208,6 +208,8 @@ def test_two_judges_stand_beside_each_other(run: tuple[Path, Asked]) -> None:
     assert stocks["accuracy@mild"]["mean"] == 0.5
     assert stocks["accuracy@harsh"]["mean"] == 0.0
     assert stocks["accuracy"]["mean"] == 0.25
+    same = (f"--judge=mild@{mild.url}/v1", f"--judge=mild@{other.url}/v1")
+    assert "two judges are called mild" in omni("judge", run[0], *same, code=2)
     assert "completeness" not in stocks
 
 
@@ -295,6 +297,10 @@ def test_judging_killed_and_resumed_equals_judging_that_was_not(tmp_path: Path) 
         gate.set()
         there = verdicts.read_bytes().count(b"\n")
         assert there < 40
+        omni("report", tmp_path / "killed", "--no-pictures")
+        metrics = result_of(tmp_path / "killed")["overall"]["metrics"]
+        assert sum(one["unjudged"] for one in metrics.values()) == 40 - there
+        assert f"{40 - there} verdicts were not given yet" in (tmp_path / "killed" / "report.html").read_text("utf-8")
         resumed = json.loads(omni("judge", tmp_path / "killed", "--judge", address, "--json"))
         assert resumed == json.loads(omni("judge", tmp_path / "whole", "--judge", address, "--json"))
     assert rows_of(verdicts) == rows_of(tmp_path / "whole" / "judges" / "scripted" / "verdicts.jsonl")

@@ -81,6 +81,11 @@ def test_sections_end_with_a_line_and_quotations_are_found_in_them() -> None:
     assert quoted is not None
     assert text[quoted.start : quoted.end] == quoted.text == "characters….\nA line"
     assert locate("", section) is None
+    wide = Section(Passage("d", 1, 5, 30, "指数为89 2，上升0 2点。（第三季度）㎞"), "zh")
+    told = locate("89 2, 上升0 2点。(第三", wide)
+    assert told is not None
+    assert (told.text, told.start) == ("89 2，上升0 2点。（第三", 8)
+    assert locate("km", wide) is None
     assert locate("characters of a line", Section(found, "en")) is None
 
 

@@ -266,6 +266,18 @@ def test_a_judge_of_prose_is_asked_again_and_then_counted() -> None:
     assert (mended["status"], mended["score"], mended["verdicts"][0]["asked"]) == ("judged", 0.5, 2)
 
 
+def test_a_judge_that_repeats_the_question_has_given_no_verdict() -> None:
+    def echo(messages: Sequence[Message], number: int) -> str:
+        if len(messages) == 1:
+            return "Assistant 1 helped better. " + str(messages[0]["content"]).strip().splitlines()[-1]
+        assert messages[1]["content"].startswith("Assistant 1 helped better.")
+        return "[[1]]" if "alpha" in str(messages[0]["content"]).split("assistant 2>")[0] else "[[2]]"
+
+    line = compare(echo)
+    assert [(v["verdict"], v["asked"]) for v in line["verdicts"]] == [(1, 2), (2, 2)]
+    assert (line["status"], line["score"]) == ("judged", 1.0)
+
+
 def test_as_ucfe_judged() -> None:
     even, odd = (next(i for i in BENCH.items if not i.one_round and i.id % 2 == rest) for rest in (0, 1))
     assert [v["order"] for v in compare(lambda m, n: "[[1]]", UCFE, even)["verdicts"]] == [["beta", "alpha"]]
