@@ -120,11 +120,11 @@ const figure = (text) => el("td", { class: "figure" }, text);
 const heat = (share) => `heat-${Math.max(0, Math.min(HEATS - 1, Math.floor(share * HEATS)))}`;
 
 function countsOf(cell, metric) {
-  return joined(
+  return [
     t("cellCount", { n: metric.n }),
     cell.failures && t("cellFailures", { n: cell.failures }),
     metric.failed && t("cellVerdicts", { n: metric.failed }),
-  );
+  ].filter(Boolean);
 }
 
 function cellNode(cell, metric, names, link) {
@@ -134,8 +134,8 @@ function cellNode(cell, metric, names, link) {
   const mean = values?.mean ?? null;
   const counts = countsOf(cell, values ?? { n: 0, failed: 0 });
   const shown = mean === null ? "–" : fraction(mean);
-  const name = t("cellName", { ...names, value: shown, counts });
-  const body = [el("b", {}, shown), el("small", {}, counts)];
+  const name = t("cellName", { ...names, value: shown, counts: counts.join(t("comma")) });
+  const body = [el("b", {}, shown), ...counts.map((count) => el("small", {}, count))];
   return el(
     "td",
     { class: `cell ${mean === null ? "none" : heat(lower ? 1 - mean : mean)}` },

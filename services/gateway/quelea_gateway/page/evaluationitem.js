@@ -39,7 +39,7 @@ function passage(one) {
       el(
         "span",
         { class: "source-body" },
-        el("span", {}, el("span", { class: "source-title" }, where), " ", el("span", { class: `badge ${one.role === "relevant" ? "kept" : ""}` }, t(`role_${one.role}`))),
+        el("span", {}, el("span", { class: "source-title" }, where), " ", el("span", { class: `badge ${one.role === "relevant" ? "kept" : "rejected"}` }, t(`role_${one.role}`))),
         el("span", { class: "quote", dir: "auto" }, one.text),
       ),
     ),

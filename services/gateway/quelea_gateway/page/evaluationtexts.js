@@ -66,7 +66,7 @@ export const EVALUATION_TEXTS = {
   onlyTested: ["Only topics with items", "仅显示有题目的主题"],
   cellCount: ["n {n}", "n {n}"],
   cellFailures: ["{n} failed", "{n} 题失败"],
-  cellVerdicts: ["{n} verdicts failed", "{n} 个评判失败"],
+  cellVerdicts: ["{n} without verdict", "{n} 个评判失败"],
   cellName: ["{topic}, {task}: {value}. {counts}. Show its items", "{topic}，{task}：{value}。{counts}。查看题目"],
   cellEmpty: ["no items", "无题目"],
   matrixOf: ["{metric} by topic and task", "{metric}（按主题与任务）"],
