@@ -40,6 +40,7 @@ RESULT = {
     "questions": 1, "unanswered": 0, "overall": cell(0.25, 1), "by_topic": {"stocks": cell(0.25)},
     "by_task": {"extractive": cell(0.25)}, "cells": [{"topic": "stocks", "task": "extractive", **cell(0.25, 1)}],
     "topics": [{"id": "stocks", "en": "Stock market", "zh": "股票"}], "metrics": ["f1_token"], "lower_is_better": [],
+    "scales": {"accuracy": [0, 1, 2]},
     "tasks": [{"id": "extractive", "en": "Extractive", "zh": "抽取"}],
 }  # fmt: skip
 
@@ -58,7 +59,7 @@ async def test_a_cell_opens_its_items_and_an_item_shows_all(chromium, tmp_path):
     write("items/00000", {"items": [ITEM]})
     async with standing(evaluations_url=str(tmp_path)) as running, opened(chromium, running.url) as page:
         await page.click("#tab-evaluation")
-        assert await page.is_visible("#evaluation-no-worker")  # nothing can be started, and the page says so
+        await page.wait_for_selector("#evaluation-no-worker:visible")  # nothing can be started, and the page says so
         await page.click("text=Monday")
         link = page.locator("td.cell a").first
         name = await link.get_attribute("aria-label")
@@ -75,3 +76,18 @@ async def test_a_cell_opens_its_items_and_an_item_shows_all(chromium, tmp_path):
         await page.locator(".evaluation-item", has_text="无法解析").wait_for()
         await page.go_back()
         await page.locator("#evaluation-focus", has_text="股票 · 抽取").wait_for()
+        await page.click("#lang-en")
+        await page.click("text=Judge these items by hand")
+        await page.wait_for_selector("form.labels")
+        assert "Rather good." not in await page.locator("#evaluation-run").inner_text()  # the judge's word would sway
+        await page.fill("form.labels input[maxlength]", "Ann")
+        await page.click("text=partly right")
+        await page.click("text=Save, next item")
+        await page.wait_for_selector("#evaluation-run .documents a")  # it was the last one
+        async with page.expect_download() as download:
+            await page.click("text=Labels as a file")
+        path = tmp_path / "labels.jsonl"
+        await (await download.value).save_as(path)
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        label = {"question": "q1", "turn": 1, "aspect": "accuracy", "label": 1, "rater": "Ann", "judge": None}
+        assert rows == [label]
