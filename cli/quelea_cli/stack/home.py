@@ -55,9 +55,10 @@ class Home:
         self.gateway = self.root / "gateway"
         self.keys = self.gateway / "keys.json"
         self.runs = self.root / "runs"
+        self.evaluations = self.root / "evaluations"
         self.market = self.root / "market"
         self.market_socket = self.root / "market-socket"
-        self.data = (self.redis, self.index, self.documents, self.gateway, self.runs, self.market)
+        self.data = (self.redis, self.index, self.documents, self.gateway, self.runs, self.evaluations, self.market)
         self.stack_secret = self.run / "stack-secret"
         self.model = self.run / "model.json"
         """Address, name and key of the language model that runs here; `quelea eval … stack` reads it."""

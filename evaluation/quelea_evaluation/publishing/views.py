@@ -40,6 +40,7 @@ def omni_result(run: Run, matrix: Matrix) -> Row:
         "tasks": [{"id": one.id, **one.name} for one in TASKS],
         "metrics": shown,
         "lower_is_better": [one.id for one in ASPECTS if one.lower_is_better],
+        "scales": {one.id: list(one.scale) for one in ASPECTS},
     }
 
 

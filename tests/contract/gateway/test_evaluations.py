@@ -148,6 +148,50 @@ async def test_a_cell_has_its_items_and_an_item_all_that_is_known(web, worker):
     assert (other.status_code, "publish the run again" in other.text) == (503, True)
 
 
+async def test_labels_of_people_are_checked_and_stand_beside_the_judge(web, worker):
+    one = (await start(web))["id"]
+    line = {
+        "id": "q",
+        "topic": "t",
+        "task": "extractive",
+        "title": "",
+        "failed": False,
+        "declined": False,
+        "values": {},
+    }
+    said = {"judge": "tiny", "about": "accuracy", "verdict": "2", "text": "", "failed": False}
+    item = {
+        **line, "evidence": [], "verdicts": [said, {**said, "about": "hallucination", "verdict": "", "failed": True}],
+        "dialogues": [{"system": "quelea", "turns": [{"role": "answer", "text": "7"}], "error": None}],
+    }  # fmt: skip
+    worker.write(f"{one}/index.json", {"format": 1, "chunk": 50, "items": [line]})
+    worker.write(f"{one}/items/00000.json", {"items": [item]})
+    worker.write(f"{one}/result.json", {"scales": {"accuracy": [0, 1, 2], "hallucination": [0, 1]}})
+    path = f"/v1/evaluations/{one}/labels"
+
+    async def give(rater, *labels, item_id="q"):
+        body = {"item_id": item_id, "rater": rater, "labels": [{"aspect": a, "label": n} for a, n in labels]}
+        return await web.post(path, json=body)
+
+    assert (await give("Ann", ("accuracy", 1), ("hallucination", 0))).status_code == 201
+    assert (await give("Ann", ("accuracy", 2), ("hallucination", 1))).status_code == 201  # in the place of the first
+    assert (await give("Bo", ("accuracy", 0))).status_code == 201
+    found, token = [], ""
+    while token is not None:
+        page = (await web.get(path, params={"page_size": 1, "page_token": token})).json()
+        found += page["labels"]
+        token = page["next_page_token"]
+    told = sorted((row["rater"], row["aspect"], row["label"], row["judge"]) for row in found)
+    assert told == [("Ann", "accuracy", 2, 2), ("Ann", "hallucination", 1, None), ("Bo", "accuracy", 0, 2)]
+    for refused, field in (
+        (await give("Ann", ("style", 1)), "labels.0.aspect"),
+        (await give("Ann", ("accuracy", 3)), "labels.0.label"),
+        (await give(" ", ("accuracy", 1)), "rater"),
+    ):
+        assert (refused.status_code, refused.json()["error"]["details"]["field"]) == (400, field)
+    assert (await give("Ann", ("accuracy", 1), item_id="none")).status_code == 404
+
+
 async def test_only_operators_start_cancel_and_delete(tmp_path, worker):
     keys = tmp_path / "keys.json"
     desk, reader = create(keys, "desk"), create(keys, "reader")

@@ -37,6 +37,7 @@ async def test_the_openapi_document_lists_the_routes_and_no_422(web):
         "/v1/evaluations/{evaluation_id}/cancel",
         "/v1/evaluations/{evaluation_id}/items",
         "/v1/evaluations/{evaluation_id}/items/{item_id}",
+        "/v1/evaluations/{evaluation_id}/labels",
         "/v1/export",
         "/v1/facts",
         "/v1/feedback",

@@ -6,6 +6,7 @@
     <id>/state.json           how far it is: the worker's
     <id>/result.json          matrix or leaderboard
     <id>/index.json           one short line for each item: {"format", "chunk", "items"}
+    <id>/labels/*.json        what people said of items: the gateway's, a file for each rater and item
     <id>/items/00000.json     the items themselves, so many ("chunk") in each file, in the order of the index
 
 `quelea_evaluation.publishing` writes the last three; docs/decisions/0017 says why it is files.
@@ -15,19 +16,22 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import hashlib
 import json
 import re
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from quelea_kit.disk import Disk
 from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded, Unavailable
+from quelea_kit.paging import page_of
 from quelea_kit.storage import Storage
 
-from quelea_gateway.core.evaluations import Evaluation, Json, Kind, State, Worker
+from quelea_gateway.core.evaluations import Evaluation, Json, Kind, Label, State, Worker, make_labels
 
 T = TypeVar("T")
 
@@ -35,6 +39,8 @@ FORMAT = 1
 """Of index.json; of another version it is refused, not misread."""
 _ID = re.compile(r"[0-9]{20}-[0-9a-f]{16}")
 _THREADS = 4
+_MOST_LABELLED = 10_000
+"""Files of labels of one evaluation."""
 _ALIVE_SECONDS = 60.0
 """The worker says every few seconds that it lives."""
 
@@ -103,6 +109,28 @@ class EvaluationStore:
     async def delete(self, evaluation_id: str) -> None:
         """Forget it. Raises NotFound, and Conflict while it waits or runs."""
         await self._do(self._delete, evaluation_id)
+
+    async def label(
+        self, evaluation_id: str, item_id: str, rater: str, given: list[tuple[str, int, int]]
+    ) -> list[Label]:
+        """Keep a person's labels of an item, in the place of earlier ones.
+
+        Args:
+            evaluation_id: The evaluation.
+            item_id: The item.
+            rater: The person's name.
+            given: Aspect, turn, number.
+
+        Raises:
+            NotFound: No such evaluation or item.
+            InvalidInput: No such aspect, turn or number.
+            Conflict: As many are kept as may be.
+        """
+        return await self._do(self._label, evaluation_id, item_id, rater, given)
+
+    async def labels(self, evaluation_id: str, limit: int, before: str = "") -> tuple[list[Label], str]:
+        """Labels of so many raters' items, and where the next page begins (empty on the last). Raises NotFound."""
+        return await self._do(self._labels, evaluation_id, limit, before)
 
     async def close(self) -> None:
         """End the threads."""
@@ -207,6 +235,25 @@ class EvaluationStore:
         if self._get(evaluation_id).is_open:
             self._write(f"{evaluation_id}/cancel.json", {})
         return self._get(evaluation_id)
+
+    def _label(self, evaluation_id: str, item_id: str, rater: str, given: list[tuple[str, int, int]]) -> list[Label]:
+        item = self._item(evaluation_id, item_id)
+        result = self._json(f"{evaluation_id}/result.json") or {}
+        labels = make_labels(rater, given, item, result.get("scales", {}))
+        if self._disk:
+            self._disk.check()
+        name = hashlib.sha256(json.dumps([item_id, rater]).encode()).hexdigest()[:32]
+        there = self._storage.names(f"{evaluation_id}/labels")
+        if f"{name}.json" not in there and len(there) >= _MOST_LABELLED:
+            raise Conflict(f"This evaluation has {_MOST_LABELLED:,} labelled items, and no more are kept.")
+        self._write(f"{evaluation_id}/labels/{name}.json", {"labels": [asdict(one) for one in labels]})
+        return labels
+
+    def _labels(self, evaluation_id: str, limit: int, before: str) -> tuple[list[Label], str]:
+        self._get(evaluation_id)
+        names, token = page_of(self._storage.names(f"{evaluation_id}/labels"), str, limit, before)
+        files = (self._json(f"{evaluation_id}/labels/{name}") for name in names if name.endswith(".json"))
+        return [Label(**one) for file in files if file for one in file["labels"]], token
 
     def _delete(self, evaluation_id: str) -> None:
         if self._get(evaluation_id).is_open:

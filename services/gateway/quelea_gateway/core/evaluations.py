@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
@@ -90,6 +90,56 @@ class Worker:
     """Name → number of questions."""
     benches: Mapping[str, int] = field(default_factory=dict)
     """Name → number of items."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A person's word on one aspect of one answer."""
+
+    item_id: str
+    rater: str
+    turn: int
+    """From 1."""
+    aspect: str
+    label: int
+    judge: int | None
+    """The judge's number, where one judge gave one."""
+
+
+def make_labels(rater: str, given: Sequence[tuple[str, int, int]], item: Json, scales: Json) -> list[Label]:
+    """A person's labels of an item, beside what its judge said.
+
+    Args:
+        rater: The person's name.
+        given: Aspect, turn, number.
+        item: The labelled item.
+        scales: Aspect → the numbers that may be given.
+
+    Raises:
+        InvalidInput: An aspect, turn or number that there is not; the message says which there are.
+    """
+    turns = sum(turn["role"] == "answer" for one in item["dialogues"] for turn in one["turns"])
+    found = []
+    for at, (aspect, turn, number) in enumerate(given):
+        field = f"labels.{at}"
+        if aspect not in scales:
+            there = ", ".join(scales) or "none: only items of a matrix have labels"
+            raise InvalidInput(
+                f"{field}.aspect: there is no {aspect[:40]!r}; there are {there}.", details={"field": f"{field}.aspect"}
+            )
+        if number not in scales[aspect]:
+            allowed = ", ".join(map(str, scales[aspect]))
+            raise InvalidInput(
+                f"{field}.label of {aspect} must be one of {allowed}, got {number}.",
+                details={"field": f"{field}.label"},
+            )
+        if not 1 <= turn <= turns:
+            raise InvalidInput(f"{field}.turn must be from 1 to {turns}.", details={"field": f"{field}.turn"})
+        about = aspect if turns == 1 else f"{aspect}, {turn}"
+        said = [one for one in item["verdicts"] if one["about"] == about and not one["failed"]]
+        judge = int(said[0]["verdict"]) if len(said) == 1 else None
+        found.append(Label(str(item["id"]), rater, turn, aspect, number, judge))
+    return found
 
 
 def check_settings(kind: Kind, settings: Json, worker: Worker) -> None:

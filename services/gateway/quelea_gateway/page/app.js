@@ -21,8 +21,10 @@ function route() {
   const name = VIEWS.find((view) => path === `/${view}`) ?? "ask";
   for (const view of ["ask", ...VIEWS]) {
     show($(`view-${view}`), view === name);
-    if (view === name) $(`tab-${view}`).setAttribute("aria-current", "page");
-    else $(`tab-${view}`).removeAttribute("aria-current");
+    if (view === name) {
+      $(`tab-${view}`).setAttribute("aria-current", "page");
+      $(`tab-${view}`).scrollIntoView({ block: "nearest", inline: "nearest" }); // narrow screens scroll the tabs
+    } else $(`tab-${view}`).removeAttribute("aria-current");
   }
   if (name === "documents") {
     load();

@@ -4,6 +4,7 @@ import { call, get, post } from "./api.js";
 import { $, el, joined, show } from "./dom.js";
 import { startForm } from "./evaluationform.js";
 import { itemView, metricName, number } from "./evaluationitem.js";
+import { labelForm, saveLabels } from "./evaluationlabels.js";
 import { current, has, moment, t } from "./texts.js";
 
 const AGAIN_MS = 4000;
@@ -120,11 +121,11 @@ const figure = (text) => el("td", { class: "figure" }, text);
 const heat = (share) => `heat-${Math.max(0, Math.min(HEATS - 1, Math.floor(share * HEATS)))}`;
 
 function countsOf(cell, metric) {
-  return joined(
+  return [
     t("cellCount", { n: metric.n }),
     cell.failures && t("cellFailures", { n: cell.failures }),
     metric.failed && t("cellVerdicts", { n: metric.failed }),
-  );
+  ].filter(Boolean);
 }
 
 function cellNode(cell, metric, names, link) {
@@ -134,8 +135,8 @@ function cellNode(cell, metric, names, link) {
   const mean = values?.mean ?? null;
   const counts = countsOf(cell, values ?? { n: 0, failed: 0 });
   const shown = mean === null ? "–" : fraction(mean);
-  const name = t("cellName", { ...names, value: shown, counts });
-  const body = [el("b", {}, shown), el("small", {}, counts)];
+  const name = t("cellName", { ...names, value: shown, counts: counts.join(t("comma")) });
+  const body = [el("b", {}, shown), ...counts.map((count) => el("small", {}, count))];
   return el(
     "td",
     { class: `cell ${mean === null ? "none" : heat(lower ? 1 - mean : mean)}` },
@@ -277,9 +278,35 @@ function itemsView() {
   return [
     el("h2", { id: "evaluation-focus", tabindex: "-1" }, t("itemsOf", { what: what() })),
     el("div", { class: "statement-bar" }, el("span", { class: "meta" }, t("itemsCount", { n: found.total })), el("label", { class: "as-of" }, failed, " ", t("onlyFailed"))),
+    labelling(),
     el("ul", { class: "documents" }, ...found.items.map(itemRow)),
     found.next_page_token ? more : null,
   ];
+}
+
+/** On to the next item of the list that the person came from, or back to the list. */
+function next() {
+  const at = found.items.findIndex((one) => one.id === item.id);
+  const further = at >= 0 ? found.items[at + 1]?.id : undefined;
+  go(further ? { item: further } : { item: null, label: null });
+}
+
+async function downloadLabels() {
+  await attempt(async () => {
+    $("evaluation-labels").textContent = t("labelDownloaded", { n: await saveLabels(run) });
+  });
+}
+
+function labelling() {
+  if (!run.result?.scales) return null;
+  const first = found.items[0];
+  return el(
+    "div",
+    { class: "statement-bar" },
+    first ? el("a", { href: address({ ...Object.fromEntries(place), label: 1, item: first.id }) }, t("labelBegin")) : null,
+    el("button", { type: "button", class: "quiet small", on: { click: downloadLabels } }, t("labelDownload")),
+    el("span", { id: "evaluation-labels", class: "meta", role: "status" }),
+  );
 }
 
 function drawRun() {
@@ -289,8 +316,10 @@ function drawRun() {
   const node = $("evaluation-run");
   const parts = [back, title, el("p", { class: "meta" }, facts), bar(run), run.error ? el("p", { class: "error-line" }, run.error) : null];
   if (item) {
-    const above = Object.fromEntries([...place].filter(([name]) => name !== "item"));
-    parts.push(el("p", {}, el("a", { href: address(above) }, `← ${t("itemBack")}`)), ...itemView(item, { topic: what() }));
+    const above = Object.fromEntries([...place].filter(([name]) => name !== "item" && name !== "label"));
+    const blind = place.has("label") && Boolean(run.result?.scales);
+    parts.push(el("p", {}, el("a", { href: address(above) }, `← ${t("itemBack")}`)), ...itemView(item, { blind }));
+    if (blind) parts.push(labelForm(run.id, item, run.result.scales, next));
   } else if (choosesItems()) {
     parts.push(el("p", {}, el("a", { href: address({ run: run.id, ...(place.has("metric") ? { metric: place.get("metric") } : {}) }) }, `← ${run.name}`)), ...itemsView());
   } else if (run.result) parts.push(...(run.kind === "omni" ? matrix() : arena()));
@@ -367,7 +396,7 @@ export async function showEvaluation(query) {
   visible = true;
   await load();
   // Whoever follows a link by keyboard or screen reader stands at the head of what it opened.
-  if (before !== place.toString() && place.has("run")) ($("evaluation-focus") ?? $("evaluation-head"))?.focus();
+  if (before !== place.toString() && place.has("run") && visible) ($("evaluation-focus") ?? $("evaluation-head"))?.focus();
 }
 
 export function hideEvaluation() {

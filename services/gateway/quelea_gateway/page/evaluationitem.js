@@ -39,7 +39,7 @@ function passage(one) {
       el(
         "span",
         { class: "source-body" },
-        el("span", {}, el("span", { class: "source-title" }, where), " ", el("span", { class: `badge ${one.role === "relevant" ? "kept" : ""}` }, t(`role_${one.role}`))),
+        el("span", {}, el("span", { class: "source-title" }, where), " ", el("span", { class: `badge ${one.role === "relevant" ? "kept" : "rejected"}` }, t(`role_${one.role}`))),
         el("span", { class: "quote", dir: "auto" }, one.text),
       ),
     ),
@@ -57,10 +57,20 @@ function verdict(one) {
   );
 }
 
-export function itemView(item) {
+function judged(item) {
   const values = Object.entries(item.values).map(([name, value]) =>
     el("div", {}, el("dt", {}, metricName(name)), el("dd", {}, number(value))),
   );
+  return [
+    el("h3", {}, t("verdictsTitle")),
+    item.verdicts.length ? el("ul", { class: "said-verdicts" }, ...item.verdicts.map(verdict)) : el("p", { class: "meta" }, t("noVerdicts")),
+    el("h3", {}, t("valuesTitle")),
+    el("dl", { class: "values" }, ...values),
+  ];
+}
+
+/** An item; with `blind` without what was said and computed of it. */
+export function itemView(item, { blind }) {
   return [
     el(
       "article",
@@ -70,10 +80,7 @@ export function itemView(item) {
       ...item.dialogues.map(dialogue),
       item.evidence.length ? el("h3", {}, t("evidenceTitle")) : null,
       item.evidence.length ? el("ul", { class: "sources" }, ...item.evidence.map(passage)) : null,
-      el("h3", {}, t("verdictsTitle")),
-      item.verdicts.length ? el("ul", { class: "said-verdicts" }, ...item.verdicts.map(verdict)) : el("p", { class: "meta" }, t("noVerdicts")),
-      el("h3", {}, t("valuesTitle")),
-      el("dl", { class: "values" }, ...values),
+      ...(blind ? [] : judged(item)),
     ),
   ];
 }

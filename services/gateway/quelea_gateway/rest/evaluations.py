@@ -204,6 +204,48 @@ class ItemOut(ItemLineOut):
     verdicts: list[VerdictOut]
 
 
+class AspectIn(BaseModel):
+    """A number for one aspect."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    aspect: Short = Field(description="`accuracy`, `completeness`, …; the result's `scales` have them.")
+    turn: int = Field(default=1, ge=1, description="Which answer of a conversation.")
+    label: int
+
+
+class LabelsIn(BaseModel):
+    """POST /v1/evaluations/{evaluation_id}/labels."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    item_id: str = Field(max_length=300)
+    rater: str = Field(min_length=1, max_length=60, description="The person's name.")
+    labels: list[AspectIn] = Field(min_length=1, max_length=100)
+
+
+class LabelOut(BaseModel):
+    """A label, as `quelea eval omni agreement` reads it."""
+
+    question: str = Field(description="Id of the item.")
+    turn: int
+    aspect: str
+    label: int
+    rater: str
+    judge: int | None = Field(description="The judge's number; null where it gave none, or several judged.")
+
+
+class LabelListOut(ListOut):
+    """Labels; a page has those of so many items and raters."""
+
+    labels: list[LabelOut]
+
+
+def _label_out(one: core.Label) -> LabelOut:
+    told = {name: getattr(one, name) for name in ("turn", "aspect", "label", "rater", "judge")}
+    return LabelOut(question=one.item_id, **told)
+
+
 def _may_start(request: Request) -> bool:
     gateway = gateway_of(request)
     return not gateway.access.required or key_of(request) in gateway.settings.operators
@@ -308,6 +350,30 @@ async def items(
 async def item(evaluation_id: Id, item_id: Annotated[str, Path(max_length=300)], request: Request) -> ItemOut:
     """Question, evidence, answer, verdicts, failures."""
     return ItemOut(**await while_there(request, gateway_of(request).evaluations.item(evaluation_id, item_id)))
+
+
+@router.post(
+    _ONE + "/labels", status_code=201, response_model=list[LabelOut], responses=ERRORS, summary="Judge an item by hand"
+)
+async def label(evaluation_id: Id, body: LabelsIn, request: Request) -> list[LabelOut]:
+    """A rater's later labels of an item replace the earlier ones."""
+    rater = body.rater.strip()
+    if not rater:
+        raise InvalidInput("rater is empty; send a name.", details={"field": "rater"})
+    given = [(one.aspect, one.turn, one.label) for one in body.labels]
+    stored = gateway_of(request).evaluations.label(evaluation_id, body.item_id, rater, given)
+    return [_label_out(one) for one in await while_there(request, stored)]
+
+
+@router.get(_ONE + "/labels", response_model=LabelListOut, responses=ERRORS, summary="List labels of people")
+async def labels(
+    evaluation_id: Id, request: Request, page_size: PageSize = DEFAULT_PAGE_SIZE, page_token: PageToken = ""
+) -> LabelListOut:
+    """One line of JSON each, they are the file that `quelea eval omni agreement` reads."""
+    found, token = await while_there(
+        request, gateway_of(request).evaluations.labels(evaluation_id, page_size, page_token)
+    )
+    return LabelListOut(labels=[_label_out(one) for one in found], next_page_token=token or None)
 
 
 @router.post(_ONE + "/cancel", response_model=EvaluationOut, responses=ERRORS, summary="Cancel an evaluation")
