@@ -278,7 +278,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--filings", type=int, default=200, help="documents the answers are from; checks remember some")
     parser.add_argument("--gather-ms", type=float, default=20.0, help="the generator's; 0: each piece by itself")
     parser.add_argument("--beside", type=Path, help="another checkout, of which one more gateway runs, to compare")
-    parser.add_argument("--peer", type=Path, help="an environment with hayhooks (peers/requirements.txt), to compare")
+    parser.add_argument("--peer", type=Path, help="an environment with hayhooks (peers/make_envs.sh), to compare")
     parser.add_argument("--whole-stack", action="store_true", help="no mocks: all services, one filing in the store")
     parser.add_argument("--keep", type=Path, help="folder for logs and Locust's tables")
     return parser.parse_args()
