@@ -178,3 +178,52 @@ def test_a_drawdown_is_said_without_its_sign() -> None:
         assert figure.verdict == "supported"
     (figure,) = check_answer("最大回撤为16.20%。", [CheckPassage("最大回撤\t-16.20%\n年化收益\t12.40%")]).figures
     assert figure.verdict == "supported"
+
+
+PRICES = "date\tclose\n2024-10-01\t99.52\n2024-11-18\t97.00\n2024-11-19\t89.70"
+"""Its columns carry no unit."""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The price fell from 99.52 to 89.70 on 2024-11-19.",
+        "It fell from 99.52 USD to 89.70 USD on 2024-11-19.",
+        "By November 19, 2024 it had fallen from a peak of $99.52 to $89.70.",
+        "股价在2024-11-19从99.52跌至89.70。",
+        "股价从99.52元跌至2024年11月19日的89.70元。",
+    ],
+)
+def test_a_figure_that_another_came_from_is_not_of_the_time_of_the_other(answer: str) -> None:
+    assert unsupported(answer, PRICES) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "flagged"),
+    [
+        ("The price fell from 99.52 to 97.00 on 2024-11-19.", ["97.00"]),
+        ("股价在2024-11-19从99.52跌至97.00。", ["97.00"]),
+        ("The price fell from 98.52 to 89.70 on 2024-11-19.", ["98.52"]),
+        ("It fell from 99.52 on 2024-11-18 to 89.70 on 2024-11-19.", ["99.52"]),
+    ],
+)
+def test_the_figure_it_came_to_is_of_that_time_and_both_must_stand_in_the_evidence(
+    answer: str, flagged: list[str]
+) -> None:
+    assert unsupported(answer, PRICES) == flagged
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    ["max_drawdown: -16.20", "max_drawdown\t-16.20\nsharpe\t0.81", '{"max_drawdown": -16.2, "sharpe": 0.81}'],
+)
+def test_a_bare_number_under_its_name_may_be_a_percentage(evidence: str) -> None:
+    assert unsupported("The strategy had a maximum drawdown of 16.20%.", evidence) == []
+    assert unsupported("最大回撤为16.20%。", evidence) == []
+    assert unsupported("The strategy had a maximum drawdown of 16.30%.", evidence) == ["16.30%"]
+
+
+def test_a_number_that_counts_money_or_whole_things_is_no_percentage() -> None:
+    for evidence in ("(in millions)\nRevenue\t16.2\t15.1", "Revenue\t$16.2\t$15.1", "Stores\t162\t151"):
+        figure = "162%" if "Stores" in evidence else "16.2%"
+        assert unsupported(f"It was {figure}.", evidence) == [figure]

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from quelea_fintext.languages import LANGUAGES
+
 from quelea_checker.model import Figure, Period
 from quelea_checker.reading import wording
 
@@ -55,8 +57,8 @@ _CAME_FROM = re.compile(
 _BUT = re.compile(r"\b(?:but|while|whereas)\b|[;；]|而")
 _SAID = re.compile(r"公告|披露|发布|公布|\b(?:announced|reported on|said on|published)\b", re.IGNORECASE)
 """The time is that of the saying."""
-_FROM = re.compile(r"(?:\bfrom|[由从自])\s*(?:the )?$", re.IGNORECASE)
-_ONTO = re.compile(r",?\s*(?:to|(?:提高|上升|增长|增加|下降|减少)?[增升降减]?[至到])\s*", re.IGNORECASE)
+_FROM = re.compile(rf"(?:{LANGUAGES.alternatives('time.moved_from')})\s{{0,8}}+$", re.IGNORECASE)
+_ONTO = re.compile(rf",?\s{{0,8}}+(?:{LANGUAGES.alternatives('time.moved_to')})\s{{0,8}}+", re.IGNORECASE)
 _THAN_ZH = re.compile(r"[较比]$")
 _OF_THEN = re.compile(r"(?:同期)?的\s?")
 _RESPECTIVELY = re.compile(r"respectively|分别", re.IGNORECASE)
@@ -165,7 +167,9 @@ def _attach_by_order(sentence: str, figures: Sequence[Figure], periods: Sequence
         return remarks
     every = tuple(periods)
     if len(periods) == 1 and len(figures) > 1:
-        return [() if is_of_other_time(sentence, figure, periods[0]) else every for figure in figures]
+        (period,) = periods
+        starts = [figure for figure, behind in pairwise(figures) if _is_start(sentence, figure, behind, period)]
+        return [() if figure in starts or is_of_other_time(sentence, figure, period) else every for figure in figures]
     if len(periods) < 2 or not figures:
         return [every] * len(figures)
     order = sorted([(f.start, 0) for f in figures] + [(p.start, 1) for p in periods])
@@ -198,6 +202,19 @@ def is_of_other_time(sentence: str, figure: Figure, period: Period) -> bool:
             sentence[period.end : figure.start].strip(" ,")
         )
     return bool(_BUT.search(sentence[figure.end : period.start]))
+
+
+def _is_start(sentence: str, figure: Figure, behind: Figure, period: Period) -> bool:
+    """The figure is what the one behind it came from, and the time is the latter's alone: "from 5 to 4 on May 2"."""
+    end = behind.start
+    if figure.end <= period.start < behind.start and _ITS.fullmatch(sentence[period.end : behind.start]):
+        end = period.start  # 从5跌至5月2日的4
+    return _moves_onto(sentence, figure.start, sentence[figure.end : end])
+
+
+def _moves_onto(sentence: str, start: int, onto: str) -> bool:
+    """ "from" stands before a place, and "to", or 跌至, is all that stands before the next figure."""
+    return wording.ends_with(_FROM, sentence, start) and _ONTO.fullmatch(onto) is not None
 
 
 def _attach_compared(sentence: str, figures: Sequence[Figure], periods: Sequence[Period]) -> list[tuple[Period, ...]]:
@@ -234,7 +251,7 @@ def _find_from_to(sentence: str, figures: Sequence[Figure], periods: Sequence[Pe
                 start, gap, onto = period.start, sentence[period.end : one.start], sentence[one.end : other.start]
             else:
                 continue
-            if len(gap) <= _NEAR and wording.ends_with(_FROM, sentence, start) and _ONTO.fullmatch(onto):
+            if len(gap) <= _NEAR and _moves_onto(sentence, start, onto):
                 found.append((at, period))
     return found
 

@@ -41,6 +41,8 @@ _NET = re.compile(r",\s*net$", re.IGNORECASE)
 _GENERIC = frozenset({"expens", "payment", "proceed", "equival", "provid", "use", "amount"})
 _FOUR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[A-Za-z\u3400-\u9fff]")
+_NAMED = re.compile(r"[A-Za-z\u3400-\u9fff][\"']?\s?[:=]\s?$")
+"""Before a figure: its name, "max_drawdown: ", as programs print what they computed."""
 
 
 @dataclass(frozen=True)
@@ -240,6 +242,8 @@ def _add_row(
                 unit = Unit(unit.scales, unit.currency, None)
             if figure.kind in {"percent", "points"}:
                 unit = Unit((ONE,), "", True)
+            elif _may_be_percent(figure, unit):
+                unit = replace(unit, percent=None)
             fact = Fact(
                 passage=0, figure=figure, unit=unit, periods=times,
                 group=place, column=at, table=group.table, words=f"{spoken} {cell.column.text}",
@@ -272,6 +276,8 @@ def _add_prose(
         scales, _ = read_stated_unit(sentence) if sentence.count("(in ") else ((), "")
         for at, figure in enumerate(figures):
             unit = Unit((ONE, *scales), "", figure.kind in {"percent", "points"})
+            if wording.ends_with(_NAMED, sentence, figure.start) and _may_be_percent(figure, unit):
+                unit = replace(unit, percent=None)
             fact = Fact(
                 passage=0, figure=figure, unit=unit, periods=fiscal.labelled(allowed[at]) or times,
                 group=len(found.groups), column=-1,
@@ -281,6 +287,12 @@ def _add_prose(
             group.facts.append(fact)
             found.facts += 1
         found.groups.append(group)
+
+
+def _may_be_percent(figure: Figure, unit: Unit) -> bool:
+    """A decimal number of which nothing says what it counts: "max_drawdown: -16.20"."""
+    bare = figure.kind == "number" and figure.scale is None and not figure.currency and figure.step < ONE
+    return bare and unit.percent is False and not unit.currency and set(unit.scales) <= {ONE}
 
 
 def _without_times(label: str) -> str:
