@@ -15,7 +15,9 @@ from quelea_fintext.text import CJK, language_of
 
 from .catalogue import Catalogue, speaks_of
 from .comparatives import filings_with_comparatives
+from .dated_papers import published_on
 from .filings import covering, is_by_readers, is_released, newest_first, overdue, period_text
+from .header import long_date
 from .horizon import Horizon, first_day, names_newer_period
 from .model import Candidate, DocumentFacts, Reading
 from .periods import Ask
@@ -42,6 +44,8 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
     missing = [key for key in keys if key not in present]
     if not keys:
         strangers = unknown_names(text)
+        if not strangers and (read := _of_day(text, catalogue, (), as_of)):
+            return replace(read, asks_latest=intent.now)
         if strangers:
             return _company_missing(strangers, strangers, asks, intent)
         if not catalogue.unowned and len(catalogue.by_company) == 1 and (asks or intent.latest or intent.multi):
@@ -49,6 +53,9 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
         else:
             newer = names_newer_period(text, asks, catalogue.documents, catalogue.horizon, as_of, annual=intent.annual)
             return replace(_without_company(catalogue, asks, intent), period_newer=newer)
+    if present and (read := _of_day(text, catalogue, present, as_of)):
+        mentions = tuple(text[mention.start : mention.end] for mention in named)
+        return replace(read, mentions=mentions, asks_latest=intent.now)
     if not present:
         names = tuple(name for key in missing for name in catalogue.book.names_of(key))
         return _company_missing([catalogue.book.display[key] for key in missing], names, asks, intent)
@@ -59,6 +66,22 @@ def read_query(query: str, catalogue: Catalogue, as_of: date) -> Reading:
         reading,
         mentions=tuple(text[mention.start : mention.end] for mention in named),
         period_newer=all(_period_newer(text, periods, catalogue, key, intent) for key in present),
+    )
+
+
+def _of_day(text: str, catalogue: Catalogue, keys: Sequence[str], as_of: date) -> Reading | None:
+    """The documents that the question calls by the day they came out; of these companies, or of any."""
+    own = [one for key in keys for one in (*catalogue.by_company.get(key, ()), *catalogue.about(key))]
+    found = published_on(text, own if keys else catalogue.documents, as_of)
+    if not found:
+        return None
+    companies = tuple(catalogue.book.display[key] for key in keys)
+    shown = ", ".join(dict.fromkeys(one.title or one.document_type for one in found[:MAX_GROUPS]))
+    return Reading(
+        companies=companies,
+        groups=(_ids(found),),
+        text=f"{long_date(found[0].published)} · {shown}",
+        is_comparison=len(companies) > 1,
     )
 
 

@@ -20,13 +20,20 @@ _LEGAL_EN = re.compile(
     re.I,
 )
 _LEGAL_ZH = re.compile(rf"[\u4e00-\u9fffA-Za-z（）()·]{{3,30}}?(?:{UNSPACED_LEGAL_FORM})")
-_REGISTRANT = re.compile(r"\(?\s{0,8}+exact\s{1,8}name\s{1,8}of\s{1,8}(?:the\s{1,8})?registrant", re.I)
+_REGISTRANT = re.compile(
+    r"\(?\s{0,8}+(?:exact\s{1,8})?name\s{1,8}of\s{1,8}(?:the\s{1,8})?registrant\s{1,8}as\s{1,8}specified"
+    r"|exact\s{1,8}name\s{1,8}of\s{1,8}(?:the\s{1,8})?registrant",
+    re.I,
+)
 _COMMISSION = re.compile(r"commission\s+file\s+(?:number|no)", re.I)
 _SYMBOL_HEAD = re.compile(r"trading\s+symbol|ticker", re.I)
 _SYMBOL = re.compile(r"[A-Z]{1,5}(?:[.\-/][A-Z]{1,2})?")
-_INLINE_SYMBOL = re.compile(
-    r"\b(?:NASDAQ|NYSE(?:\s+(?:American|Arca))?|AMEX|LSE|HKEX|SEHK|TSX|OTC)\w*\s*[:：]\s*([A-Z]{1,5}(?:\.[A-Z])?|\d{4,5})\b"
+EXCHANGE = (
+    r"(?:N(?:ASDAQ|asdaq|YSE)|AMEX|LSE|HKEX|SEHK|TSX|OTC)\w{0,6}(?:/[A-Z]{1,4})?(?: [A-Z][A-Za-z]{1,11}){0,3}"
+    r"(?:\s{0,4}[:：]| - )"
 )
+"""Of "(NYSE: JNJ)", in the text's own case."""
+_INLINE_SYMBOL = re.compile(rf"\b{EXCHANGE}\s{{0,4}}([A-Z]{{1,5}}(?:\.[A-Z])?|\d{{4,5}})\b")
 _CODE = re.compile(
     r"(?:股票|证券|公司)?(?:A股)?代[码號号]\s{0,8}+[:：]?\s{0,8}+(?:A股[:：]?)?\s{0,8}+(\d{6}|\d{5})(?:\.(?:SH|SZ|HK|BJ))?(?!\d)",
     re.I,
@@ -50,14 +57,15 @@ class Company:
     ticker: str = ""
 
 
-def english_company(lines: Sequence[str], body: str) -> Company:
+def english_company(lines: Sequence[str], body: str, named: str = "") -> Company:
     """The registrant of an English filing.
 
     Args:
         lines: Lines of the first page; table cells separated by tabs.
         body: The text, which tells how the company writes its name in a sentence.
+        named: The name that the document states by itself; empty where its cover does.
     """
-    legal = _registrant(lines)
+    legal = named or _registrant(lines)
     ticker = _ticker(lines)
     if not legal:
         return Company(ticker=ticker)

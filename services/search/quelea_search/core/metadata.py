@@ -12,6 +12,7 @@ from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.periods import ReportingPeriod
 from quelea_fintext.text import language_of
 
+from quelea_search.core import letterheads
 from quelea_search.core.companies import Company, chinese_company, english_company
 from quelea_search.core.headings import is_name
 from quelea_search.core.model import DocumentFacts, LineKind, ParsedDocument
@@ -26,6 +27,10 @@ _TYPES: dict[str, list[tuple[str, re.Pattern[str]]]] = {
     language: [(kind, re.compile(title, re.I)) for kind, title in types.items()]
     for language, types in LANGUAGES.of("documents.types").items()
 }
+PRESS_RELEASE, CALL, CURRENT = "press release", "earnings call", "8-K"
+_FILED = re.compile(r"securities\s+and\s+exchange\s+commission", re.I)
+_PROXY = re.compile(r"\bschedule\s+14A\b", re.I)
+_RESULTS = re.compile(r"\bitem\s+2\.02\b", re.I)
 _REGULATION = re.compile(
     r"\bCFR\b|\beCFR\b|\bRegulation\s+[A-Z]{1,2}\b|\bOrdinance\b|\bGuidelines?\b|\bCode\s+of\s+(?:Practice|Banking|Conduct|Federal)|"
     r"\bSupervisory\s+Policy\s+Manual\b|\bstatutory\s+(?:guideline|instrument)|\bDirective\s+\(?E[UC]|\bCircular\b|§\s*\d+\.\d+|\bAuthorized\s+Institutions\b",
@@ -69,17 +74,18 @@ def _read(parsed: ParsedDocument, filename: str) -> DocumentFacts:
     if language == "zh":
         period = chinese_period(name) if chinese_period(name).label else _chinese_period(cover, kind)
     else:
-        period = english_period(kind, cover, body)
+        period = _english_period(parsed, kind, cover, body)
     period = ReportingPeriod(period.label, period.fiscal_year, period.fiscal_quarter, period.end_date, file_label(name))
+    published = _find_published(parsed, name, kind, period)
     return DocumentFacts(
-        title=_title(parsed, name, company, kind, period, language),
+        title=_title(parsed, name, company, kind, period, published, language),
         language=language,
         company=company.name,
         company_aliases=company.aliases,
         ticker=company.ticker,
         document_type=kind,
         period=period,
-        published=_find_published(parsed, name, kind, period),
+        published=published,
     )
 
 
@@ -87,6 +93,11 @@ def _document_type(parsed: ParsedDocument, filename: str, cover: str, language: 
     if parsed.stated.get("document_type"):
         return parsed.stated["document_type"]
     form = _FORM.search(cover[:4000])
+    is_filed = _FILED.search(cover[:1500]) is not None
+    if language == "en" and not is_filed and letterheads.is_release(parsed.pages[0].text):
+        return PRESS_RELEASE
+    if is_filed and _PROXY.search(cover[:1500]):
+        return "DEF 14A"
     if form:
         return form[1].upper()
     opening = f"{filename.rsplit('.', 1)[0]}\n{parsed.stated.get('title', '')}\n{_first_lines(parsed, 12)}"
@@ -103,6 +114,18 @@ def _document_type(parsed: ParsedDocument, filename: str, cover: str, language: 
     return "news" if parsed.stated.get("published") and parsed.format in ("json", "html") else ""
 
 
+def _english_period(parsed: ParsedDocument, kind: str, cover: str, body: str) -> ReportingPeriod:
+    if kind == CURRENT and not _RESULTS.search(body):
+        return ReportingPeriod()  # of an event; the years that it mentions are those of somebody's salary
+    found = english_period(kind, cover, body)
+    if kind == CURRENT:
+        return ReportingPeriod(end_date=found.end_date)
+    if kind not in (PRESS_RELEASE, CALL):
+        return found
+    day = letterheads.dateline(parsed.pages[0].text)
+    return letterheads.headline_period(parsed.pages[0].text, found, day.day if day else None)
+
+
 def _chinese_period(cover: str, kind: str) -> ReportingPeriod:
     return chinese_period(cover[:3000]) if kind.endswith("report") and kind != "research report" else ReportingPeriod()
 
@@ -115,12 +138,10 @@ def _company(parsed: ParsedDocument, filename: str, cover: str, body: str, langu
     if language == "zh":
         filing = kind in ("annual report", "half-year report", "quarterly report", "prospectus", "announcement")
         return chinese_company(cover, filename) if filing else Company()
-    filing = (
-        _FORM.fullmatch(f"form {kind}") is not None
-        or kind.endswith("report")
-        or kind in ("press release", "earnings call")
-    )
-    return english_company(parsed.pages[0].text.splitlines(), body) if filing else Company()
+    filing = _FORM.fullmatch(f"form {kind}") is not None or kind.endswith("report") or kind in (PRESS_RELEASE, CALL)
+    first = parsed.pages[0].text
+    named = {PRESS_RELEASE: letterheads.release_name, CALL: letterheads.call_name}.get(kind)
+    return english_company(first.splitlines(), body, named(first) if named else "") if filing else Company()
 
 
 def _first_lines(parsed: ParsedDocument, count: int) -> str:
@@ -131,7 +152,9 @@ def _find_published(parsed: ParsedDocument, filename: str, kind: str, period: Re
     stated = parsed.stated.get("published", "")
     if parse_iso(stated):
         return stated
-    signed = _signature_day(parsed, period)
+    event = letterheads.report_day(parsed.pages[0].text) if kind == CURRENT else None
+    signed = _signature_day(parsed, event - timedelta(days=1) if event else parse_iso(period.end_date))
+    signed = signed or event
     if signed and _FORM.fullmatch(f"form {kind}"):
         return signed.isoformat()
     match = _FILE_DATE.search(filename)
@@ -139,20 +162,21 @@ def _find_published(parsed: ParsedDocument, filename: str, kind: str, period: Re
         return day.isoformat()
     if signed:
         return signed.isoformat()
+    if kind == PRESS_RELEASE and (told := letterheads.dateline(parsed.pages[0].text)):
+        return told.day.isoformat()
     opening = parsed.pages[0].text[:1500]
     for dated in _DATED.finditer(opening):
         found = next(find_dates(opening[dated.end() : dated.end() + 40]), None)
         if found is not None and found.start < 14:
             return found.day.isoformat()
-    if kind in ("news", "press release", "research report", "announcement", ""):
+    if kind in ("news", CALL, "research report", "announcement", ""):
         first = next(find_dates(opening[:400]), None)
         return first.day.isoformat() if first and kind else ""
     return ""
 
 
-def _signature_day(parsed: ParsedDocument, period: ReportingPeriod) -> date | None:
+def _signature_day(parsed: ParsedDocument, end: date | None) -> date | None:
     """The day of the signature: after the period's end, under the heading "Signatures", else after "Date:"."""
-    end = parse_iso(period.end_date)
     if end is None:
         return None
 
@@ -173,10 +197,18 @@ def _signature_day(parsed: ParsedDocument, period: ReportingPeriod) -> date | No
 
 
 def _title(
-    parsed: ParsedDocument, filename: str, company: Company, kind: str, period: ReportingPeriod, language: str
+    parsed: ParsedDocument,
+    filename: str,
+    company: Company,
+    kind: str,
+    period: ReportingPeriod,
+    published: str,
+    language: str,
 ) -> str:
-    if company.name and kind and period.end_date:
+    if company.name and kind and period.end_date and kind != CURRENT:
         return _filing_title(company.name, kind, period, language)
+    if company.name and kind in (PRESS_RELEASE, CALL, CURRENT):
+        return letterheads.title_of(company.name, kind, published, letterheads.items(parsed.pages[0].text))
     stated = parsed.stated.get("title", "")
     if 4 <= len(stated) <= 200 and not _POOR_TITLE.search(stated) and stated.lower() not in _GENERIC:
         return stated

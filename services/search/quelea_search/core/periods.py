@@ -12,9 +12,10 @@ from quelea_fintext.periods import ReportingPeriod
 
 _ENDED = re.compile(
     r"(?P<what>quarter(?:ly\s+period)?|three\s+months|thirteen\s+weeks|13\s+weeks|six\s+months|half[\s-]year"
-    r"|(?:fiscal\s+|financial\s+)?year|twelve\s+months|52\s+weeks|53\s+weeks|transition\s+period|period)\s+end(?:ed|ing)\s*:?\s+",
+    r"|(?:fiscal\s+|financial\s+)?year|(?:twelve|12)\s+months|52\s+weeks|53\s+weeks|transition\s+period|period)\s+end(?:ed|ing)\s*:?\s+",
     re.I,
 )
+_WHOLE_YEAR = re.compile(r"(?<!half )(?<!half-)year|twelve|12|5[23]")
 _YEAR_END = re.compile(
     r"(?:10-K|annual\s+report|20-F)\s.{0,60}?(?:fiscal\s+)?year\s+ended\s+|(?:fiscal|financial)\s+year\s+ended\s+",
     re.I | re.S,
@@ -68,7 +69,7 @@ def english_period(document_type: str, cover: str, body: str) -> ReportingPeriod
         return ReportingPeriod()
     what, end = found
     yearly = document_type in ("10-K", "20-F", "annual report") or (
-        document_type != "10-Q" and "year" in what and "half" not in what
+        document_type != "10-Q" and _WHOLE_YEAR.search(what) is not None
     )
     if yearly:
         year = _own_year(body, end)
