@@ -61,7 +61,7 @@ COUNTED = LANGUAGES.pattern("time.counted", rf"{FLOWS}|<>")
 OF_MARKETS = LANGUAGES.pattern("time.of_markets")
 """What is counted of a whole market: news and research have it, and no filing."""
 _RANGE_BEFORE = re.compile(rf"{SPANS}\s*$", re.IGNORECASE)
-_RANGE_AFTER = LANGUAGES.pattern("time.range_after", r"^\s*<>")
+_RANGE_AFTER = LANGUAGES.pattern("time.range_after", r"^\s*+<>")
 _ENDED = LANGUAGES.pattern("time.ended", rf"(?:{ENDS}|<>)[\s:]*$")
 _TO = LANGUAGES.pattern("time.to", r"<>|\d\s*[-–—~]\s*$")
 _QUARTER_AFTER = LANGUAGES.pattern("time.quarter_after")
