@@ -3,6 +3,9 @@
 A year has four quarters, two halves, twelve months, at most 53 weeks and 366 days, whatever the filer's calendar;
 a half has two quarters, a quarter three months; and no time begins after it ends. What a text numbers beyond that is
 read here; what is said of it is the reader's business.
+
+Patterns are here and not in the languages' data, for what counts is grammar: English says "the nth quarter" and
+Chinese 第n季度, and what may stand around each decides in code whether it is meant.
 """
 
 from __future__ import annotations

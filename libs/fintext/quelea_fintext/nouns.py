@@ -1,4 +1,7 @@
-"""What a question asks in a verb, said with the noun of reports: "how much did X sell" asks for its net sales."""
+"""What a question asks in a verb, said with the noun of reports: "how much did X sell" asks for its net sales.
+
+Each pattern belongs to one way of turning a sentence round, so both stand here and not in the languages' data.
+"""
 
 from __future__ import annotations
 

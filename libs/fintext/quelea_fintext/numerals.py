@@ -1,4 +1,7 @@
-"""Numbers in words: 三千五百万, 百分之十二点五, 五成; twelve percent; the twenty-first, 第二点五."""
+"""Numbers in words: 三千五百万, 百分之十二点五, 五成; twelve percent; the twenty-first, 第二点五.
+
+How a number is put together is a rule of its language, so words and rules are here together.
+"""
 
 from __future__ import annotations
 

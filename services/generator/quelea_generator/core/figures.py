@@ -1,4 +1,7 @@
-"""Figures of statements in words: what they are, for when, and from which facts, each cited."""
+"""Figures of statements in words: what they are, for when, and from which facts, each cited.
+
+Sentences are put together in code: the order of their parts differs between English and Chinese.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which lines are headings, and how deep, by what they say. Fonts are weighed by `kinds`."""
+"""Which lines are headings, and how deep, by what they say. Fonts are weighed by `kinds`.
+
+Numbering and titles follow the rules of the filings of two markets, in order of their level, so they stand together.
+"""
 
 from __future__ import annotations
 
