@@ -34,6 +34,7 @@ def product(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "QUELEA_GENERATOR_COMEBACK_SECONDS": "5",
         "QUELEA_GENERATOR_MAX_TOKENS": "250",
         "QUELEA_GENERATOR_ATTEMPTS": "2",
+        "QUELEA_GENERATOR_QUOTES": "false",  # what the engine does is looked at, and nothing stands in for it
     }
     options = ("--reader", "openai", "--openai-base-url", f"{engine.url}/v1", "--openai-model", MODEL)
     one = Stack(tmp_path_factory.mktemp("product") / "home", *options, environment=small)
