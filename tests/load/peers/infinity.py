@@ -4,7 +4,7 @@ python tests/load/peers/infinity.py ENV [--texts 64] [--rounds 3]
 
 ENV is an environment with infinity.txt. Both run as one process with the settings they come with, the embedder over
 gRPC, infinity over HTTP, on torch; passages come from four callers with sixteen each, queries one after another. The
-model is the bundled one, whose folder has what both need. Prints a JSON line for each: texts a second, and
+model is the bundled one, whose folder has what both need. Prints a JSON line for each: texts a second (rate), and
 milliseconds of the processor a text, that of the caller left out.
 """
 
@@ -132,7 +132,7 @@ def main() -> None:
         said = {"of": side.name, "load_before": round(load, 1)}
         for kind, rows in side.rows.items():
             rates, costs = zip(*rows, strict=True)
-            said[f"{kind}s_per_second"] = round(statistics.median(rates), 2)
+            said[f"{kind}_rate"] = round(statistics.median(rates), 2)
             said[f"processor_ms_a_{kind}"] = round(statistics.median(costs), 1)
         print(json.dumps(said), flush=True)
 
