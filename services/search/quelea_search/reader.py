@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from quelea_search.adapters.formats.pdf_scans import find_scans, read_scan
 from quelea_search.core.model import DocumentFacts, ParseLimits
+from quelea_search.core.statements.read import read_statements
 from quelea_search.core.web import Fetched, WebDocument
 from quelea_search.file_parsing import ReadDocument, read_file
 from quelea_search.reading_process import Reading
@@ -55,5 +56,7 @@ def _read_page(page: Fetched, limits: ParseLimits, title: str, published: str) -
     document = parse_web_page(page, limits, title=title, published=published, today=today)
     # The parsers make `stated` a read-only view, which cannot be pickled.
     return dataclasses.replace(
-        document, parsed=dataclasses.replace(document.parsed, stated=dict(document.parsed.stated))
+        document,
+        parsed=dataclasses.replace(document.parsed, stated=dict(document.parsed.stated)),
+        statement_facts=read_statements(document.parsed, document.facts),
     )

@@ -113,6 +113,7 @@ class WebPageJob:
             facts=facts,
             provenance=common_pb2.PROVENANCE_WEB,
             fetched=source.fetched,
+            statement_facts=document.statement_facts,
             web=self._web,
         )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from quelea_fintext.periods import ReportingPeriod
 from quelea_retriever.core.catalogue import Catalogue
 from quelea_retriever.core.model import DocumentFacts
 from quelea_retriever.core.reading import read_query
@@ -71,3 +72,17 @@ def test_the_end_of_a_period_is_no_day_of_publication(question: str) -> None:
 
 def test_a_day_on_which_nothing_came_out_leaves_the_search_as_it_was() -> None:
     assert read_query("What does the filing of June 9 say?", CATALOGUE, TODAY).groups == ()
+
+
+def test_an_annual_question_is_answered_from_the_release_where_no_annual_report_is_stored() -> None:
+    release = replace(
+        paper("Q4", "Kestrel", "press release", "2022-02-03"), period=ReportingPeriod("FY2021", 2021, 0, "2021-12-31")
+    )
+    catalogue = Catalogue.build([*PAPERS, release])
+    for question in (
+        "What was Kestrel's annual revenue for 2021?",
+        "Kestrel Q4 2021 sales",
+        "Kestrel FY2021 net income",
+    ):
+        reading = read_query(question, catalogue, TODAY)
+        assert reading.groups == (("Q4",),) and not reading.period_missing

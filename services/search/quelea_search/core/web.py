@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quelea_search.core.model import Chunk, DocumentFacts, ParsedDocument
+from quelea_search.core.statements.model import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ class WebDocument:
     """ "news", "filing", "reference" or "page": decides the time to live."""
     suspicious: tuple[int, ...] = ()
     """Ordinals of the chunks that read like instructions to a machine."""
+    statement_facts: Sequence[Fact] = ()
+    """What its statements say; only of a page that is to be stored."""
 
 
 @dataclass(frozen=True, slots=True)
