@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_checker import UNSUPPORTED, check_answer
 from quelea_gateway.core.draft import DraftFigure, DraftWriter, Sources, write_draft
+from quelea_gateway.core.draft.notation import Malformed, parse_group
 from quelea_gateway.core.evidence import to_check
 from quelea_gateway.core.grounding import Grounded, ground, settle
 from quelea_gateway.core.model import Fact, Figure, Operand, Passage
@@ -196,6 +197,12 @@ def test_where_the_stream_cuts_changes_nothing(draft: str, sizes: list[int]) -> 
 def test_whatever_is_written_comes_to_an_end(draft: str) -> None:
     shown, figures = write(draft)
     assert all(0 <= one.start < one.end <= one.behind <= len(shown) for one in figures)
+
+
+@pytest.mark.parametrize("deep", ["(" * 300 + "1 [1]" + ")" * 300, "-" * 900 + "1 [1]", "2^" * 400 + "2 [1]"])
+def test_a_group_has_a_bound(deep: str) -> None:
+    with pytest.raises(Malformed):
+        parse_group(deep)
 
 
 def test_no_more_is_held_back_than_a_group_may_be_long() -> None:

@@ -85,6 +85,8 @@ class Group:
         return self.expression if isinstance(self.expression, Pointer) else None
 
 
+_MOST_TOKENS = 120
+"""Bounds the parser's descent; a formula of twenty figures has some 100."""
 _NUMBER = r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _OPEN, _CLOSE = r"\[［【", r"\]］】"
 _TOKEN = re.compile(
@@ -130,6 +132,8 @@ def parse_group(text: str) -> Group | None:
     marked = any(token.kind == "marker" for token in tokens)
     if not marked and len(tokens) > 1 and (not signs or any(token.kind == "word" for token in tokens)):
         return None
+    if len(tokens) > _MOST_TOKENS:
+        raise Malformed("it is too long")
     parser = _Parser(tokens)
     return Group(parser.parse(), _unit(unit), parser.labelled)
 
