@@ -1,31 +1,13 @@
 """Evaluations over REST: who may start one, what is refused, the queue, lists, items, cancelling, deleting."""
 
-import json
-from datetime import UTC, datetime, timedelta
-
 import httpx2
 import pytest
 from quelea_gateway.keys import create
 from quelea_gateway.testing import standing
-from quelea_kit.storage import Storage
+from support.evaluation_worker import Worker
 
 OMNI = {"kind": "omni", "name": "Monday", "settings": {"questions": "filings", "judges": ["tiny"]}}
 ARENA = {"kind": "arena", "settings": {"systems": ["quelea", "tiny"], "judge": "tiny", "user": "tiny"}}
-
-
-class Worker:
-    """Writes what the worker writes."""
-
-    def __init__(self, folder):
-        self.storage = Storage(str(folder), "The store")
-
-    def write(self, name, value):
-        self.storage.write(name, json.dumps(value).encode())
-
-    def beat(self, age=0):
-        updated = (datetime.now(UTC) - timedelta(seconds=age)).isoformat(timespec="seconds")
-        told = {"models": ["tiny"], "question_sets": {"filings": 20}, "benches": {"ucfe": 330}}
-        self.write("worker.json", {"updated": updated, **told})
 
 
 @pytest.fixture

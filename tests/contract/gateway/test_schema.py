@@ -6,6 +6,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
+from quelea_gateway.testing import standing
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -13,6 +14,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from support.evaluation_worker import Worker
 
 EXAMPLES = {GenerationMode.POSITIVE: 8, GenerationMode.NEGATIVE: 8}
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
@@ -45,6 +47,13 @@ def probe(schema, mode) -> int:
         except Unsatisfiable:
             continue  # nothing about it can be made wrong: it takes nothing
     return calls
+
+
+@pytest.fixture
+async def stand(tmp_path):
+    Worker(tmp_path / "evaluations").beat(-3600)  # it lives for the whole test
+    async with standing(evaluations_url=str(tmp_path / "evaluations"), evaluation_queue=3) as running:
+        yield running
 
 
 @pytest.mark.parametrize("mode", list(EXAMPLES), ids=lambda mode: mode.value)
