@@ -12,7 +12,7 @@ from typing import Any
 
 import docker
 import httpx2
-from docker.errors import NotFound
+from docker.errors import ContainerError, NotFound
 from docker.models.containers import Container
 from docker.models.networks import Network
 from quelea_sandbox.adapters.docker_options import OWNER
@@ -34,15 +34,22 @@ LOCKED: dict[str, Any] = {
 DRAIN_SECONDS = 10
 READY_SECONDS = 240
 UNPACK_SECONDS = 240
+_RUN_SECONDS = 120
 MODEL = "/models/multilingual-e5-small"
 FILES = Path(__file__).parents[2] / "deploy" / "helm" / "quelea" / "files"
 
 
 def run_in(engine: docker.DockerClient, name: str, *command: str) -> str:
     """What a command says on standard output in a locked-down container without a network."""
-    output: bytes = engine.containers.run(
-        f"quelea-{name}:latest", list(command), remove=True, network_mode="none", stdout=True, stderr=False, **LOCKED
-    )
+    image = f"quelea-{name}:latest"
+    container = engine.containers.run(image, list(command), detach=True, network_mode="none", **LOCKED)
+    try:  # read when it has ended: what is followed while it runs may come short
+        code = container.wait(timeout=_RUN_SECONDS)["StatusCode"]
+        if code:
+            raise ContainerError(container, code, list(command), image, container.logs(tail=50))
+        output: bytes = container.logs(stdout=True, stderr=False)
+    finally:
+        container.remove(force=True)
     return output.decode()
 
 
