@@ -10,6 +10,7 @@ import io
 import os
 import py_compile
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -60,7 +61,9 @@ def _find_linked(paths: list[Path]) -> list[Path]:
 
 def _libraries(roots: list[Path]) -> dict[str, Path]:
     """Where in the image → which file: everything that the roots load, and what wheels expect."""
-    cache = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True)  # noqa: S607 - the linker's own list
+    # Debian's users have no /sbin on their path.
+    command = shutil.which("ldconfig", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin") or "ldconfig"
+    cache = subprocess.run([command, "-p"], capture_output=True, text=True, check=True)  # noqa: S603  # the linker's own list
     known = dict(re.findall(r"^\s*(\S+) \(libc6,x86-64[^)]*\) => (\S+)", cache.stdout, re.MULTILINE)[::-1])
     missing = [name for name in ("libc.so.6", *WHEEL_LIBRARIES) if name not in known]
     if missing:
