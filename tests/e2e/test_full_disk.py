@@ -12,6 +12,7 @@ import pytest
 SCRIPT = Path(__file__).parents[1] / "support/full_disk.py"
 
 
+@pytest.mark.slow(reason="a stack starts, its disk is filled, and it has to heal by itself")
 def test_a_full_disk_refuses_new_work_and_heals_by_itself(tmp_path: Path) -> None:
     alone = ["unshare", "-Urm"]
     if not shutil.which("unshare") or subprocess.run([*alone, "true"], check=False, capture_output=True).returncode:

@@ -107,6 +107,7 @@ async def _neighbour(ground: Ground) -> float:
     return time.monotonic() - began
 
 
+@pytest.mark.slow(reason="some attacks drip bytes until the door's deadline")
 @pytest.mark.parametrize("attack", DOOR, ids=lambda attack: attack.name)
 async def test_the_door_holds(ground: Ground, attack: Attack) -> None:
     facts = host_facts()

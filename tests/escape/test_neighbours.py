@@ -72,6 +72,7 @@ async def test_bombs_are_cancelled_and_a_caller_that_leaves_ends_its_run() -> No
     containers.close()
 
 
+@pytest.mark.slow(reason="honest runs beside attackers that use all they may")
 async def test_honest_runs_beside_attackers_get_their_answers() -> None:
     names = ["fork-bomb", "memory-bomb", "flood-stdout", "ignore-every-signal", "flood-every-descriptor", "huge-frame"]
     async with docker_sandbox(preload="", max_containers=4, max_warm=2) as client:

@@ -56,6 +56,7 @@ async def stand(tmp_path):
         yield running
 
 
+@pytest.mark.slow(reason="hundreds of made-up requests, some to every operation")
 @pytest.mark.parametrize("mode", list(EXAMPLES), ids=lambda mode: mode.value)
 async def test_no_request_breaks_the_gateway(stand, mode):
     schema = await asyncio.to_thread(schemathesis.openapi.from_url, f"{stand.url}/openapi.json")
