@@ -11,7 +11,14 @@ from quelea_cli.recorded_model import NAME, RecordedModel, read_recorded, servin
 from quelea_gateway.core.model import Message
 from support.agent_world import kind_of
 
-__all__ = ["NAME", "ScriptedModel", "scripted_model"]
+__all__ = ["NAME", "ScriptedModel", "decisions_file", "scripted_model"]
+TESTS = Path(__file__).parents[1]
+
+
+def decisions_file(name: str) -> Path:
+    """Of the tests of the agent, or of the samples."""
+    own = TESTS / "integration/agent" / name
+    return own if own.exists() else TESTS.parent / "samples/agent" / name
 
 
 class ScriptedModel(RecordedModel):

@@ -29,17 +29,10 @@ from quelea_kit.testing import running
 from quelea_search.door.samples.__main__ import write
 from support.market_door import DoorProcess
 from support.sandbox import docker_sandbox, no_engine
-from support.scripted_model import NAME, scripted_model
+from support.scripted_model import NAME, decisions_file, scripted_model
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[2]
+ROOT = Path(__file__).parents[3]
 _INDEX_SECONDS = 1800.0
-
-
-def decisions_file(name: str) -> Path:
-    """Of a test, or of the samples."""
-    own = HERE / name
-    return own if own.exists() else ROOT / "samples/agent" / name
 
 
 @dataclass

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 
 import grpc
 import httpx2
@@ -16,10 +15,10 @@ import pytest
 from PIL import Image
 from quelea.retriever.v1 import retriever_pb2_grpc
 from quelea_retriever.testing import upsert_request
+from support.scripted_model import decisions_file
 
 pytestmark = pytest.mark.slow(reason="code of a run imports akshare or edgartools in a fresh container")
 
-HERE = Path(__file__).parent
 REVENUE = "Revenue for fiscal year 2024 was $60,922 million, up from $26,974 million in fiscal year 2023."
 
 
@@ -28,7 +27,7 @@ def answered(whole, real_catalogue):
     """answered("nvidia_two_weeks.json"): (the run, its events, its files by name)."""
 
     async def ask(decisions):
-        told = json.loads(_file(decisions).read_text(encoding="utf-8"))
+        told = json.loads(decisions_file(decisions).read_text(encoding="utf-8"))
         addresses = {name: real_catalogue[name] for name in ("retriever", "tools")}
         async with (
             whole(decisions, **addresses) as parts,
@@ -43,11 +42,6 @@ def answered(whole, real_catalogue):
             return run, events, files | {"report.pdf": report}
 
     return ask
-
-
-def _file(name):
-    own = HERE / name
-    return own if own.exists() else HERE.parents[2] / "samples/agent" / name
 
 
 def _events(text):
