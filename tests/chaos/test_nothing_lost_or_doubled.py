@@ -28,10 +28,10 @@ from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.redis_base import connect
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.core.model import Chunk, DocumentFacts, ParseLimits
-from quelea_search.core.web import Fetched
-from quelea_search.file_parsing import read_file
+from quelea_search.core.web.model import Fetched
+from quelea_search.jobs.file_parsing import read_file
 from quelea_search.testing import Site
-from quelea_search.web_page_parsing import parse_web_page
+from quelea_search.web.page_parsing import parse_web_page
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 T = TypeVar("T")

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from quelea_kit.errors import QueleaError
 from quelea_search.build import reading_bounds
 from quelea_search.core.model import DocumentFacts, ParseLimits
-from quelea_search.file_parsing import read_file
-from quelea_search.reading_process import Reading
+from quelea_search.jobs.file_parsing import read_file
+from quelea_search.jobs.reading_process import Reading
 from quelea_search.settings import SearchSettings
 from support.hostile_files import FILES
 

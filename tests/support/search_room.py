@@ -21,17 +21,16 @@ from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.components import WorkerComponents
-from quelea_search.core import urls
 from quelea_search.core.errors import Encrypted
 from quelea_search.core.model import Chunk, DocumentFacts, Line, Page, ParsedDocument
-from quelea_search.core.web import Fetched, Validators, WebDocument
-from quelea_search.core.web_errors import PageGone
-from quelea_search.file_parsing import ReadDocument
-from quelea_search.ingest_job import run_job
-from quelea_search.page_review import Removals
-from quelea_search.reaper import Reaper
-from quelea_search.refresh import Refresh
+from quelea_search.core.web.errors import PageGone
+from quelea_search.core.web.model import Fetched, Validators, WebDocument, urls
+from quelea_search.jobs.file_parsing import ReadDocument
+from quelea_search.jobs.ingest_job import run_job
+from quelea_search.jobs.reaper import Reaper
 from quelea_search.settings import SearchSettings
+from quelea_search.web.page_review import Removals
+from quelea_search.web.refresh import Refresh
 
 PREFIX = "test"
 

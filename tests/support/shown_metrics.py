@@ -12,7 +12,7 @@ _EVERY = ("quelea_kit.metrics", "quelea_kit.tls")
 SHOWS: dict[str, tuple[str, ...]] = {
     "embedder": (*_EVERY, "quelea_embedder.metrics"),
     "retriever": (*_EVERY, "quelea_retriever.service"),
-    "search": (*_EVERY, "quelea_search.web_metrics"),
+    "search": (*_EVERY, "quelea_search.web.metrics"),
     "generator": (
         *_EVERY,
         "quelea_generator.service",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quelea_search.core.model import ParseLimits
-from quelea_search.core.web import Fetched, WebDocument
-from quelea_search.web_page_parsing import parse_web_page
+from quelea_search.core.web.model import Fetched, WebDocument
+from quelea_search.web.page_parsing import parse_web_page
 
 TODAY = "2023-11-01"
 ENGLISH = """<html><head><title>Acme Corp raises full-year outlook | Sample Wire</title>{head}</head><body>

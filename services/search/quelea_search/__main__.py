@@ -20,12 +20,12 @@ from quelea_search.adapters.job_events import JobEvents, connect_events
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.build import make_records, share
-from quelea_search.celery_app import make_app, sender
+from quelea_search.jobs.celery_app import make_app, sender
 from quelea_search.metrics import IngestionCollector
 from quelea_search.service import SERVICE
 from quelea_search.service_build import build_service
 from quelea_search.settings import SearchSettings
-from quelea_search.web_build import make_web
+from quelea_search.web.build import make_web
 
 log = get_logger(__name__)
 

@@ -1,7 +1,7 @@
 """The beat: python -m quelea_search.beat.
 
 Celery's own beat, with its schedule in memory: what is due is told by the records of the pages in Redis, so nothing of
-the beat's own is worth keeping. Several may run; the look itself is done by one worker at a time (refresh.py).
+the beat's own is worth keeping. Several may run; the look itself is done by one worker at a time (web/refresh.py).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from celery.apps.beat import Beat
 from celery.schedules import schedstate, schedule
 from quelea_kit.logging import get_logger, setup_logging
 
-from quelea_search.celery_app import LOOK, make_app, queue_name
 from quelea_search.core.jobs import Lane
+from quelea_search.jobs.celery_app import LOOK, make_app, queue_name
 from quelea_search.settings import SearchSettings
 
 log = get_logger(__name__)

@@ -31,7 +31,7 @@ from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.client import channel, stream, unary
 
 from quelea_search.core.model import DocumentFacts, ParseLimits
-from quelea_search.file_parsing import read_file
+from quelea_search.jobs.file_parsing import read_file
 
 _TEXTS = 64
 _CALLS = 4

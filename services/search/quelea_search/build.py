@@ -11,11 +11,11 @@ from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.redis_base import connect
 from quelea_search.adapters.web_pages_redis import WebPages
-from quelea_search.celery_app import Send
 from quelea_search.components import Components
 from quelea_search.core.model import ParseLimits
-from quelea_search.core.web_pages import TimeToLive
-from quelea_search.reading_process import ReadingBounds
+from quelea_search.core.web.pages import TimeToLive
+from quelea_search.jobs.celery_app import Send
+from quelea_search.jobs.reading_process import ReadingBounds
 from quelea_search.settings import SearchSettings
 
 _DAY = 86_400

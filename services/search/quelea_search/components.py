@@ -12,12 +12,12 @@ from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import WebPages
-from quelea_search.celery_app import Send, queue_name
 from quelea_search.core import jobs
 from quelea_search.core.jobs import Job, Lane
 from quelea_search.core.model import DocumentFacts
-from quelea_search.core.web import Fetched, Validators, WebDocument
-from quelea_search.file_parsing import ReadDocument
+from quelea_search.core.web.model import Fetched, Validators, WebDocument
+from quelea_search.jobs.celery_app import Send, queue_name
+from quelea_search.jobs.file_parsing import ReadDocument
 from quelea_search.settings import SearchSettings
 
 
@@ -25,12 +25,12 @@ class PageFetcher(Protocol):
     """adapters/web/fetch.py, or a fake."""
 
     async def fetch(self, url: str, validators: Validators | None = None) -> Fetched:
-        """The page; raises the errors of core/web_errors.py."""
+        """The page; raises the errors of core/web/errors.py."""
         ...
 
 
 class Reader(Protocol):
-    """reader.py, or a stand-in."""
+    """jobs/reader.py, or a stand-in."""
 
     async def read_file(self, data: bytes, filename: str, given: DocumentFacts) -> ReadDocument:
         """file_parsing.read_file; raises the errors of core/errors.py."""

@@ -12,7 +12,7 @@ from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.core.jobs import JobState, Lane
-from quelea_search.core.web_pages import PageState
+from quelea_search.core.web.pages import PageState
 
 
 class IngestionCollector(Collector):

@@ -22,13 +22,13 @@ from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
 from quelea_search.components import Components
 from quelea_search.core.jobs import Job, JobState, document_name
-from quelea_search.dead_letters import DeadLetters
-from quelea_search.page_review import PageReview
-from quelea_search.refresh import Refresh
-from quelea_search.refresh_service import RefreshRpcs
-from quelea_search.submission import Submission
-from quelea_search.web_search import WebSearch
-from quelea_search.web_service import WebSearchRpcs
+from quelea_search.jobs.dead_letters import DeadLetters
+from quelea_search.jobs.submission import Submission
+from quelea_search.web.page_review import PageReview
+from quelea_search.web.refresh import Refresh
+from quelea_search.web.refresh_service import RefreshRpcs
+from quelea_search.web.search import WebSearch
+from quelea_search.web.service import WebSearchRpcs
 
 SERVICE = "quelea.search.v1.SearchService"
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -40,7 +40,7 @@ _LOOK_SECONDS = 1.0
 
 
 class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceServicer):
-    """The rpcs; those of the web are in web_service.py and refresh_service.py. What blocks runs in threads."""
+    """The rpcs; those of the web are in web/service.py and web/refresh_service.py. What blocks runs in threads."""
 
     def __init__(
         self,

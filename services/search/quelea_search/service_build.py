@@ -9,13 +9,13 @@ from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
 from quelea_search.components import Components
-from quelea_search.dead_letters import DeadLetters
-from quelea_search.page_review import PageReview, Removals
-from quelea_search.reaper import Reaper
-from quelea_search.refresh import Refresh
+from quelea_search.jobs.dead_letters import DeadLetters
+from quelea_search.jobs.reaper import Reaper
+from quelea_search.jobs.submission import Submission
 from quelea_search.service import SearchService
-from quelea_search.submission import Submission
-from quelea_search.web_search import WebSearch
+from quelea_search.web.page_review import PageReview, Removals
+from quelea_search.web.refresh import Refresh
+from quelea_search.web.search import WebSearch
 
 
 @dataclass(frozen=True)

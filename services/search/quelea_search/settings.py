@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 from quelea_kit.settings import settings_config
 
-from quelea_search.web_settings import WebSettings
+from quelea_search.web.settings import WebSettings
 
 _LEAST_PLACES, _MOST_PLACES = 3, 8
 _PLACE_BYTES = 4 << 30

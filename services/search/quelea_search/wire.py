@@ -16,9 +16,9 @@ from quelea_kit.errors import InvalidInput
 
 from quelea_search.core.jobs import Job, JobState, Lane
 from quelea_search.core.model import Chunk, DocumentFacts
-from quelea_search.core.page_source import provisional_id
 from quelea_search.core.statements.model import Fact
-from quelea_search.core.web_pages import PageState, WebPage
+from quelea_search.core.web.page_source import provisional_id
+from quelea_search.core.web.pages import PageState, WebPage
 
 _STATES = {
     JobState.QUEUED: pb.JOB_STATE_QUEUED,

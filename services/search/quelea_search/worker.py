@@ -26,11 +26,11 @@ from quelea_kit.tracing import setup_tracing
 from quelea_search.adapters import owner
 from quelea_search.adapters.formats import dispatch
 from quelea_search.build import make_records, reading_bounds
-from quelea_search.celery_app import make_app, worker_queues
-from quelea_search.reading_process import Reading, die_with_parent
+from quelea_search.jobs.celery_app import make_app, worker_queues
+from quelea_search.jobs.reading_process import Reading, die_with_parent
+from quelea_search.jobs.tasks import DRAIN_SIGNAL, register
+from quelea_search.jobs.watchdog import Watchdog, begin_again, child_pids
 from quelea_search.settings import SearchSettings
-from quelea_search.tasks import DRAIN_SIGNAL, register
-from quelea_search.watchdog import Watchdog, begin_again, child_pids
 
 log = get_logger(__name__)
 

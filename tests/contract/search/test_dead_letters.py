@@ -6,7 +6,7 @@ import pytest
 from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.client import unary
 from quelea_kit.errors import Conflict, NotFound, Overloaded, Unavailable
-from quelea_search.core.web_errors import FetchFailed
+from quelea_search.core.web.errors import FetchFailed
 
 TEXT = b"one\ntwo\nthree"
 

@@ -9,7 +9,7 @@ from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.errors import Overloaded
 from quelea_kit.testing import wait_until_async
 from quelea_search.core.jobs import JobState, Lane, Waiting, in_turn, most_waiting, share_of
-from quelea_search.ingest_job import run_job
+from quelea_search.jobs.ingest_job import run_job
 from quelea_search.settings import SearchSettings, default_concurrency
 from support.search_room import Room
 

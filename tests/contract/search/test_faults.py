@@ -16,9 +16,9 @@ from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.client import stream
 from quelea_kit.errors import DeadlineExceeded, DiskFull, InvalidInput, Overloaded, Unavailable
 from quelea_kit.testing import wait_until_async
-from quelea_search import reaper
 from quelea_search.core.jobs import Job, JobState
-from quelea_search.ingest_job import run_job
+from quelea_search.jobs import reaper
+from quelea_search.jobs.ingest_job import run_job
 
 TEXT = "\f".join(f"page {n}\nsecond line of {n}\nthird line of {n}" for n in range(1, 6)).encode()
 

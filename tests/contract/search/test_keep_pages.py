@@ -7,7 +7,7 @@ from quelea.common.v1 import common_pb2
 from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.client import unary
 from quelea_kit.errors import InvalidInput, NotFound, Overloaded, Unavailable
-from quelea_search.ingest_job import run_job
+from quelea_search.jobs.ingest_job import run_job
 
 URL, GOOD = "https://example.com/a", "https://www.good.example/b"
 TEXT = b"first line\nsecond line\fsecond page"

@@ -10,11 +10,12 @@ from quelea.search.v1 import search_pb2 as pb
 from quelea_kit.client import unary
 from quelea_kit.errors import Conflict, InvalidInput, PermissionDenied
 from quelea_search.adapters.jobs_redis import LeaseLost
-from quelea_search.core import jobs, page_source
+from quelea_search.core import jobs
 from quelea_search.core.jobs import JobState
-from quelea_search.core.page_source import PageSource
-from quelea_search.core.web_errors import BadStatus, FetchFailed, PageTimeout, RefusedByRobots
-from quelea_search.ingest_job import run_job
+from quelea_search.core.web import page_source
+from quelea_search.core.web.errors import BadStatus, FetchFailed, PageTimeout, RefusedByRobots
+from quelea_search.core.web.page_source import PageSource
+from quelea_search.jobs.ingest_job import run_job
 from support.search_room import id_of
 
 URL = "https://example.com/a"

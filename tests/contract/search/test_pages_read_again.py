@@ -6,8 +6,8 @@ import time
 
 from quelea.search.v1 import search_pb2 as pb
 from quelea_search.core.jobs import JobState
-from quelea_search.core.web_errors import RefusedByRobots
-from quelea_search.core.web_pages import PageState
+from quelea_search.core.web.errors import RefusedByRobots
+from quelea_search.core.web.pages import PageState
 from support.search_room import id_of
 
 URL = "https://example.com/a"

@@ -10,7 +10,7 @@ from quelea_search.adapters import owner
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.core.jobs import Job
-from quelea_search.watchdog import Watchdog
+from quelea_search.jobs.watchdog import Watchdog
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import dataclasses
 import fakeredis
 import pytest
 from quelea_search.adapters.web_pages_redis import WebPages
-from quelea_search.core.urls import host_matches
-from quelea_search.core.web_pages import PageFilter, PageState, WebPage
+from quelea_search.core.web.pages import PageFilter, PageState, WebPage
+from quelea_search.core.web.urls import host_matches
 
 
 @pytest.fixture

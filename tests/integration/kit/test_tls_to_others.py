@@ -22,7 +22,7 @@ from quelea_retriever.adapters.qdrant_points import make_client
 from quelea_retriever.settings import Settings as RetrieverSettings
 from quelea_search.adapters.job_events import connect_events
 from quelea_search.adapters.redis_base import connect
-from quelea_search.celery_app import make_app
+from quelea_search.jobs.celery_app import make_app
 from quelea_search.settings import SearchSettings
 
 OURS = Authority("ours")

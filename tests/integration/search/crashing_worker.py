@@ -8,7 +8,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from quelea_search import file_parsing, worker
+from quelea_search import worker
+from quelea_search.jobs import file_parsing
 
 _parse = file_parsing.parse
 

@@ -14,9 +14,9 @@ from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.core.model import ParseLimits
-from quelea_search.core.web import Fetched
-from quelea_search.core.web_pages import PageState
-from quelea_search.web_page_parsing import parse_web_page
+from quelea_search.core.web.model import Fetched
+from quelea_search.core.web.pages import PageState
+from quelea_search.web.page_parsing import parse_web_page
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from quelea_fintext.sentences import sentence_spans
 from quelea_search.core.chunk import CRUMB, PROSE_CHARACTERS, TABLE_CHARACTERS, chunk
+from quelea_search.core.layout.page_assembly import Block, build_page
 from quelea_search.core.model import CELL, LineKind, ParsedDocument
-from quelea_search.core.page_assembly import Block, build_page
 
 H, T, R, U = LineKind.HEADING, LineKind.TEXT, LineKind.ROW, LineKind.HEAD
 

@@ -8,8 +8,8 @@ from datetime import date
 import pytest
 from quelea_kit.testing import wait_until_async
 from quelea_search.adapters.providers.ddgs import Ddgs
-from quelea_search.core.failover import ProviderError
-from quelea_search.core.web_query import web_query
+from quelea_search.core.web.failover import ProviderError
+from quelea_search.core.web.query import web_query
 
 QUERY = web_query("Apple", count=10, today=date(2023, 11, 1))
 

@@ -11,7 +11,7 @@ import pytest
 from quelea_fintext.sentences import sentence_spans
 from quelea_fintext.text import estimate_tokens
 from quelea_search.core.chunk import HARD_CHARACTERS, HARD_TOKENS, chunk
-from quelea_search.core.metadata import read_metadata
+from quelea_search.core.metadata.read import read_metadata
 from quelea_search.core.model import ParsedDocument
 
 Parse = Callable[..., ParsedDocument]

@@ -15,8 +15,8 @@ from docx.oxml import OxmlElement
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
+from quelea_search.core.layout.text_cleanup import clean
 from quelea_search.core.model import CELL, ParsedDocument
-from quelea_search.core.text_cleanup import clean
 from support.formats import lines_of, word_file
 
 Parse = Callable[..., ParsedDocument]

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from quelea_kit.errors import QueleaError
 from quelea_search.core.model import DocumentFacts, ParseLimits
-from quelea_search.file_parsing import read_file
-from quelea_search.reading_process import Reading, ReadingBounds
+from quelea_search.jobs.file_parsing import read_file
+from quelea_search.jobs.reading_process import Reading, ReadingBounds
 from support.hostile_files import FILES
 
 SIZE = 60_000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from quelea_fintext.periods import ReportingPeriod
-from quelea_search.core.metadata import read_metadata
+from quelea_search.core.layout.page_assembly import Block, build_page
+from quelea_search.core.metadata.read import read_metadata
 from quelea_search.core.model import DocumentFacts, LineKind, ParsedDocument
-from quelea_search.core.page_assembly import Block, build_page
 
 
 def read(text: str) -> DocumentFacts:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from quelea_fintext.periods import ReportingPeriod
-from quelea_search.core.companies import display_name
-from quelea_search.core.metadata import read_metadata
+from quelea_search.core.layout.page_assembly import Block, build_page
+from quelea_search.core.metadata.companies import display_name
+from quelea_search.core.metadata.periods import chinese_period, english_period, file_label
+from quelea_search.core.metadata.read import read_metadata
 from quelea_search.core.model import CELL, DocumentFacts, LineKind, ParsedDocument
-from quelea_search.core.page_assembly import Block, build_page
-from quelea_search.core.periods import chinese_period, english_period, file_label
 
 
 def document(*pages: str, kind: str = "pdf", **stated: str) -> ParsedDocument:

@@ -12,7 +12,7 @@ from quelea_search.adapters import ocr
 from quelea_search.adapters.formats.pdf_scans import find_scans, read_scan
 from quelea_search.core.errors import TooManyPages, Unreadable
 from quelea_search.core.model import DocumentFacts, ParseLimits
-from quelea_search.file_parsing import read_file
+from quelea_search.jobs.file_parsing import read_file
 
 FILING = Path(__file__).parents[3] / "samples/filings/2023 Q3 AAPL.pdf"
 INCOME_STATEMENT = 3

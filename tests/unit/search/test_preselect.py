@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_search.core.preselect import Paragraph, preselect
+from quelea_search.core.web.preselect import Paragraph, preselect
 
 WEATHER = "The weather was fine, and people walked along the river until the evening came."
 

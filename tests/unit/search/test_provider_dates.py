@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quelea_fintext.dates import parse_iso
-from quelea_search.core.stated_dates import stated_day
-from quelea_search.core.web_query import LONGEST, MOST_WORDS, web_query
+from quelea_search.core.metadata.stated_dates import stated_day
+from quelea_search.core.web.query import LONGEST, MOST_WORDS, web_query
 
 TODAY = date(2023, 11, 1)
 

@@ -8,10 +8,10 @@ from datetime import date
 import pytest
 from quelea_kit.testing import wait_until_async
 from quelea_search.adapters.providers.fake import FakeProvider
-from quelea_search.core.candidates import line_up
-from quelea_search.core.failover import AllFailed, Breaker, Failover, ProviderError
-from quelea_search.core.web import Result
-from quelea_search.core.web_query import web_query
+from quelea_search.core.web.candidates import line_up
+from quelea_search.core.web.failover import AllFailed, Breaker, Failover, ProviderError
+from quelea_search.core.web.model import Result
+from quelea_search.core.web.query import web_query
 
 QUERY = web_query("Apple", count=10, today=date(2023, 11, 1))
 PAGE = Result("https://a.example.com/")

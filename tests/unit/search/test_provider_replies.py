@@ -18,8 +18,8 @@ from quelea_search.adapters.providers.google import Google
 from quelea_search.adapters.providers.searxng import SearXNG
 from quelea_search.adapters.providers.serpapi import SerpApi
 from quelea_search.adapters.providers.tavily import Tavily
-from quelea_search.core.failover import ProviderError
-from quelea_search.core.web_query import WebQuery, web_query
+from quelea_search.core.web.failover import ProviderError
+from quelea_search.core.web.query import WebQuery, web_query
 
 REPLIES = Path(__file__).parent / "provider_replies"
 TODAY = date(2023, 8, 10)

@@ -15,9 +15,9 @@ from quelea_kit.settings import ServiceSettings
 from quelea_search.adapters.providers.serpapi import SerpApi
 from quelea_search.adapters.providers.tavily import Tavily
 from quelea_search.adapters.result_cache import ResultCache
-from quelea_search.core.failover import ProviderError
-from quelea_search.core.web import Result, Results
-from quelea_search.core.web_query import web_query
+from quelea_search.core.web.failover import ProviderError
+from quelea_search.core.web.model import Result, Results
+from quelea_search.core.web.query import web_query
 
 SECRET = "sk-do-not-show-4711"
 QUERY = web_query("Apple net sales", count=10, today=date(2023, 8, 10))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from quelea_kit.testing import wait_until
 from quelea_search.core.errors import CrashedReader, ReaderKilled, ReadTimeout, TooLarge, Unreadable
-from quelea_search.reading_process import NurseryLost, Reading, ReadingBounds, Stopped
+from quelea_search.jobs.reading_process import NurseryLost, Reading, ReadingBounds, Stopped
 
 BOUNDS = ReadingBounds(seconds=30.0, seconds_per_mb=10.0, most_seconds=120.0, memory_mb=128)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quelea_search.core.running_headers import body_mask
+from quelea_search.core.layout.running_headers import body_mask
 
 
 def kept(pages: list[list[str]]) -> list[list[str]]:

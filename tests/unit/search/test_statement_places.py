@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from quelea_fintext.periods import ReportingPeriod
-from quelea_search.core.layout import blocks_of
-from quelea_search.core.layout_lines import Cell, RawLine, RawPage
-from quelea_search.core.line_order import Style
+from quelea_search.core.layout.blocks import blocks_of
+from quelea_search.core.layout.line_order import Style
+from quelea_search.core.layout.lines import Cell, RawLine, RawPage
+from quelea_search.core.layout.page_assembly import build_page
 from quelea_search.core.model import DocumentFacts, ParsedDocument
-from quelea_search.core.page_assembly import build_page
 from quelea_search.core.statements.model import Fact
 from quelea_search.core.statements.read import read_statements
 

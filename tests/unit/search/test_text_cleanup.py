@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from quelea_search.adapters.formats.encoding import decode
+from quelea_search.core.layout.text_cleanup import clean, clean_cell, mend_hyphens
 from quelea_search.core.model import ParsedDocument
-from quelea_search.core.text_cleanup import clean, clean_cell, mend_hyphens
 
 SIMPLIFIED = "中国人民银行决定于2023年9月15日下调金融机构存款准备金率0.25个百分点，释放中长期流动性超过5000亿元。"
 TRADITIONAL = "香港金融管理局表示，銀行體系的資本充足，會繼續密切監察市場的發展，為業務提供支持。"

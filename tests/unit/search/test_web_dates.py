@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from quelea_search.core.web_dates import plausible, stated_date, text_date, url_date
+from quelea_search.core.web.dates import plausible, stated_date, text_date, url_date
 from support.web_articles import ARTICLE, TODAY, URL, english, read
 
 DATED = "https://www.example.com/2023/10/20/acme.html"

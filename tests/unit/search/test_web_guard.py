@@ -17,8 +17,8 @@ import pytest
 from quelea_search.adapters.web.fake_web import FakeResolver, RecordingDial, TlsWitness
 from quelea_search.adapters.web.fetch import Fetcher
 from quelea_search.adapters.web.guard import Guard, SystemResolver
-from quelea_search.core.addresses import is_public, parse_address
-from quelea_search.core.web_errors import BadUrl, FetchFailed, PageError, RefusedAddress
+from quelea_search.core.web.addresses import is_public, parse_address
+from quelea_search.core.web.errors import BadUrl, FetchFailed, PageError, RefusedAddress
 from quelea_search.settings import SearchSettings
 
 PUBLIC = "93.184.216.34"

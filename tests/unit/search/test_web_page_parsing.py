@@ -9,9 +9,9 @@ import pytest
 from quelea_search.adapters.web.page_text import decode_page
 from quelea_search.core.errors import EmptyDocument
 from quelea_search.core.model import ParseLimits
-from quelea_search.core.web import Fetched, WebDocument
-from quelea_search.core.web_facts import page_kind, without_site
-from quelea_search.web_page_parsing import parse_web_page
+from quelea_search.core.web.facts import page_kind, without_site
+from quelea_search.core.web.model import Fetched, WebDocument
+from quelea_search.web.page_parsing import parse_web_page
 from support.web_articles import ARTICLE, BODY, CHINESE, TODAY, URL, english, read
 
 SAMPLES = Path(__file__).parents[3] / "samples"

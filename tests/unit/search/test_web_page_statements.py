@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from quelea_search import wire
 from quelea_search.core.model import ParseLimits
-from quelea_search.core.web import Fetched
-from quelea_search.reader import ProcessReader
-from quelea_search.reading_process import Reading
+from quelea_search.core.web.model import Fetched
+from quelea_search.jobs.reader import ProcessReader
+from quelea_search.jobs.reading_process import Reading
 
 URL = "https://investors.example.com/releases/q4"
 RELEASE = """<html><head><title>Kestrel results</title></head><body><article>

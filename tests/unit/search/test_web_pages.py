@@ -1,4 +1,4 @@
-"""core/web_pages.py and core/page_source.py: by which rules a page enters the knowledge base and stays in it."""
+"""core/web/pages.py and core/web/page_source.py: by which rules a page enters the knowledge base and stays in it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import dataclasses
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_search.core import page_source, web_pages
-from quelea_search.core.page_source import PageSource
-from quelea_search.core.web_pages import MAX_LOOKS, MAX_QUERIES, PageFilter, PageState, TimeToLive, Use, WebPage
+from quelea_search.core.web import page_source
+from quelea_search.core.web import pages as web_pages
+from quelea_search.core.web.page_source import PageSource
+from quelea_search.core.web.pages import MAX_LOOKS, MAX_QUERIES, PageFilter, PageState, TimeToLive, Use, WebPage
 
 URL = "https://example.com/a"
 TTL = TimeToLive(news=10, page=70, reference=300, filing=3650)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_search.core.urls import canonical, host_matches, host_of, join_url, parse_url
-from quelea_search.core.web_errors import BadUrl
+from quelea_search.core.web.errors import BadUrl
+from quelea_search.core.web.urls import canonical, host_matches, host_of, join_url, parse_url
 
 
 @pytest.mark.parametrize(

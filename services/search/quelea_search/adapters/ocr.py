@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from quelea_search.core.layout_lines import Cell, RawLine, RawPage
+from quelea_search.core.layout.lines import Cell, RawLine, RawPage
 
 _POINTS_PER_INCH = 72.0
 _DOTS_PER_INCH = 200.0

@@ -20,7 +20,7 @@ from quelea.common.v1 import common_pb2
 
 from quelea_search import wire
 from quelea_search.adapters.redis_base import RedisBase
-from quelea_search.core.web import Fetched, WebDocument
+from quelea_search.core.web.model import Fetched, WebDocument
 
 _HOUR = 3600.0
 

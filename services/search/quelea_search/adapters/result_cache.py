@@ -18,8 +18,8 @@ from quelea_fintext.text import normalise
 from quelea_kit.errors import QueleaError
 
 from quelea_search.adapters.redis_base import RedisBase
-from quelea_search.core.web import Result, Results
-from quelea_search.core.web_query import WebQuery
+from quelea_search.core.web.model import Result, Results
+from quelea_search.core.web.query import WebQuery
 
 _VERSION = 1
 

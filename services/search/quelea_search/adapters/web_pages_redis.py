@@ -1,4 +1,4 @@
-"""Records of pages of the web in Redis (core/web_pages.py has the rules).
+"""Records of pages of the web in Redis (core/web/pages.py has the rules).
 
 <prefix>:webpage:<url's hash>    string  the record, as JSON
 <prefix>:webpages                zset    every canonical address, by the time at which it was added
@@ -27,9 +27,9 @@ import redis
 from quelea_kit.paging import Place
 
 from quelea_search.adapters.redis_base import RedisBase
-from quelea_search.core import web_pages
 from quelea_search.core.jobs import Job, JobState
-from quelea_search.core.web_pages import PageFilter, PageState, WebPage
+from quelea_search.core.web import pages as web_pages
+from quelea_search.core.web.pages import PageFilter, PageState, WebPage
 
 _CHUNK = 500
 
@@ -136,7 +136,7 @@ class WebPages(RedisBase):
     # -- writing ---------------------------------------------------------------------------------------------------
 
     def update(self, canonical_url: str, decide: Callable[[WebPage | None], WebPage | None]) -> WebPage | None:
-        """Write what a function of core/web_pages.py makes of the record, in one transaction.
+        """Write what a function of core/web/pages.py makes of the record, in one transaction.
 
         Args:
             canonical_url: Of the page.

@@ -16,8 +16,8 @@ from typing import ParamSpec, Protocol, TypeVar
 
 from quelea_kit.logging import get_logger
 
-from quelea_search.core.urls import WebUrl, parse_url
-from quelea_search.core.web_errors import BadUrl
+from quelea_search.core.web.errors import BadUrl
+from quelea_search.core.web.urls import WebUrl, parse_url
 from quelea_search.door import metrics
 from quelea_search.door.adapters.store import Store
 from quelea_search.door.core.budget import OneAtATime

@@ -18,7 +18,6 @@ from quelea.search.v1 import search_pb2_grpc
 from quelea_kit.client import channel, unary
 from quelea_kit.errors import Unavailable
 from quelea_kit.testing import running
-from quelea_search import web_search
 from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.provider_budget import ProviderBudget
@@ -26,16 +25,17 @@ from quelea_search.adapters.providers.brave import Brave
 from quelea_search.adapters.providers.searxng import SearXNG
 from quelea_search.adapters.result_cache import ResultCache
 from quelea_search.adapters.web.fetch import Fetcher
-from quelea_search.admission import Admission
-from quelea_search.core.failover import Failover
 from quelea_search.core.model import Chunk, DocumentFacts, Line, Page, ParsedDocument
-from quelea_search.core.preselect import Paragraph, Selected, preselect
-from quelea_search.core.web import Fetched, WebDocument
-from quelea_search.page_loader import PageLoader
-from quelea_search.parsing_pool import Refused
+from quelea_search.core.web.failover import Failover
+from quelea_search.core.web.model import Fetched, WebDocument
+from quelea_search.core.web.preselect import Paragraph, Selected, preselect
 from quelea_search.service import SERVICE
 from quelea_search.settings import SearchSettings
-from quelea_search.web_service import WebSearchRpcs
+from quelea_search.web import search as web_search
+from quelea_search.web.admission import Admission
+from quelea_search.web.page_loader import PageLoader
+from quelea_search.web.parsing_pool import Refused
+from quelea_search.web.service import WebSearchRpcs
 from support.web_sites import BraveSite, SearXNGSite, Site, response
 
 TODAY = date(2023, 11, 1)

@@ -13,7 +13,7 @@ from quelea.common.v1 import common_pb2
 from quelea_kit.client import server_errors
 from quelea_kit.errors import Conflict, DeadlineExceeded, InvalidInput, Overloaded, QueleaError
 from quelea_kit.testing import wait_until_async
-from quelea_search.web_search import MAX_SEARCHES
+from quelea_search.web.search import MAX_SEARCHES
 from support.web_replies import problems, status
 
 IPHONE = "iPhone net sales were 39,669 million dollars.\n\nThe weather was fine.\n\nMac net sales fell."

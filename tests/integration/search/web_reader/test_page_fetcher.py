@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from quelea_kit.testing import wait_until_async
 from quelea_search.adapters.web.fetch import PAGES_PER_HOST, Fetcher
-from quelea_search.core.web import Validators
-from quelea_search.core.web_errors import (
+from quelea_search.core.web.errors import (
     BadStatus,
     FetchFailed,
     PageError,
@@ -22,6 +21,7 @@ from quelea_search.core.web_errors import (
     PageTooLarge,
     WrongType,
 )
+from quelea_search.core.web.model import Validators
 
 if TYPE_CHECKING:
     from .conftest import Asked, Site

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from quelea_search.adapters.web.fetch import Fetcher
-from quelea_search.core.web_errors import (
+from quelea_search.core.web.errors import (
     BadStatus,
     BadUrl,
     PageError,

@@ -24,8 +24,8 @@ from quelea_search.adapters.redis_base import connect
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.service import SERVICE
 from quelea_search.settings import SearchSettings
-from quelea_search.web_build import make_providers, make_web
-from quelea_search.web_search import WebSearch
+from quelea_search.web.build import make_providers, make_web
+from quelea_search.web.search import WebSearch
 
 ARTICLE = """<!doctype html><html lang="en"><head><title>{title} - Example News</title>
 <meta property="article:published_time" content="{day}T09:00:00Z"><meta property="og:type" content="article">

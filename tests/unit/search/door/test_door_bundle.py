@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from quelea_kit.errors import InvalidInput
-from quelea_search.core.urls import parse_url
+from quelea_search.core.web.urls import parse_url
 from quelea_search.door.core.bundle import BundleLimits, read_bundle, write_bundle
 from quelea_search.door.core.matching import match_of
 from quelea_search.door.core.model import Question, Recorded

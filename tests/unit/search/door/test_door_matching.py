@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_search.core.urls import parse_url
+from quelea_search.core.web.urls import parse_url
 from quelea_search.door.core.matching import (
     callback_of,
     is_private,

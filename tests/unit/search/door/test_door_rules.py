@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from quelea_kit.errors import NotFound, Overloaded
-from quelea_search.core.urls import parse_url
+from quelea_search.core.web.urls import parse_url
 from quelea_search.door.core.budget import OneAtATime, Places, TokenBucket
 from quelea_search.door.core.cookies import CookieJar
 from quelea_search.door.core.headers import COOKIE_NAMES, cookie_names, cookie_stand_ins, inward, keep_recorded, outward

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from quelea_kit.errors import Conflict, InvalidInput, NotFound, QueleaError
-from quelea_search.core.urls import parse_url
+from quelea_search.core.web.urls import parse_url
 from quelea_search.door.adapters.store import Store
 from quelea_search.door.core.bundle import BundleLimits
 from quelea_search.door.core.matching import match_of

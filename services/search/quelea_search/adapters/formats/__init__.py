@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from quelea_search.adapters.formats import dispatch
 from quelea_search.adapters.formats.common import Progress
-from quelea_search.core.layout_lines import RawPage
+from quelea_search.core.layout.lines import RawPage
 from quelea_search.core.model import ParsedDocument, ParseLimits
 
 __all__ = ["FORMATS", "Progress", "parse"]

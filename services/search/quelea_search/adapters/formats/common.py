@@ -12,8 +12,8 @@ from xml.parsers import expat
 from quelea_fintext.dates import find_dates
 
 from quelea_search.core.errors import EmptyDocument, TooLarge, TooManyPages, Unreadable
+from quelea_search.core.layout.page_assembly import Block, build_page, paginate
 from quelea_search.core.model import ParsedDocument, ParseLimits
-from quelea_search.core.page_assembly import Block, build_page, paginate
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]

@@ -7,9 +7,9 @@ import io
 
 from quelea_search.adapters.formats.common import Progress, check_characters, check_rows, finish
 from quelea_search.core.errors import Unreadable
+from quelea_search.core.layout.page_assembly import Block, row
+from quelea_search.core.layout.rows import is_number
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.page_assembly import Block, row
-from quelea_search.core.rows import is_number
 
 ROWS_PER_PAGE = 100
 _SNIFFED = 4000

@@ -14,7 +14,7 @@ from quelea_search.adapters.formats import json as json_format
 from quelea_search.adapters.formats.common import Progress, open_package
 from quelea_search.adapters.formats.encoding import decode
 from quelea_search.core.errors import EmptyDocument, Encrypted, TooLarge, Unreadable, WrongType
-from quelea_search.core.layout_lines import RawPage
+from quelea_search.core.layout.lines import RawPage
 from quelea_search.core.model import ParsedDocument, ParseLimits
 
 _OFFERED = "send PDF, HTML, DOCX, XLSX, PPTX, CSV, JSON, Markdown or text"

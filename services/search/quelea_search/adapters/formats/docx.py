@@ -25,11 +25,11 @@ from quelea_search.adapters.formats.common import (
     stated_fields,
 )
 from quelea_search.core.errors import Unreadable
-from quelea_search.core.headings import may_head
+from quelea_search.core.layout.headings import may_head
+from quelea_search.core.layout.page_assembly import Block
+from quelea_search.core.layout.text_blocks import paragraph, table
+from quelea_search.core.layout.text_cleanup import clean
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.page_assembly import Block
-from quelea_search.core.text_blocks import paragraph, table
-from quelea_search.core.text_cleanup import clean
 
 _PARAGRAPH, _RUN, _LINK = qn("w:p"), qn("w:r"), qn("w:hyperlink")
 _SIGNS = MappingProxyType({qn("w:tab"): "\t", qn("w:ptab"): "\t", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"})

@@ -24,11 +24,11 @@ from quelea_search.adapters.formats.common import (
 )
 from quelea_search.adapters.formats.inline_xbrl import tagged_figures
 from quelea_search.core.errors import EmptyDocument, Unreadable
-from quelea_search.core.headings import may_head
+from quelea_search.core.layout.headings import may_head
+from quelea_search.core.layout.page_assembly import Block
+from quelea_search.core.layout.text_blocks import contents_line, paragraph, plain, table
+from quelea_search.core.layout.text_cleanup import clean, glue_lines
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.page_assembly import Block
-from quelea_search.core.text_blocks import contents_line, paragraph, plain, table
-from quelea_search.core.text_cleanup import clean, glue_lines
 
 _SKIP = frozenset("script style noscript template head nav svg iframe object button select textarea input".split())
 _BLOCK = frozenset(

@@ -18,9 +18,9 @@ from quelea_search.adapters.formats.common import (
 )
 from quelea_search.adapters.formats.csv import row_pages
 from quelea_search.core.errors import TooManyPages, Unreadable
+from quelea_search.core.layout.page_assembly import Block, paginate
+from quelea_search.core.layout.text_blocks import plain, table, wrap_width
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.page_assembly import Block, paginate
-from quelea_search.core.text_blocks import plain, table, wrap_width
 
 TITLE = tuple("title headline 标题 题目 subject news_title name".split())
 TEXT = tuple("content body text article 正文 内容 news_content inside abstract 摘要 summary description".split())

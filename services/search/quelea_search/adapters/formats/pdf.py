@@ -18,14 +18,14 @@ import pypdfium2.raw as c
 
 from quelea_search.adapters.formats.common import Progress, check_characters, stated_fields
 from quelea_search.core.errors import Encrypted, TooManyPages, Unreadable
-from quelea_search.core.layout import blocks_of, settle_levels
-from quelea_search.core.layout_lines import Cell, RawLine, RawPage
-from quelea_search.core.line_order import Style, without_marks
+from quelea_search.core.layout.blocks import blocks_of, settle_levels
+from quelea_search.core.layout.line_order import Style, without_marks
+from quelea_search.core.layout.lines import Cell, RawLine, RawPage
+from quelea_search.core.layout.page_assembly import build_page
+from quelea_search.core.layout.rows import is_number
+from quelea_search.core.layout.running_headers import EDGE, body_mask, running_lines
+from quelea_search.core.layout.text_cleanup import BREAK_HYPHEN, clean, clean_cell, mend_hyphens
 from quelea_search.core.model import ParsedDocument, ParseLimits
-from quelea_search.core.page_assembly import build_page
-from quelea_search.core.rows import is_number
-from quelea_search.core.running_headers import EDGE, body_mask, running_lines
-from quelea_search.core.text_cleanup import BREAK_HYPHEN, clean, clean_cell, mend_hyphens
 
 _DOTTED = re.compile(r"[.…·]{5,}")
 _LEADERS = re.compile(r"[.…·]{3,}|\.")

@@ -8,7 +8,7 @@ import pypdfium2.raw as c
 from quelea_search.adapters import ocr
 from quelea_search.adapters.formats.pdf import cut_cells, may_be_pdf
 from quelea_search.core.errors import TooManyPages
-from quelea_search.core.layout_lines import RawPage
+from quelea_search.core.layout.lines import RawPage
 from quelea_search.core.model import ParseLimits
 
 

@@ -14,10 +14,10 @@ from pptx.oxml.ns import qn
 
 from quelea_search.adapters.formats.common import Progress, finish, open_package, stated_fields
 from quelea_search.core.errors import TooLarge, TooManyPages, Unreadable
+from quelea_search.core.layout.page_assembly import Block
+from quelea_search.core.layout.text_blocks import paragraph, table
+from quelea_search.core.layout.text_cleanup import clean
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.page_assembly import Block
-from quelea_search.core.text_blocks import paragraph, table
-from quelea_search.core.text_cleanup import clean
 
 MOST_POINTS = 10_000
 MAXIMUM_DEPTH = 20

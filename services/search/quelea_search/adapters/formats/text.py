@@ -15,10 +15,10 @@ from quelea_search.adapters.formats.common import (
     finish_flow,
     stated_fields,
 )
+from quelea_search.core.layout.page_assembly import Block, paginate
+from quelea_search.core.layout.running_headers import body_mask
+from quelea_search.core.layout.text_blocks import paragraph, plain, table
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.page_assembly import Block, paginate
-from quelea_search.core.running_headers import body_mask
-from quelea_search.core.text_blocks import paragraph, plain, table
 
 _ATX = re.compile(r"(#{1,6})\s++(.+)")
 _RULE = re.compile(r"\s*(?:[-*_]\s*){3,}$")

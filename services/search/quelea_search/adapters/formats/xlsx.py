@@ -13,10 +13,10 @@ from openpyxl.cell.read_only import EMPTY_CELL
 
 from quelea_search.adapters.formats.common import Progress, check_rows, finish, open_package, stated_fields
 from quelea_search.core.errors import TooManyPages, Unreadable
+from quelea_search.core.layout.page_assembly import Block
+from quelea_search.core.layout.text_blocks import table
+from quelea_search.core.layout.text_cleanup import clean
 from quelea_search.core.model import LineKind, ParsedDocument, ParseLimits
-from quelea_search.core.page_assembly import Block
-from quelea_search.core.text_blocks import table
-from quelea_search.core.text_cleanup import clean
 
 EMPTY_ROWS = 500
 """After so many empty rows a sheet is taken to be over: some files declare a million."""

@@ -27,10 +27,10 @@ import httpx2
 import stamina
 from pydantic import SecretStr
 
-from quelea_search.core.failover import ProviderError
-from quelea_search.core.stated_dates import stated_day
-from quelea_search.core.web import Result
-from quelea_search.core.web_query import WebQuery
+from quelea_search.core.metadata.stated_dates import stated_day
+from quelea_search.core.web.failover import ProviderError
+from quelea_search.core.web.model import Result
+from quelea_search.core.web.query import WebQuery
 
 MAX_REPLY = 2 * 1024 * 1024
 """Bytes of a reply, packed and unpacked: fifty results take a tenth of it."""
@@ -95,7 +95,7 @@ class HttpProvider(abc.ABC):
             trust_env=proxies,
             verify=ssl.create_default_context(),
             follow_redirects=False,
-            timeout=None,  # the caller's deadline (core/failover.py) covers the whole call
+            timeout=None,  # the caller's deadline (core/web/failover.py) covers the whole call
             headers={"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "Quelea"},
             transport=transport,
         )

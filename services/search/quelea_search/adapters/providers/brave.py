@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from quelea_search.adapters.providers.base import Ask, KeyedProvider, day_of, rows, text_of
-from quelea_search.core.web import Result
-from quelea_search.core.web_query import WebQuery
+from quelea_search.core.web.model import Result
+from quelea_search.core.web.query import WebQuery
 
 _MOST = 20
 _FIRST_DAY = "1990-01-01"

@@ -16,9 +16,9 @@ from ddgs import DDGS
 from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
 from quelea_search.adapters.providers.base import day_of, rows, text_of, tidy
-from quelea_search.core.failover import ProviderError
-from quelea_search.core.web import Result
-from quelea_search.core.web_query import WebQuery
+from quelea_search.core.web.failover import ProviderError
+from quelea_search.core.web.model import Result
+from quelea_search.core.web.query import WebQuery
 
 _THREADS = 2
 _MONTH_DAYS = 31

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Sequence
 
 from quelea_search.adapters.providers.base import tidy
-from quelea_search.core.failover import ProviderError
-from quelea_search.core.web import Result
-from quelea_search.core.web_query import WebQuery
+from quelea_search.core.web.failover import ProviderError
+from quelea_search.core.web.model import Result
+from quelea_search.core.web.query import WebQuery
 
 
 class FakeProvider:

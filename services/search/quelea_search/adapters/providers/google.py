@@ -13,8 +13,8 @@ import httpx2
 from pydantic import SecretStr
 
 from quelea_search.adapters.providers.base import Ask, KeyedProvider, day_of, rows, text_of
-from quelea_search.core.web import Result
-from quelea_search.core.web_query import WebQuery
+from quelea_search.core.web.model import Result
+from quelea_search.core.web.query import WebQuery
 
 _MOST = 10
 _FIRST_DAY = "19900101"

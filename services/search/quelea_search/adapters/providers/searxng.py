@@ -8,9 +8,9 @@ from typing import Any
 import httpx2
 
 from quelea_search.adapters.providers.base import Ask, HttpProvider, day_of, inside, rows, text_of
-from quelea_search.core.failover import ProviderError
-from quelea_search.core.web import Result
-from quelea_search.core.web_query import WebQuery
+from quelea_search.core.web.failover import ProviderError
+from quelea_search.core.web.model import Result
+from quelea_search.core.web.query import WebQuery
 
 _MONTH_DAYS = 31
 

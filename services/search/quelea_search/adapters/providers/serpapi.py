@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from quelea_search.adapters.providers.base import Ask, KeyedProvider, day_of, rows, text_of
-from quelea_search.core.failover import ProviderError
-from quelea_search.core.web import Result
-from quelea_search.core.web_query import WebQuery
+from quelea_search.core.web.failover import ProviderError
+from quelea_search.core.web.model import Result
+from quelea_search.core.web.query import WebQuery
 
 _NOTHING = "hasn't returned any results"
 

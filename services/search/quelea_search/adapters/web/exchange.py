@@ -18,8 +18,8 @@ import httpcore2
 
 from quelea_search.adapters.web.guard import PinnedBackend
 from quelea_search.adapters.web.unpack import Unpacker
-from quelea_search.core.urls import WebUrl
-from quelea_search.core.web_errors import FetchFailed, PageTooLarge
+from quelea_search.core.web.errors import FetchFailed, PageTooLarge
+from quelea_search.core.web.urls import WebUrl
 
 CONNECTIONS = 32
 """Open at once, over all hosts; one more request waits for a place until its deadline."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import httpcore2
 
 from quelea_search.adapters.web.guard import SocketOption
-from quelea_search.core.addresses import is_public, parse_address
+from quelea_search.core.web.addresses import is_public, parse_address
 
 
 class FakeResolver:

@@ -14,9 +14,7 @@ from quelea_search.adapters.web.exchange import Answer, Exchange, Head
 from quelea_search.adapters.web.guard import Guard, PinnedBackend, Resolver
 from quelea_search.adapters.web.robots import ROBOTS_BYTES, Robots
 from quelea_search.core.media_types import ACCEPT, SUFFIXES, UNKNOWN, sniff
-from quelea_search.core.urls import WebUrl, canonical, join_url
-from quelea_search.core.web import Fetched, Validators
-from quelea_search.core.web_errors import (
+from quelea_search.core.web.errors import (
     BadStatus,
     PageGone,
     PageTimeout,
@@ -25,7 +23,9 @@ from quelea_search.core.web_errors import (
     TooManyRedirects,
     WrongType,
 )
-from quelea_search.web_settings import WebSettings
+from quelea_search.core.web.model import Fetched, Validators
+from quelea_search.core.web.urls import WebUrl, canonical, join_url
+from quelea_search.web.settings import WebSettings
 
 PAGES_PER_HOST = 2
 """Pages read from one host at once; the others wait within their deadlines."""
@@ -69,7 +69,7 @@ class Fetcher:
             validators: Of the version that the caller has; then the answer may be `not_modified`, without bytes.
 
         Raises:
-            quelea_search.core.web_errors.PageError: Why there is no page; `reason` names the kind.
+            quelea_search.core.web.errors.PageError: Why there is no page; `reason` names the kind.
         """
         try:
             async with asyncio.timeout(self._settings.page_seconds):

@@ -16,9 +16,9 @@ from typing import Protocol
 
 import httpcore2
 
-from quelea_search.core.addresses import is_public, parse_address
-from quelea_search.core.urls import DEFAULT_PORTS, WebUrl, host_matches, parse_url
-from quelea_search.core.web_errors import FetchFailed, RefusedAddress
+from quelea_search.core.web.addresses import is_public, parse_address
+from quelea_search.core.web.errors import FetchFailed, RefusedAddress
+from quelea_search.core.web.urls import DEFAULT_PORTS, WebUrl, host_matches, parse_url
 
 ADDRESSES = 4
 """Addresses of one host that are tried, in the resolver's order."""

@@ -9,9 +9,9 @@ from typing import Any
 import lxml.html
 from lxml import etree
 
-from quelea_search.core.text_cleanup import clean
-from quelea_search.core.web_dates import stated_date
-from quelea_search.core.web_facts import PageFacts
+from quelea_search.core.layout.text_cleanup import clean
+from quelea_search.core.web.dates import stated_date
+from quelea_search.core.web.facts import PageFacts
 
 _DATE_META = frozenset(
     """article:published_time article:published og:published_time og:article:published_time datepublished date dc.date

@@ -19,8 +19,8 @@ import httpcore2
 from protego import Protego
 
 from quelea_search.adapters.web.exchange import Answer
-from quelea_search.core.urls import WebUrl, parse_url
-from quelea_search.core.web_errors import BadUrl, FetchFailed, PageError, RefusedAddress, RefusedByRobots
+from quelea_search.core.web.errors import BadUrl, FetchFailed, PageError, RefusedAddress, RefusedByRobots
+from quelea_search.core.web.urls import WebUrl, parse_url
 
 ROBOTS_BYTES = 500 * 1024
 ORIGINS = 1000

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from quelea_search.core.rows import is_number
+from quelea_search.core.layout.rows import is_number
 from quelea_search.core.statements.printed_tables import Cell, Row, numbers
 
 _LEAST_ROWS = 3

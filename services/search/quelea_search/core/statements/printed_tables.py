@@ -10,8 +10,8 @@ from functools import cache
 from quelea_fintext.dates import MONTHS
 from quelea_fintext.languages import LANGUAGES
 
+from quelea_search.core.layout.rows import is_number
 from quelea_search.core.model import CELL, Line, LineKind, Page
-from quelea_search.core.rows import is_number
 from quelea_search.core.statements.columns import spans
 
 STATEMENTS = ("balance", "comprehensive_income", "income", "cash_flow", "equity")

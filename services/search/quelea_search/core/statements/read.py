@@ -13,15 +13,15 @@ from functools import cache
 from quelea_fintext.concepts import concept_of_label, concepts
 from quelea_fintext.languages import LANGUAGES
 
+from quelea_search.core.layout.rows import is_number
+from quelea_search.core.layout.text_cleanup import glue
 from quelea_search.core.model import DocumentFacts, ParsedDocument
-from quelea_search.core.rows import is_number
 from quelea_search.core.statements import identities
 from quelea_search.core.statements.columns import Calendar, Column, columns, has_other_columns, is_head
 from quelea_search.core.statements.model import Fact, FactPeriod
 from quelea_search.core.statements.places import figures_by_column, places_by_page
 from quelea_search.core.statements.printed_tables import Cell, PrintedStatement, Row, numbers, statements
 from quelea_search.core.statements.tagged import with_tags
-from quelea_search.core.text_cleanup import glue
 
 _HEADS = 5
 _MOST_COLUMNS = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from quelea_search.core.urls import WebUrl
+from quelea_search.core.web.urls import WebUrl
 from quelea_search.door.core.cookies import CookieJar
 from quelea_search.door.core.hosts import HostRule, HostTable
 from quelea_search.door.core.model import Answer, Question, Refused

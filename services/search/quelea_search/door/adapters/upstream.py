@@ -13,9 +13,9 @@ import httpcore2
 from quelea_search.adapters.web.exchange import Answer as Raw
 from quelea_search.adapters.web.exchange import Exchange, Head
 from quelea_search.adapters.web.guard import Guard, PinnedBackend, Resolver
-from quelea_search.core.failover import Breaker
-from quelea_search.core.urls import WebUrl, join_url
-from quelea_search.core.web_errors import BadUrl, FetchFailed, PageTooLarge, RefusedAddress
+from quelea_search.core.web.errors import BadUrl, FetchFailed, PageTooLarge, RefusedAddress
+from quelea_search.core.web.failover import Breaker
+from quelea_search.core.web.urls import WebUrl, join_url
 from quelea_search.door.core.budget import Places, TokenBucket
 from quelea_search.door.core.cookies import CookieJar
 from quelea_search.door.core.headers import CROSS_HOST_SECRETS, inward

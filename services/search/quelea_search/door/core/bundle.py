@@ -22,8 +22,8 @@ from typing import Any, BinaryIO
 
 from quelea_kit.errors import InvalidInput, TooLarge
 
-from quelea_search.core.urls import parse_url
-from quelea_search.core.web_errors import BadUrl
+from quelea_search.core.web.errors import BadUrl
+from quelea_search.core.web.urls import parse_url
 from quelea_search.door.core.headers import keep_recorded
 from quelea_search.door.core.matching import Match, normal_url
 from quelea_search.door.core.model import Recorded

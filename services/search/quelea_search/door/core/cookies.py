@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from email.utils import parsedate_to_datetime
 
-from quelea_search.core.urls import WebUrl, host_matches
+from quelea_search.core.web.urls import WebUrl, host_matches
 
 _MOST = 200
 _LONGEST = 4096

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
-from quelea_search.core.urls import DEFAULT_PORTS, WebUrl, host_matches
+from quelea_search.core.web.urls import DEFAULT_PORTS, WebUrl, host_matches
 
 DEFAULT_CLASS = "page"
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from quelea_search.core.urls import WebUrl
+from quelea_search.core.web.urls import WebUrl
 from quelea_search.door.core.model import Question
 
 _ALWAYS = frozenset("_ cb callback jsonp jsonpcallback jsoncallback jsonp_callback crumb nocache".split())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from quelea_search.core.urls import WebUrl
+from quelea_search.core.web.urls import WebUrl
 
 
 class Source(StrEnum):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from quelea_search.core.urls import parse_url
+from quelea_search.core.web.urls import parse_url
 from quelea_search.door.core.bundle import LONGEST_URL, write_bundle
 from quelea_search.door.core.matching import match_of
 from quelea_search.door.core.model import Question, Recorded

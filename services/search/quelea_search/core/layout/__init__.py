@@ -1,0 +1,1 @@
+"""From printed lines to pages of paragraphs, headings and tables."""

@@ -1,0 +1,1 @@
+"""Addresses, search results and web pages."""

@@ -1,0 +1,1 @@
+"""The web: its search, and its pages as documents."""
