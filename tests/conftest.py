@@ -51,9 +51,8 @@ def pytest_unconfigure() -> None:
 def _patient_checks() -> Iterator[None]:
     """An answer that is given unchecked after ten seconds is right for its asker and wrong on a slow machine's test."""
     with pytest.MonkeyPatch.context() as patch:
-        if answer_review := sys.modules.get(
-            "quelea_gateway.core.answer_review"
-        ):  # collected by now, where a test wants it
+        # Collected by now, where a test wants it.
+        if answer_review := sys.modules.get("quelea_gateway.core.review.answer_review"):
             patch.setattr(answer_review, "CHECK_SECONDS", 120.0)
         yield
 

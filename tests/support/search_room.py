@@ -23,8 +23,9 @@ from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.components import WorkerComponents
 from quelea_search.core.errors import Encrypted
 from quelea_search.core.model import Chunk, DocumentFacts, Line, Page, ParsedDocument
+from quelea_search.core.web import urls
 from quelea_search.core.web.errors import PageGone
-from quelea_search.core.web.model import Fetched, Validators, WebDocument, urls
+from quelea_search.core.web.model import Fetched, Validators, WebDocument
 from quelea_search.jobs.file_parsing import ReadDocument
 from quelea_search.jobs.ingest_job import run_job
 from quelea_search.jobs.reaper import Reaper

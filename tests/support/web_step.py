@@ -3,7 +3,7 @@
 import asyncio
 
 from quelea_checker import check_answer
-from quelea_gateway.core.gate import CosineGate
+from quelea_gateway.core.gate.gates import CosineGate
 from quelea_gateway.core.model import (
     Answer,
     Delta,
@@ -18,9 +18,9 @@ from quelea_gateway.core.model import (
     Started,
 )
 from quelea_gateway.core.pipeline import Pipeline
-from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
-from quelea_gateway.core.web import WebFound, WebPage
-from quelea_gateway.core.web_route import WebLimits, WebRoute
+from quelea_gateway.core.web.model import WebFound, WebPage
+from quelea_gateway.core.web.route import WebLimits, WebRoute
+from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 from quelea_kit.errors import Unavailable
 
 AS_OF = "2024-02-01"

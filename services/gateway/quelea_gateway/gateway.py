@@ -27,16 +27,16 @@ from quelea_gateway.adapters.retriever import RetrieverClient
 from quelea_gateway.adapters.search import SearchClient
 from quelea_gateway.analyst import Analyst, build_analyst
 from quelea_gateway.core.agent.prompts import AgentPrompts
-from quelea_gateway.core.foreign_sentences import MeaningChecker
-from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate, Gate
+from quelea_gateway.core.gate.gates import CalibratedGate, Calibration, CosineGate, Gate
 from quelea_gateway.core.pipeline import Pipeline
 from quelea_gateway.core.ports import Checker
 from quelea_gateway.core.prompts import PromptSource
 from quelea_gateway.core.question import Limits
+from quelea_gateway.core.review.foreign_sentences import MeaningChecker
+from quelea_gateway.core.review.verifier import VerifyingChecker
 from quelea_gateway.core.structured import StructuredPrompts
-from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
-from quelea_gateway.core.verifier import VerifyingChecker
-from quelea_gateway.core.web_route import WebLimits, WebRoute
+from quelea_gateway.core.web.route import WebLimits, WebRoute
+from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 from quelea_gateway.metrics import observe_kept
 from quelea_gateway.settings import Settings
 from quelea_gateway.statement_reader import StatementReader
@@ -224,7 +224,7 @@ def build_evaluations(settings: Settings) -> EvaluationStore:
 
 def build_gate(settings: Settings) -> Gate:
     """The gate that the settings choose. Raises InvalidInput when its file cannot be used."""
-    packaged = resources.files("quelea_gateway.core").joinpath("gate.json").read_text("utf-8")
+    packaged = resources.files("quelea_gateway.core.gate").joinpath("gate.json").read_text("utf-8")
     calibration = Calibration.parse(packaged, name="the packaged gate.json")
     if settings.gate_file:
         try:

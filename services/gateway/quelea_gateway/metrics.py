@@ -11,8 +11,8 @@ from quelea_kit.metrics import LATENCY_BUCKETS
 
 from quelea_gateway.core.agent.model import Run
 from quelea_gateway.core.model import Answer, Kept
-from quelea_gateway.core.verdicts import Grounding
-from quelea_gateway.core.web import KeepOrder
+from quelea_gateway.core.review.verdicts import Grounding
+from quelea_gateway.core.web.model import KeepOrder
 
 log = get_logger(__name__)
 

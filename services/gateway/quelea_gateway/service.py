@@ -32,8 +32,8 @@ from quelea_gateway.core.model import (
     WebTrace,
 )
 from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.core.statement_grid import DEFAULT_YEARS, GridLine, StatementQuery
-from quelea_gateway.core.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 from quelea_gateway.statement_reader import past_day, stated

@@ -15,7 +15,7 @@ from quelea_gateway.core.model import (
     Turn,
     WebTrace,
 )
-from quelea_gateway.core.verdicts import Grounding
+from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.rest.ask import data_of
 from quelea_gateway.rest.schemas import AnswerOut, GroundingOut, StartedOut
 

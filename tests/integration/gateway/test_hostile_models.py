@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from quelea_gateway.core import answer_review
+from quelea_gateway.core.review import answer_review
 from quelea_gateway.testing import Stand
 from quelea_kit.testing import wait_until_async
 from support.hostile_model import QUESTION, chunk

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 from quelea_checker import check_answer
 from quelea_fintext.languages import REFUSALS
-from quelea_gateway.core import answer_review
-from quelea_gateway.core.answer_review import Basis, ReaderAnswer, review
-from quelea_gateway.core.decline import DeclineReason, decline, refusal
 from quelea_gateway.core.model import Delta, Finished, Passage, Quote, ReaderInfo
+from quelea_gateway.core.review import answer_review
+from quelea_gateway.core.review.answer_review import Basis, ReaderAnswer, review
+from quelea_gateway.core.review.decline import DeclineReason, decline, refusal
 from quelea_kit.errors import DeadlineExceeded, Overloaded, Unavailable
 
 SALES = "Total net sales were $81,797 million in the third quarter of 2023, compared to $82,959 million a year earlier."

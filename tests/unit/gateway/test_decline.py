@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from quelea.generator.v1 import generator_pb2
 from quelea_gateway.adapters.generator import _DECLINE_REASONS
-from quelea_gateway.core.decline import DETAILS, DeclineReason, decline
+from quelea_gateway.core.review.decline import DETAILS, DeclineReason, decline
 
 DOCS = Path(__file__).parents[3] / "docs/howto/why-was-my-answer-declined.md"
 PROTO = Path(__file__).parents[3] / "proto/quelea/gateway/v1/gateway.proto"

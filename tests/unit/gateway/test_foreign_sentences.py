@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from quelea_checker import CheckPassage, Near, Report, check_answer
-from quelea_gateway.core.foreign_sentences import MOST_WAITING, MeaningChecker
 from quelea_gateway.core.model import Passage, Ranked
+from quelea_gateway.core.review.foreign_sentences import MOST_WAITING, MeaningChecker
 from quelea_kit.errors import Unavailable
 from quelea_kit.testing import wait_until_async
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quelea_fintext.text import terms
 from quelea_gateway.adapters.fake_services import GATE_FILE
-from quelea_gateway.core.gate import CalibratedGate, Calibration, CosineGate
-from quelea_gateway.core.gate_features import FEATURES, features, measure, newest_day
+from quelea_gateway.core.gate.features import FEATURES, features, measure, newest_day
+from quelea_gateway.core.gate.gates import CalibratedGate, Calibration, CosineGate
 from quelea_gateway.core.model import Passage, Question, Reading, Retrieved, Standalone
 from quelea_kit.errors import InvalidInput
 
 PACKAGED = Calibration.parse(
-    resources.files("quelea_gateway.core").joinpath("gate.json").read_text("utf-8"), name="gate.json"
+    resources.files("quelea_gateway.core.gate").joinpath("gate.json").read_text("utf-8"), name="gate.json"
 )
 BY_HAND = Calibration.parse(GATE_FILE.read_text("utf-8"), name="fake_gate.json", base=PACKAGED)
 """Whatever the packaged one is fitted to."""

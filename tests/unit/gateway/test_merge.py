@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quelea_gateway.core.merge import NEWER, drop_later, fill_reading, new_passages, order, useful_pages
 from quelea_gateway.core.model import Filters, Passage, Ranked, Reading
-from quelea_gateway.core.web import WebPage
+from quelea_gateway.core.web.merge import NEWER, drop_later, fill_reading, new_passages, order, useful_pages
+from quelea_gateway.core.web.model import WebPage
 
 AS_OF = "2024-02-01"
 ALL = Filters()

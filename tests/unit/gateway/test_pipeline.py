@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 from quelea_checker import check_answer
-from quelea_gateway.core.decline import DeclineReason
-from quelea_gateway.core.gate import CosineGate
+from quelea_gateway.core.gate.gates import CosineGate
 from quelea_gateway.core.model import (
     Answer,
     Delta,
@@ -28,7 +27,8 @@ from quelea_gateway.core.model import (
 )
 from quelea_gateway.core.pipeline import Pipeline as WholePipeline
 from quelea_gateway.core.pipeline import ReaderFailed
-from quelea_gateway.core.verdicts import Grounding
+from quelea_gateway.core.review.decline import DeclineReason
+from quelea_gateway.core.review.verdicts import Grounding
 from quelea_kit.errors import Overloaded, Unavailable
 
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 from quelea_gateway.core.model import Kept
-from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
-from quelea_gateway.core.web import KeepOrder, Useful
+from quelea_gateway.core.web.model import KeepOrder, Useful
+from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 from quelea_kit.errors import Unavailable
 
 ORDER = KeepOrder("q", "searxng", (Useful("d", "https://x.test/", 0.9),))

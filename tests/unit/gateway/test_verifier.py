@@ -15,7 +15,13 @@ from quelea_gateway.adapters.fake_verifier import FakeVerifier
 from quelea_gateway.adapters.model_verifier import ModelVerifier
 from quelea_gateway.core.grounding import ground
 from quelea_gateway.core.model import CompletionEnd
-from quelea_gateway.core.verifier import MOST_ANSWERS, MOST_SENTENCES, Judgement, VerifiedReport, VerifyingChecker
+from quelea_gateway.core.review.verifier import (
+    MOST_ANSWERS,
+    MOST_SENTENCES,
+    Judgement,
+    VerifiedReport,
+    VerifyingChecker,
+)
 from quelea_kit.errors import Conflict, Unavailable
 from quelea_kit.testing import wait_until_async
 

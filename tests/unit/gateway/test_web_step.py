@@ -12,7 +12,7 @@ from quelea_gateway.core.model import (
     Retrieved,
     Turn,
 )
-from quelea_gateway.core.web import WebFound
+from quelea_gateway.core.web.model import WebFound
 from quelea_kit.errors import Conflict, DeadlineExceeded, Unavailable
 from quelea_kit.testing import wait_until_async
 from support.web_step import AS_OF, FOUND, FakeWeb, Room, local, page, web

@@ -9,9 +9,9 @@ from datetime import date
 
 import pytest
 from quelea_checker import CheckPassage, Report, check_answer
-from quelea_gateway.core.answer_review import Basis, ReaderAnswer, review
 from quelea_gateway.core.model import Finished, Passage
 from quelea_gateway.core.model import Quote as GatewayQuote
+from quelea_gateway.core.review.answer_review import Basis, ReaderAnswer, review
 from quelea_generator.core.extractive.computing.computations import find_computations
 from quelea_generator.core.extractive.computing.operands import parse_value
 from quelea_generator.core.model import Evidence, Quote, Task

@@ -11,7 +11,7 @@ from quelea_checker import CheckPassage
 from quelea_fintext.text import terms
 from quelea_kit.errors import Unavailable
 
-from quelea_gateway.core.verifier import Judgement, passage_text
+from quelea_gateway.core.review.verifier import Judgement, passage_text
 
 MOST_PASSAGES = 8
 """Passages that a sentence is compared with: those that share most words with it."""

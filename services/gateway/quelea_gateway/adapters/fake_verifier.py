@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from quelea_checker import CheckPassage
 
-from quelea_gateway.core.verifier import Judgement
+from quelea_gateway.core.review.verifier import Judgement
 
 
 class FakeVerifier:

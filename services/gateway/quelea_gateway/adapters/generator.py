@@ -15,7 +15,6 @@ from quelea_kit.client import channel, stream, unary
 from quelea_kit.errors import QueleaError, Unavailable
 
 from quelea_gateway.adapters.downstream import Health, naming
-from quelea_gateway.core.decline import DeclineReason
 from quelea_gateway.core.model import (
     CompletionEnd,
     Delta,
@@ -29,6 +28,7 @@ from quelea_gateway.core.model import (
     Standalone,
 )
 from quelea_gateway.core.prompts import PromptTemplate
+from quelea_gateway.core.review.decline import DeclineReason
 
 SERVICE = "quelea.generator.v1.GeneratorService"
 _FRESH_SECONDS = 20.0

@@ -12,7 +12,7 @@ from quelea_kit.errors import Unavailable
 
 from quelea_gateway.core.model import CompletionEnd, Message
 from quelea_gateway.core.ports import ChatModel
-from quelea_gateway.core.verifier import Judgement, passage_text
+from quelea_gateway.core.review.verifier import Judgement, passage_text
 
 _MOST_CHARACTERS = 24_000
 """Of all passages together; what is behind is not shown to the model."""

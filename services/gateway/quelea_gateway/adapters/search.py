@@ -15,7 +15,7 @@ from quelea_kit.errors import QueleaError
 from quelea_gateway.adapters.downstream import Health, naming
 from quelea_gateway.adapters.retriever import iso
 from quelea_gateway.core.model import Kept, Passage
-from quelea_gateway.core.web import KeepOrder, WebFound, WebPage
+from quelea_gateway.core.web.model import KeepOrder, WebFound, WebPage
 
 SERVICE = "quelea.search.v1.SearchService"
 PIECE = 1024 * 1024

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from quelea_gateway.core.decline import Decline, DeclineReason
-from quelea_gateway.core.verdicts import Grounding
+from quelea_gateway.core.review.decline import Decline, DeclineReason
+from quelea_gateway.core.review.verdicts import Grounding
 
 Route = Literal["auto", "local", "web"]
 Source = Literal["local", "web"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quelea_gateway.core.decline import DETAILS
 from quelea_gateway.core.model import Finished, Reading, Retrieved
+from quelea_gateway.core.review.decline import DETAILS
 
 _TEXTS: dict[str, tuple[str, str]] = {
     **DETAILS,

@@ -11,16 +11,13 @@ from quelea_fintext.text import estimate_tokens, language_of
 from quelea_kit.errors import Conflict, DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
-from quelea_gateway.core import answer_review, stand_in
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
-from quelea_gateway.core.decline import Decline, DeclineReason, decline
 from quelea_gateway.core.draft import DraftWriter, Sources
 from quelea_gateway.core.evidence import choose, cite, figures_of, listing, put_first, record
 from quelea_gateway.core.follow_ups import query_for, standing_alone
-from quelea_gateway.core.gate import Gate
-from quelea_gateway.core.gate_reasons import say as say_why
-from quelea_gateway.core.merge import drop_later, fill_reading
+from quelea_gateway.core.gate.gates import Gate
+from quelea_gateway.core.gate.reasons import say as say_why
 from quelea_gateway.core.model import (
     Answer,
     Citation,
@@ -42,8 +39,11 @@ from quelea_gateway.core.model import (
 from quelea_gateway.core.notices import not_covered, notices_for, say
 from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
-from quelea_gateway.core.verdicts import Grounding
-from quelea_gateway.core.web_route import WebRoute
+from quelea_gateway.core.review import answer_review, stand_in
+from quelea_gateway.core.review.decline import Decline, DeclineReason, decline
+from quelea_gateway.core.review.verdicts import Grounding
+from quelea_gateway.core.web.merge import drop_later, fill_reading
+from quelea_gateway.core.web.route import WebRoute
 
 log = get_logger(__name__)
 

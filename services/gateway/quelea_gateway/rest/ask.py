@@ -18,7 +18,7 @@ from quelea_gateway.core import question as rules
 from quelea_gateway.core.export import markdown
 from quelea_gateway.core.model import Answer, Delta, Passage, Question, Quoted, Retrieved, Source, Started, Turn
 from quelea_gateway.core.pipeline import ReaderFailed
-from quelea_gateway.core.verdicts import Grounding
+from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 from quelea_gateway.rest.documents import page_address

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_kit.text_fields import check_length
 
-from quelea_gateway.core.verifier import VerifiedReport, VerifierState
+from quelea_gateway.core.review.verifier import VerifiedReport, VerifierState
 from quelea_gateway.metrics import observe_verdicts
 from quelea_gateway.rest.lists import Day
 from quelea_gateway.rest.schemas import ERRORS

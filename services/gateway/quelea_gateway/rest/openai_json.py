@@ -11,9 +11,9 @@ from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 from quelea_kit.errors import InvalidInput, QueleaError
 
-from quelea_gateway.core.answer_review import QUOTING
 from quelea_gateway.core.model import Answer, Question
 from quelea_gateway.core.pipeline import ReaderFailed
+from quelea_gateway.core.review.answer_review import QUOTING
 from quelea_gateway.core.structured import Structured, answer_as_json
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.ask import whole

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from quelea_gateway.core import model as core
-from quelea_gateway.core.decline import Decline, DeclineReason
 from quelea_gateway.core.model import Shown, Standalone
-from quelea_gateway.core.verdicts import Grounding
-from quelea_gateway.core.verifier import VerifierState
+from quelea_gateway.core.review.decline import Decline, DeclineReason
+from quelea_gateway.core.review.verdicts import Grounding
+from quelea_gateway.core.review.verifier import VerifierState
 from quelea_gateway.rest.lists import Day, Time
 
 

@@ -12,7 +12,7 @@ from quelea_checker import CheckPassage, Report
 from quelea_gateway.core.agent.model import Event, Run
 from quelea_gateway.core.model import Filters, Message, Retrieved
 from quelea_gateway.core.statement_grid import Company, Figure, Statement, StatementQuery
-from quelea_gateway.core.web import WebFound
+from quelea_gateway.core.web.model import WebFound
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from quelea_gateway.core.grounding.markers import Mark, marks
 from quelea_gateway.core.grounding.quotes import Region
 from quelea_gateway.core.model import Quote
 from quelea_gateway.core.numbers import figures
-from quelea_gateway.core.verdicts import FigureVerdict, Grounding, SentenceVerdict
-from quelea_gateway.core.verifier import VerifiedReport
+from quelea_gateway.core.review.verdicts import FigureVerdict, Grounding, SentenceVerdict
+from quelea_gateway.core.review.verifier import VerifiedReport
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from quelea_gateway.core.grounding.edits import Edit
 from quelea_gateway.core.grounding.markers import Mark
 from quelea_gateway.core.grounding.quotes import Region
 from quelea_gateway.core.numbers import figures as numbers_in
-from quelea_gateway.core.verdicts import SentenceVerdict
+from quelea_gateway.core.review.verdicts import SentenceVerdict
 
 _OPEN, _CLOSE = "“「『", "”」』"
 _STOPS = ".。!！?？;；"

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger
 
-from quelea_gateway.core.answer_review import Basis, Draft, ReviewedAnswer, review
-from quelea_gateway.core.decline import DeclineReason
 from quelea_gateway.core.model import Delta, Finished, Quote, ReaderInfo
 from quelea_gateway.core.ports import Checker
+from quelea_gateway.core.review.answer_review import Basis, Draft, ReviewedAnswer, review
+from quelea_gateway.core.review.decline import DeclineReason
 
 log = get_logger(__name__)
 

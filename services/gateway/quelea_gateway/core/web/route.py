@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from quelea_kit.errors import QueleaError
 
-from quelea_gateway.core.merge import new_passages, order, useful_pages
 from quelea_gateway.core.model import (
     Kept,
     Passage,
@@ -19,8 +18,9 @@ from quelea_gateway.core.model import (
     WebTrace,
 )
 from quelea_gateway.core.ports import Retriever
-from quelea_gateway.core.useful_page_reporter import UsefulPageReporter
-from quelea_gateway.core.web import KeepOrder, Web, WebFound
+from quelea_gateway.core.web.merge import new_passages, order, useful_pages
+from quelea_gateway.core.web.model import KeepOrder, Web, WebFound
+from quelea_gateway.core.web.useful_page_reporter import UsefulPageReporter
 
 _MOST_RANKED = 300
 _MOST_PROBLEMS = 20

@@ -10,9 +10,9 @@ from datetime import date, timedelta
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.text import normalise, terms, words
 
-from quelea_gateway.core.gate_features import newest_day
+from quelea_gateway.core.gate.features import newest_day
 from quelea_gateway.core.model import Filters, Passage, Ranked, Reading
-from quelea_gateway.core.web import Useful, WebPage
+from quelea_gateway.core.web.model import Useful, WebPage
 
 NEWER = 0.1
 """When the latest is asked for: what a passage of the day of the question gains, as a share of the spread of scores."""

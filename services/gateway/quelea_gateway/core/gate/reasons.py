@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quelea_gateway.core.gate_features import Measured
+from quelea_gateway.core.gate.features import Measured
 from quelea_gateway.core.model import Reading
 
 MOST = 4

@@ -6,7 +6,7 @@ from quelea_checker import UNSUPPORTED
 
 from quelea_gateway.core.grounding import Grounded, marks
 from quelea_gateway.core.model import Check, Citation
-from quelea_gateway.core.verdicts import Grounding
+from quelea_gateway.core.review.verdicts import Grounding
 
 _MOST_NAMED = 5
 

@@ -12,8 +12,8 @@ from quelea_fintext.dates import parse_iso
 from quelea_fintext.text import language_of
 from quelea_kit.errors import InvalidInput
 
-from quelea_gateway.core import gate_reasons
-from quelea_gateway.core.gate_features import BEST, FEATURES, measure
+from quelea_gateway.core.gate import reasons as gate_reasons
+from quelea_gateway.core.gate.features import BEST, FEATURES, measure
 from quelea_gateway.core.model import Passage, Question, Retrieved, Verdict
 
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from quelea_kit.errors import QueleaError
 
 from quelea_gateway.core.model import Kept
-from quelea_gateway.core.web import KeepOrder
+from quelea_gateway.core.web.model import KeepOrder
 
 _WORKERS = 2
 

@@ -12,9 +12,7 @@ from quelea_fintext.text import CJK, language_of, terms
 from quelea_kit.errors import DeadlineExceeded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
-from quelea_gateway.core import checks
 from quelea_gateway.core.citations import assemble, place_markers
-from quelea_gateway.core.decline import Decline, DeclineReason, decline, refusal
 from quelea_gateway.core.draft import DraftFigure, DraftWriter, Sources, write_draft
 from quelea_gateway.core.evidence import figures_of, to_check
 from quelea_gateway.core.grounding import (
@@ -43,7 +41,9 @@ from quelea_gateway.core.model import (
     ReaderInfo,
 )
 from quelea_gateway.core.ports import Checker
-from quelea_gateway.core.verdicts import Grounding
+from quelea_gateway.core.review import checks
+from quelea_gateway.core.review.decline import Decline, DeclineReason, decline, refusal
+from quelea_gateway.core.review.verdicts import Grounding
 
 log = get_logger(__name__)
 

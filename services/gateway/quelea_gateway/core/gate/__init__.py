@@ -1,0 +1,1 @@
+"""Is the local evidence good enough, or should the web be searched?"""
