@@ -111,7 +111,7 @@ def up(
     log_level: Annotated[Level, typer.Option(help="Lowest level shown on the terminal.")] = Level.info,
     detach: Annotated[bool, typer.Option(help="Run in the background; return when it is ready.")] = False,
 ) -> None:
-    """Run everything: redis, embedder, retriever, search, worker, generator, gateway. Ctrl-C ends it."""
+    """Run everything: redis, embedder, retriever, search, worker, generator, gateway, evaluation. Ctrl-C ends it."""
     if detach:
         _detach(home, start_seconds)
         return

@@ -56,9 +56,15 @@ class Home:
         self.keys = self.gateway / "keys.json"
         self.runs = self.root / "runs"
         self.evaluations = self.root / "evaluations"
+        self.evaluation_runs = self.root / "evaluation-runs"
+        self.questions = self.root / "questions"
+        """Sets of questions for evaluations: files NAME.jsonl, folders of `quelea eval omni generate`."""
         self.market = self.root / "market"
         self.market_socket = self.root / "market-socket"
-        self.data = (self.redis, self.index, self.documents, self.gateway, self.runs, self.evaluations, self.market)
+        self.data = (
+            *(self.redis, self.index, self.documents, self.gateway),
+            *(self.runs, self.evaluations, self.evaluation_runs, self.questions, self.market),
+        )
         self.stack_secret = self.run / "stack-secret"
         self.model = self.run / "model.json"
         """Address, name and key of the language model that runs here; `quelea eval … stack` reads it."""

@@ -13,6 +13,7 @@ from quelea_kit.redis_server import find_redis_server
 
 from quelea_cli.stack.agent import agent_services, gateway_settings
 from quelea_cli.stack.engine import engine_service, generator_settings
+from quelea_cli.stack.evaluation import ADVICE, evaluation_service, is_installed
 from quelea_cli.stack.home import Home, write_private
 from quelea_cli.stack.model import Service
 from quelea_cli.stack.ports import free_ports
@@ -145,11 +146,13 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
                 "QUELEA_GATEWAY_GENERATOR": at["generator"],
                 "QUELEA_GATEWAY_KEYS_FILE": str(home.keys),
                 "QUELEA_GATEWAY_EVALUATIONS_URL": str(home.evaluations),
+                "QUELEA_GATEWAY_EVALUATIONS_ADVICE": "" if is_installed() else ADVICE,
                 "QUELEA_GATEWAY_AUTH": "keys" if options.auth else "off",
                 **with_agent,
             },
             stop_group=1,
         ),
+        *([evaluation_service(home, url_of(options), reader, environment)] if is_installed() else []),
     ]
     if not options.tls:
         return services

@@ -49,7 +49,11 @@ def work(
     store: Store,
     folder: Annotated[Path, typer.Option(help="Where runs are while they go; a killed one goes on from there.")],
     model: Annotated[
-        list[str] | None, typer.Option(help="NAME=MODEL@URL of an OpenAI-compatible endpoint; can be repeated.")
+        list[str] | None,
+        typer.Option(
+            envvar="QUELEA_EVAL_MODELS",
+            help="NAME=MODEL@URL of an OpenAI-compatible endpoint; can be repeated, in the variable parted by blanks.",
+        ),
     ] = None,
     questions: Annotated[
         Path | None, typer.Option(help="Folder with sets of questions: NAME.jsonl, or folders of `omni generate`.")
@@ -71,7 +75,8 @@ def work(
             if check_name(name, "--model") == QUELEA:
                 raise BadInput(f"--model may not be called {QUELEA}; that is the gateway")
             models[name] = read_address(address, "--model")
-        means = Means(gateway, models, find_questions(questions), find_benches(benches))
+        folders = (questions, benches)
+        means = Means(gateway, models, find_questions(questions), find_benches(benches), folders)
         with (folder / ".lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

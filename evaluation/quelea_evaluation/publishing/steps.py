@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from quelea_evaluation.arena.items import UCFE, read_bench
+from quelea_evaluation.console import say
 from quelea_evaluation.endpoints.client import Address
 from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.questions import questions_file, read_questions
-from quelea_evaluation.reports.store import Row
+from quelea_evaluation.reports.store import BadRun, Row
 
 QUELEA = "quelea"
 
@@ -58,19 +60,28 @@ class Means:
         models: Name → where it is asked.
         questions: Name → file or folder of questions.
         benches: Name → file of items.
+        folders: Where question sets and benches are looked for anew; None: only those that are given.
     """
 
     gateway: str
     models: Mapping[str, Address]
     questions: Mapping[str, Path]
     benches: Mapping[str, Path]
+    folders: tuple[Path | None, Path | None] | None = None
+
+    def look_again(self) -> Means:
+        """The same with the question sets and benches that are in the folders now."""
+        if self.folders is None:
+            return self
+        questions, benches = self.folders
+        return replace(self, questions=find_questions(questions), benches=find_benches(benches))
 
     def as_row(self) -> Row:
         """For the gateway, which offers them."""
         return {
             "models": list(self.models),
-            "question_sets": {name: _count(path) for name, path in self.questions.items()},
-            "benches": {name: len(read_bench(path).items) for name, path in self.benches.items()},
+            "question_sets": _counts(self.questions, _count),
+            "benches": _counts(self.benches, _count_items),
         }
 
 
@@ -92,6 +103,36 @@ def find_benches(folder: Path | None) -> dict[str, Path]:
 
 def _count(path: Path) -> int:
     return sum(1 for _ in read_questions(questions_file(path)))
+
+
+def _count_items(path: Path) -> int:
+    return len(read_bench(path).items)
+
+
+def _counts(files: Mapping[str, Path], count: Callable[[Path], int]) -> dict[str, int]:
+    """How many each holds; those that cannot be read are left out."""
+    found = {}
+    for name, path in files.items():
+        try:
+            file = questions_file(path) if path.is_dir() else path
+            about = file.stat()
+        except (OSError, BadInput):
+            continue  # it was taken away just now
+        number = _counted(count, file, about.st_mtime_ns, about.st_size)
+        if number is not None:
+            found[name] = number
+    return found
+
+
+@lru_cache(maxsize=256)
+def _counted(count: Callable[[Path], int], file: Path, changed: int, size: int) -> int | None:
+    """A file is counted again only when it changed, and its fault is said once."""
+    del changed, size
+    try:
+        return count(file)
+    except (OSError, BadInput, BadRun) as error:
+        say(f"evaluations: left out: {error}")
+        return None
 
 
 def steps_of(kind: str, settings: Row, means: Means, folder: Path) -> list[Step]:

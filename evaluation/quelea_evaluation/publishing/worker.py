@@ -86,11 +86,9 @@ class Worker:
         self._make_steps = make_steps
         self._ended: set[str] = set()
         self._told = 0.0
-        self._offer: Row = {}
 
     def work(self, *, once: bool = False) -> int:
         """Do one after the other; with `once` until none waits. Returns how many were done."""
-        self._offer = self._means.as_row()
         done = 0
         while True:
             try:
@@ -108,7 +106,10 @@ class Worker:
 
     def _tell(self) -> None:
         if not self._told or time.monotonic() - self._told > _TELL_SECONDS:
-            self._shelf.tell_worker(self._offer)
+            self._means = self._means.look_again()
+            self._shelf.tell_worker(self._means.as_row())
+            if not self._told:
+                say("evaluations: the worker is ready")
             self._told = time.monotonic()
 
     def _next(self) -> Row | None:

@@ -169,6 +169,9 @@ class Settings(ServiceSettings):
     """Where evaluations are, shared with their worker (`quelea eval work`): a folder, or s3://bucket/prefix; empty:
     `evaluations` within runs_url."""
 
+    evaluations_advice: str = ""
+    """What is said where no worker of evaluations runs, in the place of how to start one."""
+
     evaluation_queue: int = Field(8, ge=1)
     """Most evaluations that may wait; more get status 429."""
 

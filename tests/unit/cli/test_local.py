@@ -187,6 +187,26 @@ def test_the_plan_wires_the_services_together(tmp_path: Path) -> None:
     assert all("requirepass" not in " ".join(one.command) for one in services.values())
 
 
+def test_evaluations_are_done_by_a_worker_that_may_ask_the_readers_model(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    worker = planned(home, gguf=tmp_path / "some-model.gguf")["evaluation"]
+    engine = planned(home, gguf=tmp_path / "some-model.gguf")["generator"].env["QUELEA_GENERATOR_ENDPOINT"]
+    assert worker.env["QUELEA_EVAL_MODELS"].rpartition(":")[0] == f"some-model=some-model@{engine}".rpartition(":")[0]
+    assert worker.env["QUELEA_EVAL_API_KEY"]
+    assert str(home.questions) in worker.command
+    named = {"QUELEA_EVAL_MODELS": "judge=m@http://gpu:1/v1", "QUELEA_EVAL_API_KEY": "theirs"}
+    env = planned(home, named, gguf=tmp_path / "some-model.gguf")["evaluation"].env
+    assert {name: env[name] for name in named} == named
+    assert "QUELEA_EVAL_MODELS" not in planned(home)["evaluation"].env
+
+
+def test_without_the_evaluation_the_page_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quelea_cli.stack.evaluation.PACKAGE", "quelea_no_such_package")
+    services = planned(Home(tmp_path))
+    assert "evaluation" not in services
+    assert "make setup" in services["gateway"].env["QUELEA_GATEWAY_EVALUATIONS_ADVICE"]
+
+
 def planned(home: Home, environment: dict[str, str] | None = None, **options: Any) -> dict[str, Service]:
     home.create()
     wanted = Options("127.0.0.1", 8080, False, "/m", {}, **options)

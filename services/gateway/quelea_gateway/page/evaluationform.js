@@ -51,6 +51,7 @@ export function startForm({ started }) {
     offer(options) {
       show($("evaluation-new"), options.may_start && options.worker);
       show($("evaluation-no-worker"), options.may_start && !options.worker);
+      $("evaluation-no-worker").textContent = options.advice ?? "";
       const systems = [QUELEA, ...options.models];
       fill("evaluation-kind", ["omni", "arena"], (kind) => t(`kind_${kind}`));
       fill("evaluation-questions", Object.keys(options.question_sets), counted(options.question_sets));

@@ -13,10 +13,6 @@ export const EVALUATION_TEXTS = {
   evaluationStart: ["Start an evaluation", "开始评测"],
   evaluationStartButton: ["Start", "开始"],
   evaluationStarted: ["Accepted; it waits for its turn.", "已接受，正在排队。"],
-  evaluationNoWorker: [
-    "No worker is there to do evaluations. Start one with quelea eval work.",
-    "没有可执行评测的进程。请用 quelea eval work 启动。",
-  ],
   evaluationName: ["Name", "名称"],
   evaluationKind: ["Kind", "类型"],
   kind_omni: ["Matrix (topics × tasks)", "矩阵（主题 × 任务）"],

@@ -20,6 +20,7 @@ router = APIRouter(tags=["evaluations"])
 _PATH = "/v1/evaluations"
 _ONE = _PATH + "/{evaluation_id}"
 Id = Annotated[str, Path(max_length=64)]
+_NO_WORKER = "No worker is running. Start one with `quelea eval work`; `quelea up` starts one by itself."
 
 
 class OmniSettings(BaseModel):
@@ -134,6 +135,7 @@ class EvaluationOptionsOut(BaseModel):
 
     may_start: bool = Field(description="Whether the caller's key is an operator's.")
     worker: bool = Field(description="Whether a worker has been heard of within a minute.")
+    advice: str | None = Field(description="Where none has, what to do.")
     updated: Time | None = Field(description="When it last was.")
     models: list[str]
     question_sets: dict[str, int] = Field(description="Name → number of questions.")
@@ -251,6 +253,11 @@ def _may_start(request: Request) -> bool:
     return not gateway.access.required or key_of(request) in gateway.settings.operators
 
 
+def _advice(request: Request) -> str:
+    """What to do where no worker runs."""
+    return gateway_of(request).settings.evaluations_advice or _NO_WORKER
+
+
 def _check_operator(request: Request) -> None:
     if not _may_start(request):
         raise PermissionDenied(
@@ -268,6 +275,7 @@ async def options(request: Request) -> EvaluationOptionsOut:
     return EvaluationOptionsOut(
         may_start=_may_start(request),
         worker=worker.alive,
+        advice=None if worker.alive else _advice(request),
         updated=worker.updated or None,
         models=list(worker.models),
         question_sets=dict(worker.question_sets),
@@ -285,7 +293,7 @@ async def start(body: EvaluationIn, request: Request) -> EvaluationOut:
         raise InvalidInput(f"seconds must be at most {most:g}, got {body.seconds:g}.", details={"field": "seconds"})
     worker = await while_there(request, gateway.evaluations.worker())
     if not worker.alive:
-        raise Unavailable("No worker is there to do evaluations; start one (quelea eval work), then send this again.")
+        raise Unavailable(_advice(request))
     settings = body.settings.model_dump()
     core.check_settings(body.kind, settings, worker)
     added = gateway.evaluations.add(
