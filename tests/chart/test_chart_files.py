@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quelea_kit import process_identity
 from quelea_kit.redis_server import redis_command, redis_url
-from quelea_search.adapters import owner
 from quelea_search.build import make_records
 from quelea_search.settings import SearchSettings
 from support.chart_files import FILES, load_file, run_file
@@ -55,11 +55,11 @@ def test_a_worker_is_alive_while_it_says_so_in_redis(redis_at: str) -> None:
 
     _until(lambda: probe("ready") in (0, 1))
     assert probe("live") == probe("ready") == 1
-    ledger.worker_lives("another-machine:pid:[1]|7|99")
+    ledger.worker_lives("another-machine/boot/1/7/99")
     assert probe("live") == 1
-    ledger.worker_lives(owner.me())  # as the worker does, under the name that it has
+    ledger.worker_lives(process_identity.this_process())  # as the worker does, under the name that it has
     assert probe("live") == probe("ready") == 0
-    ledger.worker_leaves(owner.me())
+    ledger.worker_leaves(process_identity.this_process())
     done = run_file("worker_alive", "live", QUELEA_SEARCH_REDIS_URL=redis_at)
     assert done.returncode == 1
     assert "no sign of life" in done.stderr

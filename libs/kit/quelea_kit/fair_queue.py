@@ -6,7 +6,7 @@ Plain data without waiting: whoever owns it asks for the next item when there is
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -75,19 +75,26 @@ class FairQueue(Generic[T]):
         self._lane(lane).items.appendleft((cost, item))
         self._count += 1
 
-    def pop(self, ready: Callable[[str], bool] = lambda lane: True) -> T | None:
-        """The next item in turn; None when nothing waits. Lanes that are not ready let the others pass."""
-        while (name := next((one for one in self._lanes if ready(one)), None)) is not None:
+    def pop(
+        self, ready: Callable[[str], bool] = lambda lane: True, *, wanted: Callable[[T], bool] = lambda item: True
+    ) -> T | None:
+        """The next item in turn that is wanted; None when none is. Lanes that are not ready let the others pass."""
+        while (found := self._next(ready, wanted)) is not None:
+            name, entry = found
             lane = self._lanes[name]
-            cost, item = lane.items[0]
-            if cost <= lane.credit:
-                lane.items.popleft()
-                lane.credit -= cost
+            if entry[0] <= lane.credit:
+                lane.items.remove(entry)
+                lane.credit -= entry[0]
                 self._removed(name)
-                return item
+                return entry[1]
             lane.credit += self._quantum
             self._lanes.move_to_end(name)
         return None
+
+    def __iter__(self) -> Iterator[T]:
+        """All items, lane by lane, the next lane in turn first."""
+        for lane in sorted(self._lanes.values(), key=lambda one: one.items[0][0] > one.credit):
+            yield from (item for _, item in lane.items)
 
     def discard(self, lane: str, item: T) -> bool:
         """Take an item out, whose owner has left; False when it is not there any more."""
@@ -97,6 +104,12 @@ class FairQueue(Generic[T]):
                 self._removed(lane)
                 return True
         return False
+
+    def _next(self, ready: Callable[[str], bool], wanted: Callable[[T], bool]) -> tuple[str, tuple[int, T]] | None:
+        for name, lane in self._lanes.items():
+            if ready(name) and (entry := next((one for one in lane.items if wanted(one[1])), None)):
+                return name, entry
+        return None
 
     def _lane(self, name: str) -> _Lane[T]:
         return self._lanes.setdefault(name, _Lane(self._quantum))

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from quelea_kit.errors import Cancelled, Overloaded, QueleaError, Unavailable
+from quelea_kit.fair_queue import FairQueue
 
 from quelea_sandbox import metrics
 from quelea_sandbox.adapters.backend import Backend
-from quelea_sandbox.core.fair_queue import FairQueue
 from quelea_sandbox.core.model import Shape
 from quelea_sandbox.core.policy import PoolLimits, retry_after
 from quelea_sandbox.idle_containers import IdleContainers
@@ -53,7 +53,7 @@ class Pool:
         self._limits = limits
         self._idle = IdleContainers(backend, warm, limits, changed=self._balance, hopeless=self._refuse)
         self._waiting: FairQueue[Waiter] = FairQueue(
-            length=limits.queue_length, tenant_length=limits.queue_length_per_tenant
+            quantum=1, length=limits.queue_length, lane_length=limits.queue_length_per_tenant
         )
         self._running: set[Keeper] = set()
         self._closed = False
@@ -133,7 +133,7 @@ class Pool:
             taken = True
         finally:
             stop.cancel()
-            self._waiting.remove(tenant, waiter)
+            self._waiting.discard(tenant, waiter)
             if not taken and waiter.answer.done() and not waiter.answer.exception():
                 self.discard(waiter.answer.result())  # it came in the moment in which the caller left
             waiter.answer.cancel()
@@ -160,7 +160,7 @@ class Pool:
         await self._idle.close()
 
     def _queue(self, tenant: str, waiter: Waiter) -> None:
-        refused = self._waiting.push(tenant, waiter)
+        refused = self._waiting.push(tenant, 1, waiter)
         if refused is None:
             return
         metrics.REFUSED.labels("queue").inc()
@@ -174,7 +174,7 @@ class Pool:
 
     def _refuse(self, shape: Shape, why: QueleaError) -> None:
         """Everybody who waits for this shape hears why there is none."""
-        while waiter := self._waiting.pop(partial(is_wanted_by, shape)):
+        while waiter := self._waiting.pop(wanted=partial(is_wanted_by, shape)):
             waiter.answer.set_exception(why)
 
     def _retry_after(self) -> float:
@@ -188,7 +188,7 @@ class Pool:
                     if not state.idle[0].usable:
                         self._idle.destroy(state.idle.popleft())
                         continue
-                    waiter = self._waiting.pop(partial(is_wanted_by, shape))
+                    waiter = self._waiting.pop(wanted=partial(is_wanted_by, shape))
                     if waiter is None:
                         break
                     keeper = state.idle.popleft()

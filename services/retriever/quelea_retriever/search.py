@@ -145,10 +145,8 @@ class Searcher:
         searched = time.perf_counter()
         hits, reading, best = await asyncio.to_thread(_rank, question, found, plan)
         if figures:  # whatever the filing is called by which the question names its period, it is there
-            notes = [reading.fallback, missing_periods(plan.figures, figures) if plan.figures else ""]
-            reading = replace(
-                reading, period_missing=False, period_newer=False, fallback="; ".join(filter(None, notes))
-            )
+            notes = reading.notes + (missing_periods(plan.figures, figures) if plan.figures else ())
+            reading = replace(reading, period_missing=False, period_newer=False, notes=notes)
         ranked = time.perf_counter()
         return Answer(
             hits=hits,

@@ -365,6 +365,10 @@ def reading_out(reading: Reading) -> retriever_pb2.Reading:
         document_ids=reading.document_ids,
         text=reading.text,
         fallback=reading.fallback,
+        notes=[
+            retriever_pb2.ReadingNote(**{**dataclasses.asdict(note), "reason": f"REASON_{note.reason.name}"})
+            for note in reading.notes
+        ],
         company_missing=reading.company_missing,
         period_missing=reading.period_missing,
         is_comparison=reading.is_comparison,

@@ -18,12 +18,11 @@ from typing import Any
 from celery import signals
 from celery.exceptions import SecurityWarning
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
-from quelea_kit import tls
+from quelea_kit import process_identity, tls
 from quelea_kit.errors import QueleaError
 from quelea_kit.logging import get_logger, setup_logging
 from quelea_kit.tracing import setup_tracing
 
-from quelea_search.adapters import owner
 from quelea_search.adapters.formats import dispatch
 from quelea_search.build import make_records, reading_bounds
 from quelea_search.jobs.celery_app import make_app, worker_queues
@@ -55,7 +54,7 @@ def main() -> None:
     register(app, settings, lambda: made[0])
     records = make_records(settings)
     store, ledger = records.store, records.ledger
-    name, started, stopping = owner.me(), time.monotonic(), False
+    name, started, stopping = process_identity.this_process(), time.monotonic(), False
     watchdog = Watchdog(
         store,
         ledger,

@@ -79,7 +79,9 @@ async def test_a_silent_stream_is_kept_alive(stand, web):
 
 
 async def test_what_the_reader_is_told(stand, web):
-    stand.world.reading = retriever_pb2.Reading(text="Foo", company_missing=True, fallback="searched all")
+    note = retriever_pb2.ReadingNote(reason="REASON_COMPANY_NOT_STORED", companies=["Foo"])
+    newer = retriever_pb2.ReadingNote(reason=999)  # of a later retriever
+    stand.world.reading = retriever_pb2.Reading(text="Foo", company_missing=True, notes=[note, newer])
     history = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Yes"}]
     body = {"question": QUESTION, "history": history, "as_of": "2023-01-31", "filters": {"company": "Apple"}}
     answer = (await web.post("/v1/ask", json=body)).json()
@@ -90,7 +92,7 @@ async def test_what_the_reader_is_told(stand, web):
     assert list(searched.filters.companies) == ["Apple"]
     assert [e.number for e in asked.evidence] == list(range(1, len(asked.evidence) + 1))
     assert answer["reading"]["company_missing"]
-    assert "searched all" in answer["notices"]
+    assert "no document of Foo; searched everything" in answer["notices"]
 
 
 async def test_a_declined_answer(web):

@@ -6,7 +6,7 @@ import os
 
 import fakeredis
 import pytest
-from quelea_search.adapters import owner
+from quelea_kit import process_identity
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.core.jobs import Job
@@ -46,24 +46,12 @@ def test_a_worker_that_takes_messages_is_left_alone(watchdog: Watchdog, search_r
         watchdog.message_taken()
 
 
-@pytest.mark.parametrize(("who", "stuck"), [("me", False), ("another machine|1|2", True)])
+@pytest.mark.parametrize(("who", "stuck"), [("me", False), ("another machine/1/2/3/4", True)])
 def test_a_busy_worker_is_left_alone(watchdog, search_store, search_redis, search_clock, who: str, stuck: bool) -> None:
     job = Job("j", "a", "d", "u", 1.0, 1.0)
     search_store.submit(job, stored_pages=None, max_queued=9)
-    assert search_store.claim("j", owner.me() if who == "me" else who, lambda _: False)
+    assert search_store.claim("j", process_identity.this_process() if who == "me" else who, lambda _: False)
     search_redis.rpush("q", "m")
     assert not watchdog.is_stuck()
     search_clock.now += 100
     assert watchdog.is_stuck() is stuck
-
-
-def test_owners() -> None:
-    assert owner.pid_of(owner.me()) == os.getpid()
-    assert owner.pid_of("elsewhere|1|2") == 0
-    assert owner.pid_of("") == 0
-    assert not owner.has_ended(owner.me())
-    assert not owner.has_ended("elsewhere|1|2")
-    assert not owner.has_ended("")
-    space, pid, started = owner.me().split("|")
-    assert owner.has_ended(f"{space}|{pid}|{int(started) - 1}")  # the number was used again
-    assert owner.has_ended(f"{space}|4194305|1")  # above any process id

@@ -3,12 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quelea_fintext.notices import Note, NoteReason
 from quelea_gateway.core.model import Filters, Passage, Ranked, Reading
 from quelea_gateway.core.web.merge import NEWER, drop_later, fill_reading, new_passages, order, useful_pages
 from quelea_gateway.core.web.model import WebPage
 
 AS_OF = "2024-02-01"
 ALL = Filters()
+NOTE = Note(NoteReason.COMPANY_NOT_STORED, ("Rivian",))
 
 
 def local(text="Net sales were 5.", **more):
@@ -108,8 +110,8 @@ def test_a_suspicious_passage_that_is_not_the_best_does_not_hold_its_page_back()
 @pytest.mark.parametrize(
     ("reading", "text", "company", "period"),
     [
-        (Reading(companies=("Rivian",), company_missing=True, fallback="none"), "Rivian delivered 5.", False, False),
-        (Reading(companies=("Rivian",), company_missing=True, fallback="none"), "Tesla delivered 5.", True, False),
+        (Reading(companies=("Rivian",), company_missing=True, notes=(NOTE,)), "Rivian delivered 5.", False, False),
+        (Reading(companies=("Rivian",), company_missing=True, notes=(NOTE,)), "Tesla delivered 5.", True, False),
         (Reading(companies=("织羽股份",), company_missing=True), "织羽股份营业收入12亿元", False, False),
         (Reading(periods=("FY2024 Q1",), period_missing=True), "In the first quarter of 2024", False, False),
         (Reading(periods=("FY2024 Q1",), period_missing=True), "In the second quarter of 2024", False, True),
@@ -120,7 +122,7 @@ def test_a_suspicious_passage_that_is_not_the_best_does_not_hold_its_page_back()
 def test_what_was_missing_may_be_on_the_web(reading, text, company, period):
     seen = fill_reading(reading, [local("Rivian first quarter 2024 and 2025"), web(text)])
     assert (seen.company_missing, seen.period_missing) == (company, period)
-    assert (seen.fallback == "") is (not reading.fallback or not (company or period))
+    assert (seen.notes == ()) is (not reading.notes or not (company or period))
 
 
 @given(st.lists(st.text(max_size=40), max_size=6), st.lists(st.text(max_size=40), max_size=6))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from quelea_checker import check_answer
+from quelea_fintext.notices import Note, NoteReason
 from quelea_gateway.core.gate.gates import CosineGate
 from quelea_gateway.core.model import (
     Answer,
@@ -30,6 +31,8 @@ from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.review.decline import DeclineReason
 from quelea_gateway.core.review.verdicts import Grounding
 from quelea_kit.errors import Overloaded, Unavailable
+
+NO_FILING = Note(NoteReason.PERIOD_NOT_STORED, periods=("FY2019",))
 
 
 def passages(count: int) -> tuple[Passage, ...]:
@@ -143,14 +146,14 @@ async def test_a_missing_company_or_period_is_told_to_the_reader(missing):
 @pytest.mark.parametrize(
     ("asked", "missing", "expected"),
     [
-        ("Net sales?", False, ["no filing for FY2019"]),
-        ("Net sales?", True, ["no filing for FY2019"]),
-        ("营业收入是多少？", False, ["no filing for FY2019"]),
-        ("营业收入是多少？", True, ["问题中的公司在知识库中没有对应的文档。"]),
+        ("Net sales?", False, ["no filing for FY2019; searched everything"]),
+        ("Net sales?", True, ["no filing for FY2019; searched everything"]),
+        ("营业收入是多少？", False, ["没有FY2019的财务报告，已检索全部内容"]),
+        ("营业收入是多少？", True, ["没有FY2019的财务报告，已检索全部内容"]),
     ],
 )
-async def test_the_fallback_is_a_notice_and_chinese_questions_get_chinese_ones(asked, missing, expected):
-    found = Retrieved(passages(2), Reading(fallback="no filing for FY2019", company_missing=missing))
+async def test_notes_are_a_notice_and_chinese_questions_get_chinese_ones(asked, missing, expected):
+    found = Retrieved(passages(2), Reading(notes=(NO_FILING,), company_missing=missing))
     answer = (await run(Pipeline(FakeRetriever(found), FakeGenerator(good_events())), question(asked)))[-1]
     assert list(answer.notices) == expected
 
@@ -180,11 +183,11 @@ async def test_no_passages_is_a_notice():
         ("What were net sales in the week 3 of 2023?", Reading(), "period_not_covered", "week 3"),
         (
             "Tesla's sales?",
-            Reading(company_missing=True, fallback="no document of Tesla"),
+            Reading(company_missing=True, notes=(Note(NoteReason.COMPANY_NOT_STORED, ("Tesla",)),)),
             "company_not_covered",
             "Tesla",
         ),
-        ("Sales?", Reading(period_missing=True, fallback="no filing for FY2019"), "period_not_covered", "FY2019"),
+        ("Sales?", Reading(period_missing=True, notes=(NO_FILING,)), "period_not_covered", "FY2019"),
         ("Sales?", Reading(), "not_in_evidence", "none of them"),
     ],
 )

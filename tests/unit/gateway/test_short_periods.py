@@ -5,7 +5,6 @@ from quelea_fintext.short_periods import short_periods
 from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.evidence import cite
 from quelea_gateway.core.model import Passage
-from quelea_gateway.core.notices import _TEXTS
 
 DAY = "2023-11-20"
 
@@ -201,10 +200,3 @@ def test_centuries_away_nothing_is_evidence(question: str) -> None:
 )
 def test_amounts_are_no_years(question: str) -> None:
     assert AskedPeriods.of(question, DAY).unreal.out_of_reach == ()
-
-
-def test_every_notice_is_in_both_languages() -> None:
-    for name in ("out_of_reach", "no_such_kind", "longer_period", "period_unnamed", "part_of_year"):
-        english, chinese = _TEXTS[name]
-        assert english.isascii()
-        assert not chinese.isascii()

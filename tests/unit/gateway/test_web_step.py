@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from quelea_fintext.notices import Note, NoteReason
 from quelea_gateway.core.model import (
     Filters,
     Kept,
@@ -129,7 +130,9 @@ async def test_a_part_that_failed_is_listed_with_one_notice():
 
 
 async def test_a_missing_company_that_the_web_knows_is_not_missing_any_more():
-    reading = Reading(companies=("Rivian",), company_missing=True, fallback="no document of Rivian")
+    reading = Reading(
+        companies=("Rivian",), company_missing=True, notes=(Note(NoteReason.COMPANY_NOT_STORED, ("Rivian",)),)
+    )
     room = Room(reading=reading)
     _, answer = await room.ask()
     assert room.generator.calls[0][1] is False
@@ -138,7 +141,7 @@ async def test_a_missing_company_that_the_web_knows_is_not_missing_any_more():
     other = Room(reading=replace(reading, companies=("Zyxel",)))
     _, answer = await other.ask()
     assert other.generator.calls[0][1] is True
-    assert answer.notices == ("no document of Rivian",)
+    assert answer.notices == ("no document of Rivian; searched everything",)
 
 
 async def test_timings_tell_the_web_apart_and_add_up():

@@ -1,6 +1,8 @@
 """The fair queue: turns by tokens, bounds, leaving; all by order, nothing by time."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from quelea_kit.fair_queue import FairQueue
 
 
@@ -119,3 +121,25 @@ def test_a_lane_that_may_not_go_now_lets_the_others_pass_and_keeps_its_order() -
     assert waiting.pop(lambda lane: lane != "a") is None
     assert len(waiting) == 3
     assert drained(waiting) == ["a1", "a2", "a3"]
+
+
+def test_only_what_is_wanted_comes_out() -> None:
+    waiting = queue(quantum=1)
+    for item in ("ax", "ay", "by"):
+        waiting.push(item[0], 1, item)
+    assert waiting.pop(wanted=lambda item: item.endswith("y")) == "ay"
+    assert list(waiting) == ["by", "ax"]  # a had its turn
+    assert waiting.pop(wanted=lambda item: item.endswith("y")) == "by"
+    assert waiting.pop(wanted=lambda item: item.endswith("y")) is None
+    assert list(waiting) == ["ax"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=60))
+def test_it_counts_right(actions: list[tuple[str, bool]]) -> None:
+    waiting, inside = queue(quantum=1, length=7, lane_length=4), set[str]()
+    for number, (lane, push) in enumerate(actions):
+        gone = waiting.push(lane, 1, f"{lane}{number}") if push else waiting.pop()
+        inside = (inside | {f"{lane}{number}"} if push else inside) - {gone}
+        assert set(waiting) == inside
+        assert len(waiting) == len(inside) <= 7

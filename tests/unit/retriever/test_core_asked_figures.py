@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
+from quelea_fintext.notices import write_notes
 from quelea_fintext.periods import ReportingPeriod
 from quelea_retriever.core.asked_figures import AskedFigure, find_figures, missing_periods, plan_figures
 from quelea_retriever.core.catalogue import Catalogue
@@ -148,7 +149,7 @@ def test_fewer_periods_than_asked_for_are_said() -> None:
         plan = plan_figures(question, read_query(question, catalogue, TODAY), catalogue, TODAY)
         assert plan
         found = find_figures(plan, [one for one in FACTS if one.document is ANNUAL])
-        assert missing_periods(plan, found) == said
+        assert write_notes(missing_periods(plan, found), "en") == said
 
 
 def test_a_year_by_the_filers_name_and_by_its_readers() -> None:

@@ -52,7 +52,7 @@ def test_latest_is_probably_not_stored(own: list[DocumentFacts], question: str) 
     assert reading.groups == alone.groups  # still the newest there is
     assert reading.period_missing
     assert not alone.period_missing
-    assert reading.fallback.startswith("the newest stored 10-Q of Merlin is for the quarter ended ")
+    assert reading.fallback.startswith("the newest stored 10-Q of Merlin is for the period ended ")
     assert reading.fallback.endswith("other companies' are newer, so its latest is probably not stored")
 
 

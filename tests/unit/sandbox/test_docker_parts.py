@@ -1,13 +1,11 @@
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import docker
 import pytest
 from quelea_sandbox.adapters.cgroup import find_cgroup
 from quelea_sandbox.adapters.docker_options import OWNER, create_options, engine_fault, seccomp_profile
-from quelea_sandbox.adapters.owner import is_gone, this_process
 from quelea_sandbox.core.model import Shape
 from quelea_sandbox.settings import SandboxSettings
 
@@ -101,30 +99,6 @@ def test_the_profile_that_comes_with_the_package_is_an_allow_list() -> None:
     names = {name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]}
     assert {"read", "write", "mmap"} <= names
     assert not names & {"io_uring_setup", "bpf", "ptrace", "unshare", "mount", "userfaultfd", "keyctl", "setns"}
-
-
-def test_a_process_is_known_to_live_until_it_does_not() -> None:
-    me = this_process()
-    assert not is_gone(me)
-    child = subprocess.Popen(["sleep", "60"])
-    theirs = me.split("/")
-    theirs[3] = str(child.pid)
-    theirs[4] = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[19]
-    try:
-        assert not is_gone("/".join(theirs))
-        assert is_gone("/".join([*theirs[:4], "1"]))  # the number is another process's by now
-    finally:
-        child.kill()
-        child.wait()
-    assert is_gone("/".join(theirs))
-
-
-def test_owners_that_cannot_be_known_are_left_alone() -> None:
-    parts = this_process().split("/")
-    assert not is_gone("a-name") and not is_gone("")
-    assert not is_gone("/".join(["elsewhere", *parts[1:3], "999999", "1"]))
-    assert not is_gone("/".join([*parts[:2], "1", "999999", "1"]))
-    assert is_gone("/".join([parts[0], "boot-before", *parts[2:]]))
 
 
 def test_control_groups_of_both_versions_are_read(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ LONGEST_SILENCE_SECONDS = 120.0
 def main(ask: str) -> int:
     """0 when it lives."""
     prefix = os.environ.get("QUELEA_SEARCH_REDIS_PREFIX", "quelea:search")
-    me = f"{socket.gethostname()}:"
+    me = socket.gethostname()
     try:
         client = redis.Redis.from_url(
             os.environ["QUELEA_SEARCH_REDIS_URL"], decode_responses=True, socket_timeout=3, socket_connect_timeout=3
@@ -28,9 +28,10 @@ def main(ask: str) -> int:
     except redis.RedisError as error:
         print(f"Redis does not answer: {error}", file=sys.stderr)
         return 0 if ask == "live" else 1
-    if any(name.startswith(me) for name in recent):
+    # The second is what workers of release 0.1.0 write, which this probe meets during an upgrade.
+    if any(name.startswith((f"{me}/", f"{me}:")) for name in recent):
         return 0
-    print(f"no sign of life of {me[:-1]} for {LONGEST_SILENCE_SECONDS:.0f} s", file=sys.stderr)
+    print(f"no sign of life of {me} for {LONGEST_SILENCE_SECONDS:.0f} s", file=sys.stderr)
     return 1
 
 

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 import docker
 from docker.errors import APIError, DockerException, NotFound
+from quelea_kit.process_identity import has_ended, this_process
 
 from quelea_sandbox.adapters.backend import EngineError, Inspection, Stats
 from quelea_sandbox.adapters.cgroup import Cgroup, find_cgroup
 from quelea_sandbox.adapters.docker_options import OWNER, create_options, engine_fault, seccomp_profile
-from quelea_sandbox.adapters.owner import is_gone, this_process
 from quelea_sandbox.core.model import Shape
 from quelea_sandbox.settings import SandboxSettings
 
@@ -246,7 +246,7 @@ class DockerBackend:
             owner = found["Labels"][OWNER]
             mine = owner == self._owner
             if (mine and not known & {one.lstrip("/") for one in found["Names"]}) or (
-                not mine and not self._named and is_gone(owner)
+                not mine and not self._named and has_ended(owner)
             ):
                 await self.remove(found["Id"])
                 number += 1

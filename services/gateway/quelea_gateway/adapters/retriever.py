@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import UTC
 from typing import Any
 
@@ -11,6 +11,7 @@ import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2, retriever_pb2_grpc
+from quelea_fintext.notices import Note, NoteReason
 from quelea_kit.client import channel, unary
 
 from quelea_gateway.adapters.downstream import Health, naming
@@ -18,6 +19,7 @@ from quelea_gateway.core.model import Fact, Figure, Filters, Operand, Passage, R
 
 FACT_FIELDS = tuple(one.name for one in fields(Fact))
 _FIGURE_FIELDS = [one.name for one in fields(Figure) if one.name not in ("operands", "absent")]
+_KNOWN_REASONS = set(retriever_pb2.ReadingNote.Reason.values()) - {retriever_pb2.ReadingNote.REASON_UNSPECIFIED}
 SERVICE = "quelea.retriever.v1.RetrieverService"
 
 
@@ -57,6 +59,10 @@ def reading_to_wire(reading: Reading) -> retriever_pb2.Reading:
         document_ids=reading.document_ids,
         text=reading.text,
         fallback=reading.fallback,
+        notes=[
+            retriever_pb2.ReadingNote(**{**asdict(note), "reason": f"REASON_{note.reason.name}"})
+            for note in reading.notes
+        ],
         company_missing=reading.company_missing,
         period_missing=reading.period_missing,
         is_comparison=reading.is_comparison,
@@ -65,11 +71,24 @@ def reading_to_wire(reading: Reading) -> retriever_pb2.Reading:
     )
 
 
+def _note_from_wire(note: retriever_pb2.ReadingNote) -> Note:
+    return Note(
+        reason=NoteReason[retriever_pb2.ReadingNote.Reason.Name(note.reason).removeprefix("REASON_")],
+        companies=tuple(note.companies),
+        periods=tuple(note.periods),
+        filings=tuple(note.filings),
+        document_type=note.document_type,
+        end=note.end,
+        count=note.count,
+        total=note.total,
+    )
+
+
 def reading_from_wire(reading: retriever_pb2.Reading) -> Reading:
     """A wire reading as the core has it."""
     return Reading(
         text=reading.text,
-        fallback=reading.fallback,
+        notes=tuple(_note_from_wire(note) for note in reading.notes if note.reason in _KNOWN_REASONS),
         companies=tuple(reading.companies),
         periods=tuple(reading.periods),
         document_ids=tuple(reading.document_ids),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from quelea_fintext.notices import Note, write_notes
+
 from quelea_gateway.core.review.decline import Decline, DeclineReason
 from quelea_gateway.core.review.verdicts import Grounding
 
@@ -68,7 +70,8 @@ class Reading:
     """What the question was understood to ask about."""
 
     text: str = ""
-    fallback: str = ""
+    notes: tuple[Note, ...] = ()
+    """Where the search differs from what was asked."""
     companies: tuple[str, ...] = ()
     periods: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
@@ -77,6 +80,11 @@ class Reading:
     is_comparison: bool = False
     asks_latest: bool = False
     period_newer: bool = False
+
+    @property
+    def fallback(self) -> str:
+        """The notes as one English line."""
+        return write_notes(self.notes, "en")
 
 
 @dataclass(frozen=True)

@@ -254,9 +254,7 @@ class ReadingOut(BaseModel):
     @classmethod
     def of(cls, reading: core.Reading) -> ReadingOut:
         """From the pipeline's."""
-        return cls(
-            **{**vars(reading), **{n: list(getattr(reading, n)) for n in ("companies", "periods", "document_ids")}}
-        )
+        return cls.model_validate(reading, from_attributes=True)
 
 
 class AnswerCheckOut(BaseModel):

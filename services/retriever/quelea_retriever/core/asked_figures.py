@@ -17,6 +17,7 @@ from quelea_fintext.asked_lines import Line, Series, name_key, read_asked_lines
 from quelea_fintext.concepts import concept_of_label, concepts, goes_on, label_key
 from quelea_fintext.dates import parse_iso
 from quelea_fintext.metrics import compute, metrics
+from quelea_fintext.notices import Note, NoteReason
 from quelea_fintext.nouns import in_nouns
 
 from .catalogue import Catalogue
@@ -125,15 +126,15 @@ def find_figures(search: FigureSearch, stated: Sequence[StatedFact]) -> list[Ask
     return found if len(found) <= _MOST_FIGURES else []
 
 
-def missing_periods(search: FigureSearch, figures: Sequence[AskedFigure]) -> str:
-    """Which companies' statements have fewer periods than the question asks for; empty when none has."""
+def missing_periods(search: FigureSearch, figures: Sequence[AskedFigure]) -> tuple[Note, ...]:
+    """Which companies' statements have fewer periods than the question asks for."""
     count = search.series.count if search.series and not search.periods.named else 0
-    said = []
+    notes = []
     for company, _ in search.companies:
         found = len({one.period_end for one in figures if one.company == company})
         if 0 < found < count:
-            said.append(f"statements of {company} have {found} of {count} periods")
-    return "; ".join(said)
+            notes.append(Note(NoteReason.FEWER_PERIODS, (company,), count=found, total=count))
+    return tuple(notes)
 
 
 class _Company:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from quelea_fintext.dates import parse_iso
+from quelea_fintext.notices import Note, NoteReason
 
-from .header import long_date, period_phrase
+from .header import period_phrase
 from .model import DocumentFacts
 from .periods import Ask
 
@@ -43,8 +44,8 @@ def is_known_by(document: DocumentFacts, day: date) -> bool:
     return out is not None and out <= day
 
 
-def overdue(own: Sequence[DocumentFacts], others: Iterable[DocumentFacts], as_of: date) -> str:
-    """What to say when a company's latest filing is probably not stored, for others have newer ones; else "".
+def overdue(own: Sequence[DocumentFacts], others: Iterable[DocumentFacts], as_of: date) -> tuple[Note, ...]:
+    """A note when a company's latest filing is probably not stored, for others have newer ones; else none.
 
     Args:
         own: the company's filings that are in question, newest first. Of a kind of which it has one only, it is
@@ -59,13 +60,9 @@ def overdue(own: Sequence[DocumentFacts], others: Iterable[DocumentFacts], as_of
             continue
         limit = max(last + _patience(same), newest + _QUARTER_LATE).isoformat()
         if any(d.document_type == kind and d.period.end_date > limit and is_released(d, as_of) for d in others):
-            name, when = same[0].company, long_date(same[0].period.end_date)
-            span = "quarter" if same[0].period.fiscal_quarter else "year"
-            return (
-                f"the newest stored {kind} of {name} is for the {span} ended {when}; "
-                "other companies' are newer, so its latest is probably not stored"
-            )
-    return ""
+            last_end = same[0].period.end_date
+            return (Note(NoteReason.LATEST_OVERDUE, (same[0].company,), document_type=kind, end=last_end),)
+    return ()
 
 
 def _patience(same: Sequence[DocumentFacts]) -> timedelta:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from quelea_fintext.notices import Note, write_notes
 from quelea_fintext.periods import NO_PERIOD, ReportingPeriod
 
 Mode = Literal["fused", "dense", "sparse"]
@@ -111,8 +112,8 @@ class Reading:
     """Document ids, one group for each list that is retrieved on its own, first to be shown first. Empty: all."""
     text: str = ""
     """One line to show: "Apple · FY2023 Q3 (quarter ended July 1, 2023)"."""
-    fallback: str = ""
-    """Why the search was wider than the question, when it was."""
+    notes: tuple[Note, ...] = ()
+    """Where the search differs from what the question asks for."""
     company_missing: bool = False
     """The question names a company that no stored document is about."""
     period_missing: bool = False
@@ -125,6 +126,11 @@ class Reading:
     """The words of the question that name companies."""
     missing_names: tuple[str, ...] = ()
     """How a missing company may be written; `reading.settle_subject` looks for these in what was found."""
+
+    @property
+    def fallback(self) -> str:
+        """The notes as one English line."""
+        return write_notes(self.notes, "en")
 
     @property
     def document_ids(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Reading a question: which company and which fiscal period it asks about, so which filings to search.
 
-A wrong filter is worse than none: wherever the question leaves a doubt, the wider set is searched, and `fallback`
+A wrong filter is worse than none: wherever the question leaves a doubt, the wider set is searched, and a note
 says so.
 """
 
@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import date
 
 from quelea_fintext.company_names import clean
+from quelea_fintext.notices import Note, NoteReason
 from quelea_fintext.text import CJK, language_of
 
 from .catalogue import Catalogue, speaks_of
@@ -122,7 +123,7 @@ def settle_subject(
         or one.facts.id in loose
         or (not one.facts.company and one.facts.language not in ("", language))  # which writes the name otherwise
     ]
-    return replace(reading, company_missing=False, fallback=""), kept
+    return replace(reading, company_missing=False, notes=()), kept
 
 
 def _without_others(names: Sequence[str], candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -156,12 +157,11 @@ def _labels(asks: Sequence[Ask]) -> tuple[str, ...]:
 
 
 def _company_missing(shown: Sequence[str], names: Sequence[str], asks: Sequence[Ask], intent: TimeIntent) -> Reading:
-    listed = ", ".join(shown)
     return Reading(
         companies=tuple(shown),
         periods=_labels(asks),
-        text=listed,
-        fallback=f"no document of {listed}; searched everything",
+        text=", ".join(shown),
+        notes=(Note(NoteReason.COMPANY_NOT_STORED, companies=tuple(shown)),),
         company_missing=True,
         is_comparison=len(shown) > 1 or intent.multi,
         asks_latest=intent.now,
@@ -180,10 +180,10 @@ def _without_company(catalogue: Catalogue, asks: Sequence[Ask], intent: TimeInte
     if not exact or not timed:
         return plain
     fitting = list(dict.fromkeys(document for ask in exact for document in covering(ask, timed, annual=False)))
-    listed = ", ".join(_labels(exact))
     if not fitting:
         nothing_else = len(timed) == len(catalogue.documents)
-        return replace(plain, fallback=f"no filing for {listed}; searched everything", period_missing=nothing_else)
+        note = Note(NoteReason.PERIOD_NOT_STORED, periods=_labels(exact))
+        return replace(plain, notes=(note,), period_missing=nothing_else)
     others = (d for d in catalogue.documents if not (d.period and d.company))
     kept = [*newest_first(fitting), *others]
     said = ", ".join(f"{ask.said} = {ask.label}" if ask.said else ask.label for ask in exact)
@@ -202,15 +202,15 @@ def _of_companies(
     groups: list[tuple[str, ...]] = []
     for turn in range(max(len(read.groups) for read in reads)):
         groups.extend(read.groups[turn] for read in reads if turn < len(read.groups))
-    notes = [read.fallback for read in reads if read.fallback]
+    notes = [note for read in reads for note in read.notes]
     if missing:
-        notes.append(f"no document of {', '.join(catalogue.book.display[key] for key in missing)}")
+        notes.append(Note(NoteReason.COMPANY_LEFT_OUT, tuple(catalogue.book.display[key] for key in missing)))
     return Reading(
         companies=tuple(catalogue.book.display[key] for key in (*present, *missing)),
         periods=tuple(dict.fromkeys(label for read in reads for label in read.periods)),
         groups=tuple(dict.fromkeys(groups)),
         text="; ".join(read.text for read in reads),
-        fallback="; ".join(notes),
+        notes=tuple(notes),
         period_missing=all(read.period_missing for read in reads),
         is_comparison=intent.multi or len(present) > 1 or len(groups) > 1,
         asks_latest=intent.now,
@@ -235,40 +235,41 @@ def _of_company(catalogue: Catalogue, key: str, periods: Periods, intent: TimeIn
     if chosen:
         if periods.counted:  # a filing that was found prints the year before beside its own
             unmatched = [ask for ask in unmatched if not filings_with_comparatives([ask], chosen, intent.annual)]
-        fallback = f"no filing of {name} for {', '.join(_labels(unmatched))}" if _labels(unmatched) else ""
-        fallback = "; ".join(filter(None, (fallback, _other_name(asks, chosen, intent))))
+        lost = _labels(unmatched)
+        left_out = (Note(NoteReason.FILING_LEFT_OUT, (name,), lost),) if lost else ()
+        notes = (*left_out, *_other_name(asks, chosen, intent))
         if len(chosen) == 1 and (intent.multi or intent.previous):
             chosen = _with_earlier(chosen, known, intent)
         loose = [document for document in (*own, *about) if not document.period] if _loosely_timed(asks) else []
         if periods.of_markets and not intent.form:
             loose += [document for document in (*about, *catalogue.unowned) if document not in loose]
-        read = _reading_of(name, chosen, fallback, loose)
+        read = _reading_of(name, chosen, notes, loose)
         said = _relative_text(asks, known, intent)
         return replace(read, text=f"{name} · {said}") if said else read
     if _labels(asks):
-        labels = ", ".join(_labels(asks))
+        labels = _labels(asks)
         out = [document for document in filings if is_released(document, as_of)]
         if periods.counted and (
             later := filings_with_comparatives([ask for ask in asks if not ask.weak], out, intent.annual)
         ):
-            listed = ", ".join(period_text(document, full=False) for document in later)
-            note = f"no filing of {name} for {labels}; {listed} shows it for comparison"
-            return replace(_reading_of(name, later, note, []), periods=_labels(asks))
+            shown = tuple(period_text(document, full=False) for document in later)
+            note = Note(NoteReason.SHOWN_FOR_COMPARISON, (name,), labels, shown)
+            return replace(_reading_of(name, later, (note,), []), periods=labels)
         relative = any(ask.said for ask in asks)
         kept = _unsure(catalogue, own, about, intent, language) if relative else [*own, *about]
         return Reading(
             groups=(_ids(kept),),
-            periods=_labels(asks),
-            text=f"{name} · {_relative_text(asks, [], intent) or labels}",
-            fallback=f"no filing of {name} for {labels}; searched all of {name}",
+            periods=labels,
+            text=f"{name} · {_relative_text(asks, [], intent) or ', '.join(labels)}",
+            notes=(Note(NoteReason.FILING_NOT_STORED, (name,), labels),),
             period_missing=not relative or intent.form or not _news_since(asks, kept),
         )
     fitting = _of_form(known, intent)
-    late = overdue(fitting, catalogue.not_of(key), as_of) if intent.latest else ""
+    late = overdue(fitting, catalogue.not_of(key), as_of) if intent.latest else ()
     if intent.multi or (intent.latest and intent.previous):
         return replace(_reading_of(name, fitting, late, []), period_missing=bool(late))
     if intent.previous and len(fitting) > 1:
-        return _reading_of(name, fitting[1:2], "", [])
+        return _reading_of(name, fitting[1:2], (), [])
     if intent.latest:
         return replace(_reading_of(name, fitting[:1], late, []), period_missing=bool(late))
     return everything
@@ -302,13 +303,14 @@ def _by_period(
     return list(newest_first(dict.fromkeys(chosen))), unmatched
 
 
-def _other_name(asks: Sequence[Ask], chosen: Sequence[DocumentFacts], intent: TimeIntent) -> str:
+def _other_name(asks: Sequence[Ask], chosen: Sequence[DocumentFacts], intent: TimeIntent) -> tuple[Note, ...]:
     """Which year was taken, where the question calls it by its end and the company otherwise."""
     for ask in asks:
         found = covering(ask, chosen, annual=intent.annual)
         if found and all(is_by_readers(document, ask) for document in found):
-            return f"{ask.label} taken as the year that ended in it: {period_text(found[0], full=True)}"
-    return ""
+            year, end = period_text(found[0], full=False), found[0].period.end_date
+            return (Note(NoteReason.YEAR_BY_ITS_END, periods=(ask.label,), filings=(year,), end=end),)
+    return ()
 
 
 def _news_since(asks: Sequence[Ask], documents: Sequence[DocumentFacts]) -> bool:
@@ -358,10 +360,12 @@ def _ids(documents: Sequence[DocumentFacts]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(document.id for document in documents))
 
 
-def _reading_of(name: str, filings: Sequence[DocumentFacts], fallback: str, loose: Sequence[DocumentFacts]) -> Reading:
+def _reading_of(
+    name: str, filings: Sequence[DocumentFacts], notes: tuple[Note, ...], loose: Sequence[DocumentFacts]
+) -> Reading:
     """A group for each filing, newest first; what has no period comes last, in a group of its own."""
     if len(filings) > MAX_GROUPS:
-        fallback = "; ".join(part for part in (fallback, f"the newest {MAX_GROUPS} of {len(filings)} filings") if part)
+        notes += (Note(NoteReason.NEWEST_ONLY, count=MAX_GROUPS, total=len(filings)),)
         filings = filings[:MAX_GROUPS]
     groups: list[tuple[str, ...]] = [(document.id,) for document in filings]
     if loose:
@@ -370,5 +374,5 @@ def _reading_of(name: str, filings: Sequence[DocumentFacts], fallback: str, loos
         groups=tuple(groups),
         periods=tuple(document.period.label or document.period.file_label for document in filings),
         text=f"{name} · " + ", ".join(period_text(document, full=len(filings) == 1) for document in filings),
-        fallback=fallback,
+        notes=notes,
     )

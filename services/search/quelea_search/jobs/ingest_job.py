@@ -9,11 +9,11 @@ import time
 from collections.abc import Sequence
 
 from quelea.common.v1 import common_pb2
+from quelea_kit import process_identity
 from quelea_kit.errors import DeadlineExceeded, DiskFull, Overloaded, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
 from quelea_search import wire
-from quelea_search.adapters import owner
 from quelea_search.adapters.jobs_redis import LeaseLost
 from quelea_search.components import WorkerComponents
 from quelea_search.core import jobs
@@ -59,12 +59,12 @@ def _take(parts: WorkerComponents, job_id: str) -> Job | None:
     if named is None:
         return None
     if named.state is JobState.RUNNING:  # its worker may have vanished
-        job = parts.store.claim(job_id, owner.me(), owner.has_ended)
+        job = parts.store.claim(job_id, process_identity.this_process(), process_identity.has_ended)
         if job is not None:
             return job
     share = parts.share()
     for candidate in parts.next_jobs(named.lane):
-        job = parts.store.claim(candidate, owner.me(), owner.has_ended, share)
+        job = parts.store.claim(candidate, process_identity.this_process(), process_identity.has_ended, share)
         if job is not None:
             return job
     return None

@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
+from quelea_kit import process_identity
 from quelea_kit.errors import Conflict, QueleaError, Unavailable
 from quelea_kit.logging import get_logger
 
-from quelea_search.adapters import owner
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.components import Components
 from quelea_search.core.jobs import JobState, Lane
@@ -76,9 +76,9 @@ class Reaper:
             self._give_time("Redis was slow")
         leases_count = self._leases_count()
         for job in running:
-            if not leases_count and not owner.has_ended(job.owner):
+            if not leases_count and not process_identity.has_ended(job.owner):
                 continue
-            changed = self._shared.store.recover(job.id, owner.has_ended)
+            changed = self._shared.store.recover(job.id, process_identity.has_ended)
             if changed is None:
                 continue
             log.warning("job_recovered", job=job.id, state=changed.state, attempts=changed.attempts, was_at=job.stage)

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from billiard.process import active_children
+from quelea_kit import process_identity
 from quelea_kit.logging import get_logger
 
-from quelea_search.adapters import owner
 from quelea_search.adapters.jobs_redis import JobStore
 from quelea_search.adapters.ledger_redis import Ledger
 from quelea_search.core.jobs import JobState
@@ -74,7 +74,7 @@ class Watchdog:
             self._since = 0.0
             return False
         mine = self._children()
-        busy = sum(owner.pid_of(job.owner) in mine for job in self._store.in_state(JobState.RUNNING))
+        busy = sum(process_identity.pid_of(job.owner) in mine for job in self._store.in_state(JobState.RUNNING))
         if busy >= self._concurrency:
             self._since = 0.0
             return False

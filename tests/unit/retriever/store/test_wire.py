@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
+from quelea_fintext.notices import Note, NoteReason
 from quelea_kit.errors import InvalidInput, TooLarge
 from quelea_retriever import wire
 from quelea_retriever.core.model import Candidate, DocumentFacts, Hit, PassageRecord, Reading
@@ -125,10 +126,12 @@ def test_any_other_page_token_is_refused(token):
 
 
 def test_a_reading_is_sent_whole():
-    reading = Reading(("Apple",), ("FY2023 Q3",), (("a", "b"), ("c",)), "text", "wider", True, True, True, True)
+    notes = (Note(NoteReason.COMPANY_LEFT_OUT, ("Tesla",)),)
+    reading = Reading(("Apple",), ("FY2023 Q3",), (("a", "b"), ("c",)), "text", notes, True, True, True, True)
     out = wire.reading_out(reading)
     assert list(out.document_ids) == ["a", "b", "c"]
-    assert (out.text, out.fallback) == ("text", "wider")
+    assert (out.text, out.fallback) == ("text", "no document of Tesla")
+    assert [(note.reason, list(note.companies)) for note in out.notes] == [(2, ["Tesla"])]
     assert out.company_missing
     assert out.period_missing
     assert out.is_comparison

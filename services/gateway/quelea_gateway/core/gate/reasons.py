@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from quelea_fintext import notices
+
 from quelea_gateway.core.gate.features import Measured
 from quelea_gateway.core.model import Reading
 
@@ -11,32 +13,10 @@ MOST = 4
 """Reasons given, at most."""
 _LISTED = 4
 
-_TEXTS = {
-    "stated": ("financial statements state what is asked for", "财务报表列有所问数据"),
-    "none": ("no passage was found", "没有检索到任何内容"),
-    "latest": (
-        "asks for the latest; the newest evidence is {days} days old",
-        "问题要求最新信息；现有内容最近的日期距今 {days} 天",
-    ),
-    "undated": ("asks for the latest; the evidence has no date", "问题要求最新信息；现有内容没有日期"),
-    "newer": ("asks about a period newer than anything stored", "问题所问的报告期晚于知识库中的全部文档"),
-    "company": ("no document of {names}", "没有关于{names}的文档"),
-    "this_company": ("no document of this company", "没有该公司的文档"),
-    "period": ("no document of {names}", "没有{names}的文档"),
-    "this_period": ("no document of this period", "没有该报告期的文档"),
-    "covers": ("covers {had} of {all} key terms", "覆盖 {all} 个关键词中的 {had} 个"),
-    "lacks": ("covers {had} of {all} key terms: missing {names}", "覆盖 {all} 个关键词中的 {had} 个：缺少{names}"),
-    "unnamed": ("the best passages do not name {names}", "检索到的内容没有提到{names}"),
-    "cosine": ("closest passage: cosine {value:.3f}", "最相近段落的余弦相似度为 {value:.3f}"),
-    "known": ("documents of {names} are stored", "知识库中有{names}的文档"),
-    "above": ("best cosine {value:.3f} is above c = {c:.3f}", "最高余弦相似度 {value:.3f} 高于 c = {c:.3f}"),
-    "below": ("best cosine {value:.3f} is not above c = {c:.3f}", "最高余弦相似度 {value:.3f} 不高于 c = {c:.3f}"),
-}
-
 
 def say(name: str, language: str, **values: object) -> str:
     """One phrase."""
-    return _TEXTS[name][1 if language == "zh" else 0].format(**values)
+    return notices.say(f"gate.{name}", language, **values)
 
 
 def weighed(

@@ -141,7 +141,7 @@ def fill_reading(reading: Reading, evidence: Sequence[Passage]) -> Reading:
     if (company, period) == (reading.company_missing, reading.period_missing):
         return reading
     return replace(
-        reading, company_missing=company, period_missing=period, fallback=reading.fallback if company or period else ""
+        reading, company_missing=company, period_missing=period, notes=reading.notes if company or period else ()
     )
 
 
