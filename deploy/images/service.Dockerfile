@@ -3,7 +3,7 @@
 # BASE: any image with CPython 3.11 as python3, from rootfs.py (no registry needed) or a registry's (python:3.11-slim).
 ARG BASE=quelea-base:latest
 
-# What all services have: gRPC, telemetry, settings. The same layer in all six images.
+# What all services have: gRPC, telemetry, settings. The same layer in all images.
 FROM ${BASE} AS shared
 LABEL quelea.content=build
 COPY install_service.py /build/
@@ -67,6 +67,10 @@ FROM service AS agent-sandbox
 ENV QUELEA_SANDBOX_LISTEN=0.0.0.0:7405 QUELEA_SANDBOX_TOOLS_FILE=/opt/quelea/catalogue.jsonl
 EXPOSE 7405
 CMD ["python", "-m", "quelea_sandbox"]
+
+# No service: a job has its command (`python -m quelea_evaluation work --once …`); by itself it lists its commands.
+FROM service AS evaluation
+CMD ["python", "-m", "quelea_evaluation"]
 
 # The model is no part of it: python -m quelea_embedder.unpack --out /models/multilingual-e5-small fills a volume once.
 FROM service AS embedder

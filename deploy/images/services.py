@@ -32,12 +32,19 @@ SBOM = "usr/share/quelea/sbom.cdx.json"
 
 @dataclass(frozen=True)
 class Image:
-    """One service's image: its folder under services/, its name, and files of ours beside the packages."""
+    """One image: its target in the Dockerfile, its name, and files of ours beside the packages."""
 
     service: str
     name: str
     files: dict[str, Path] = field(default_factory=dict)
     """Path in the image → file of this checkout."""
+    within: str = "services/"
+    """Where its distribution's folder is."""
+
+    @property
+    def folder(self) -> str:
+        """That of its distribution."""
+        return f"{self.within}{self.service}"
 
 
 IMAGES = [
@@ -50,6 +57,7 @@ IMAGES = [
         "quelea-sandbox",
         {"opt/quelea/catalogue.jsonl": REPOSITORY / ".cache" / "tools" / "catalogue.jsonl"},
     ),
+    Image("evaluation", "quelea-evaluation", within=""),
     Image("embedder", "quelea-embedder"),
 ]
 
@@ -80,7 +88,7 @@ def parts_of(image: Image, *, torch: bool, cuda: bool) -> Parts:
     missing = [str(path.relative_to(REPOSITORY)) for path in image.files.values() if not path.is_file()]
     if missing:
         raise Unbuildable(f"{image.name} wants {', '.join(missing)}: make tools")
-    folder = f"services/{image.service}"
+    folder = image.folder
     return Parts(
         shared=sorted(wheels.shared().iterdir()),
         libraries=wheels.libraries(folder, torch=torch, cuda=cuda),
@@ -89,16 +97,19 @@ def parts_of(image: Image, *, torch: bool, cuda: bool) -> Parts:
     )
 
 
+_SOURCES = ("services", "libs", "proto", "evaluation", "deploy/images")
+
+
 def _revision() -> str:
     try:
-        dirty = run("git", "status", "--porcelain", "--", "services", "libs", "proto", "deploy/images", cwd=REPOSITORY)
+        dirty = run("git", "status", "--porcelain", "--", *_SOURCES, cwd=REPOSITORY)
         return run("git", "rev-parse", "HEAD", cwd=REPOSITORY) + ("-modified" if dirty else "")
     except Unbuildable:
         return ""  # an archive of the sources, without their history
 
 
 def _labels(image: Image, identity: str, base: str, source: str) -> list[str]:
-    table = wheels.project(f"services/{image.service}")
+    table = wheels.project(image.folder)
     labels = {
         LABEL: identity,
         "quelea": "image",
@@ -116,7 +127,7 @@ def _labels(image: Image, identity: str, base: str, source: str) -> list[str]:
 
 def build(image: Image, parts: Parts, identity: str, base: str, source: str, listed: list[sbom.Component]) -> None:
     """One `docker build`, without network; the SBOM goes into the image and into .cache/images/sbom."""
-    table = wheels.project(f"services/{image.service}")
+    table = wheels.project(image.folder)
     everything = [*parts.shared, *parts.libraries, *parts.ours]
     document = sbom.write(image.name, table["version"], identity, [*map(sbom.of_wheel, everything), *listed])
     kept = wheels.CACHE / "sbom" / f"{image.name}.cdx.json"
@@ -196,7 +207,7 @@ def main() -> int:
         files = {} if options.base else rootfs.contents()
         base_identity = options.base or rootfs.fingerprint(files)
         wanted = [image for image in IMAGES if not options.services or image.service in options.services]
-        wheels.fetch([f"services/{image.service}" for image in wanted], torch=options.torch or options.cuda)
+        wheels.fetch([image.folder for image in wanted], torch=options.torch or options.cuda)
         due = []
         if "redis" in options.services or not (options.services or options.base):
             due.append(make_redis(options, files, base_identity))

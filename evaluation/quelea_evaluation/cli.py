@@ -12,6 +12,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from quelea_evaluation.console import say
+
 COMMANDS = {
     "answers": "answers",
     "binding": "figures",
@@ -48,7 +50,13 @@ class _Rooms(TyperGroup):
         room = cmd_name if cmd_name in GROUPS else COMMANDS.get(cmd_name)
         if room is None:
             return None
-        group = get_group(import_module(f"quelea_evaluation.{room}.commands").app)
+        try:
+            group = get_group(import_module(f"quelea_evaluation.{room}.commands").app)
+        except ModuleNotFoundError as error:
+            if error.name != "sklearn":
+                raise
+            say(f"error: {cmd_name} fits models and wants scikit-learn: pip install quelea-evaluation[fit]")
+            raise typer.Exit(1) from error
         if cmd_name in GROUPS:
             group.name = cmd_name
             return group

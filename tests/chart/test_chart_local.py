@@ -12,7 +12,7 @@ from support.chart_render import MATRIX, REPOSITORY, containers, pods, render
 def _made_by_make_images() -> set[str]:
     """Repository:version of every image that deploy/images/services.py builds, as it says itself."""
     listing = "import services, redis_image, wheels\n"
-    listing += "for one in services.IMAGES: print(one.name, wheels.project(f'services/{one.service}')['version'])\n"
+    listing += "for one in services.IMAGES: print(one.name, wheels.project(one.folder)['version'])\n"
     listing += "print(redis_image.NAME, redis_image.version())"
     done = subprocess.run(
         [sys.executable, "-c", listing],
@@ -33,8 +33,8 @@ def test_every_image_is_one_that_make_images_made_and_no_registry_is_asked() -> 
             assert container["imagePullPolicy"] == "Never", name
             seen.add(container["image"])
     assert seen <= made
-    # helm test's pods have the gateway's; the sandbox is off.
-    assert made - seen == {next(image for image in made if image.startswith("quelea-sandbox:"))}
+    # helm test's pods have the gateway's; the sandbox and evaluations are off.
+    assert {image.partition(":")[0] for image in made - seen} == {"quelea-sandbox", "quelea-evaluation"}
     assert any("-test-" in name for name, _ in pods(render(MATRIX["local"])))
 
 

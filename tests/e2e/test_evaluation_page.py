@@ -45,18 +45,72 @@ RESULT = {
 }  # fmt: skip
 
 
-async def test_a_cell_opens_its_items_and_an_item_shows_all(chromium, tmp_path):
-    store = Storage(str(tmp_path), "The store")
+ARENA = {
+    "leaderboard": [
+        {"model": name, "rank": rank, "rating": 1000.0, "low": None, "high": None, "games": 1, "wins": 0, "ties": 1,
+         "losses": 0}
+        for rank, name in enumerate(("quelea", "tiny"), 1)
+    ],
+    "pair_wins": {"quelea": {"tiny": 0}, "tiny": {"quelea": 0}}, "notices": [], "tasks": ["0_x"],
+    "per_task": {"0_x": {"quelea": 1000.0, "tiny": 1000.0}},
+}  # fmt: skip
 
+
+def compared(n: int) -> dict[str, Any]:
+    return {
+        "id": f"{n}:quelea:tiny", "topic": "quelea · tiny", "task": "0_x", "title": "Sales?", "failed": False,
+        "declined": False, "values": {"score": 0.5}, "evidence": [], "verdicts": [],
+        "dialogues": [
+            {"system": name, "error": None, "turns": [
+                {"role": "user", "text": "Sales?"}, {"role": "assistant", "text": f"They were {at}."}]}
+            for at, name in enumerate(("quelea", "tiny"))
+        ],
+    }  # fmt: skip
+
+
+def publish(store: Storage, kind: str, result: dict[str, Any], items: list[dict[str, Any]]) -> None:
     def write(name: str, value: Any) -> None:
         store.write(f"{ID}/{name}.json", json.dumps(value).encode())
 
-    request = {"id": ID, "kind": "omni", "name": "Monday", "settings": {"system": "quelea"}}
+    request = {"id": ID, "kind": kind, "name": "Monday", "settings": {"system": "quelea"}}
     write("request", {**request, "created": "2026-11-25T06:00:00Z"})
     write("state", {"state": "succeeded"})
-    write("result", RESULT)
-    write("index", {"format": 1, "chunk": 50, "items": [LINE]})
-    write("items/00000", {"items": [ITEM]})
+    write("result", result)
+    write("index", {"format": 1, "chunk": 50, "items": [{name: one[name] for name in LINE} for one in items]})
+    write("items/00000", {"items": items})
+
+
+async def test_two_people_vote_blind_and_see_how_far_they_agree(chromium, tmp_path):
+    publish(Storage(str(tmp_path), "The store"), "arena", ARENA, [compared(1), compared(2)])
+    async with standing(evaluations_url=str(tmp_path)) as running, opened(chromium, running.url) as page:
+        await page.goto(f"{running.url}/#/evaluation?run={ID}")
+        await page.click("text=Read two answers blind, and vote")
+        for rater in ("Ann", "Bo"):
+            await page.fill("form.labels input", rater)
+            await page.click("text=Begin")
+            for voted in (0, 1):
+                await page.locator("#evaluation-run", has_text=f"{rater} has voted on {voted}").wait_for()
+                shown = await page.locator("#evaluation-run .pair").inner_text()
+                assert "They were 0." in shown
+                assert not {"quelea", "tiny"} & set(shown.split())
+                await page.click("text=Equal")
+            await page.locator("#evaluation-run", has_text="votes of").wait_for()  # it was the last one
+            await page.click("text=Read two answers blind, and vote")
+            await page.click("text=Somebody else")
+        await page.go_back()
+        text = page.locator("#evaluation-run", has_text="4 votes of 2 people on 2 comparisons")
+        await text.wait_for()
+        assert "same side better in 100 %" in await text.inner_text()
+        async with page.expect_download() as download:
+            await page.click("text=Votes as a file")
+        path = tmp_path / "votes.jsonl"
+        await (await download.value).save_as(path)
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        assert [one["score"] for one in rows] == [0.5] * 4
+
+
+async def test_a_cell_opens_its_items_and_an_item_shows_all(chromium, tmp_path):
+    publish(Storage(str(tmp_path), "The store"), "omni", RESULT, [ITEM])
     async with standing(evaluations_url=str(tmp_path)) as running, opened(chromium, running.url) as page:
         await page.click("#tab-evaluation")
         await page.wait_for_selector("#evaluation-no-worker:visible")  # nothing can be started, and the page says so

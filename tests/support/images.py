@@ -17,7 +17,7 @@ from docker.models.containers import Container
 from docker.models.networks import Network
 from quelea_sandbox.adapters.docker_options import OWNER
 
-IMAGES = ("gateway", "retriever", "generator", "search", "sandbox", "embedder")
+IMAGES = ("gateway", "retriever", "generator", "search", "sandbox", "evaluation", "embedder")
 RUNNER = "quelea-runner:latest"
 SOCKET = "/var/run/docker.sock"
 LABELS = {"quelea": "images-test"}

@@ -20,7 +20,7 @@ from quelea_evaluation.inputs import BadInput
 from quelea_evaluation.omni.console import TreeFile
 from quelea_evaluation.omni.report import read_run
 from quelea_evaluation.publishing.shelf import Shelf
-from quelea_evaluation.publishing.steps import QUELEA, Means, find_benches, find_questions
+from quelea_evaluation.publishing.steps import QUELEA, Means, find_benches, find_questions, read_request
 from quelea_evaluation.publishing.views import is_arena
 from quelea_evaluation.publishing.worker import Worker, publish_folder
 from quelea_evaluation.reports.store import BadRun
@@ -62,6 +62,12 @@ def work(
     gateway: Annotated[str, typer.Option(help="The Quelea that is tested.")] = "http://127.0.0.1:8080",
     tree: TreeFile = None,
     once: Annotated[bool, typer.Option("--once", help="End when nothing waits.")] = False,
+    ask: Annotated[
+        str,
+        typer.Option(
+            help="JSON as POST /v1/evaluations takes it: ask for that first. With --once, exit code 1 when it fails."
+        ),
+    ] = "",
 ) -> None:
     """Do the evaluations that are asked for over POST /v1/evaluations, one at a time.
 
@@ -83,8 +89,14 @@ def work(
             except OSError as error:
                 raise BadInput(f"another worker has {folder}; a store has one worker") from error
             signal.signal(signal.SIGTERM, _leave)
-            done = Worker(Shelf(store), means, folder, tree).work(once=once)
+            shelf = Shelf(store)
+            asked = shelf.ask(read_request(ask, means)) if ask else ""
+            done = Worker(shelf, means, folder, tree).work(once=once)
+            ended = (shelf.read(asked, "state") or {}) if asked else {"state": "succeeded"}
     tell(f"{done} evaluations done")
+    if ended.get("state") != "succeeded":
+        say(f"error: {asked}: {ended.get('state')}: {ended.get('error') or 'no reason was told'}")
+        raise typer.Exit(1)
 
 
 def _leave(*_: Any) -> None:

@@ -67,6 +67,18 @@ class Shelf:
         """Of an evaluation that nobody sees before it is announced."""
         return f"{datetime.now(UTC):%Y%m%d%H%M%S%f}-{secrets.token_hex(8)}"
 
+    def ask(self, request: Row) -> str:
+        """Have one done, as the gateway asks for it; the same that waits or was under way is that one again."""
+        asked = {**request, "key": ""}
+        for one in self.ids():
+            there, state = self.read(one, "request") or {}, (self.read(one, "state") or {}).get("state", "queued")
+            same = {name: there.get(name) for name in asked} == asked
+            if same and state in ("queued", "running") and not self.is_cancelled(one):
+                return one
+        own = self.new_id()
+        self.write(own, "request", {**asked, "id": own, "created": now()})
+        return own
+
     def announce(self, evaluation_id: str, kind: str, name: str, settings: Row) -> None:
         """Show an evaluation that was done elsewhere and is published."""
         self.write(evaluation_id, "state", {"state": "succeeded", "finished": now()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -89,6 +90,8 @@ def find_questions(folder: Path | None) -> dict[str, Path]:
     """Sets of questions in a folder, by name: files NAME.jsonl, and folders of `quelea eval omni generate`."""
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()) if folder else ():
+        if path.name.startswith("."):
+            continue  # a mounted ConfigMap has its versions there
         is_set = path.suffix == ".jsonl" or any((path / f"{one}.jsonl").is_file() for one in ("reviewed", "questions"))
         if is_set:
             found[path.stem if path.is_file() else path.name] = path
@@ -99,6 +102,36 @@ def find_benches(folder: Path | None) -> dict[str, Path]:
     """UCFE's own bench, and the files *.json and *.json.gz of a folder by name."""
     own = (path for path in sorted(folder.iterdir()) if path.name.endswith((".json", ".json.gz"))) if folder else ()
     return {"ucfe": UCFE, **{path.name.partition(".json")[0]: path for path in own}}
+
+
+_OMNI: Row = {"system": QUELEA, "route": "local", "passages": "none", "judges": []}
+_ARENA: Row = {"bench": "ucfe", "user": "", "tasks": [], "per_task": 0}
+_NEEDED = {"omni": ("questions",), "arena": ("systems", "judge")}
+_LONGEST_SECONDS = 86_400.0
+
+
+def read_request(text: str, means: Means) -> Row:
+    """What `POST /v1/evaluations` takes, with everything that it leaves out.
+
+    Raises:
+        BadInput: It is none, or names what the worker does not have; the message names the field.
+    """
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise BadInput(f"--ask must be JSON: {error}") from error
+    if not isinstance(given, dict) or given.get("kind") not in _NEEDED or not isinstance(given.get("settings"), dict):
+        raise BadInput('--ask must be like {"kind": "omni", "settings": {"questions": NAME}}; kind is omni or arena')
+    kind = given["kind"]
+    settings = {**(_OMNI if kind == "omni" else _ARENA), **given["settings"]}
+    if missing := [name for name in _NEEDED[kind] if not settings.get(name)]:
+        raise BadInput(f"--ask: settings.{missing[0]} is missing")
+    try:
+        steps_of(kind, settings, means, Path())
+    except BadInput as error:
+        raise BadInput(f"--ask: {error}") from error
+    seconds = float(given.get("seconds") or _LONGEST_SECONDS)
+    return {"kind": kind, "name": str(given.get("name") or kind), "settings": settings, "seconds": seconds}
 
 
 def _count(path: Path) -> int:
@@ -144,7 +177,7 @@ def steps_of(kind: str, settings: Row, means: Means, folder: Path) -> list[Step]
     try:
         return _omni(settings, means, folder) if kind == "omni" else _arena(settings, means, folder)
     except KeyError as error:
-        raise BadInput(f"the worker has no {error}; it was restarted without it") from error
+        raise BadInput(f"the worker has no {error}, or no longer") from error
 
 
 def _eval(*arguments: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,44 @@ def test_a_step_that_fails_or_takes_too_long_ends_it_with_the_reason(
     assert told is not None
     assert told["state"] == "failed"
     assert said in told["error"]
+
+
+def test_a_job_asks_for_one_does_it_and_fails_with_it(means: Means, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+
+    def work(questions: str, seconds: float = 0) -> Any:
+        asked = json.dumps({"kind": "omni", "settings": {"questions": questions}, "seconds": seconds})
+        places = ("--store", str(store), "--folder", str(tmp_path / "work"), "--questions", str(tmp_path / "questions"))
+        words = ("work", "--once", *places, "--gateway", means.gateway, "--ask", asked)
+        return CliRunner().invoke(app, list(words))
+
+    good = work("set")
+    assert good.exit_code == 0, good.output
+    (one,) = Shelf(str(store)).ids()
+    assert (Shelf(str(store)).read(one, "result") or {})["questions"] == len(QUESTIONS)
+    late = work("set", seconds=0.001)
+    assert (late.exit_code, "The deadline has passed" in late.output) == (1, True)
+    wrong = work("other")
+    assert (wrong.exit_code, "'other'" in wrong.output) == (1, True)
+    assert len(Shelf(str(store)).ids()) == 2
+
+
+def test_what_was_under_way_is_not_asked_for_twice(shelf: Shelf) -> None:
+    request = {"kind": "omni", "name": "nightly", "settings": {"questions": "set"}, "seconds": 60.0}
+    one = shelf.ask(request)
+    shelf.write(one, "state", {"state": "running"})
+    assert shelf.ask(request) == one
+    assert shelf.ask({**request, "name": "weekly"}) != one
+    shelf.write(one, "state", {"state": "succeeded"})
+    assert shelf.ask(request) != one
+
+
+def test_a_set_that_cannot_be_read_is_left_out_and_a_new_one_found(means: Means, tmp_path: Path) -> None:
+    folder = tmp_path / "questions"
+    means = replace(means, folders=(folder, None))
+    (folder / "broken.jsonl").write_text("{}\n")
+    (folder / "second.jsonl").write_text((folder / "set.jsonl").read_text())
+    assert means.look_again().as_row()["question_sets"] == {"set": 3, "second": 3}
 
 
 def test_one_that_was_cancelled_ends_before_or_while_it_runs(means: Means, shelf: Shelf, tmp_path: Path) -> None:

@@ -174,6 +174,64 @@ async def test_labels_of_people_are_checked_and_stand_beside_the_judge(web, work
     assert (await give("Ann", ("accuracy", 1), item_id="none")).status_code == 404
 
 
+async def test_people_vote_blind_and_their_agreement_is_told(web, worker):
+    one = (await start(web, ARENA))["id"]
+    names = ("quelea", "tiny")
+    items = [
+        {
+            "id": f"{n}:quelea:tiny", "topic": "quelea · tiny", "task": "0_x", "title": "", "failed": False,
+            "declined": False, "values": {"score": 1.0}, "evidence": [], "verdicts": [],
+            "dialogues": [
+                {"system": name, "turns": [{"role": "assistant", "text": f"said by number {at}"}],
+                 "error": "too slow" if n == 3 and at else None}
+                for at, name in enumerate(names)
+            ],
+        }
+        for n in range(4)
+    ]  # fmt: skip
+    line = ("id", "topic", "task", "title", "failed", "declined", "values")
+    lines = [{name: item[name] for name in line} for item in items]
+    worker.write(f"{one}/index.json", {"format": 1, "chunk": 50, "items": lines})
+    worker.write(f"{one}/items/00000.json", {"items": items})
+    path = f"/v1/evaluations/{one}"
+    assert (await web.get(f"{path}/agreement")).json()["alpha"] is None
+
+    async def see(number, rater):
+        return await web.get(f"{path}/comparisons/{number}", params={"rater": rater})
+
+    async def give(number, rater, choice):
+        return await web.post(f"{path}/votes", json={"number": number, "rater": rater, "choice": choice})
+
+    async def prefer(number, rater, said):
+        told = (await see(number, rater)).json()
+        return (await give(number, rater, "left" if told["left"][0]["text"] == said else "right")).json()
+
+    shown = [await see(number, rater) for number in range(1, 5) for rater in ("Ann", "Bo", "Cy")]
+    assert not any(name in answer.text for answer in shown for name in names)
+    assert {answer.json()["left"][0]["text"][-1] for answer in shown} == {"0", "1"}  # sides are drawn
+    complete = [answer.json()["number"] for answer in shown[::3] if answer.json()["complete"]]
+    for number in complete:
+        for rater in ("Ann", "Bo"):
+            told = await prefer(number, rater, "said by number 0")
+            assert told["choice"] in ("left", "right")
+    assert (told["voted"], told["total"], len(complete)) == (3, 4, 3)
+    await prefer(complete[0], "Bo", "said by number 1")  # in the place of the first
+    assert (await give(complete[0], "Cy", "equal")).json()["choice"] == "equal"
+    found = (await web.get(f"{path}/agreement")).json()
+    assert found["raters"] == {"Ann": 3, "Bo": 3, "Cy": 1}
+    assert (found["votes"], found["comparisons"], found["shared"], found["judged"]) == (7, 3, 3, 3)
+    assert found["same"] == 2 / 3  # 1, 0 and 0.5 are a tie, which the judge does not see
+    assert found["alpha"] == pytest.approx(1 - 6 * (6 / 2) / (49 - 25 - 1 - 1))
+    votes = (await web.get(f"{path}/votes")).json()["votes"]
+    assert sorted(row["score"] for row in votes if row["rater"] == "Bo") == [0.0, 1.0, 1.0]
+    (broken,) = {1, 2, 3, 4} - set(complete)
+    assert (await give(broken, "Ann", "left")).json()["error"]["details"]["field"] == "number"
+    assert (await give(9, "Ann", "left")).status_code == 404
+    assert (await see(1, " ")).status_code == 400
+    matrix = (await start(web))["id"]
+    assert (await web.get(f"/v1/evaluations/{matrix}/comparisons/1?rater=A")).status_code == 400
+
+
 async def test_only_operators_start_cancel_and_delete(tmp_path, worker):
     keys = tmp_path / "keys.json"
     desk, reader = create(keys, "desk"), create(keys, "reader")

@@ -24,9 +24,10 @@ MODULES = {
     "generator": ["quelea_generator.__main__"],
     "search": ["quelea_search.__main__", "quelea_search.worker", "quelea_search.beat", "quelea_search.door.__main__"],
     "sandbox": ["quelea_sandbox.__main__"],
+    "evaluation": [f"quelea_evaluation.{room}.commands" for room in ("arena", "omni", "publishing", "feedback")],
     "embedder": ["quelea_embedder.__main__", "quelea_embedder.unpack"],
 }
-KEEP_FILES = ("gateway", "retriever", "search")
+KEEP_FILES = ("gateway", "retriever", "search", "evaluation")
 ASK_S3 = """
 import os
 os.environ |= {"AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}

@@ -26,7 +26,7 @@ quelea.io/market-data: allowed
 {{/* (list $ caller callee): is this arrow of the table there? With pods it is they who call the door, not the sandbox. */}}
 {{- define "quelea.arrow" -}}
 {{- $root := index . 0 }}{{ $caller := index . 1 }}{{ $callee := index . 2 -}}
-{{- if and (or (eq $caller "test") (and (eq $caller "maintenance") (include "quelea.jobs" $root)) (include "quelea.on" (list $root $caller))) (include "quelea.on" (list $root $callee)) }}
+{{- if and (or (eq $caller "test") (and (eq $caller "maintenance") (include "quelea.jobs" $root)) (and (eq $caller "evaluation") (include "quelea.evaluation" $root)) (include "quelea.on" (list $root $caller))) (include "quelea.on" (list $root $callee)) }}
 {{- if not (and (eq $caller "sandbox") (eq $callee "door") (include "quelea.pods" $root)) }}true{{ end }}
 {{- end }}
 {{- end }}

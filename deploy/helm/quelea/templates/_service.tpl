@@ -38,7 +38,7 @@
 {{- if and (or $v.reader.endpoint (include "quelea.on" (list . "engine"))) (not $v.reader.model) }}{{ fail "reader.model must name the model that the endpoint serves" }}{{ end }}
 {{- if and (include "quelea.on" (list . "beat")) (not $v.web.enabled) }}{{ fail "services.beat has nothing to do without web.enabled" }}{{ end }}
 {{- range $caller, $callees := $v.networkPolicy.arrows }}
-{{- if and (not (has $caller (list "test" "maintenance"))) (not (hasKey $v.services $caller)) }}{{ fail (printf "networkPolicy.arrows: there is no service %s" $caller) }}{{ end }}
+{{- if and (not (has $caller (list "test" "maintenance" "evaluation"))) (not (hasKey $v.services $caller)) }}{{ fail (printf "networkPolicy.arrows: there is no service %s" $caller) }}{{ end }}
 {{- range $callees }}
 {{- $parts := splitList ":" . }}
 {{- $callee := get $v.services (first $parts) }}

@@ -7,6 +7,7 @@
     <id>/result.json          matrix or leaderboard
     <id>/index.json           one short line for each item: {"format", "chunk", "items"}
     <id>/labels/*.json        what people said of items: the gateway's, a file for each rater and item
+    <id>/votes/*.json         what people said of two systems, blind: the same
     <id>/items/00000.json     the items themselves, so many ("chunk") in each file, in the order of the index
 
 `quelea_evaluation.publishing` writes the last three; docs/decisions/0017 says why it is files.
@@ -22,7 +23,7 @@ import re
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -31,7 +32,9 @@ from quelea_kit.errors import Conflict, InvalidInput, NotFound, Overloaded, Unav
 from quelea_kit.paging import page_of
 from quelea_kit.storage import Storage
 
+from quelea_gateway.core import votes as core_votes
 from quelea_gateway.core.evaluations import Evaluation, Json, Kind, Label, State, Worker, make_labels
+from quelea_gateway.core.votes import Agreement, Choice, Vote
 
 T = TypeVar("T")
 
@@ -39,10 +42,37 @@ FORMAT = 1
 """Of index.json; of another version it is refused, not misread."""
 _ID = re.compile(r"[0-9]{20}-[0-9a-f]{16}")
 _THREADS = 4
+
+
+def _file_of(item_id: str, rater: str) -> str:
+    """Of what one person said of one item."""
+    return hashlib.sha256(json.dumps([item_id, rater]).encode()).hexdigest()[:32] + ".json"
+
+
 _MOST_LABELLED = 10_000
-"""Files of labels of one evaluation."""
+"""Files of labels, and of votes, of one evaluation."""
 _ALIVE_SECONDS = 60.0
 """The worker says every few seconds that it lives."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two dialogues without names, as a person is shown them."""
+
+    number: int
+    """From 1."""
+    total: int
+    voted: int
+    """How many of them this person has voted on."""
+    next: int | None
+    """The next one that this person has not voted on; None: there is none."""
+    task: str
+    complete: bool
+    """Neither dialogue failed; else there is nothing to vote on."""
+    left: list[Json]
+    right: list[Json]
+    choice: Choice | None
+    """This person's vote, where there is one."""
 
 
 class EvaluationStore:
@@ -131,6 +161,29 @@ class EvaluationStore:
     async def labels(self, evaluation_id: str, limit: int, before: str = "") -> tuple[list[Label], str]:
         """Labels of so many raters' items, and where the next page begins (empty on the last). Raises NotFound."""
         return await self._do(self._labels, evaluation_id, limit, before)
+
+    async def comparison(self, evaluation_id: str, number: int, rater: str) -> Comparison:
+        """Two dialogues of an arena, blind; the sides are exchanged by chance. Raises NotFound."""
+        return await self._do(self._comparison, evaluation_id, number, rater)
+
+    async def vote(self, evaluation_id: str, number: int, rater: str, choice: Choice) -> Comparison:
+        """Keep a person's vote, in the place of an earlier one; returns the comparison as it is then.
+
+        Raises:
+            NotFound: No such evaluation or comparison.
+            InvalidInput: Its dialogues are not complete.
+            Conflict: As many are kept as may be.
+        """
+        await self._do(self._vote, evaluation_id, number, rater, choice)
+        return await self.comparison(evaluation_id, number, rater)
+
+    async def votes(self, evaluation_id: str, limit: int, before: str = "") -> tuple[list[Vote], str]:
+        """So many votes, and where the next page begins (empty on the last). Raises NotFound."""
+        return await self._do(self._votes, evaluation_id, limit, before)
+
+    async def agreement(self, evaluation_id: str) -> Agreement:
+        """How far raters agree, and the judge with them. Raises NotFound."""
+        return await self._do(self._agreement, evaluation_id)
 
     async def close(self) -> None:
         """End the threads."""
@@ -240,14 +293,65 @@ class EvaluationStore:
         item = self._item(evaluation_id, item_id)
         result = self._json(f"{evaluation_id}/result.json") or {}
         labels = make_labels(rater, given, item, result.get("scales", {}))
+        self._keep(f"{evaluation_id}/labels", item_id, rater, {"labels": [asdict(one) for one in labels]})
+        return labels
+
+    def _keep(self, folder: str, item_id: str, rater: str, said: Json) -> None:
+        """What a person said of an item, in the place of what he said before."""
         if self._disk:
             self._disk.check()
-        name = hashlib.sha256(json.dumps([item_id, rater]).encode()).hexdigest()[:32]
-        there = self._storage.names(f"{evaluation_id}/labels")
-        if f"{name}.json" not in there and len(there) >= _MOST_LABELLED:
-            raise Conflict(f"This evaluation has {_MOST_LABELLED:,} labelled items, and no more are kept.")
-        self._write(f"{evaluation_id}/labels/{name}.json", {"labels": [asdict(one) for one in labels]})
-        return labels
+        name = _file_of(item_id, rater)
+        there = self._storage.names(folder)
+        if name not in there and len(there) >= _MOST_LABELLED:
+            raise Conflict(f"People have said their word {_MOST_LABELLED:,} times on this evaluation; no more is kept.")
+        self._write(f"{folder}/{name}", said)
+
+    def _comparison(self, evaluation_id: str, number: int, rater: str) -> Comparison:
+        ids, item = self._blind(evaluation_id, number)
+        there = set(self._storage.names(f"{evaluation_id}/votes"))
+        voted = {at for at, one in enumerate(ids, 1) if _file_of(one, rater) in there}
+        left_first = core_votes.first_is_left(evaluation_id, item["id"], rater)
+        own = self._json(f"{evaluation_id}/votes/{_file_of(item['id'], rater)}") if number in voted else None
+        sides = [one["turns"] for one in item["dialogues"]]
+        further = (at for at in (*range(number + 1, len(ids) + 1), *range(1, number)) if at not in voted)
+        return Comparison(
+            number=number,
+            total=len(ids),
+            voted=len(voted),
+            next=next(further, None),
+            task=str(item["task"]),
+            complete=core_votes.is_complete(item),
+            left=sides[not left_first],
+            right=sides[left_first],
+            choice=core_votes.choice_of(Vote(**own), left_first=left_first) if own else None,
+        )
+
+    def _blind(self, evaluation_id: str, number: int) -> tuple[list[str], Json]:
+        """Ids of all items in the order in which they are shown, and the item of this number."""
+        if self._get(evaluation_id).kind != "arena":
+            raise InvalidInput("Only an arena has two systems to compare.")
+        ids = core_votes.order_blind(evaluation_id, (str(one["id"]) for one in self._index(evaluation_id)["items"]))
+        if not 1 <= number <= len(ids):
+            raise NotFound(f"There is no comparison {number}; there are {len(ids)}.")
+        return ids, self._item(evaluation_id, ids[number - 1])
+
+    def _vote(self, evaluation_id: str, number: int, rater: str, choice: Choice) -> None:
+        _, item = self._blind(evaluation_id, number)
+        left_first = core_votes.first_is_left(evaluation_id, item["id"], rater)
+        at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        vote = core_votes.make_vote(item, rater, choice, left_first=left_first, at=at)
+        self._keep(f"{evaluation_id}/votes", vote.item_id, rater, asdict(vote))
+
+    def _votes(self, evaluation_id: str, limit: int, before: str) -> tuple[list[Vote], str]:
+        self._get(evaluation_id)
+        names, token = page_of(self._storage.names(f"{evaluation_id}/votes"), str, limit, before)
+        files = (self._json(f"{evaluation_id}/votes/{name}") for name in names if name.endswith(".json"))
+        return [Vote(**file) for file in files if file], token
+
+    def _agreement(self, evaluation_id: str) -> Agreement:
+        votes, _ = self._votes(evaluation_id, _MOST_LABELLED, "")
+        lines = self._index(evaluation_id)["items"]
+        return core_votes.measure_agreement(votes, {str(one["id"]): one["values"].get("score") for one in lines})
 
     def _labels(self, evaluation_id: str, limit: int, before: str) -> tuple[list[Label], str]:
         self._get(evaluation_id)

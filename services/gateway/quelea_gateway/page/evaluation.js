@@ -5,6 +5,7 @@ import { $, el, joined, show } from "./dom.js";
 import { startForm } from "./evaluationform.js";
 import { itemView, metricName, number } from "./evaluationitem.js";
 import { labelForm, saveLabels } from "./evaluationlabels.js";
+import { loadComparison, saveVotes, voteFigures, voteView } from "./evaluationvotes.js";
 import { current, has, moment, t } from "./texts.js";
 
 const AGAIN_MS = 4000;
@@ -19,6 +20,8 @@ let runs = [];
 let run = null; // the one that is open, with its result
 let found = { items: [], total: 0, next_page_token: null };
 let item = null;
+let pair = null; // the comparison that is voted on
+let votes = null; // how far people agree
 let asked = 0;
 let timer = 0;
 
@@ -230,21 +233,49 @@ function arena() {
     grid(t("winsHeat"), [t("systemName"), ...order], pairs),
     el("h3", {}, t("byTask")),
     grid(t("byTask"), [t("role_question"), ...order], tasks),
-    ...agreement(result.agreement),
+    ...people(result.agreement),
     el("p", { class: "more-items" }, el("a", { href: address({ run: run.id, all: 1 }) }, t("items"))),
   ];
 }
 
-function agreement(told) {
-  if (!told) return [];
+/** Votes that came with the run when it was published, as those given here are told. */
+function publishedVotes(told) {
+  if (!told) return null;
   const { raters, people } = told;
-  const alpha = number(raters.alpha_nominal.value);
-  const same = people.verdicts?.same?.value;
+  return {
+    ...raters,
+    comparisons: raters.units,
+    shared: raters.units_with_several_raters,
+    alpha: raters.alpha_nominal.value,
+    judged: people.units,
+    same: people.verdicts?.same?.value ?? null,
+  };
+}
+
+function people(told) {
+  const before = voteFigures(publishedVotes(told));
+  const here = voteFigures(votes);
+  const file = el("button", { type: "button", class: "quiet small", on: { click: downloadVotes } }, t("voteDownload"));
   return [
     el("h3", {}, t("agreementTitle")),
-    el("p", {}, t("agreementLine", { votes: raters.votes, raters: Object.keys(raters.raters).length, units: raters.units, alpha })),
-    same === undefined || same === null ? null : el("p", {}, t("agreementJudge", { share: `${(100 * same).toFixed(0)} %`, units: people.units })),
+    before ? el("p", { class: "meta" }, t("agreementPublished")) : null,
+    before,
+    before && here ? el("p", { class: "meta" }, t("agreementHere")) : null,
+    here ?? (before ? null : el("p", { class: "meta" }, t("agreementNobody"))),
+    el(
+      "div",
+      { class: "statement-bar" },
+      el("a", { href: address({ run: run.id, vote: 1 }) }, t("voteOpen")),
+      here ? file : null,
+      el("span", { id: "evaluation-labels", class: "meta", role: "status" }),
+    ),
   ];
+}
+
+async function downloadVotes() {
+  await attempt(async () => {
+    $("evaluation-labels").textContent = t("voteDownloaded", { n: await saveVotes(run) });
+  });
 }
 
 const choosesItems = () => place.has("topic") || place.has("task") || place.has("all");
@@ -315,7 +346,11 @@ function drawRun() {
   const facts = joined(t(`kind_${run.kind}`), systemsOf(run), moment(run.created), progressText(run));
   const node = $("evaluation-run");
   const parts = [back, title, el("p", { class: "meta" }, facts), bar(run), run.error ? el("p", { class: "error-line" }, run.error) : null];
-  if (item) {
+  if (place.has("vote")) {
+    parts.splice(1, parts.length, el("p", {}, el("a", { href: address({ run: run.id }) }, `← ${run.name}`)));
+    const seen = (further) => go({ vote: further });
+    parts.push(...voteView(run.id, pair, { go: seen, renamed: load }));
+  } else if (item) {
     const above = Object.fromEntries([...place].filter(([name]) => name !== "item" && name !== "label"));
     const blind = place.has("label") && Boolean(run.result?.scales);
     parts.push(el("p", {}, el("a", { href: address(above) }, `← ${t("itemBack")}`)), ...itemView(item, { blind }));
@@ -370,6 +405,11 @@ async function load() {
     else [{ evaluations: runs }, options] = await Promise.all([get(`/v1/evaluations?page_size=${PAGE}`), get("/v1/evaluations/options")]);
     if (mine !== asked) return;
     run = one;
+    let shown = null;
+    if (one?.kind === "arena" && place.has("vote")) shown = await loadComparison(id, place.get("vote"));
+    else if (one?.kind === "arena" && one.result && !choosesItems()) votes = await get(`/v1/evaluations/${id}/agreement`);
+    if (mine !== asked) return;
+    pair = shown;
     if (one && place.has("item")) which = await get(`/v1/evaluations/${id}/items/${encodeURIComponent(place.get("item"))}`);
     else if (one && choosesItems()) await loadItems();
     if (mine !== asked) return;

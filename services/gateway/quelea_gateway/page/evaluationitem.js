@@ -12,7 +12,17 @@ export function metricName(name) {
   return joined(has(`metric_${metric}`) ? t(`metric_${metric}`) : metric, judge);
 }
 
-function turn({ role, text }) {
+/** Where the name of whoever judges or votes here is kept. */
+export const RATER = "quelea.rater";
+
+/** Lines as a file for the person. */
+export function download(name, lines) {
+  const href = URL.createObjectURL(new Blob(lines.map((line) => `${line}\n`), { type: "application/jsonl" }));
+  el("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10000);
+}
+
+export function said({ role, text }) {
   const label = has(`role_${role}`) ? t(`role_${role}`) : role;
   return el("div", { class: `said ${role}` }, el("dt", {}, label), el("dd", { dir: "auto" }, text || "–"));
 }
@@ -23,7 +33,7 @@ function dialogue({ system, turns, error }) {
     {},
     el("h3", {}, t("dialogueOf", { system })),
     error ? el("p", { class: "error-line" }, t("itemError", { error })) : null,
-    el("dl", { class: "dialogue" }, ...turns.map(turn)),
+    el("dl", { class: "dialogue" }, ...turns.map(said)),
   );
 }
 

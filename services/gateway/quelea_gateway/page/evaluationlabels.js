@@ -2,10 +2,9 @@
 
 import { get, post } from "./api.js";
 import { el, show } from "./dom.js";
-import { metricName } from "./evaluationitem.js";
+import { RATER, download, metricName } from "./evaluationitem.js";
 import { t } from "./texts.js";
 
-const RATER = "quelea.rater";
 const PAGE = 1000;
 
 function choice(aspect, turn, scale) {
@@ -60,8 +59,6 @@ export async function saveLabels(run) {
     for (const one of page.labels) lines.push(JSON.stringify(one));
     token = page.next_page_token;
   } while (token);
-  const href = URL.createObjectURL(new Blob(lines.map((line) => `${line}\n`), { type: "application/jsonl" }));
-  el("a", { href, download: `labels-${run.id}.jsonl` }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 10000);
+  download(`labels-${run.id}.jsonl`, lines);
   return lines.length;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -10,6 +11,7 @@ from quelea_kit.errors import InvalidInput, PermissionDenied, Unavailable
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
 from quelea_gateway.core import evaluations as core
+from quelea_gateway.core.votes import Choice
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS, Short
 from quelea_gateway.rest.state import gateway_of, key_of
@@ -20,6 +22,7 @@ router = APIRouter(tags=["evaluations"])
 _PATH = "/v1/evaluations"
 _ONE = _PATH + "/{evaluation_id}"
 Id = Annotated[str, Path(max_length=64)]
+Rater = Annotated[str, Field(min_length=1, max_length=60, description="The person's name.")]
 _NO_WORKER = "No worker is running. Start one with `quelea eval work`; `quelea up` starts one by itself."
 
 
@@ -222,7 +225,7 @@ class LabelsIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     item_id: str = Field(max_length=300)
-    rater: str = Field(min_length=1, max_length=60, description="The person's name.")
+    rater: Rater
     labels: list[AspectIn] = Field(min_length=1, max_length=100)
 
 
@@ -241,6 +244,67 @@ class LabelListOut(ListOut):
     """Labels; a page has those of so many items and raters."""
 
     labels: list[LabelOut]
+
+
+class ComparisonOut(BaseModel):
+    """Two dialogues without the names of their systems; who stands where is drawn for each rater."""
+
+    number: int
+    total: int
+    voted: int = Field(description="How many of them this rater has voted on.")
+    next: int | None = Field(description="One that this rater has not voted on; null: there is none.")
+    task: str
+    complete: bool = Field(description="False where a dialogue failed: there is nothing to vote on.")
+    left: list[TurnOut]
+    right: list[TurnOut]
+    choice: Choice | None = Field(description="This rater's vote.")
+
+
+class VoteIn(BaseModel):
+    """POST /v1/evaluations/{evaluation_id}/votes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    number: int = Field(ge=1, description="Of the comparison.")
+    rater: Rater
+    choice: Choice
+
+
+class VoteOut(BaseModel):
+    """A vote; a line of JSON each, they are what `quelea eval arena vote ARENA --add` reads."""
+
+    item_id: str
+    rater: str
+    task: str
+    first: str
+    second: str
+    score: float = Field(description="Of the first: 1 better, 0.5 equal, 0 worse.")
+    at: Time
+
+
+class VoteListOut(ListOut):
+    """Votes, in no order."""
+
+    votes: list[VoteOut]
+
+
+class VoteAgreementOut(BaseModel):
+    """How far people agree, and the judge with them."""
+
+    votes: int
+    raters: dict[str, int] = Field(description="Name → votes.")
+    comparisons: int
+    shared: int = Field(description="Comparisons on which several voted.")
+    alpha: float | None = Field(description="Krippendorff's, nominal; null where nobody could have disagreed.")
+    judged: int = Field(description="Comparisons that the judge compared too.")
+    same: float | None = Field(description="Share of these where judge and people find the same side better.")
+
+
+def _rater(name: str) -> str:
+    """A name without what stands around it."""
+    if not (rater := name.strip()):
+        raise InvalidInput("rater is empty; send a name.", details={"field": "rater"})
+    return rater
 
 
 def _label_out(one: core.Label) -> LabelOut:
@@ -365,9 +429,7 @@ async def item(evaluation_id: Id, item_id: Annotated[str, Path(max_length=300)],
 )
 async def label(evaluation_id: Id, body: LabelsIn, request: Request) -> list[LabelOut]:
     """A rater's later labels of an item replace the earlier ones."""
-    rater = body.rater.strip()
-    if not rater:
-        raise InvalidInput("rater is empty; send a name.", details={"field": "rater"})
+    rater = _rater(body.rater)
     given = [(one.aspect, one.turn, one.label) for one in body.labels]
     stored = gateway_of(request).evaluations.label(evaluation_id, body.item_id, rater, given)
     return [_label_out(one) for one in await while_there(request, stored)]
@@ -382,6 +444,46 @@ async def labels(
         request, gateway_of(request).evaluations.labels(evaluation_id, page_size, page_token)
     )
     return LabelListOut(labels=[_label_out(one) for one in found], next_page_token=token or None)
+
+
+@router.get(
+    _ONE + "/comparisons/{number}", response_model=ComparisonOut, responses=ERRORS, summary="Two dialogues, blind"
+)
+async def comparison(
+    evaluation_id: Id,
+    number: Annotated[int, Path(ge=1)],
+    request: Request,
+    rater: Annotated[str, Query(min_length=1, max_length=60, description="Who reads them.")],
+) -> ComparisonOut:
+    """Of an arena, in an order drawn once; nothing here tells which system is which."""
+    found = gateway_of(request).evaluations.comparison(evaluation_id, number, _rater(rater))
+    return ComparisonOut(**asdict(await while_there(request, found)))
+
+
+@router.post(_ONE + "/votes", status_code=201, response_model=ComparisonOut, responses=ERRORS, summary="Vote, blind")
+async def vote(evaluation_id: Id, body: VoteIn, request: Request) -> ComparisonOut:
+    """A rater's later vote on a comparison replaces the earlier one."""
+    store = gateway_of(request).evaluations
+    voted = store.vote(evaluation_id, body.number, _rater(body.rater), body.choice)
+    return ComparisonOut(**asdict(await while_there(request, voted)))
+
+
+@router.get(_ONE + "/votes", response_model=VoteListOut, responses=ERRORS, summary="List votes of people")
+async def votes(
+    evaluation_id: Id, request: Request, page_size: PageSize = DEFAULT_PAGE_SIZE, page_token: PageToken = ""
+) -> VoteListOut:
+    """With the systems' names: read them when you have voted."""
+    found, token = await while_there(
+        request, gateway_of(request).evaluations.votes(evaluation_id, page_size, page_token)
+    )
+    return VoteListOut(votes=[VoteOut(**asdict(one)) for one in found], next_page_token=token or None)
+
+
+@router.get(_ONE + "/agreement", response_model=VoteAgreementOut, responses=ERRORS, summary="How far people agree")
+async def agreement(evaluation_id: Id, request: Request) -> VoteAgreementOut:
+    """Krippendorff's alpha among raters, and how often the judge finds the same side better."""
+    found = await while_there(request, gateway_of(request).evaluations.agreement(evaluation_id))
+    return VoteAgreementOut(**asdict(found))
 
 
 @router.post(_ONE + "/cancel", response_model=EvaluationOut, responses=ERRORS, summary="Cancel an evaluation")
