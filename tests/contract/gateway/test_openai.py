@@ -150,3 +150,40 @@ async def test_a_wrong_key(tmp_path):
             await bad.chat.completions.create(model="quelea", messages=[user(QUESTION)])
         await good.close()
         await bad.close()
+
+
+def read_as_open_webui(sources):
+    """The list in which Open WebUI (0.12.4, Citations.svelte) takes the n-th for [n], and the names that it links."""
+    listed: dict[str, list[str]] = {}
+    names = []
+    for source in sources:
+        for document, metadata in zip(source["document"], source["metadata"], strict=True):
+            listed.setdefault(metadata["source"], []).append(document)
+            names.append(metadata["name"])
+    return list(listed.values()), list(dict.fromkeys(names))
+
+
+async def stream_of(client, **more):
+    made = client.chat.completions.create(model="quelea", messages=[user(QUESTION)], stream=True, **more)
+    chunks = [chunk async for chunk in await made]
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    sources = [chunk.model_extra["event"] for chunk in chunks if "event" in chunk.model_extra]
+    annotated = any((chunk.choices[0].delta.model_extra or {}).get("annotations") for chunk in chunks)
+    return text, sources, annotated, chunks[-1].model_extra["quelea"]
+
+
+async def test_the_n_th_source_of_a_stream_is_what_n_cites(client):
+    text, events, annotated, own = await stream_of(client)
+    assert {event["type"] for event in events} == {"source"}
+    quotes, names = read_as_open_webui([event["data"] for event in events])
+    assert len(quotes) == len(names) == len({one["number"] for one in own["citations"]}) > 0
+    for citation in own["citations"]:
+        assert f"[{citation['number']}]" in text
+        assert citation["quote"] in quotes[citation["number"] - 1]
+    assert annotated
+
+
+async def test_open_webui_that_says_so_gets_each_source_once(client):
+    _, events, annotated, _ = await stream_of(client, extra_headers={"X-OpenWebUI-User-Id": "7"})
+    assert events
+    assert not annotated
