@@ -1,5 +1,7 @@
 """The official openai client against a real server."""
 
+import json
+
 import openai
 import pytest
 from quelea_gateway import keys
@@ -187,3 +189,19 @@ async def test_open_webui_that_says_so_gets_each_source_once(client):
     _, events, annotated, _ = await stream_of(client, extra_headers={"X-OpenWebUI-User-Id": "7"})
     assert events
     assert not annotated
+
+
+async def test_a_front_end_s_own_requests_are_answered_without_a_search(stand, client):
+    prompt = (
+        '### Task:\nGenerate 1-3 broad tags.\nJSON format: { "tags": ["tag1", "tag2"] }\n'
+        f"<chat_history>\nUSER: {QUESTION}\nASSISTANT: 81,797 [1]\n</chat_history>"
+    )
+    done = await client.chat.completions.create(model="quelea", messages=[user(prompt)])
+    tags = json.loads(done.choices[0].message.content)["tags"]
+    assert tags[0] == "Finance"
+    assert done.model_extra["quelea"] == {"task": "tags"}
+    pieces = await client.chat.completions.create(model="quelea", messages=[user(prompt)], stream=True)
+    assert "".join([chunk.choices[0].delta.content or "" async for chunk in pieces]) == done.choices[0].message.content
+    assert stand.world.asked == []
+    with pytest.raises(openai.NotFoundError):
+        await client.chat.completions.create(model="gpt-9", messages=[user(prompt)])

@@ -12,12 +12,13 @@ from fastapi.responses import JSONResponse
 from quelea_kit.errors import NotFound, QueleaError
 
 from quelea_gateway.core import question as rules
+from quelea_gateway.core.front_end_tasks import recognise
 from quelea_gateway.core.model import Answer, Citation, Delta, Question
 from quelea_gateway.core.numbering import as_streamed
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
-from quelea_gateway.rest import openai_agent, openai_json
+from quelea_gateway.rest import openai_agent, openai_json, openai_tasks
 from quelea_gateway.rest.ask import Item, whole
 from quelea_gateway.rest.errors import body_of, body_with_evidence
 from quelea_gateway.rest.openai_schemas import (
@@ -33,6 +34,7 @@ from quelea_gateway.rest.openai_schemas import (
     longest,
     refuse_what_is_not_offered,
     stops,
+    text_of,
     usage_of,
     with_usage,
 )
@@ -178,12 +180,17 @@ async def chat(body: ChatIn, request: Request) -> Response:
     text as it is written; `quelea.grounding.text` is the text once it was checked, and an answer that the checks let
     fall ends with the sentence of a refusal. With `strict: true` the text comes in one piece, checked.
 
+    A front-end's request for a title, tags, queries or follow-ups is answered without a search; `quelea.task` says so.
+
     With a `response_format` other than text the answer is written and checked first, and then put into JSON by the
     model; a refusal is the message's `refusal`, and its content is null.
     """
     gateway = gateway_of(request)
     refuse_what_is_not_offered(body)
     schema = json_schema_of(body)
+    if task := recognise(text_of(body.messages[-1], f"messages.{len(body.messages) - 1}.content")):
+        await _require_model(gateway, body.model)
+        return await openai_tasks.chat(body, task, request)
     if body.model == openai_agent.AGENT:
         return await openai_agent.chat(body, request)
     question, base = await _question(body, gateway, key_of(request), as_json=bool(schema)), base_url(request)
