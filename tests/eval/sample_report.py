@@ -40,7 +40,7 @@ def quelea(*arguments: object, codes: tuple[int, ...] = (0,), env: dict[str, str
     """The command; its errors and bars go to the terminal."""
     words = [str(ROOT / ".venv" / "bin" / "quelea"), *map(str, arguments)]
     print("+", *words[1:], file=sys.stderr, flush=True)
-    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})  # noqa: S603
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
     if done.returncode not in codes:
         sys.exit(f"ended with code {done.returncode}; the same command goes on where it stopped")
     return done.stdout
@@ -82,7 +82,7 @@ def engine() -> Iterator[tuple[str, str]]:
         "MAX_MODEL_LEN": "8192",
     }
     env = {**os.environ, **{f"QUELEA_ENGINE_{name}": value for name, value in own.items()}}
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         [sys.executable, "-m", "quelea_generator.llama_engine"], env=env, stdout=subprocess.DEVNULL
     )
     try:
@@ -118,16 +118,42 @@ def run(folder: Path) -> None:
         )
         made = folder / "questions" / "questions.jsonl"
         quelea(*omni, "run", made, "--out", folder / "quelea", "--gateway", gateway, "--concurrency", 1)
-        quelea(*omni, "run", made, "--out", folder / "closed-book", "--system", url, "--model", MODEL.stem, *slow, env=env)
+        quelea(
+            *omni, "run", made, "--out", folder / "closed-book", "--system", url, "--model", MODEL.stem, *slow, env=env
+        )
         for name in ("quelea", "closed-book"):
             quelea(*omni, "judge", folder / name, "--judge", model, "--aspects", "ACC,COM,NAC", *slow, env=env)
         quelea(*omni, "judge", folder / "quelea", "--judge", model, *slow, env=env)
         arena = folder / "arena"
         keys = {f"QUELEA_ARENA_{role}_KEY": key for role in ("USER", "SYSTEM", "JUDGE")}
         bench = ("--bench", HERE / "sample_bench.json", "--at-once", 1, "--seconds", 1800, "--resume")
-        no_keys = {name: "" for name in keys}
-        quelea("eval", "arena", "talk", arena, "--system", f"quelea@{gateway}", "--name", "quelea-extractive", *bench, env=no_keys)
-        quelea("eval", "arena", "talk", arena, "--system", model, "--name", "closed-book", "--max-tokens", 200, *bench, env=keys)
+        no_keys = dict.fromkeys(keys, "")
+        quelea(
+            "eval",
+            "arena",
+            "talk",
+            arena,
+            "--system",
+            f"quelea@{gateway}",
+            "--name",
+            "quelea-extractive",
+            *bench,
+            env=no_keys,
+        )
+        quelea(
+            "eval",
+            "arena",
+            "talk",
+            arena,
+            "--system",
+            model,
+            "--name",
+            "closed-book",
+            "--max-tokens",
+            200,
+            *bench,
+            env=keys,
+        )
         quelea("eval", "arena", "judge", arena, "--judge", model, "--max-tokens", 300, *bench, codes=(0, 1), env=keys)
 
 

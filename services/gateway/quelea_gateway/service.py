@@ -118,7 +118,7 @@ def _web(trace: WebTrace | None) -> gateway_pb2.Web | None:
 
 def _event(item: Started | Quoted | Delta | Grounding | Answer) -> gateway_pb2.AskResponse:
     if isinstance(item, Delta):
-        return gateway_pb2.AskResponse(delta=gateway_pb2.AskDelta(text=item.text))
+        return gateway_pb2.AskResponse(delta=gateway_pb2.AskDelta(text=item.text, citations=_citations(item.citations)))
     if isinstance(item, Quoted):
         quotes = gateway_pb2.AskQuotes(text=item.text, citations=_citations(item.citations))
         return gateway_pb2.AskResponse(quotes=quotes)

@@ -17,11 +17,14 @@ from quelea_gateway.core.model import (
 )
 from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.rest.ask import data_of
-from quelea_gateway.rest.schemas import AnswerOut, GroundingOut, StartedOut
+from quelea_gateway.rest.schemas import AnswerOut, CitationOut, DeltaOut, GroundingOut, StartedOut
 
 
 def by_contract(item):
     if isinstance(item, Delta):
+        cited = [CitationOut.of(one).model_dump(mode="json") for one in item.citations]
+        if cited:
+            return DeltaOut(text=item.text, citations=cited).model_dump_json()
         return json.dumps({"text": item.text}, ensure_ascii=False)
     models = {Started: StartedOut.of, Grounding: GroundingOut.given, Answer: AnswerOut.of}
     return models[type(item)](item).model_dump_json()

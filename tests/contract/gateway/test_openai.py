@@ -1,5 +1,7 @@
 """The official openai client against a real server."""
 
+import json
+
 import openai
 import pytest
 from quelea_gateway import keys
@@ -150,3 +152,56 @@ async def test_a_wrong_key(tmp_path):
             await bad.chat.completions.create(model="quelea", messages=[user(QUESTION)])
         await good.close()
         await bad.close()
+
+
+def read_as_open_webui(sources):
+    """The list in which Open WebUI (0.12.4, Citations.svelte) takes the n-th for [n], and the names that it links."""
+    listed: dict[str, list[str]] = {}
+    names = []
+    for source in sources:
+        for document, metadata in zip(source["document"], source["metadata"], strict=True):
+            listed.setdefault(metadata["source"], []).append(document)
+            names.append(metadata["name"])
+    return list(listed.values()), list(dict.fromkeys(names))
+
+
+async def stream_of(client, **more):
+    made = client.chat.completions.create(model="quelea", messages=[user(QUESTION)], stream=True, **more)
+    chunks = [chunk async for chunk in await made]
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    sources = [chunk.model_extra["event"] for chunk in chunks if "event" in chunk.model_extra]
+    annotated = any((chunk.choices[0].delta.model_extra or {}).get("annotations") for chunk in chunks)
+    return text, sources, annotated, chunks[-1].model_extra["quelea"]
+
+
+async def test_the_n_th_source_of_a_stream_is_what_n_cites(client):
+    text, events, annotated, own = await stream_of(client)
+    assert {event["type"] for event in events} == {"source"}
+    quotes, names = read_as_open_webui([event["data"] for event in events])
+    assert len(quotes) == len(names) == len({one["number"] for one in own["citations"]}) > 0
+    for citation in own["citations"]:
+        assert f"[{citation['number']}]" in text
+        assert citation["quote"] in quotes[citation["number"] - 1]
+    assert annotated
+
+
+async def test_open_webui_that_says_so_gets_each_source_once(client):
+    _, events, annotated, _ = await stream_of(client, extra_headers={"X-OpenWebUI-User-Id": "7"})
+    assert events
+    assert not annotated
+
+
+async def test_a_front_end_s_own_requests_are_answered_without_a_search(stand, client):
+    prompt = (
+        '### Task:\nGenerate 1-3 broad tags.\nJSON format: { "tags": ["tag1", "tag2"] }\n'
+        f"<chat_history>\nUSER: {QUESTION}\nASSISTANT: 81,797 [1]\n</chat_history>"
+    )
+    done = await client.chat.completions.create(model="quelea", messages=[user(prompt)])
+    tags = json.loads(done.choices[0].message.content)["tags"]
+    assert tags[0] == "Finance"
+    assert done.model_extra["quelea"] == {"task": "tags"}
+    pieces = await client.chat.completions.create(model="quelea", messages=[user(prompt)], stream=True)
+    assert "".join([chunk.choices[0].delta.content or "" async for chunk in pieces]) == done.choices[0].message.content
+    assert stand.world.asked == []
+    with pytest.raises(openai.NotFoundError):
+        await client.chat.completions.create(model="gpt-9", messages=[user(prompt)])

@@ -316,6 +316,8 @@ class Delta:
     """A piece of the answer's text."""
 
     text: str
+    citations: tuple[Citation, ...] = ()
+    """Passages that the text cites here for the first time, with their numbers; of a checked text all citations."""
 
 
 @dataclass(frozen=True)
@@ -352,6 +354,7 @@ class Started:
 
     reading: Reading
     evidence: tuple[Citation, ...]
+    """Best first. Its numbers are ranks: what a text cites as [n] comes with the text (Delta.citations)."""
     further_reading: tuple[Citation, ...]
     route: str
     """ "local" or "local+web"."""
@@ -414,10 +417,13 @@ class Answer:
     standalone: Standalone | None = None
     """Of a follow-up."""
     evidence: tuple[Shown, ...] = ()
+    """By number: what the text cites, in the order in which it does, then the rest as it ranked."""
     figures: tuple[AnswerFigure, ...] = ()
     """Those that the question asks for, where statements have them, and those that a model pointed at."""
     stands_in: bool = False
     """Quotes for what a language model could not answer: not the text that was streamed."""
+    streamed: tuple[int, ...] = ()
+    """What was streamed as [n] has the number streamed[n - 1] here: the checks may have changed what is cited first."""
 
 
 @dataclass(frozen=True)

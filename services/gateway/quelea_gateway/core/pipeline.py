@@ -37,6 +37,7 @@ from quelea_gateway.core.model import (
     WebTrace,
 )
 from quelea_gateway.core.notices import not_covered, notices_for, say
+from quelea_gateway.core.numbering import StreamedMarkers, by_appearance
 from quelea_gateway.core.ports import Checker, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
 from quelea_gateway.core.review import answer_review, stand_in
@@ -164,9 +165,10 @@ class Pipeline:
         )
         yield started
         draft = answer_review.Draft(reader, _writer(question, basis, reader))
+        streamed = StreamedMarkers(basis.evidence)
         quotes = self._read_quotes(question, basis, reader)
         try:
-            async with contextlib.aclosing(self._write(question, basis, draft, quotes, clock)) as pieces:
+            async with contextlib.aclosing(self._write(question, basis, draft, quotes, streamed, clock)) as pieces:
                 async for piece in pieces:
                     yield piece
             done, finished = await self._review(question, basis, draft, quotes, clock)
@@ -182,14 +184,17 @@ class Pipeline:
             if quotes:
                 quotes.cancel()
                 await asyncio.wait({quotes})
+        sources = [passage.text for passage in basis.evidence]
+        numbering = by_appearance(done.text, basis.evidence)
         if question.strict:
-            yield Delta(done.text)
+            yield Delta(numbering.of_text(done.text, sources).text, numbering.of_citations(done.citations))
         if done.grounding:
-            yield done.grounding
+            yield numbering.of_grounding(done.grounding, sources)
         if basis.web and basis.keeping:
             basis.web = replace(basis.web, kept=await _await_kept(basis.keeping, clock))
         stands_in = finished.reader != reader.reader and reader.reader != answer_review.QUOTING
-        yield replace(_answer(question, done, finished, basis, clock), stands_in=stands_in)
+        answer = numbering.of_answer(_answer(question, done, finished, basis, clock), sources)
+        yield replace(answer, stands_in=stands_in, streamed=tuple(numbering[old] for old in streamed.order))
 
     def _choose(self, question: Question, basis: _Basis, budget: int) -> None:
         """Put what the reader is shown, and what it is not, into the basis.
@@ -283,6 +288,7 @@ class Pipeline:
         basis: _Basis,
         draft: answer_review.Draft,
         quotes: asyncio.Task[stand_in.StandIn | None] | None,
+        streamed: StreamedMarkers,
         clock: Clock,
     ) -> AsyncGenerator[Quoted | Delta, None]:
         """What is shown while the reader writes into the draft; of a strict question nothing that it writes."""
@@ -292,17 +298,20 @@ class Pipeline:
         ):
             async for event in events:
                 if isinstance(event, Quoted):
-                    yield event
+                    numbering = by_appearance(event.text, basis.evidence)
+                    yield numbering.of_quoted(event, [passage.text for passage in basis.evidence])
                     continue
                 draft.take(event)
                 if isinstance(event, Delta):
                     await basis.read_sources(event.text)
-                    if not question.strict and (text := draft.shown(event.text)):
-                        yield Delta(text)
+                    if not question.strict and (piece := Delta(*streamed.feed(draft.shown(event.text)))).text:
+                        yield piece
                 if draft.endless:
                     break
-        if not question.strict and (text := draft.rest()):
-            yield Delta(text)
+        if not question.strict:
+            for text, cited in (streamed.feed(draft.rest()), streamed.finish()):
+                if text:
+                    yield Delta(text, cited)
 
     async def _review(
         self,

@@ -11,7 +11,7 @@ import { examples, has, readingText, t } from "./texts.js";
 import { thumbs } from "./thumbs.js";
 import { exportButtons, sentenceVerdicts, standaloneLine, withheldBox } from "./verdicts.js";
 
-const turns = []; // {question, text, started, grounding, answer, error, node}, newest last
+const turns = []; // {question, text, cited, started, grounding, answer, error, node}, newest last
 let running = null;
 
 const say = (text) => ($("announce").textContent = text);
@@ -45,7 +45,7 @@ function footLine(answer) {
 
 function draw(turn) {
   const { started, answer, error } = turn;
-  const citations = answer ? answer.citations : started ? started.evidence : [];
+  const citations = answer ? answer.citations : turn.cited;
   const body = el("div", { class: answer?.declined ? "answer declined" : "answer", dir: "auto" });
   if (turn.text) body.append(...paragraphs(turn.text, citations, turn.grounding));
   else if (turn.quotes && !error) body.append(el("p", { class: "wait" }, t("quotesMeanwhile")), ...paragraphs(turn.quotes.text, turn.quotes.citations));
@@ -93,7 +93,7 @@ function conversation() {
 async function submit(question) {
   running?.abort();
   const control = (running = new AbortController());
-  const turn = { question, text: "", node: el("article", { class: "turn" }) };
+  const turn = { question, text: "", cited: [], node: el("article", { class: "turn" }) };
   const history = conversation();
   turns.push(turn);
   $("thread").prepend(turn.node);
@@ -108,7 +108,10 @@ async function submit(question) {
     for await (const { name, data } of ask({ question, history, ...chosen }, control.signal)) {
       if (name === "started") turn.started = data;
       else if (name === "quotes") turn.quotes = data;
-      else if (name === "delta") turn.text += data.text;
+      else if (name === "delta") {
+        turn.text += data.text;
+        turn.cited.push(...(data.citations ?? []));
+      }
       else if (name === "verdicts") {
         turn.grounding = data;
         turn.text = data.text;

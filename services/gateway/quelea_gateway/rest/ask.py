@@ -38,7 +38,7 @@ from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.streams import event, respond, while_there
 
 _STARTED, _GROUNDING, _ANSWER = TypeAdapter(Started), TypeAdapter(Grounding), TypeAdapter(Answer)
-_QUOTED = TypeAdapter(Quoted)
+_QUOTED, _DELTA = TypeAdapter(Quoted), TypeAdapter(Delta)
 _ANSWER.rebuild(_types_namespace={"Source": Source})  # the model's module imports it for type checkers only
 _SHOWN_STARTED, _SHOWN_ANSWER = set(StartedOut.model_fields), set(AnswerOut.model_fields)
 _plain = JSONEncoder(ensure_ascii=False).encode
@@ -49,6 +49,8 @@ Item = Started | Quoted | Delta | Grounding | Answer
 def data_of(item: Item) -> str:
     """The JSON of one event."""
     if isinstance(item, Delta):
+        if item.citations:
+            return _DELTA.dump_json(item).decode()
         return f'{{"text": {_plain(item.text)}}}'
     if isinstance(item, Grounding):
         return _GROUNDING.dump_json(item).decode()
@@ -119,7 +121,7 @@ MARKDOWN: dict[str, Any] = {"text/markdown": {"schema": {"type": "string"}}}
 _EVENTS = events(
     started="StartedOut",
     quotes="QuotesOut",
-    delta={"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}},
+    delta="DeltaOut",
     verdicts="GroundingOut",
     answer="AnswerOut",
     error="ErrorOut",
@@ -139,7 +141,8 @@ async def ask(body: AskIn, request: Request) -> Response:
     With `stream: true`, or with `Accept: text/event-stream`, the answer comes as server-sent events. What fails before
     the evidence is found is an ordinary error response; what fails later is the event `error`. When the reader is
     down the error carries the evidence: `error.details.evidence`. Where a language model writes, the event `quotes` may
-    come before its first word: quotes that answer the question, which are the answer if the model fails. After the last
+    come before its first word: quotes that answer the question, which are the answer if the model fails. A `delta` that
+    cites a passage for the first time brings it along, with its number. After the last
     `delta` the event `verdicts` has the checked text and what was found of its sentences and figures.
 
     With `format: "markdown"`, or with `Accept: text/markdown`, the answer comes as Markdown with its sources.

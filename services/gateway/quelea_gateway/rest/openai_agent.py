@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from quelea_gateway.rest.openai_schemas import (
     usage_of,
     with_usage,
 )
+from quelea_gateway.rest.openai_sources import is_open_webui, source_event
 from quelea_gateway.rest.run_schemas import RunOut
 from quelea_gateway.rest.schemas import StandaloneOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
@@ -71,7 +72,8 @@ async def chat(body: ChatIn, request: Request) -> Response:
     base = base_url(request)
     if body.stream:
         chunks = Chunks(AGENT, with_usage=with_usage(body))
-        return respond(_events(manager, run, base, chunks, standalone), gateway.settings.keep_alive_seconds)
+        events = _events(manager, run, base, chunks, standalone, annotated=not is_open_webui(request))
+        return respond(events, gateway.settings.keep_alive_seconds)
     ended = await while_there(request, _wait_for_end(manager, run))
     if ended.answer is None:
         raise QueleaError(ended.error or f"The run was {ended.state}.", details={"run": ended.id})
@@ -147,6 +149,20 @@ def _annotations(run: Run, base: str) -> list[dict[str, Any]]:
     ]
 
 
+def _source_events(run: Run, base: str) -> Iterator[dict[str, Any]]:
+    """The sources that the answer cites, each with its excerpt."""
+    answer = RunOut.of(run).answer
+    if answer is None:
+        return
+    cited = {int(mark[1]) for mark in _MARK.finditer(answer.text)}
+    for one in answer.sources:
+        if one.number > max(cited, default=0):
+            return
+        address = (one.url if one.kind == "call" else "") or f"{base}{one.open}#{one.number}"
+        about = {"kind": one.kind, "document_id": one.document_id, "page": one.page, "fetched": one.fetched}
+        yield source_event(f"{one.number} · {one.title}", address, [one.excerpt or one.title], about)
+
+
 def _usage(run: Run) -> dict[str, int]:
     """Of all calls of the model that the run made."""
     return usage_of(run.usage.prompt_tokens, run.usage.completion_tokens)
@@ -158,7 +174,7 @@ def _own(run: Run, standalone: Standalone | None) -> dict[str, Any]:
 
 
 async def _events(
-    manager: Manager, run: Run, base: str, chunks: Chunks, standalone: Standalone | None
+    manager: Manager, run: Run, base: str, chunks: Chunks, standalone: Standalone | None, *, annotated: bool
 ) -> AsyncGenerator[bytes, None]:
     """What happens as `reasoning_content` (which front-ends show apart) and as `quelea.event`, then the answer."""
     finished = False
@@ -176,7 +192,10 @@ async def _events(
             return
         for piece in _PIECES.findall(_content(ended)):
             yield chunks.piece({"content": piece})
-        yield chunks.piece({"annotations": _annotations(ended, base)})
+        for source in _source_events(ended, base):
+            yield chunks.piece({}, event=source)
+        if annotated:
+            yield chunks.piece({"annotations": _annotations(ended, base)})
         yield chunks.piece({}, _finish(ended), quelea=_own(ended, standalone))
         yield chunks.usage(_usage(ended)) + DONE
     except QueleaError as error:

@@ -12,14 +12,14 @@ from fastapi.responses import JSONResponse
 from quelea_kit.errors import NotFound, QueleaError
 
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.citations import of_mark
-from quelea_gateway.core.model import Answer, Delta, Question
+from quelea_gateway.core.front_end_tasks import recognise
+from quelea_gateway.core.model import Answer, Citation, Delta, Question
+from quelea_gateway.core.numbering import as_streamed
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
-from quelea_gateway.rest import openai_agent, openai_json
+from quelea_gateway.rest import openai_agent, openai_json, openai_tasks
 from quelea_gateway.rest.ask import Item, whole
-from quelea_gateway.rest.documents import page_url
 from quelea_gateway.rest.errors import body_of, body_with_evidence
 from quelea_gateway.rest.openai_schemas import (
     DONE,
@@ -34,9 +34,11 @@ from quelea_gateway.rest.openai_schemas import (
     longest,
     refuse_what_is_not_offered,
     stops,
+    text_of,
     usage_of,
     with_usage,
 )
+from quelea_gateway.rest.openai_sources import is_open_webui, source_events, url_citations
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
 from quelea_gateway.rest.streams import EVENTS, respond, while_there
@@ -100,22 +102,6 @@ async def _question(body: ChatIn, gateway: Gateway, tenant: str, *, as_json: boo
     )
 
 
-def url_citations(answer: Answer, base: str, content: str) -> list[dict[str, Any]]:
-    """A url_citation for every marker [n] of the content: its place, and the page on which the citation opens."""
-    return [
-        {
-            "type": "url_citation",
-            "url_citation": {
-                "url": page_url(base, citation),
-                "title": citation.title,
-                "start_index": mark.start,
-                "end_index": mark.end,
-            },
-        }
-        for mark, citation in of_mark(content, answer.citations)
-    ]
-
-
 def _usage(answer: Answer) -> dict[str, int]:
     return usage_of(answer.prompt_tokens, answer.completion_tokens)
 
@@ -133,7 +119,7 @@ def _completion(answer: Answer, name: str, base: str) -> dict[str, Any]:
         "role": "assistant",
         "content": answer.answer,
         "refusal": None,
-        "annotations": url_citations(answer, base, answer.answer),
+        "annotations": url_citations(answer.answer, answer.citations, base),
     }
     return {
         "id": f"chatcmpl-{uuid.uuid4().hex}",
@@ -146,23 +132,31 @@ def _completion(answer: Answer, name: str, base: str) -> dict[str, Any]:
     }
 
 
-async def _events(items: AsyncGenerator[Item, None], chunks: Chunks, base: str) -> AsyncGenerator[bytes, None]:
+async def _events(
+    items: AsyncGenerator[Item, None], chunks: Chunks, base: str, *, annotated: bool
+) -> AsyncGenerator[bytes, None]:
     sent = ""
+    shown: dict[int, Citation] = {}
     try:
         yield chunks.piece({"role": "assistant", "content": ""})
         async for item in items:
             if isinstance(item, Delta):
                 sent += item.text
+                shown |= {one.number: one for one in item.citations}
                 yield chunks.piece({"content": item.text})
             elif isinstance(item, Answer):
                 observe_answer(item)
-                if (item.declined or item.stands_in) and item.answer not in sent:
-                    more = f"\n\n{item.answer}" if sent else item.answer  # what was streamed cannot be taken back
+                answer = as_streamed(item)
+                if (answer.declined or answer.stands_in) and answer.answer not in sent:
+                    more = f"\n\n{answer.answer}" if sent else answer.answer  # what was streamed cannot be taken back
                     sent += more
                     yield chunks.piece({"content": more})
-                yield chunks.piece({"annotations": url_citations(item, base, sent)})
-                yield chunks.piece({}, _end(item), quelea=_own(item))
-                yield chunks.usage(_usage(item)) + DONE
+                for source in source_events(sent, answer.citations, shown, base):
+                    yield chunks.piece({}, event=source)
+                if annotated:
+                    yield chunks.piece({"annotations": url_citations(sent, answer.citations, base)})
+                yield chunks.piece({}, _end(answer), quelea=_own(answer))
+                yield chunks.usage(_usage(answer)) + DONE
     except ReaderFailed as failed:
         yield data(body_with_evidence(failed, _PATH))
     except QueleaError as error:
@@ -180,10 +174,13 @@ async def _events(items: AsyncGenerator[Item, None], chunks: Chunks, base: str) 
 async def chat(body: ChatIn, request: Request) -> Response:
     """Answers the last message from the knowledge base.
 
-    Citations come twice: as standard `annotations` (url_citation) on the message, and as Quelea's own objects in
-    `quelea` (streamed: on the chunk that carries finish_reason), where `grounding` has the verdicts. A stream sends the
+    Citations come as standard `annotations` (url_citation) on the message, and as Quelea's own objects in `quelea`
+    (streamed: on the chunk that carries finish_reason), where `grounding` has the verdicts; in a stream also as the
+    `event`s by which Open WebUI shows a source with its quotes: [n] is the n-th of them. A stream sends the
     text as it is written; `quelea.grounding.text` is the text once it was checked, and an answer that the checks let
     fall ends with the sentence of a refusal. With `strict: true` the text comes in one piece, checked.
+
+    A front-end's request for a title, tags, queries or follow-ups is answered without a search; `quelea.task` says so.
 
     With a `response_format` other than text the answer is written and checked first, and then put into JSON by the
     model; a refusal is the message's `refusal`, and its content is null.
@@ -191,6 +188,9 @@ async def chat(body: ChatIn, request: Request) -> Response:
     gateway = gateway_of(request)
     refuse_what_is_not_offered(body)
     schema = json_schema_of(body)
+    if task := recognise(text_of(body.messages[-1], f"messages.{len(body.messages) - 1}.content")):
+        await _require_model(gateway, body.model)
+        return await openai_tasks.chat(body, task, request)
     if body.model == openai_agent.AGENT:
         return await openai_agent.chat(body, request)
     question, base = await _question(body, gateway, key_of(request), as_json=bool(schema)), base_url(request)
@@ -200,7 +200,8 @@ async def chat(body: ChatIn, request: Request) -> Response:
         items = gateway.pipeline.ask(question)
         await while_there(request, _first(items))
         chunks = Chunks(body.model, with_usage=with_usage(body))
-        return respond(_events(items, chunks, base), gateway.settings.keep_alive_seconds)
+        events = _events(items, chunks, base, annotated=not is_open_webui(request))
+        return respond(events, gateway.settings.keep_alive_seconds)
     answer = await while_there(request, whole(gateway, question))
     return JSONResponse(_completion(answer, body.model, base))
 

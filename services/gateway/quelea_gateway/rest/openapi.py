@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from quelea_gateway.rest import uploads
-from quelea_gateway.rest.schemas import ErrorOut, QuotesOut, StartedOut
+from quelea_gateway.rest.schemas import DeltaOut, ErrorOut, QuotesOut, StartedOut
 
 _REF = "#/components/schemas/{model}"
 _CLOSED = ("/v1/", "/metrics")
@@ -45,7 +45,7 @@ def build(app: FastAPI) -> dict[str, Any]:
 def _of_events() -> dict[str, Any]:
     """What no body but only events carry."""
     _, found = models_json_schema(
-        [(StartedOut, "validation"), (QuotesOut, "validation"), (ErrorOut, "validation")], ref_template=_REF
+        [(one, "validation") for one in (StartedOut, QuotesOut, DeltaOut, ErrorOut)], ref_template=_REF
     )
     return dict(found["$defs"])
 

@@ -395,11 +395,22 @@ class QuotesOut(BaseModel):
     citations: list[CitationOut]
 
 
+class DeltaOut(BaseModel):
+    """The data of the event `delta`."""
+
+    text: str
+    citations: list[CitationOut] = Field(
+        default=[], description="Passages that the text cites here for the first time, with their numbers."
+    )
+
+
 class StartedOut(BaseModel):
     """The data of the event `started`."""
 
     reading: ReadingOut
-    evidence: list[CitationOut]
+    evidence: list[CitationOut] = Field(
+        description="Best first; its numbers are ranks. What the text cites as [n] comes with the text."
+    )
     further_reading: list[CitationOut]
     route: str
     gate: GateOut

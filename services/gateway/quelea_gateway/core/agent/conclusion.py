@@ -13,6 +13,8 @@ from quelea_gateway.core.agent.model_call import ModelAway
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.token_budget import Section, defuse, recall
 from quelea_gateway.core.agent.work import Work
+from quelea_gateway.core.grounding import marks
+from quelea_gateway.core.numbering import Numbering
 
 _MOST_FIGURES = 12
 _OUTPUT_SHOWN = 1_200
@@ -48,11 +50,18 @@ def _answer(
     notices = list(work.notices)
     if withheld:
         notices.append(say("withheld", work.language, n=len(withheld)))
+    cited = [mark.number for mark in marks(checked.text)]
+    numbering = Numbering(len(work.evidence.items), (*cited, *checked.used))
+    text, found = numbering.of_text(checked.text), sources(work.evidence, checked.used)
+    numbered = [replace(one, number=numbering[one.number]) for one in found]
     return RunAnswer(
-        text=checked.text,
+        text=text.text,
         complete=complete and not withheld,
-        sources=sources(work.evidence, checked.used),
-        figures=checked.figures,
+        sources=tuple(sorted(numbered, key=lambda one: one.number)),
+        figures=tuple(
+            replace(one, start=text.at(one.start), end=text.until(one.end), source=numbering[one.source])
+            for one in checked.figures
+        ),
         missing=missing,
         withheld=withheld,
         artifacts=tuple(work.artifacts),

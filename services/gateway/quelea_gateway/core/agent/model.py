@@ -133,7 +133,8 @@ class Source:
     """Something that the answer's figures rest on, with what a reader needs to open it.
 
     Attributes:
-        number: The n of [n] in the answer.
+        number: The n of [n] in the answer, where what is cited comes first; while the run lasts, the order in which
+            sources came.
         kind: "execution", "call" or "passage".
         step: Of an execution: where its code and output are. Of a call or passage: the step that brought it.
         url, fetched, sha256, call_id: Of a call; of a web passage url and fetched.
