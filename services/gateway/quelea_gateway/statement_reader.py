@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from quelea.common.v1 import common_pb2
 from quelea.retriever.v1 import retriever_pb2
@@ -10,6 +11,7 @@ from quelea_fintext.dates import parse_iso
 from quelea_kit.errors import InvalidInput, NotFound
 
 from quelea_gateway.adapters.retriever import RetrieverClient, filters_to_wire
+from quelea_gateway.core.comparison import MOST_LINES, CompanyFigures, Comparison, ComparisonQuery, compare
 from quelea_gateway.core.model import Filters
 from quelea_gateway.core.question import check_as_of
 from quelea_gateway.core.statement_grid import (
@@ -23,6 +25,7 @@ from quelea_gateway.core.statement_grid import (
     Statement,
     StatementQuery,
     grid,
+    period_ends,
 )
 
 _PAGE = 1000
@@ -83,6 +86,36 @@ class StatementReader:
         return [
             Statement(figures[0].company, name, query.basis, grid(figures, name, query.period, most)) for name in wanted
         ]
+
+    async def comparison(self, query: ComparisonQuery) -> Comparison:
+        """Figures of several companies side by side.
+
+        Raises:
+            InvalidInput: The query names what there is not.
+        """
+        for company in query.companies:
+            check_query(StatementQuery(company, years=query.years, period=query.period, basis=query.basis))
+        if len(query.companies) * len(query.concepts) > MOST_LINES:
+            raise InvalidInput(
+                f"{len(query.companies)} companies × {len(query.concepts)} concepts are more than {MOST_LINES} lines; "
+                "ask for fewer at a time.",
+                details={"field": "concept", "limit": str(MOST_LINES)},
+            )
+        found = [await self._company(company, query) for company in query.companies]
+        return compare(found, query, query.years if query.period == "annual" else 4 * query.years)
+
+    async def _company(self, company: str, query: ComparisonQuery) -> CompanyFigures:
+        filters = filters_to_wire(Filters(companies=(company,)))
+
+        async def stated(**more: Any) -> list[Figure]:
+            asked = retriever_pb2.ListFactsRequest(
+                filters=filters, basis=query.basis, as_of=past_day(query.as_of), page_size=_PAGE, **more
+            )
+            return [figure_of(one) for one in (await self._retriever.facts(asked)).facts]
+
+        income = await stated(statements=("income",), months=(MONTHS[query.period],))
+        figures = {concept: await stated(concepts=(concept,)) for concept in query.concepts}
+        return CompanyFigures(company, frozenset(period_ends(income, query.period)), figures)
 
     async def figures(self, company: str, names: Sequence[str], *, period_from: str, as_of: str) -> list[Figure]:
         """Single figures of a company by name, at most 1000. Raises InvalidInput."""

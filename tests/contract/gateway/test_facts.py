@@ -136,3 +136,27 @@ async def test_companies_are_those_of_the_documents(web, stand):
     assert {one["name"] for one in answer["companies"]} == {
         stored.metadata.company for stored in stand.world.documents.values() if stored.metadata.company
     }
+
+
+async def test_companies_stand_side_by_side(web, stand, facts):
+    other = stated("Sales", "77", "2031-02-01", "2032-01-31", passage="p7")
+    other.metadata.company = "Osprey"
+    stand.world.facts.append(other)
+    asked = {"company": ["Kestrel", "Osprey"], "concept": ["revenue", "total_assets"]}
+    grid = (await web.get("/v1/comparison", params=asked)).json()
+    assert grid["periods"] == ["2031", "2030"]
+    shown = [[one["company"], *(cell and cell["value"] for cell in one["cells"])] for one in grid["lines"]]
+    assert shown == [["Kestrel", "900", "800"], ["Osprey", "77", None], ["Kestrel", "5000", None]]
+    assert grid["missing"] == [{"company": "Osprey", "concept": "total_assets"}]
+    book = await workbook(web, "/v1/comparison", **asked)
+    sheet = book["comparison"]
+    assert [cell.value for cell in sheet[3]] == ["revenue", "Osprey", 77, None, "USD", "Sales"]
+    assert sheet["C3"].hyperlink.target.endswith("/v1/documents/d1/pages/7?start=10&end=14#quote")
+    assert sheet["C3"].comment.text == "2031-02-01 to 2032-01-31"
+    assert [cell.value for cell in sheet[5]][:3] == ["total_assets", "Osprey", "not stated by any stored document"]
+    text = (await web.get("/v1/comparison", params={**asked, "format": "csv"})).text
+    assert "revenue,Osprey,Sales,USD,77," in text
+    for params in ({"company": "Kestrel"}, {"company": [], "concept": "revenue"}):
+        assert (await web.get("/v1/comparison", params=params)).status_code == 400
+    many = {"company": [f"C{n}" for n in range(20)], "concept": [f"c{n}" for n in range(20)]}
+    assert "fewer at a time" in (await web.get("/v1/comparison", params=many)).json()["error"]["message"]

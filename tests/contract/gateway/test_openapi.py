@@ -31,6 +31,7 @@ async def test_the_openapi_document_lists_the_routes_and_no_422(web):
         "/v1/agent/runs/{run_id}/report.pdf",
         "/v1/companies",
         "/v1/companies/{company}/statements",
+        "/v1/comparison",
         "/v1/evaluations",
         "/v1/evaluations/options",
         "/v1/evaluations/{evaluation_id}",

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from quelea_kit.paging import DEFAULT_PAGE_SIZE, page_of
 
+from quelea_gateway.core.comparison import MOST_COMPANIES, MOST_CONCEPTS, ComparisonQuery
 from quelea_gateway.core.statement_grid import (
     DEFAULT_YEARS,
     MOST_YEARS,
@@ -29,9 +30,9 @@ from quelea_gateway.rest.facts import (
     xlsx_response,
 )
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken
-from quelea_gateway.rest.schemas import ERRORS
+from quelea_gateway.rest.schemas import ERRORS, Short
 from quelea_gateway.rest.state import base_url, gateway_of
-from quelea_gateway.spreadsheet import statements_workbook
+from quelea_gateway.spreadsheet import comparison_workbook, statements_workbook
 
 router = APIRouter(tags=["facts"])
 Primary = Literal["income", "balance", "cash_flow", "comprehensive_income"]
@@ -150,4 +151,82 @@ def _line(line: GridLine, base: str) -> LineOut:
             CellOut(**dict(fact_out(cell, base)), earlier=[fact_out(one, base) for one in earlier]) if cell else None
             for cell, earlier in zip(line.cells, line.earlier, strict=True)
         ],
+    )
+
+
+class ComparisonLineOut(BaseModel):
+    """A concept of one company: one figure for each period, null where no stored document states it."""
+
+    company: str
+    concept: str
+    label: str = Field(description="As its newest document prints it.")
+    unit: str
+    cells: list[FactOut | None]
+
+
+class MissingFactOut(BaseModel):
+    """A concept that no stored document states of a company."""
+
+    company: str
+    concept: str
+
+
+class ComparisonOut(BaseModel):
+    """Companies side by side, by the calendar year or quarter in which the middle of a period lies, newest first."""
+
+    period: str
+    periods: list[str] = Field(description="2023, or 2023 Q2.")
+    lines: list[ComparisonLineOut] = Field(description="By concept in the order asked for, then by company in theirs.")
+    missing: list[MissingFactOut]
+
+
+@router.get(
+    "/v1/comparison",
+    response_model=ComparisonOut,
+    responses={**FILES, **ERRORS},
+    summary="Compare companies",
+)
+async def comparison(
+    request: Request,
+    company: Annotated[
+        list[Annotated[str, Query(min_length=1, max_length=200)]],
+        Query(min_length=1, max_length=MOST_COMPANIES, description="Names or tickers, as documents have them."),
+    ],
+    concept: Annotated[
+        list[Short],
+        Query(min_length=1, max_length=MOST_CONCEPTS, description="`revenue`, a us-gaap name, or words: 净利润."),
+    ],
+    period: Annotated[Length, Query(description="Years or quarters.")] = "annual",
+    years: Annotated[int, Query(ge=1, le=MOST_YEARS, description="How many years back.")] = DEFAULT_YEARS,
+    basis: Basis = "consolidated",
+    as_of: AsOf = "",
+    output: Format = "json",
+) -> ComparisonOut | Response:
+    """Concepts × companies over the years; each cell opens to the place that prints it, and has its own dates."""
+    query = ComparisonQuery(tuple(dict.fromkeys(company)), tuple(dict.fromkeys(concept)), period, years, basis, as_of)
+    found = await gateway_of(request).statements.comparison(query)
+    base = base_url(request)
+    if output == "xlsx":
+        data = await asyncio.to_thread(comparison_workbook, found, address_of(base))
+        return xlsx_response(data, "comparison.xlsx")
+    if output == "csv":
+        rows = [
+            [one.concept, one.company, one.label, one.unit, *(cell.value if cell else "" for cell in one.cells)]
+            for one in found.lines
+        ]
+        return csv_response([["concept", "company", "label", "unit", *found.periods], *rows])
+    return ComparisonOut(
+        period=found.period,
+        periods=list(found.periods),
+        lines=[
+            ComparisonLineOut(
+                company=one.company,
+                concept=one.concept,
+                label=one.label,
+                unit=one.unit,
+                cells=[fact_out(cell, base) if cell else None for cell in one.cells],
+            )
+            for one in found.lines
+        ],
+        missing=[MissingFactOut(company=name, concept=what) for name, what in found.missing],
     )

@@ -183,9 +183,9 @@ def csv_response(rows: list[list[str]]) -> Response:
     return Response("\ufeff" + text.getvalue(), media_type="text/csv; charset=utf-8")
 
 
-def xlsx_response(data: bytes) -> Response:
+def xlsx_response(data: bytes, name: str = "statements.xlsx") -> Response:
     """A workbook as a download."""
-    return Response(data, media_type=XLSX, headers={"Content-Disposition": 'attachment; filename="statements.xlsx"'})
+    return Response(data, media_type=XLSX, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def _inert(cell: str) -> str:
