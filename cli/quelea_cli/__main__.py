@@ -14,6 +14,7 @@ from quelea_cli.commands.demo import demo
 from quelea_cli.commands.docs import docs_app
 from quelea_cli.commands.evaluation import register as add_evaluation
 from quelea_cli.commands.facts import facts
+from quelea_cli.commands.fetch import fetch
 from quelea_cli.commands.ingest import ingest
 from quelea_cli.commands.jobs import jobs
 from quelea_cli.commands.local import backup, keys_app, restore
@@ -43,6 +44,7 @@ app.command()(chat)
 app.command()(search)
 app.command()(agent)
 app.command()(ingest)
+app.command()(fetch)
 app.add_typer(docs_app, name="docs")
 app.command()(facts)
 app.command()(jobs)

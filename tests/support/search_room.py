@@ -26,6 +26,8 @@ from quelea_search.core.model import Chunk, DocumentFacts, Line, Page, ParsedDoc
 from quelea_search.core.web import urls
 from quelea_search.core.web.errors import PageGone
 from quelea_search.core.web.model import Fetched, Validators, WebDocument
+from quelea_search.filings.adapters.door import Door
+from quelea_search.filings.fetch import FilingFetch
 from quelea_search.jobs.file_parsing import ReadDocument
 from quelea_search.jobs.ingest_job import run_job
 from quelea_search.jobs.reaper import Reaper
@@ -166,6 +168,14 @@ class Room:
     refresh: Refresh
     removals: Removals
     web: PlainWeb
+    fetch: FilingFetch
+
+    def fetch_through(self, door: Door, **settings: object) -> None:
+        """From now on filings are fetched through a door, under these settings."""
+        changed = self.settings.model_copy(update=settings)
+        self.fetch._door = door
+        self.fetch._shared = dataclasses.replace(self.fetch._shared, settings=changed)
+        self.parts = dataclasses.replace(self.parts, settings=changed, door=door)
 
     def refresh_with(self, **settings: object) -> None:
         """From now on pages are kept and read again under these settings."""

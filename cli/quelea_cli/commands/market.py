@@ -65,14 +65,17 @@ def list_(url: Url = DEFAULT_URL, api_key: ApiKey = "", as_json: AsJson = False)
 
 @market.command("export")
 def export(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run of the agent.", show_default=False)],
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="Id of a run of the agent, or of a fetch.", show_default=False)
+    ],
     file: Annotated[Path, typer.Argument(help="File to write.", show_default=False)],
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
 ) -> None:
-    """Write all market data that a run fetched into one file."""
+    """Write all that a run, or a fetch of filings, asked for into one file."""
     with connect(url, api_key) as gateway:
-        data = gateway.download(f"/v1/agent/runs/{run}/bundle")
+        place = "/v1/fetch" if run.startswith("fetch-") else "/v1/agent/runs"
+        data = gateway.download(f"{place}/{run}/bundle")
     try:
         file.write_bytes(data)
     except OSError as error:

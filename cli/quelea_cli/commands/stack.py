@@ -104,6 +104,13 @@ def up(
         bool,
         typer.Option("--agent", help="Also start what the agent needs: the sandbox (Docker) and the market-data door."),
     ] = False,
+    fetch: Annotated[
+        bool,
+        typer.Option(
+            "--fetch",
+            help="Allow `quelea fetch`: EDGAR, which needs QUELEA_SEARCH_FILINGS_CONTACT set, and cninfo.",
+        ),
+    ] = False,
     tls: Annotated[
         bool, typer.Option("--tls", help="Use mutual TLS between the services, with certificates made for this run.")
     ] = False,
@@ -126,6 +133,7 @@ def up(
         sample_web=sample_folder() if sample_web else None,
         gguf=model_file(reader, gguf),
         agent=CHECKOUT if agent else None,
+        fetch=fetch,
         tls=tls,
     )
     if agent:

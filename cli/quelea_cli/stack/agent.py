@@ -1,4 +1,4 @@
-"""The agent's half of a stack: the market-data door, and the sandbox in which its code runs."""
+"""The agent's half of a stack beside the market-data door: the sandbox in which its code runs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ from quelea_cli.stack.probes import LIVE, grpc_probe
 LOOPBACK = "127.0.0.1"
 _IMAGE = "quelea-runner:latest"
 _ENGINE = "unix:///var/run/docker.sock"
-_SOCKET = "door.sock"
-_LONGEST_SOCKET = 100
-"""Bytes of a UNIX socket's path (sun_path of unix(7) has 108)."""
 _START_SECONDS = 180.0
 
 
@@ -43,57 +40,41 @@ def check_engine(environment: Mapping[str, str]) -> None:
         raise CliError(f"The engine has no image {image}; `make runner-image` builds it.", EXIT_USAGE)
 
 
-def agent_services(
-    home: Home, ports: Mapping[str, int], checkout: Path, environment: Mapping[str, str], log_level: str
-) -> list[Service]:
-    """The door and the sandbox.
+def sandbox_service(home: Home, port: int, checkout: Path, environment: Mapping[str, str], log_level: str) -> Service:
+    """The sandbox.
 
     Args:
-        home: Where their data are kept.
-        ports: Of "door" and "sandbox".
+        home: Where its data are kept.
+        port: Of gRPC.
         checkout: Has the catalogue of tools.
         environment: The user's; wins, but for addresses and folders.
-        log_level: Of both.
+        log_level: Its own.
     """
-    socket = home.market_socket / _SOCKET
-    if len(str(socket).encode()) > _LONGEST_SOCKET:
-        raise CliError(f"The path {socket} is too long for a socket; choose a shorter --home.", EXIT_USAGE)
-    door = {
-        "QUELEA_MARKET_LISTEN": f"{LOOPBACK}:{ports['door']}",
-        "QUELEA_MARKET_DATA_DIR": str(home.market),
-        "QUELEA_MARKET_SOCKET": str(socket),
-    }
-    sandbox = {
-        "QUELEA_SANDBOX_LISTEN": f"{LOOPBACK}:{ports['sandbox']}",
+    own = {
+        "QUELEA_SANDBOX_LISTEN": f"{LOOPBACK}:{port}",
         "QUELEA_SANDBOX_MARKET_SOCKET_DIR": str(home.market_socket),
         "QUELEA_SANDBOX_TOOLS_FILE": str(checkout / ".cache/tools/catalogue.jsonl"),
         "QUELEA_SANDBOX_TOOL_HEALTH_FILE": str(home.market / "tool-health.json"),
     }
-
-    def service(name: str, module: str, prefix: str, own: dict[str, str], stop_group: int) -> Service:
-        return Service(
-            name=name,
-            command=(sys.executable, "-m", module),
-            env={f"{prefix}_LOG_LEVEL": log_level, **environment, **own, "PYTHONUNBUFFERED": "1"},
-            probe=grpc_probe(f"{LOOPBACK}:{ports[name]}"),
-            live=grpc_probe(f"{LOOPBACK}:{ports[name]}", LIVE),
-            port=ports[name],
-            start_group=2,
-            stop_group=stop_group,
-            grace_seconds=40.0,
-            start_seconds=_START_SECONDS,
-        )
-
-    return [
-        service("door", "quelea_search.door", "QUELEA_MARKET", door, 4),
-        service("sandbox", "quelea_sandbox", "QUELEA_SANDBOX", sandbox, 3),
-    ]
+    return Service(
+        name="sandbox",
+        command=(sys.executable, "-m", "quelea_sandbox"),
+        env={"QUELEA_SANDBOX_LOG_LEVEL": log_level, **environment, **own, "PYTHONUNBUFFERED": "1"},
+        probe=grpc_probe(f"{LOOPBACK}:{port}"),
+        live=grpc_probe(f"{LOOPBACK}:{port}", LIVE),
+        port=port,
+        start_group=2,
+        stop_group=3,
+        grace_seconds=40.0,
+        start_seconds=_START_SECONDS,
+    )
 
 
-def gateway_settings(home: Home, ports: Mapping[str, int]) -> dict[str, str]:
-    """The gateway's variables for them."""
-    return {
-        "QUELEA_GATEWAY_SANDBOX": f"{LOOPBACK}:{ports['sandbox']}",
-        "QUELEA_GATEWAY_MARKET": f"{LOOPBACK}:{ports['door']}",
-        "QUELEA_GATEWAY_RUNS_URL": str(home.runs),
-    }
+def gateway_settings(home: Home, port: int) -> dict[str, str]:
+    """The gateway's variables for it.
+
+    Args:
+        home: Where runs are kept.
+        port: The sandbox's.
+    """
+    return {"QUELEA_GATEWAY_SANDBOX": f"{LOOPBACK}:{port}", "QUELEA_GATEWAY_RUNS_URL": str(home.runs)}

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from quelea_kit.redis_server import find_redis_server
 
-from quelea_cli.stack.agent import agent_services, gateway_settings
+from quelea_cli.stack.agent import gateway_settings, sandbox_service
+from quelea_cli.stack.door import door_service, fetches, search_settings
 from quelea_cli.stack.engine import engine_service, generator_settings
 from quelea_cli.stack.evaluation import ADVICE, evaluation_service, is_installed
 from quelea_cli.stack.home import Home, write_private
@@ -45,6 +46,8 @@ class Options:
     """Mutual TLS between the services."""
     agent: Path | None = None
     """Checkout whose catalogue of tools the agent uses; None: there is no agent."""
+    fetch: bool = False
+    """Whether filings are fetched from EDGAR and cninfo; also where the environment has a contact for the SEC."""
 
 
 def url_of(options: Options) -> str:
@@ -83,12 +86,8 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
         engine = [engine_service(options.gguf, engine_port, key, environment)]
         reader |= generator_settings(options.gguf, engine_port, key, environment)
         _note_model(home, reader)
-    agent: list[Service] = []
-    with_agent: dict[str, str] = {}
-    if options.agent:
-        agent_ports = dict(zip(("door", "sandbox"), free_ports(2), strict=True))
-        agent = agent_services(home, agent_ports, options.agent, {**environment, **shared}, options.log_level)
-        with_agent = gateway_settings(home, agent_ports)
+    agent, with_agent, with_door = _agent(home, options, {**environment, **shared})
+    search |= with_door
     http = f"[{options.host}]:{options.port}" if ":" in options.host else f"{options.host}:{options.port}"
 
     def service(name: str, own: dict[str, str], *, module: str = "", stop_group: int) -> Service:
@@ -159,6 +158,22 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
     from quelea_cli.stack.secure import secure_services  # noqa: PLC0415  # cryptography loads slowly, and few need it
 
     return secure_services(home.run / "tls", services)
+
+
+def _agent(
+    home: Home, options: Options, environment: Mapping[str, str]
+) -> tuple[list[Service], dict[str, str], dict[str, str]]:
+    """The door and the sandbox, as far as they are wanted; the gateway's variables for them, and search's."""
+    fetch = fetches(options.fetch, environment)
+    if not options.agent and not fetch:
+        return [], {}, {}
+    door_port, sandbox_port = free_ports(2)
+    services = [door_service(home, door_port, environment, options.log_level)]
+    gateway = {"QUELEA_GATEWAY_MARKET": f"{LOOPBACK}:{door_port}"}
+    if options.agent:
+        services.append(sandbox_service(home, sandbox_port, options.agent, environment, options.log_level))
+        gateway |= gateway_settings(home, sandbox_port)
+    return services, gateway, search_settings(home, door_port) if fetch else {}
 
 
 def _stack_secret(home: Home) -> str:

@@ -22,7 +22,7 @@ CALLERS = {
     "SEARCH": ("gateway",),
     "GENERATOR": ("gateway",),
     "SANDBOX": ("gateway",),
-    "MARKET": ("gateway",),
+    "MARKET": ("gateway", "search", "worker"),
 }
 """Who calls whom: the chart's networkPolicy.arrows, by the prefix of the settings of the service that is called."""
 

@@ -122,10 +122,10 @@ def build_analyst(
             max(settings.agent_max_calls, settings.agent_calls),
         ),
     )
-    if not settings.sandbox:
-        return Analyst(budgets)
-    sandbox = SandboxClient(settings.sandbox)
     door = DoorClient(settings.market) if settings.market else None
+    if not settings.sandbox:
+        return Analyst(budgets, door=door)  # filings are fetched through it, too
+    sandbox = SandboxClient(settings.sandbox)
     ports = Ports(
         model=Chat(generator),
         knowledge=retriever,

@@ -196,6 +196,7 @@ def build(settings: Settings) -> Gateway:
             gate,
             checker,
             WebRoute(search, retriever, reporter, cosine=settings.keep_cosine, limits=limits),
+            filings=search,
         ),
         reporter=reporter,
         check_pool=check_pool,

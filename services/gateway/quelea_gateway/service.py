@@ -68,6 +68,7 @@ def _answer(answer: Answer) -> gateway_pb2.Answer:
         standalone=_standalone(answer.standalone),
         evidence=[gateway_pb2.Shown(**vars(passage)) for passage in answer.evidence],
         figures=[_figure(figure) for figure in answer.figures],
+        offers=[gateway_pb2.FetchOffer(**vars(offer)) for offer in answer.offers],
     )
 
 
@@ -241,6 +242,15 @@ class GatewayServicer(gateway_pb2_grpc.GatewayServiceServicer):
                 raise InvalidInput("url must not be empty.", details={"field": "url"})
             wanted = search_pb2.SubmitUrlRequest(url=url, metadata=request.metadata)
             return gateway_pb2.IngestUrlResponse(job=await self._gateway.search.submit_url(wanted))
+
+    async def FetchFilings(  # noqa: N802  # the wire's name
+        self,
+        request: gateway_pb2.FetchFilingsRequest,
+        context: grpc.aio.ServicerContext[gateway_pb2.FetchFilingsRequest, gateway_pb2.FetchFilingsResponse],
+    ) -> gateway_pb2.FetchFilingsResponse:
+        """Have a company's filings looked up and queued."""
+        with self._gateway.admitted(context):
+            return gateway_pb2.FetchFilingsResponse(fetched=await self._gateway.search.fetch_filings(request.fetch))
 
     async def GetJob(  # noqa: N802  # the wire's name
         self,

@@ -150,7 +150,7 @@ class Settings(ServiceSettings):
     """Tools shown to the model to pick from."""
 
     market: str = ""
-    """gRPC address of the market-data door; empty: the agent's code has no network access."""
+    """gRPC address of the market-data door, for recordings and the agent's code; empty: neither has it."""
 
     runs_url: str = ".quelea/runs"
     """Where the agent's runs are stored: a folder, or s3://bucket/prefix."""

@@ -19,7 +19,7 @@ from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.job_events import JobEvents, connect_events
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
-from quelea_search.build import make_records, share
+from quelea_search.build import make_door, make_records, share
 from quelea_search.jobs.celery_app import make_app, sender
 from quelea_search.metrics import IngestionCollector
 from quelea_search.service import SERVICE
@@ -41,7 +41,8 @@ async def run(settings: SearchSettings) -> None:
     shared = share(settings, records, blobs, sender(settings, make_app(settings), store))
     cache = PageCache(records.client, settings.redis_prefix, blobs, settings.page_cache_hours)
     web = make_web(settings, records.client, blobs, pages) if settings.web else None
-    built = build_service(shared, retriever, events, cache, web)
+    door = make_door(settings)
+    built = build_service(shared, retriever, events, cache, web, door)
     background = [asyncio.create_task(events.run()), asyncio.create_task(built.reaper.run())]
     if web is not None:
         background.append(asyncio.create_task(web.warm()))
@@ -59,6 +60,8 @@ async def run(settings: SearchSettings) -> None:
             await web.close()
         built.guard.close()
         await retriever.close()
+        if door is not None:
+            await door.close()
 
     folder = local_folder(settings.blobs_url)
     disk = Disk(folder, settings) if folder else None

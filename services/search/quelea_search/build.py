@@ -14,6 +14,8 @@ from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.components import Components
 from quelea_search.core.model import ParseLimits
 from quelea_search.core.web.pages import TimeToLive
+from quelea_search.filings.adapters.door import Door
+from quelea_search.filings.adapters.records_redis import FilingRecords
 from quelea_search.jobs.celery_app import Send
 from quelea_search.jobs.reading_process import ReadingBounds
 from quelea_search.settings import SearchSettings
@@ -29,6 +31,7 @@ class Records:
     store: JobStore
     ledger: Ledger
     pages: WebPages
+    filings: FilingRecords
 
 
 def make_records(settings: SearchSettings) -> Records:
@@ -47,14 +50,28 @@ def make_records(settings: SearchSettings) -> Records:
         store,
         Ledger(client, prefix=settings.redis_prefix, lease_seconds=settings.lease_seconds),
         WebPages(client, prefix=settings.redis_prefix, max_pending=settings.max_pending_pages),
+        FilingRecords(client, settings.redis_prefix),
     )
 
 
 def share(settings: SearchSettings, records: Records, blobs: Blobs, send: Send) -> Components:
     """What everything needs that handles jobs or pages."""
     return Components(
-        settings=settings, store=records.store, ledger=records.ledger, blobs=blobs, pages=records.pages, send=send
+        settings=settings,
+        store=records.store,
+        ledger=records.ledger,
+        blobs=blobs,
+        pages=records.pages,
+        filings=records.filings,
+        send=send,
     )
+
+
+def make_door(settings: SearchSettings) -> Door | None:
+    """The way to the sources of filings; None where they are not fetched."""
+    if not settings.filings_door:
+        return None
+    return Door(settings.filings_door, settings.filings_door_data, settings.filings_user_agent)
 
 
 def time_to_live(settings: SearchSettings) -> TimeToLive:

@@ -16,6 +16,8 @@ from quelea_search.core import jobs
 from quelea_search.core.jobs import Job, Lane
 from quelea_search.core.model import DocumentFacts
 from quelea_search.core.web.model import Fetched, Validators, WebDocument
+from quelea_search.filings.adapters.door import Door
+from quelea_search.filings.adapters.records_redis import FilingRecords
 from quelea_search.jobs.celery_app import Send, queue_name
 from quelea_search.jobs.file_parsing import ReadDocument
 from quelea_search.settings import SearchSettings
@@ -51,6 +53,7 @@ class Components:
         ledger: Documents: who is at them, under which uri they are stored, what is left over of them.
         blobs: Originals, parsed pages, and pages that were read for an answer.
         pages: Records of pages of the web.
+        filings: Records of fetched filings.
         send: Puts a message for a job into the queue.
     """
 
@@ -59,6 +62,7 @@ class Components:
     ledger: Ledger
     blobs: Blobs
     pages: WebPages
+    filings: FilingRecords
     send: Send
 
     def next_jobs(self, lane: Lane) -> list[str]:
@@ -83,6 +87,8 @@ class WorkerComponents(Components):
     retriever: Retriever
     reader: Reader
     fetcher: PageFetcher
+    door: Door | None = None
+    """The way to the sources of filings; None where they are not fetched."""
 
     def wake_next(self, name: str) -> Job | None:
         """Send for the job whose turn it is, now that one of the same uri has ended."""

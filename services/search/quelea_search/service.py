@@ -22,6 +22,8 @@ from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
 from quelea_search.components import Components
 from quelea_search.core.jobs import Job, JobState, document_name
+from quelea_search.filings.fetch import FilingFetch
+from quelea_search.filings.rpcs import FilingRpcs
 from quelea_search.jobs.dead_letters import DeadLetters
 from quelea_search.jobs.submission import Submission
 from quelea_search.web.page_review import PageReview
@@ -39,8 +41,11 @@ _LOOK_SECONDS = 1.0
 """A watcher looks this often even when nothing woke it."""
 
 
-class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceServicer):
-    """The rpcs; those of the web are in web/service.py and web/refresh_service.py. What blocks runs in threads."""
+class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.SearchServiceServicer):
+    """The rpcs; those of the web are in web/service.py and web/refresh_service.py, of filings in filings/rpcs.py.
+
+    What blocks runs in threads.
+    """
 
     def __init__(
         self,
@@ -54,6 +59,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
         dead_letters: DeadLetters,
         guard: Guard,
         web: WebSearch | None,
+        filings: FilingFetch,
     ) -> None:
         self._shared = shared
         self._retriever = retriever
@@ -64,6 +70,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
         self._dead_letters = dead_letters
         self._guard = guard
         self.web = web
+        self._filings = filings
 
     def register(self, server: grpc.aio.Server) -> None:
         """Add the service to a server."""
@@ -190,6 +197,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, search_pb2_grpc.SearchServiceSer
             formats=FORMATS,
             queued=await asyncio.to_thread(self._shared.store.count, JobState.QUEUED),
             web_providers=self.web.providers if self.web else (),
+            filing_sources=self._filings.sources,
         )
 
     async def _show(self, job: Job) -> pb.Job:

@@ -9,6 +9,8 @@ from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
 from quelea_search.components import Components
+from quelea_search.filings.adapters.door import Door
+from quelea_search.filings.fetch import FilingFetch
 from quelea_search.jobs.dead_letters import DeadLetters
 from quelea_search.jobs.reaper import Reaper
 from quelea_search.jobs.submission import Submission
@@ -27,10 +29,16 @@ class Built:
     refresh: Refresh
     removals: Removals
     guard: Guard
+    filings: FilingFetch
 
 
 def build_service(
-    shared: Components, retriever: Retriever, events: JobEvents, cache: PageCache, web: WebSearch | None
+    shared: Components,
+    retriever: Retriever,
+    events: JobEvents,
+    cache: PageCache,
+    web: WebSearch | None,
+    door: Door | None = None,
 ) -> Built:
     """Wire it; nothing is started.
 
@@ -40,10 +48,12 @@ def build_service(
         events: What tells of changes of jobs. The caller runs it.
         cache: What is known of pages that were read for an answer.
         web: The web search; None where this deployment has none. The caller closes it.
+        door: The way to the sources of filings; None where they are not fetched. The caller closes it.
     """
     refresh = Refresh(shared, cache)
     removals = Removals(shared, retriever)
     guard = Guard(shared.settings)
+    filings = FilingFetch(shared, retriever, door)
     service = SearchService(
         shared,
         retriever,
@@ -54,5 +64,6 @@ def build_service(
         dead_letters=DeadLetters(shared, retriever),
         guard=guard,
         web=web,
+        filings=filings,
     )
-    return Built(service, Reaper(shared, retriever, removals), refresh, removals, guard)
+    return Built(service, Reaper(shared, retriever, removals), refresh, removals, guard, filings)

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 from quelea_kit.settings import settings_config
 
+from quelea_search.filings.settings import FilingSettings
 from quelea_search.web.settings import WebSettings
 
 _LEAST_PLACES, _MOST_PLACES = 3, 8
@@ -23,7 +24,7 @@ def default_concurrency() -> int:
 LaneName = Literal["upload", "refresh", "reread"]
 
 
-class SearchSettings(WebSettings):
+class SearchSettings(FilingSettings, WebSettings):
     """Settings of the gRPC server and of the workers; both read the same variables."""
 
     model_config = settings_config("search")

@@ -50,7 +50,7 @@ def job_to_wire(job: Job, *, workers: int = 1) -> pb.Job:
         done=job.done,
         total=job.total,
         # Not known before the page has been fetched.
-        document_id="" if job.url and job.document_id == provisional_id(job.uri) else job.document_id,
+        document_id="" if job.document_id == provisional_id(job.uri) else job.document_id,
         error=job.error,
         error_reason=job.error_reason,
         created=stamp(job.created),
@@ -59,7 +59,7 @@ def job_to_wire(job: Job, *, workers: int = 1) -> pb.Job:
         attempts=job.attempts,
         unchanged=job.unchanged,
         lane=_LANES[job.lane],
-        url=job.url,
+        url=job.url or (job.uri if job.filing else ""),
         replayable=job.replayable,
         replaced=job.replaced,
     )

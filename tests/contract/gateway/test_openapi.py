@@ -46,6 +46,8 @@ async def test_the_openapi_document_lists_the_routes_and_no_422(web):
         "/v1/facts",
         "/v1/feedback",
         "/v1/feedback/{feedback_id}",
+        "/v1/fetch",
+        "/v1/fetch/{run_id}/bundle",
         "/v1/prompts",
         "/v1/tools",
         "/v1/tools/categories",

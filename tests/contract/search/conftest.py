@@ -24,6 +24,7 @@ from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.components import Components, WorkerComponents
 from quelea_search.core.jobs import Job
+from quelea_search.filings.adapters.records_redis import FilingRecords
 from quelea_search.service import SERVICE
 from quelea_search.service_build import build_service
 from quelea_search.settings import SearchSettings
@@ -90,7 +91,15 @@ async def search_room(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIt
         def send(job: Job) -> None:
             sent.append(job.id)
 
-        shared = Components(settings=settings, store=store, ledger=ledger, blobs=blobs, pages=pages, send=send)
+        shared = Components(
+            settings=settings,
+            store=store,
+            ledger=ledger,
+            blobs=blobs,
+            pages=pages,
+            filings=FilingRecords(client, PREFIX),
+            send=send,
+        )
         worker: dict[str, Any] = {"retriever": retriever, "reader": PlainReader(web), "fetcher": web}
         parts = WorkerComponents(**vars(shared), **worker)
         built = build_service(shared, retriever, events, cache, web=None)
@@ -101,7 +110,7 @@ async def search_room(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIt
         ):
             stub = search_pb2_grpc.SearchServiceStub(line)
             known = (settings, client, store, ledger, blobs, index, parts, built.reaper, stub, address, folder, sent)
-            yield Room(*known, pages, cache, built.refresh, built.removals, web)
+            yield Room(*known, pages, cache, built.refresh, built.removals, web, built.filings)
         listening.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await listening

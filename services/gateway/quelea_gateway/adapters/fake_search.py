@@ -129,4 +129,39 @@ class FakeSearch(FakeWeb):
             max_document_pages=2000,
             formats=["pdf", "html", "docx", "xlsx", "pptx", "csv", "json", "md", "txt"],
             web_providers=self._world.web_providers,
+            filing_sources=self._world.filing_sources,
         )
+
+    async def FetchFilings(  # noqa: N802  # the wire's name
+        self, request: search_pb2.FetchFilingsRequest, context: Any
+    ) -> search_pb2.FetchFilingsResponse:
+        """One filing that is on its way, and one that is stored."""
+        self._world.fetches.append(request)
+        if self._world.fetch_error:
+            raise self._world.fetch_error
+        job = search_pb2.Job(
+            id=uuid.uuid4().hex, filename="tsla-20241231.htm", state=search_pb2.JOB_STATE_QUEUED, created=now()
+        )
+        self._world.jobs[job.id] = job
+        info = search_pb2.DocumentInfo(filename=job.filename)
+        info.metadata.company, info.metadata.document_type = "Tesla", "10-K"
+        task = asyncio.create_task(self._walk(job, info, b"Tesla's total revenues were $97,690 million in 2024."))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        filing = search_pb2.Filing(
+            id="edgar:0001628280-25-003063",
+            form="10-K",
+            title="Tesla, Inc. 10-K, filed 2025-01-30",
+            url="https://www.sec.gov/Archives/edgar/data/1318605/000162828025003063/tsla-20241231.htm",
+            filed="2025-01-30",
+            period_end="2024-12-31",
+        )
+        stored = search_pb2.Filing(
+            id="edgar:0001628280-24-002390", form="10-K", document_id="d" * 32, filed="2024-01-29"
+        )
+        coming = search_pb2.Filing(job=job)
+        coming.MergeFrom(filing)
+        return search_pb2.FetchFilingsResponse(
+            run_id="fetch-1", source="edgar", company="Tesla, Inc.", ticker="TSLA", filed_from="2022-11-25",
+            filed_to="2025-11-25", filings=[coming, stored],
+        )  # fmt: skip

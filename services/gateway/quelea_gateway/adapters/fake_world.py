@@ -51,6 +51,10 @@ class World:
     context_tokens: int = 0
     web_providers: list[str] = field(default_factory=list)
     """Empty: no web."""
+    filing_sources: list[str] = field(default_factory=list)
+    """Empty: filings are not fetched."""
+    fetches: list[search_pb2.FetchFilingsRequest] = field(default_factory=list)
+    fetch_error: QueleaError | None = None
     web_pages: list[Stored] = field(default_factory=lambda: list(WEB_PAGES))
     web_searches: list[search_pb2.SearchWebRequest] = field(default_factory=list)
     web_problems: list[search_pb2.WebProblem] = field(default_factory=list)

@@ -153,6 +153,19 @@ class SearchClient:
         except (QueleaError, TimeoutError):
             return None if self._info is None else tuple(self._info[1].web_providers)
 
+    async def filing_sources(self) -> tuple[str, ...]:
+        """Sources that filings are fetched from, at most a minute old; empty while search is away."""
+        try:
+            async with asyncio.timeout(_PROVIDERS_SECONDS):
+                return tuple((await self.info()).filing_sources)
+        except (QueleaError, TimeoutError):
+            return ()
+
+    async def fetch_filings(self, request: search_pb2.FetchFilingsRequest) -> search_pb2.FetchFilingsResponse:
+        """Have a company's filings looked up and queued."""
+        with naming("search"):
+            return await unary(self._stub.FetchFilings(request, timeout=self._upload_seconds))
+
     async def find(self, query: str, *, as_of: str, pages: int, passages: int, seconds: float) -> WebFound:
         """Pages of the web for a query, within the given seconds."""
         request = search_pb2.SearchWebRequest(query=query, as_of=as_of, max_pages=pages, max_passages=passages)

@@ -389,6 +389,17 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class FetchOffer:
+    """The body of a POST /v1/fetch that brings what is missing, and a sentence that asks whether to."""
+
+    text: str
+    """In the question's language."""
+    company: str
+    forms: tuple[str, ...]
+    years: int
+
+
+@dataclass(frozen=True)
 class Answer:
     """The whole answer."""
 
@@ -420,6 +431,8 @@ class Answer:
     """By number: what the text cites, in the order in which it does, then the rest as it ranked."""
     figures: tuple[AnswerFigure, ...] = ()
     """Those that the question asks for, where statements have them, and those that a model pointed at."""
+    offers: tuple[FetchOffer, ...] = ()
+    """Of a declined question: filings that could be fetched for it."""
     stands_in: bool = False
     """Quotes for what a language model could not answer: not the text that was streamed."""
     streamed: tuple[int, ...] = ()

@@ -15,6 +15,7 @@ from quelea_gateway.core.asked_periods import AskedPeriods
 from quelea_gateway.core.clock import Clock
 from quelea_gateway.core.draft import DraftWriter, Sources
 from quelea_gateway.core.evidence import choose, cite, figures_of, listing, put_first, record
+from quelea_gateway.core.fetch_offer import offers_for
 from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.gate.gates import Gate
 from quelea_gateway.core.gate.reasons import say as say_why
@@ -22,6 +23,7 @@ from quelea_gateway.core.model import (
     Answer,
     Citation,
     Delta,
+    FetchOffer,
     Figure,
     Filters,
     Finished,
@@ -31,6 +33,7 @@ from quelea_gateway.core.model import (
     Quote,
     Quoted,
     ReaderInfo,
+    Reading,
     Retrieved,
     Started,
     Verdict,
@@ -38,7 +41,7 @@ from quelea_gateway.core.model import (
 )
 from quelea_gateway.core.notices import not_covered, notices_for, say
 from quelea_gateway.core.numbering import StreamedMarkers, by_appearance
-from quelea_gateway.core.ports import Checker, Generator, Retriever
+from quelea_gateway.core.ports import Checker, FilingSources, Generator, Retriever
 from quelea_gateway.core.question import MAX_K
 from quelea_gateway.core.review import answer_review, stand_in
 from quelea_gateway.core.review.decline import Decline, DeclineReason, decline
@@ -114,6 +117,7 @@ class Pipeline:
         checker: Checks answers.
         web: The web step; None: there is no web.
         count: Estimates tokens of a text.
+        filings: Says which sources filings are fetched from; None: from none.
     """
 
     def __init__(
@@ -125,6 +129,7 @@ class Pipeline:
         web: WebRoute | None = None,
         *,
         count: Callable[[str], int] = estimate_tokens,
+        filings: FilingSources | None = None,
     ) -> None:
         self._retriever = retriever
         self._generator = generator
@@ -132,6 +137,7 @@ class Pipeline:
         self._checker = checker
         self._web = web
         self._count = count
+        self._filings = filings
 
     async def ask(self, question: Question) -> AsyncGenerator[Started | Quoted | Delta | Grounding | Answer, None]:
         """Started, deltas, the verdicts on them (Grounding, where the check could be made), Answer.
@@ -194,7 +200,9 @@ class Pipeline:
             basis.web = replace(basis.web, kept=await _await_kept(basis.keeping, clock))
         stands_in = finished.reader != reader.reader and reader.reader != answer_review.QUOTING
         answer = numbering.of_answer(_answer(question, done, finished, basis, clock), sources)
-        yield replace(answer, stands_in=stands_in, streamed=tuple(numbering[old] for old in streamed.order))
+        offers = await self._offers(question, basis.retrieved.reading, done.declined)
+        shown = tuple(numbering[old] for old in streamed.order)
+        yield replace(answer, offers=offers, stands_in=stands_in, streamed=shown)
 
     def _choose(self, question: Question, basis: _Basis, budget: int) -> None:
         """Put what the reader is shown, and what it is not, into the basis.
@@ -266,6 +274,13 @@ class Pipeline:
             return ()
         with clock.waiting("web"):
             return await self._web.providers()
+
+    async def _offers(self, question: Question, reading: Reading, declined: Decline | None) -> tuple[FetchOffer, ...]:
+        """The filings that could be fetched for a question that was declined."""
+        if declined is None or self._filings is None:
+            return ()
+        sources = await self._filings.filing_sources()
+        return offers_for(reading, declined, language=language_of(question.text), as_of=question.as_of, sources=sources)
 
     async def _retrieve(self, question: Question) -> Retrieved:
         """The k best passages that were known on the day of the question."""

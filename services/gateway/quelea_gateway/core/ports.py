@@ -73,6 +73,14 @@ class Generator(Protocol):
         ...
 
 
+class FilingSources(Protocol):
+    """Where filings can be fetched from."""
+
+    async def filing_sources(self) -> tuple[str, ...]:
+        """ "edgar", "cninfo"; empty where nothing is fetched, and while that cannot be told."""
+        ...
+
+
 class Checker(Protocol):
     """Checks an answer against the passages that it was written from."""
 

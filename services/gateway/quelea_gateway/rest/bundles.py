@@ -44,10 +44,11 @@ class BundleListOut(ListOut):
     bundles: list[BundleOut]
 
 
-def _door(request: Request) -> DoorClient:
+def door_of(request: Request) -> DoorClient:
+    """The market-data door. Raises Conflict where there is none."""
     door = gateway_of(request).analyst.door
     if door is None:
-        raise Conflict("This deployment has no market-data door; start it with `quelea up --agent`.")
+        raise Conflict("This deployment has no market-data door; start it with `quelea up --agent` or `--fetch`.")
     return door
 
 
@@ -66,7 +67,7 @@ async def import_bundle(request: Request) -> BundleImportedOut:
     """
     if request.headers.get("content-type", _MEDIA_TYPE).partition(";")[0] != _MEDIA_TYPE:
         raise InvalidInput(f"Send the bundle itself as the body, with Content-Type {_MEDIA_TYPE}.")
-    bundle_id, calls = await _door(request).import_bundle(request.stream())
+    bundle_id, calls = await door_of(request).import_bundle(request.stream())
     return BundleImportedOut(id=bundle_id, calls=calls)
 
 
@@ -75,7 +76,7 @@ async def list_bundles(
     request: Request, page_size: PageSize = DEFAULT_PAGE_SIZE, page_token: PageToken = ""
 ) -> BundleListOut:
     """What runs can replay, by id."""
-    found = sorted(await while_there(request, _door(request).bundles()), key=lambda one: one.id)
+    found = sorted(await while_there(request, door_of(request).bundles()), key=lambda one: one.id)
     page, token = page_of(found, lambda one: one.id, page_size, page_token)
     return BundleListOut(
         bundles=[

@@ -36,6 +36,7 @@ class DocumentOut(BaseModel):
     id: str
     title: str
     uri: str
+    filing_id: str = Field(description="Of a fetched filing: its number at its source; else empty.")
     language: str
     company: str
     ticker: str
@@ -56,6 +57,7 @@ class DocumentOut(BaseModel):
             id=document.id,
             title=metadata.title,
             uri=metadata.uri,
+            filing_id=metadata.filing_id,
             language=metadata.language,
             company=metadata.company,
             ticker=metadata.ticker,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from quelea_gateway.core.model import ReaderInfo
 from quelea_gateway.rest.lists import check_query
@@ -48,6 +48,7 @@ class InfoOut(BaseModel):
     j: int
     routes: list[str]
     web_providers: list[str]
+    filing_sources: list[str] = Field(description="Where POST /v1/fetch gets filings: edgar, cninfo; empty: nowhere.")
     gate: str
     max_question_chars: int
     formats: list[str]
@@ -112,6 +113,7 @@ async def info(request: Request) -> InfoOut:
         j=gateway.limits.j,
         routes=["auto", "local", "web"] if search.web_providers else ["auto", "local"],
         web_providers=list(search.web_providers),
+        filing_sources=list(search.filing_sources),
         gate=gateway.settings.gate,
         max_question_chars=gateway.limits.question_chars,
         formats=list(search.formats),

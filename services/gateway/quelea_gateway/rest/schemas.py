@@ -289,6 +289,20 @@ class DeclineOut(BaseModel):
         return cls(reason=decline.reason, detail=decline.detail) if decline else None
 
 
+class FetchOfferOut(BaseModel):
+    """Filings that a question needs and that are not stored: company, forms and years are a body of POST /v1/fetch."""
+
+    text: str = Field(description="Asks whether to fetch them, in the question's language.")
+    company: str
+    forms: list[str]
+    years: int
+
+    @classmethod
+    def of(cls, offer: core.FetchOffer) -> FetchOfferOut:
+        """From the pipeline's."""
+        return cls(text=offer.text, company=offer.company, forms=list(offer.forms), years=offer.years)
+
+
 class OperandOut(BaseModel):
     """A fact that a figure is made from, and the cell that prints it: page.text[start:end], in Unicode code points."""
 
@@ -360,6 +374,9 @@ class AnswerOut(BaseModel):
         description="What the question asks for, where statements have it, and what a model pointed at in its draft or "
         "computed from such figures, with every cell behind it.",
     )
+    offers: list[FetchOfferOut] = Field(
+        default=[], description="Of a declined question: filings that this deployment could fetch for it."
+    )
 
     @classmethod
     def of(cls, answer: core.Answer) -> AnswerOut:
@@ -385,6 +402,7 @@ class AnswerOut(BaseModel):
             standalone=StandaloneOut.of(answer.standalone),
             evidence=[ShownOut.of(passage) for passage in answer.evidence],
             figures=[AskedFigureOut.of(figure) for figure in answer.figures],
+            offers=[FetchOfferOut.of(offer) for offer in answer.offers],
         )
 
 

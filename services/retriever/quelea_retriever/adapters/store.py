@@ -21,6 +21,8 @@ SparseVector = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 
 # Known only when the whole document has been read, so not part of what names a version.
 _UNVERSIONED = frozenset({"pages", "passages", "fetched"})
+_LATER = frozenset({"filing_id"})
+"""Fields that came after versions were stored: while they are empty, a version keeps its name."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ def version_of(facts: DocumentFacts) -> str:
     Page and passage counts and the time of fetching do not count: a caller may not know them in the first of several
     requests, and a repeated request must name the same version.
     """
-    said = {k: v for k, v in dataclasses.asdict(facts).items() if k not in _UNVERSIONED}
+    said = {k: v for k, v in dataclasses.asdict(facts).items() if k not in _UNVERSIONED and (v or k not in _LATER)}
     digest = hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     return f"{facts.id}-{digest[:16]}"
 

@@ -41,6 +41,8 @@ class DocumentFacts:
     """When it was fetched: ISO 8601 timestamp, UTC."""
     uploader: str = ""
     """The key that it came with; empty for a page of the web."""
+    filing_id: str = ""
+    """Of a fetched filing: its number at its source, "edgar:0001065280-25-000044"."""
 
     @property
     def name(self) -> str:

@@ -104,6 +104,8 @@ class Job:
     """Of a page of the web: where it is read. Until it has been, document_id is provisional and uri is the address."""
     page: str = ""
     """Of a page of the web whose bytes are stored: how they came, as JSON."""
+    filing: str = ""
+    """Of a filing: how its source is asked for it, as JSON. Until it has been, document_id is provisional."""
     replayable: bool = False
     """Failed for a reason outside the document, and its bytes are kept."""
 

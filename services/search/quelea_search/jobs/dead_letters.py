@@ -60,7 +60,8 @@ class DeadLetters:
 
     async def _check(self, job: Job) -> None:
         check_replayable(job)
-        if not job.url and not await asyncio.to_thread(self._shared.blobs.has_incoming, job.id):
+        is_fetched = bool(job.url or job.filing)
+        if not is_fetched and not await asyncio.to_thread(self._shared.blobs.has_incoming, job.id):
             raise Conflict(f"The bytes of job {job.id} are no longer kept; submit the file again.")
         current = await asyncio.to_thread(self._shared.ledger.stored_under, job.name)
         if current and current != job.document_id:

@@ -19,6 +19,7 @@ from quelea_search.components import WorkerComponents
 from quelea_search.core import jobs
 from quelea_search.core.errors import ReaderKilled
 from quelea_search.core.jobs import Job, JobState, Stage
+from quelea_search.filings.job import FilingJob
 from quelea_search.jobs.attempt import Attempt
 from quelea_search.jobs.leftovers import remove_leftovers
 from quelea_search.jobs.reading_process import NurseryLost
@@ -93,6 +94,7 @@ class _Run(Attempt):
         self._staged = job.attempts > 1
         self._committing = job.committing
         self._page = WebPageJob(self) if job.url else None
+        self._filing = FilingJob(self) if job.filing else None
 
     async def run(self) -> None:
         beat = asyncio.create_task(self.beat())
@@ -169,7 +171,9 @@ class _Run(Attempt):
         replaced = await self._index(self._document(content), content)
         await self._succeed(len(content.pages), unchanged=False, replaced=replaced)
 
-    async def _read_upload(self) -> Content:
+    async def _read_upload(self) -> Content | None:
+        if self._filing and not await self._filing.fetch():
+            return None
         job, parts = self.job, self.parts
         data = await asyncio.to_thread(parts.blobs.read_incoming, job.id)
         await self.report(stage=Stage.PARSE)
@@ -181,7 +185,7 @@ class _Run(Attempt):
             filename=job.filename,
             pages=read.pages,
             chunks=read.chunks,
-            facts=read.facts,
+            facts=self._filing.complete(read.facts) if self._filing else read.facts,
             statement_facts=read.statement_facts,
             provenance=given.provenance,
             fetched=job.created,
@@ -191,11 +195,14 @@ class _Run(Attempt):
         return await self.patiently(lambda: self.parts.retriever.get(self.job.document_id)) is not None
 
     def _document(self, content: Content) -> common_pb2.Document:
+        metadata = wire.metadata_of(
+            content.facts, uri=self.job.uri, uploader=self.job.uploader, provenance=content.provenance
+        )
+        if self._filing:
+            metadata.filing_id = wire.given_from_text(self.job.given).filing_id
         return common_pb2.Document(
             id=self.job.document_id,
-            metadata=wire.metadata_of(
-                content.facts, uri=self.job.uri, uploader=self.job.uploader, provenance=content.provenance
-            ),
+            metadata=metadata,
             pages=len(content.pages),
             passages=len(content.chunks),
             fetched=wire.stamp(content.fetched),
@@ -283,6 +290,8 @@ class _Run(Attempt):
         job, parts = self.job, self.parts
         if self._page:
             await self._page.remember(unchanged=unchanged)
+        if self._filing:
+            await self._filing.remember()
         for old in {replaced, job.replaces} - {"", job.document_id}:
             if await asyncio.to_thread(parts.ledger.is_active, old):
                 continue

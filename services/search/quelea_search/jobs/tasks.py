@@ -16,7 +16,7 @@ from quelea_search.adapters.blobs import Blobs
 from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.fetch import Fetcher
-from quelea_search.build import Records, make_records, parse_limits, share
+from quelea_search.build import Records, make_door, make_records, parse_limits, share
 from quelea_search.components import WorkerComponents
 from quelea_search.jobs.celery_app import LOOK, TASK, sender
 from quelea_search.jobs.ingest_job import run_job
@@ -88,23 +88,22 @@ async def _run(app: Celery, settings: SearchSettings, child: _Child, reading: Re
     loop.add_signal_handler(DRAIN_SIGNAL, drain)
     retriever = Retriever(settings.retriever, upsert_seconds=settings.upsert_seconds)
     fetcher = Fetcher(settings)
-    records = child.records
+    door = make_door(settings)
+    shared = share(settings, child.records, child.blobs, sender(settings, app, child.records.store))
     try:
         parts = WorkerComponents(
-            settings=settings,
-            store=records.store,
-            ledger=records.ledger,
-            blobs=child.blobs,
-            pages=records.pages,
-            send=sender(settings, app, records.store),
+            **vars(shared),
             retriever=retriever,
             reader=ProcessReader(reading, parse_limits(settings)),
             fetcher=fetcher,
+            door=door,
         )
         await run_job(parts, job_id)
     finally:
         await fetcher.close()
         await retriever.close()
+        if door is not None:
+            await door.close()
         loop.remove_signal_handler(DRAIN_SIGNAL)
         # Between two jobs there is nothing to drain, and the signal's default would end the process.
         signal.signal(DRAIN_SIGNAL, signal.SIG_IGN)

@@ -109,7 +109,7 @@ class Clock:
 @given(st.integers(1, 600), st.lists(st.floats(0, 30), max_size=80))
 def test_a_bucket_never_gives_more_than_its_rate(per_minute: int, pauses: list[float]) -> None:
     clock = Clock()
-    bucket = TokenBucket(per_minute, clock)
+    bucket = TokenBucket(per_minute, clock=clock)
     given_, started = [], clock.now
     for pause in pauses:
         clock.now += pause
@@ -123,7 +123,7 @@ def test_a_bucket_never_gives_more_than_its_rate(per_minute: int, pauses: list[f
 
 def test_a_bucket_says_when_to_come_back() -> None:
     clock = Clock()
-    bucket = TokenBucket(6, clock)
+    bucket = TokenBucket(6, clock=clock)
     assert bucket.take(0) == 0
     assert bucket.take(0) == pytest.approx(-10)
     assert bucket.take(10) == pytest.approx(10)

@@ -95,7 +95,7 @@ class Upstream:
         settings = self._settings
         return HostState(
             rule,
-            TokenBucket(rule.per_minute),
+            TokenBucket(rule.per_minute, rule.burst),
             Places(rule.concurrent, max(8, settings.waiting_calls // 4), f"to {rule.pattern}"),
             Breaker(settings.failures, settings.rest_seconds),
         )

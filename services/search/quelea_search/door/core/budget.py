@@ -16,16 +16,17 @@ Clock = Callable[[], float]
 
 
 class TokenBucket:
-    """So many calls a minute, of which a sixth may come at once.
+    """So many calls a minute, of which some may come at once.
 
     Args:
         per_minute: Above 0.
+        burst: At once; 0: a sixth of a minute's.
         clock: Monotonic seconds.
     """
 
-    def __init__(self, per_minute: int, clock: Clock = time.monotonic) -> None:
+    def __init__(self, per_minute: int, burst: int = 0, clock: Clock = time.monotonic) -> None:
         self.per_minute = per_minute
-        self._size = max(1.0, per_minute / 6)
+        self._size = float(burst) or max(1.0, per_minute / 6)
         self._tokens = self._size
         self._now = clock
         self._seen = clock()

@@ -21,6 +21,8 @@ class HostRule:
     per_minute: int = 60
     """Calls to the upstream; the cache's answers do not count."""
     concurrent: int = 4
+    burst: int = 0
+    """Calls that may come at once; 0: a sixth of those of a minute."""
     fresh_seconds: float = 300.0
     """How long an answer is given again without asking the upstream."""
     user_agent: str = ""

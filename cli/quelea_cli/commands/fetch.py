@@ -1,0 +1,105 @@
+"""`quelea fetch`: a company's filings from EDGAR or cninfo, followed until they are in."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from quelea_cli.commands.market import import_file
+from quelea_cli.errors import EXIT_FAILED, EXIT_USAGE, CliError
+from quelea_cli.gateway import Gateway, Json
+from quelea_cli.options import DEFAULT_URL, ApiKey, AsJson, Url, connect
+from quelea_cli.output import consoles, print_json, say
+
+_ENDED = ("succeeded", "failed")
+_POLL_SECONDS = 0.5
+_LONGEST_SECONDS = 3600.0
+"""After this the jobs go on without being watched."""
+
+
+def fetch(
+    company: Annotated[str, typer.Argument(help="Ticker, name, 简称, code of an A share, or CIK.", show_default=False)],
+    forms: Annotated[str, typer.Option(help="Of EDGAR, with commas: 10-K,10-Q,8-K,20-F. Default: 10-K,10-Q.")] = "",
+    reports: Annotated[
+        str, typer.Option(help="Of cninfo, with commas: 年报,半年报,一季报,三季报. Default: 年报.")
+    ] = "",
+    years: Annotated[
+        int, typer.Option(help="Filed within so many years; 0: as the service is set.", min=0, max=20)
+    ] = 0,
+    replay: Annotated[
+        Path | None,
+        typer.Option(help="Recording to fetch from instead of the internet: a file, or the id of an imported one."),
+    ] = None,
+    wait: Annotated[bool, typer.Option(help="Wait until the documents are in.")] = True,
+    url: Url = DEFAULT_URL,
+    api_key: ApiKey = "",
+    as_json: AsJson = False,
+) -> None:
+    """Fetch a company's filings; what is stored is left alone. EDGAR for US filers, cninfo for A shares."""
+    if forms and reports:
+        raise CliError("--forms is for EDGAR and --reports for cninfo; use one of them.", EXIT_USAGE)
+    body: Json = {"company": company, "forms": [one.strip() for one in (forms or reports).split(",") if one.strip()]}
+    body |= {"years": years} if years else {}
+    out, err = consoles()
+    with connect(url, api_key) as gateway:
+        if replay is not None:
+            body["bundle_ids"] = [import_file(gateway, replay)["id"] if replay.is_file() else str(replay)]
+        found = gateway.request("POST", "/v1/fetch", json=body)
+        if not as_json:
+            _show(out, found)
+        if wait:
+            _follow(gateway, found["filings"], err if as_json else out)
+    if as_json:
+        print_json(found)
+    elif wait:
+        say(out, _summary(found["filings"]))
+    if any((one["job"] or {}).get("state") == "failed" for one in found["filings"]):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _show(out: Console, found: Json) -> None:
+    place = {"edgar": "EDGAR", "cninfo": "cninfo"}.get(found["source"], found["source"])
+    days = f"filed {found['filed_from']} to {found['filed_to']}"
+    say(out, f"{found['company']} ({found['ticker']}), {place}, {days}: {len(found['filings'])} documents")
+    for one in found["filings"]:
+        period = f"  {one['period_end']}" if one["period_end"] else ""
+        say(out, f"{one['state']}  {one['filed']}  {one['form']}{period}  {one['url']}")
+    if found["left_out"]:
+        say(out, f"{found['left_out']} older documents were left out; ask for fewer years or forms.")
+    say(out, f"fetch {found['run_id']}; `quelea market export {found['run_id']} FILE` records it")
+
+
+def _follow(gateway: Gateway, filings: list[Json], console: Console) -> None:
+    """Ask after the jobs until all have ended, and put their last state into the filings."""
+    end = time.monotonic() + _LONGEST_SECONDS
+    waiting = [one for one in filings if one["job"] and one["job"]["state"] not in _ENDED]
+    while waiting and time.monotonic() < end:
+        for one in waiting:
+            one["job"] = gateway.request("GET", f"/v1/jobs/{one['job']['id']}")
+            if one["job"]["state"] in _ENDED:
+                one["document_id"] = one["job"].get("document_id")
+                say(console, _line(one), "red" if one["job"]["state"] == "failed" else "")
+        waiting = [one for one in waiting if one["job"]["state"] not in _ENDED]
+        if waiting:
+            time.sleep(_POLL_SECONDS)
+    if waiting:
+        say(console, f"{len(waiting)} documents are still on their way; `quelea jobs` shows them.", "yellow")
+
+
+def _line(filing: Json) -> str:
+    job = filing["job"]
+    name = f"{filing['form']} of {filing['filed']}"
+    if job["state"] == "failed":
+        return f"failed  {name}: {job['error']}" + ("  (`quelea jobs replay` tries again)" if job["replayable"] else "")
+    how = "already there" if job["unchanged"] else f"{job['progress']['total']} pages"
+    return f"ready   {name} ({how})"
+
+
+def _summary(filings: list[Json]) -> str:
+    states = [(one["job"] or {}).get("state", "stored") for one in filings]
+    parts = [("stored before", "stored"), ("ready", "succeeded"), ("failed", "failed")]
+    return ", ".join(f"{states.count(state)} {name}" for name, state in parts if state in states)

@@ -1,0 +1,1 @@
+"""Filings from their sources: EDGAR and cninfo, asked through the market-data door."""

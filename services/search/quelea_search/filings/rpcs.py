@@ -1,0 +1,68 @@
+"""The rpc FetchFilings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from quelea.search.v1 import search_pb2 as pb
+from quelea_kit.errors import InvalidInput
+from quelea_kit.text_fields import check_length
+
+from quelea_search import wire
+from quelea_search.filings.core.forms import choose
+from quelea_search.filings.core.model import Wanted, check_years
+from quelea_search.filings.fetch import Fetched, FilingFetch, Found
+
+_LONGEST_COMPANY = 200
+_MOST_BUNDLES = 20
+
+
+class FilingRpcs:
+    """Mixin of the service, which sets `_filings`."""
+
+    _filings: FilingFetch
+
+    async def FetchFilings(  # noqa: N802  # gRPC name
+        self, request: pb.FetchFilingsRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.FetchFilingsResponse:
+        """Find a company's filings, and queue those that are not stored."""
+        wanted = wanted_in(request, self._filings.years)
+        return fetched_out(await self._filings.fetch(wanted))
+
+
+def wanted_in(request: pb.FetchFilingsRequest, years: int) -> Wanted:
+    """A request, checked. Raises InvalidInput."""
+    check_length(request.company, "company", _LONGEST_COMPANY)
+    if len(request.bundle_ids) > _MOST_BUNDLES:
+        raise InvalidInput(f"bundle_ids may have at most {_MOST_BUNDLES} items.", details={"field": "bundle_ids"})
+    source, forms = choose(request.company, request.forms)
+    return Wanted(request.company.strip(), source, forms, check_years(request.years, years), tuple(request.bundle_ids))
+
+
+def fetched_out(fetched: Fetched) -> pb.FetchFilingsResponse:
+    """What was found and started, as callers see it."""
+    return pb.FetchFilingsResponse(
+        run_id=fetched.run_id,
+        source=fetched.company.source.value,
+        company=fetched.company.name,
+        ticker=fetched.company.ticker,
+        filed_from=fetched.span.first.isoformat(),
+        filed_to=fetched.span.last.isoformat(),
+        filings=[_filing(found) for found in fetched.filings],
+        left_out=fetched.left_out,
+    )
+
+
+def _filing(found: Found) -> pb.Filing:
+    filing = found.filing
+    return pb.Filing(
+        id=filing.filing_id,
+        form=filing.form,
+        title=filing.title,
+        url=filing.url,
+        filed=filing.filed.isoformat(),
+        period_end=filing.period_end,
+        document_id=found.document_id,
+        job=wire.job_to_wire(found.job) if found.job else None,
+    )

@@ -1,0 +1,49 @@
+"""Settings of fetching filings: QUELEA_SEARCH_FILINGS_<FIELD>, in the same class as the other settings."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field, model_validator
+from quelea_kit.settings import ServiceSettings
+
+
+class FilingSettings(ServiceSettings):
+    """EDGAR and cninfo, through the market-data door."""
+
+    filings_door: str = ""
+    """gRPC address of the market-data door; empty: filings are not fetched."""
+
+    filings_door_data: str = ""
+    """The door's data side: the path of its UNIX socket, or http://host:port."""
+
+    filings_contact: str = ""
+    """Who calls, for the User-Agent: a name and a mail address, "Example Ltd admin@example.com". The SEC refuses calls
+    without one; without it EDGAR is only replayed from recordings."""
+
+    filings_years: int = Field(3, ge=1, le=20)
+    """Years back that a fetch reaches when it does not say."""
+
+    filings_per_fetch: int = Field(60, gt=0, le=500)
+    """Most documents of one fetch, the newest first; the others are counted in its answer."""
+
+    filings_list_seconds: float = Field(90.0, gt=0)
+    """Deadline of finding out what there is: the company, its filings, their exhibits."""
+
+    filings_fetch_seconds: float = Field(180.0, gt=0)
+    """Deadline of bringing one document, with its retries."""
+
+    @model_validator(mode="after")
+    def _the_door_has_two_sides(self) -> Self:
+        if bool(self.filings_door) != bool(self.filings_door_data):
+            raise ValueError("set filings_door and filings_door_data together: one opens sessions, the other has data")
+        if self.filings_contact and "@" not in self.filings_contact:
+            raise ValueError('filings_contact needs a mail address: "Example Ltd admin@example.com"')
+        if not self.filings_contact.isascii() or not self.filings_contact.isprintable():
+            raise ValueError("filings_contact is sent as a header: printable ASCII only")
+        return self
+
+    @property
+    def filings_user_agent(self) -> str:
+        """The User-Agent that sources see."""
+        return self.filings_contact or "Quelea/0.1"
