@@ -24,8 +24,8 @@ from quelea_gateway.access import host_of
 from quelea_gateway.agent_service import AgentServicer
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.app import build_app
-from quelea_gateway.rest.connection_drain import ConnectionDrain
-from quelea_gateway.rest.protocol import HttpProtocol
+from quelea_gateway.rest.transport.connection_drain import ConnectionDrain
+from quelea_gateway.rest.transport.protocol import HttpProtocol
 from quelea_gateway.service import SERVICE, GatewayServicer
 
 log = get_logger(__name__)

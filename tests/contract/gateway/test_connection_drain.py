@@ -7,7 +7,7 @@ import asyncio
 import httpx2
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.app import build_app
-from quelea_gateway.rest.connection_drain import ConnectionDrain
+from quelea_gateway.rest.transport.connection_drain import ConnectionDrain
 from quelea_gateway.testing import standing
 from quelea_kit.memory import Shortages
 

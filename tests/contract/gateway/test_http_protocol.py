@@ -5,7 +5,7 @@ import contextlib
 import json
 
 import pytest
-from quelea_gateway.rest import protocol
+from quelea_gateway.rest.transport import protocol
 from quelea_gateway.testing import standing
 
 ASK = json.dumps({"question": "What were Apple's total net sales?", "stream": True}).encode()

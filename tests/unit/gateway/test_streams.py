@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
-from quelea_gateway.rest.streams import event, respond
+from quelea_gateway.rest.transport.streams import event, respond
 from quelea_kit.testing import wait_until_async
 
 SCOPE: dict[str, Any] = {"type": "http", "method": "GET", "path": "/"}

@@ -26,14 +26,12 @@ from quelea_gateway.rest import (
     check,
     companies,
     documents,
-    errors,
     evaluations,
     facts,
     feedback,
     fetch,
     health,
     jobs,
-    openai_compat,
     openapi,
     prompts,
     runs,
@@ -42,7 +40,9 @@ from quelea_gateway.rest import (
     web,
 )
 from quelea_gateway.rest.lists import check_query
-from quelea_gateway.rest.middleware import AccessMiddleware, App
+from quelea_gateway.rest.openai import routes as openai_compat
+from quelea_gateway.rest.transport import errors
+from quelea_gateway.rest.transport.middleware import AccessMiddleware, App
 from quelea_gateway.version import VERSION
 
 PAGE = Path(__file__).parent.parent / "page"

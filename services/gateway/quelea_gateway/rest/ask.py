@@ -22,7 +22,6 @@ from quelea_gateway.core.review.verdicts import Grounding
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 from quelea_gateway.rest.documents import page_address
-from quelea_gateway.rest.errors import body_of, body_with_evidence
 from quelea_gateway.rest.openapi import events
 from quelea_gateway.rest.schemas import (
     ERRORS,
@@ -35,7 +34,8 @@ from quelea_gateway.rest.schemas import (
     StartedOut,
 )
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
-from quelea_gateway.rest.streams import event, respond, while_there
+from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
+from quelea_gateway.rest.transport.streams import event, respond, while_there
 
 _STARTED, _GROUNDING, _ANSWER = TypeAdapter(Started), TypeAdapter(Grounding), TypeAdapter(Answer)
 _QUOTED, _DELTA = TypeAdapter(Quoted), TypeAdapter(Delta)

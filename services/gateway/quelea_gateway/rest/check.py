@@ -15,7 +15,7 @@ from quelea_gateway.metrics import observe_verdicts
 from quelea_gateway.rest.lists import Day
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of
-from quelea_gateway.rest.streams import while_there
+from quelea_gateway.rest.transport.streams import while_there
 
 router = APIRouter(tags=["check"])
 

@@ -14,7 +14,7 @@ from quelea_gateway.core import feedback as core
 from quelea_gateway.rest.lists import Day, ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS, Short
 from quelea_gateway.rest.state import gateway_of, key_of
-from quelea_gateway.rest.streams import while_there
+from quelea_gateway.rest.transport.streams import while_there
 
 router = APIRouter(tags=["feedback"])
 

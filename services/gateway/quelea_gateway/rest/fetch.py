@@ -14,7 +14,7 @@ from quelea_gateway.rest.bundles import door_of
 from quelea_gateway.rest.jobs import JobOut
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of
-from quelea_gateway.rest.streams import while_there
+from quelea_gateway.rest.transport.streams import while_there
 
 router = APIRouter(tags=["documents"])
 _FILE = "application/octet-stream"

@@ -15,12 +15,12 @@ from quelea_kit.errors import QueleaError
 from quelea_kit.paging import DEFAULT_PAGE_SIZE
 
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.errors import body_of
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.openapi import events
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of
-from quelea_gateway.rest.streams import event, respond, while_there
+from quelea_gateway.rest.transport.errors import body_of
+from quelea_gateway.rest.transport.streams import event, respond, while_there
 
 router = APIRouter(tags=["documents"])
 

@@ -12,7 +12,7 @@ from quelea_gateway.core.prompts import collect
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of
-from quelea_gateway.rest.streams import while_there
+from quelea_gateway.rest.transport.streams import while_there
 
 router = APIRouter(tags=["prompts"])
 

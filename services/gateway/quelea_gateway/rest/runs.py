@@ -17,12 +17,12 @@ from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import Budget, Event, RunRequest
 from quelea_gateway.exports import PICTURES, export_run
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.errors import body_of
 from quelea_gateway.rest.lists import PageSize, PageToken
 from quelea_gateway.rest.run_schemas import CancelOut, RunIn, RunOut, RunsOut
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of, key_of
-from quelea_gateway.rest.streams import EVENTS, event, respond, while_there, with_id
+from quelea_gateway.rest.transport.errors import body_of
+from quelea_gateway.rest.transport.streams import EVENTS, event, respond, while_there, with_id
 
 router = APIRouter(tags=["agent"])
 

@@ -13,7 +13,7 @@ from quelea_gateway.core.tools.model import Hit, Tool
 from quelea_gateway.rest.lists import ListOut, PageSize, PageToken, Time
 from quelea_gateway.rest.schemas import ERRORS
 from quelea_gateway.rest.state import gateway_of, key_of
-from quelea_gateway.rest.streams import while_there
+from quelea_gateway.rest.transport.streams import while_there
 
 router = APIRouter(tags=["tools"])
 

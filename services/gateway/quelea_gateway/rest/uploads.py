@@ -18,12 +18,12 @@ from starlette.datastructures import UploadFile
 
 from quelea_gateway.adapters.search import PIECE
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.body import read_whole
-from quelea_gateway.rest.errors import body_of, error_headers
 from quelea_gateway.rest.metadata import MetadataIn, metadata_for
 from quelea_gateway.rest.schemas import ERRORS, ErrorInner
 from quelea_gateway.rest.state import gateway_of, key_of
-from quelea_gateway.rest.streams import while_there
+from quelea_gateway.rest.transport.body import read_whole
+from quelea_gateway.rest.transport.errors import body_of, error_headers
+from quelea_gateway.rest.transport.streams import while_there
 
 router = APIRouter(tags=["documents"])
 

@@ -13,9 +13,9 @@ from quelea_kit.errors import QueleaError
 
 from quelea_gateway.core.front_end_tasks import Task, perform
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.openai_schemas import DONE, ChatIn, Chunks, usage_of, with_usage
+from quelea_gateway.rest.openai.schemas import DONE, ChatIn, Chunks, usage_of, with_usage
 from quelea_gateway.rest.state import gateway_of
-from quelea_gateway.rest.streams import respond, while_there
+from quelea_gateway.rest.transport.streams import respond, while_there
 
 
 async def chat(body: ChatIn, task: Task, request: Request) -> Response:

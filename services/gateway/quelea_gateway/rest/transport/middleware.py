@@ -19,9 +19,9 @@ from starlette.responses import RedirectResponse
 from quelea_gateway.access import Caller, is_loopback_name
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import HTTP_IN_FLIGHT, HTTP_SECONDS, REFUSED
-from quelea_gateway.rest.body import drain, read_whole, replay, within
-from quelea_gateway.rest.errors import response_of
 from quelea_gateway.rest.page_view import wants_html
+from quelea_gateway.rest.transport.body import drain, read_whole, replay, within
+from quelea_gateway.rest.transport.errors import response_of
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -17,11 +17,11 @@ from quelea_gateway.core.review.answer_review import QUOTING
 from quelea_gateway.core.structured import Structured, answer_as_json
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.rest.ask import whole
-from quelea_gateway.rest.errors import body_of, body_with_evidence
-from quelea_gateway.rest.openai_schemas import DONE, ChatIn, Chunks, data, longest, usage_of, with_usage
+from quelea_gateway.rest.openai.schemas import DONE, ChatIn, Chunks, data, longest, usage_of, with_usage
 from quelea_gateway.rest.schemas import AnswerOut
 from quelea_gateway.rest.state import gateway_of
-from quelea_gateway.rest.streams import respond, while_there
+from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
+from quelea_gateway.rest.transport.streams import respond, while_there
 
 _PATH = "/v1/chat/completions"
 

@@ -14,7 +14,7 @@ from quelea_kit.errors import Cancelled, QueleaError, Unauthenticated
 from starlette.types import Receive, Scope, Send
 
 from quelea_gateway.access import RENEW_SECONDS, Caller
-from quelea_gateway.rest.errors import OPENAI_PATHS, body_of
+from quelea_gateway.rest.transport.errors import OPENAI_PATHS, body_of
 
 T = TypeVar("T")
 

@@ -21,8 +21,7 @@ from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.follow_ups import query_for, standing_alone
 from quelea_gateway.core.model import Question, Standalone
 from quelea_gateway.gateway import Gateway
-from quelea_gateway.rest.errors import body_of
-from quelea_gateway.rest.openai_schemas import (
+from quelea_gateway.rest.openai.schemas import (
     DONE,
     ChatIn,
     Chunks,
@@ -32,11 +31,12 @@ from quelea_gateway.rest.openai_schemas import (
     usage_of,
     with_usage,
 )
-from quelea_gateway.rest.openai_sources import is_open_webui, source_event
+from quelea_gateway.rest.openai.sources import is_open_webui, source_event
 from quelea_gateway.rest.run_schemas import RunOut
 from quelea_gateway.rest.schemas import StandaloneOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
-from quelea_gateway.rest.streams import respond, while_there
+from quelea_gateway.rest.transport.errors import body_of
+from quelea_gateway.rest.transport.streams import respond, while_there
 
 AGENT = "quelea-agent"
 _PATH = "/v1/chat/completions"

@@ -18,10 +18,11 @@ from quelea_gateway.core.numbering import as_streamed
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
-from quelea_gateway.rest import openai_agent, openai_json, openai_tasks
 from quelea_gateway.rest.ask import Item, whole
-from quelea_gateway.rest.errors import body_of, body_with_evidence
-from quelea_gateway.rest.openai_schemas import (
+from quelea_gateway.rest.openai import agent as openai_agent
+from quelea_gateway.rest.openai import json_answers as openai_json
+from quelea_gateway.rest.openai import tasks as openai_tasks
+from quelea_gateway.rest.openai.schemas import (
     DONE,
     ChatIn,
     ChatOut,
@@ -38,10 +39,11 @@ from quelea_gateway.rest.openai_schemas import (
     usage_of,
     with_usage,
 )
-from quelea_gateway.rest.openai_sources import is_open_webui, source_events, url_citations
+from quelea_gateway.rest.openai.sources import is_open_webui, source_events, url_citations
 from quelea_gateway.rest.schemas import ERRORS, AnswerOut
 from quelea_gateway.rest.state import base_url, gateway_of, key_of
-from quelea_gateway.rest.streams import EVENTS, respond, while_there
+from quelea_gateway.rest.transport.errors import body_of, body_with_evidence
+from quelea_gateway.rest.transport.streams import EVENTS, respond, while_there
 
 router = APIRouter(tags=["openai"])
 

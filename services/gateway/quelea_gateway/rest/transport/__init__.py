@@ -1,0 +1,1 @@
+"""Below the routes: connections, the layers in front of every request, bodies, streams, errors."""
