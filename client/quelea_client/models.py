@@ -304,6 +304,16 @@ class Figures(Rows[AskedFigure]):
             }
 
 
+class FetchOffer(Record):
+    """Filings that a question needs and that are not stored: company, forms and years are a body of POST /v1/fetch."""
+
+    text: str
+    """Asks whether to fetch them, in the question's language."""
+    company: str
+    forms: list[str]
+    years: int
+
+
 class Answer(Record):
     """The answer of POST /v1/ask, and the data of the event `answer`."""
 
@@ -335,6 +345,8 @@ class Answer(Record):
     figures: Figures = Figures()
     """What the question asks for, where statements have it, and what a model pointed at in its draft or computed from
     such figures, with every cell behind it."""
+    offers: list[FetchOffer] = []
+    """Of a declined question: filings that this deployment could fetch for it."""
     _question: str = PrivateAttr(default="")
     _export: Exporter | None = PrivateAttr(default=None)
     _page_url: Callable[[Citation], str] | None = PrivateAttr(default=None)
@@ -572,6 +584,8 @@ class Document(Record):
     id: str
     title: str
     uri: str
+    filing_id: str = ""
+    """Of a fetched filing: its number at its source."""
     language: str
     company: str
     ticker: str
@@ -812,6 +826,8 @@ class Info(Record):
     j: int
     routes: list[str]
     web_providers: list[str]
+    filing_sources: list[str] = []
+    """Where POST /v1/fetch gets filings: edgar, cninfo."""
     gate: str
     max_question_chars: int
     formats: list[str]

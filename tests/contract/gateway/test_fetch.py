@@ -104,6 +104,8 @@ def test_what_is_offered():
     assert offered(chinese, sources=("edgar",)) == []
     (one,) = offers_for(chinese, MISSING, language="zh", as_of="2025-11-25", sources=EVERYWHERE)
     assert one.text == "知识库中没有贵州茅台FY2023的年报。现在获取？"
+    shown = Reading(companies=("Kweichow Moutai",), periods=("2023",), company_missing=True)
+    assert offered(shown, language="zh") == [("600519", (), 3)]
     unknown = Reading(companies=("Zorblatt Robotics",), company_missing=True)
     assert offered(unknown) == [("Zorblatt Robotics", (), 3)]
     old = Reading(companies=("Intel",), periods=("FY1990",), company_missing=True)

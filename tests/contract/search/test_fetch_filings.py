@@ -163,8 +163,10 @@ async def test_what_the_door_says_is_passed_on(
     search_room: Room, sources: Sources, refused: Refused, error: type[Exception], said: str
 ) -> None:
     sources.upstream.answers["https://www.sec.gov/files/company_tickers.json"] = refused
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=said) as caught:
         await fetch(search_room, "AAPL")
+    # The gateway tells a service that is away from one that says what is away behind it.
+    assert ("behind" in caught.value.details) is (error is Unavailable)
 
 
 async def test_a_filing_that_does_not_come_can_be_replayed(search_room: Room, sources: Sources) -> None:

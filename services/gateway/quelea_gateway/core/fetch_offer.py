@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from functools import cache
 
-from quelea_fintext.company_names import known_companies
+from quelea_fintext.company_names import KnownCompany, known_companies
 from quelea_fintext.text import CJK
 
 from quelea_gateway.core.model import FetchOffer, Reading
@@ -23,6 +23,7 @@ _FETCHABLE = (
 _MOST_COMPANIES = 3
 _MOST_YEARS = 20
 _YEARS = 3
+_CODE_DIGITS = 6
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _QUARTER = re.compile(r"Q[1-3]")
 _TEXTS = {
@@ -50,8 +51,10 @@ def offers_for(
         return ()
     found = []
     for name in reading.companies[:_MOST_COMPANIES]:
-        asked = _tickers().get(name.lower()) or name
-        is_chinese = bool(CJK.search(asked))
+        asked = _asked_name(name, language)
+        if asked.isdigit() and len(asked) != _CODE_DIGITS:  # of Hong Kong, which neither source has
+            continue
+        is_chinese = bool(CJK.search(asked)) or asked.isdigit()
         if ("cninfo" if is_chinese else "edgar") in sources:
             found.append(_offer(name, asked, reading.periods, is_chinese=is_chinese, language=language, as_of=as_of))
     return tuple(found)
@@ -71,7 +74,16 @@ def _offer(
     return FetchOffer(text.format(company=name, forms=shown, periods=", ".join(periods)), asked, forms, back)
 
 
+def _asked_name(name: str, language: str) -> str:
+    """What to ask a source for: a ticker where it is known, in Chinese the usual Chinese name, else the name itself."""
+    known = _known().get(name.lower())
+    if known is None:
+        return name
+    chinese = known.names.get("zh", ())
+    return known.ticker or (chinese[0] if language == "zh" and chinese else name)
+
+
 @cache
-def _tickers() -> dict[str, str]:
-    """Well-known names, lower case, to the tickers under which EDGAR has them."""
-    return {company.name.lower(): company.ticker for company in known_companies() if company.ticker}
+def _known() -> dict[str, KnownCompany]:
+    """Well-known companies by their shown name in lower case."""
+    return {company.name.lower(): company for company in known_companies()}

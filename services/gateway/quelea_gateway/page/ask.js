@@ -3,6 +3,7 @@
 import { ApiError, ask } from "./api.js";
 import { chart } from "./chart.js";
 import { $, el, joined, show } from "./dom.js";
+import { fetchOffers } from "./fetchoffer.js";
 import { figureFacts } from "./figures.js";
 import { paragraphs } from "./marked.js";
 import { routeDetails } from "./route.js";
@@ -60,6 +61,7 @@ function draw(turn) {
   for (const notice of new Set([...(reason ? [reason] : []), ...(answer?.notices ?? [])])) parts.push(el("p", { class: "notice" }, notice));
   if (error) parts.push(errorBox(error, started));
   if (answer) {
+    parts.push((turn.offers ??= fetchOffers(answer, () => start(turn.question))));
     parts.push(turn.chart ??= chart(answer.figures), figureFacts(answer.figures));
     if (answer.citations.length) parts.push(el("h3", {}, t("sources")), sourceList(answer.citations, kept));
     const count = { n: answer.further_reading.length };

@@ -141,7 +141,8 @@ class FilingFetch:
         except TimeoutError:
             raise DeadlineExceeded(
                 f"What {wanted.company[:80]!r} has filed was not found out within {seconds:g} s; ask for fewer "
-                "years or forms, or try again later."
+                "years or forms, or try again later.",
+                details={"behind": wanted.source.value},
             ) from None
         filings.sort(key=lambda filing: (filing.filed, filing.accession), reverse=True)
         most = settings.filings_per_fetch

@@ -28,6 +28,8 @@ _LONGEST_PAUSE = 15.0
 _BUSY = frozenset({"BUDGET", "BUSY", "RESTING", "FULL", "CALLS", "BYTES"})
 _SETTING = frozenset({"HOST", "ADDRESS", "METHOD", "PROTOCOL", "BAD_URL", "TOKEN"})
 _WAITED_OUT = frozenset({"BUDGET", "BUSY"})
+_BEHIND = {"behind": "market-data door"}
+"""It is not the search service that does not answer: the gateway passes these words on."""
 _MISSING, _FORBIDDEN = 404, 403
 _FORM = "application/x-www-form-urlencoded"
 
@@ -131,7 +133,9 @@ def _naming_the_door() -> Iterator[None]:
     try:
         yield
     except Unavailable as error:
-        raise Unavailable(f"The market-data door does not answer ({error.message})", retry_after=5.0) from error
+        raise Unavailable(
+            f"The market-data door does not answer ({error.message})", details=_BEHIND, retry_after=5.0
+        ) from error
 
 
 class _Session:
@@ -170,6 +174,7 @@ class _Session:
         except httpx2.HTTPError as error:
             raise Unavailable(
                 f"The market-data door's data side does not answer ({type(error).__name__}); see that it runs.",
+                details=_BEHIND,
                 retry_after=5.0,
             ) from error
 
@@ -193,7 +198,7 @@ def _refused(refusal: str, answer: httpx2.Response) -> QueleaError:
         return TooLarge(message)
     if refusal in _BUSY:
         return Overloaded(message, retry_after=_seconds(answer) or 10.0)
-    return Refused(message) if refusal in _SETTING else Unavailable(message, retry_after=10.0)
+    return Refused(message) if refusal in _SETTING else Unavailable(message, details=_BEHIND, retry_after=10.0)
 
 
 def _failed(call: Call, status: int) -> QueleaError:
@@ -207,4 +212,6 @@ def _failed(call: Call, status: int) -> QueleaError:
             "many calls: see QUELEA_SEARCH_FILINGS_CONTACT, and try again later.",
             details=details,
         )
-    return Unavailable(f"{host} answered with status {status}; try again later.", details=details, retry_after=30.0)
+    return Unavailable(
+        f"{host} answered with status {status}; try again later.", details={**details, **_BEHIND}, retry_after=30.0
+    )

@@ -22,10 +22,14 @@ def read_index(data: bytes, filing: Filing) -> list[Filing]:
     try:
         page = lxml.html.document_fromstring(data)
     except (etree.ParserError, ValueError) as error:
-        raise UnexpectedReply(f"The index of filing {filing.accession} cannot be read.") from error
+        raise UnexpectedReply(
+            f"The index of filing {filing.accession} cannot be read.", details={"behind": "edgar"}
+        ) from error
     tables = [table for table in page.iter("table") if table.get("summary") == _DOCUMENTS]
     if not tables:
-        raise UnexpectedReply(f"The index of filing {filing.accession} lists no documents.")
+        raise UnexpectedReply(
+            f"The index of filing {filing.accession} lists no documents.", details={"behind": "edgar"}
+        )
     folder = filing.url.rsplit("/", 1)[0]
     found = []
     for row in tables[0].iter("tr"):

@@ -20,5 +20,6 @@ def read_reply(model: type[M], data: bytes, url: str) -> M:
         where = ".".join(str(part) for part in fault["loc"]) or "the whole"
         raise UnexpectedReply(
             f"{url} answered in an unexpected shape ({where}: {fault['msg']}); the source may have changed, or a proxy "
-            "answered in its place."
+            "answered in its place.",
+            details={"behind": url},
         ) from error
