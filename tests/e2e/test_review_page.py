@@ -34,7 +34,7 @@ async def test_what_a_person_says_of_a_question_is_in_the_table_and_is_read_back
                 await first.locator("textarea").first.focus()  # leaving the field is what saves
                 await page.locator("#said", has_text="Saved.").wait_for()
                 await page.click("[aria-label='Drop: What were net sales, 2?']")
-                await page.locator("#count", has_text="1 kept, 1 of all edited, 1 dropped").wait_for()
+                await page.locator("#count", has_text="1 kept, 1 dropped, 1 edited").wait_for()
                 await page.select_option("#state", "corrected")
                 assert await page.locator("article").count() == 1
                 await page.click("#done")
