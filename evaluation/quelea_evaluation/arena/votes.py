@@ -125,7 +125,9 @@ class VoteBox:
         return line
 
     def add_file(self, path: Path) -> int:
-        """Store the votes of a file that the page wrote, one JSON object a line; all of them or none.
+        """Store the votes of a file that a page wrote, one JSON object a line; all of them or none.
+
+        A line is a vote on a ballot, or one of the gateway's page, which names the item and both systems.
 
         Raises:
             BadInput: A line is wrong; the message names it.
@@ -134,27 +136,51 @@ class VoteBox:
         with self._lock:
             for number, vote in read_rows(path, "an object with ballot, number, choice and rater"):
                 try:
-                    lines.append(self._line(vote))
+                    lines.append(self._named_line(vote) if "item_id" in vote else self._line(vote))
                 except BadInput as error:
                     raise BadInput(f"{path}, line {number}: {error}; no vote of this file was stored") from error
             for line in lines:
                 self._rows.append(line)
         return len(lines)
 
+    def _named_line(self, vote: Row) -> Row:
+        """Of a vote as `GET /v1/evaluations/ID/votes` lists it."""
+        rater = _rater(vote)
+        for field in ("item_id", "task", "first", "second"):
+            if not isinstance(vote.get(field), str):
+                raise BadInput(f"field {field!r} must be a text, got {vote.get(field)!r}")
+        score = vote.get("score")
+        if score not in (0.0, 0.5, 1.0) or isinstance(score, bool):
+            raise BadInput(f"field 'score' must be 0, 0.5 or 1, got {score!r}")
+        first, second = sorted((vote["first"], vote["second"]))
+        if unknown := [one for one in (first, second) if one not in self._arena.systems]:
+            raise BadInput(f"this arena has no system {unknown[0]!r}; there are {', '.join(self._arena.systems)}")
+        number = vote["item_id"].partition(":")[0]
+        if not number.isdecimal() or dialogue_id(int(number)) not in self._arena.dialogues(first):
+            raise BadInput(f"this arena has no dialogue on item {number!r}")
+        return {
+            "id": f"{number} {first} {second} {rater}",
+            "rater": rater,
+            "item": int(number),
+            "task": vote["task"],
+            "first": first,
+            "second": second,
+            "score": float(score) if first == vote["first"] else 1.0 - float(score),
+            "at": str(vote.get("at", "")),
+        }
+
     def _line(self, vote: object) -> Row:
         if not isinstance(vote, dict):
             raise BadInput("a vote must be an object with ballot, number, choice and rater")
-        rater = vote.get("rater")
-        if not isinstance(rater, str) or not rater.strip() or len(rater) > _LONGEST_NAME or not rater.isprintable():
-            raise BadInput(f"field 'rater' must be a name of at most {_LONGEST_NAME} characters")
+        rater = _rater(vote)
         if vote.get("choice") not in CHOICES:
             raise BadInput(f"field 'choice' must be one of {', '.join(CHOICES)}, got {vote.get('choice')!r}")
         question = self._question(vote.get("ballot"), vote.get("number"))
         first, second = sorted((question.left, question.right))
         sides = {"left": question.left, "right": question.right}
         return {
-            "id": f"{question.item} {first} {second} {rater.strip()}",
-            "rater": rater.strip(),
+            "id": f"{question.item} {first} {second} {rater}",
+            "rater": rater,
             "item": question.item,
             "task": question.task,
             "first": first,
@@ -173,6 +199,13 @@ class VoteBox:
         if type(number) is not int or not 1 <= number <= len(ballot.questions):
             raise BadInput(f"field 'number' must be one of 1 to {len(ballot.questions)}, got {number!r}")
         return ballot.questions[number - 1]
+
+
+def _rater(vote: Row) -> str:
+    rater = vote.get("rater")
+    if not isinstance(rater, str) or not rater.strip() or len(rater) > _LONGEST_NAME or not rater.isprintable():
+        raise BadInput(f"field 'rater' must be a name of at most {_LONGEST_NAME} characters")
+    return rater.strip()
 
 
 def read_all_votes(arena: Arena) -> list[Vote]:

@@ -21,7 +21,7 @@ from quelea_evaluation.omni.knowledge import Section, locate
 from quelea_evaluation.omni.matrix import TASKS, Language, Matrix, Task
 from quelea_evaluation.omni.prompts import Prompts, load_prompts
 from quelea_evaluation.omni.questions import Passage, Question, Turn, question_id
-from quelea_evaluation.reports.store import Row, RowFile, hash_json
+from quelea_evaluation.reports.store import Row, RowFile, RowIndex, hash_json
 
 PARTNERS = 5
 """Second sections that are tried with a first one, as OmniEval has them."""
@@ -56,7 +56,7 @@ class Failed(Exception):
 
 
 class Calls:
-    """Calls of a model, each kept in a file under the hash of what was asked.
+    """Calls of a model, each kept in a file under the hash of what was asked; in memory are only their places.
 
     Args:
         rows: Where they are kept.
@@ -64,8 +64,7 @@ class Calls:
 
     def __init__(self, chat: Chat, rows: RowFile, on_call: Callable[[Spent], None] = lambda _: None) -> None:
         self._chat = chat
-        self._rows = rows
-        self._kept: dict[str, Row] = {str(row["id"]): row for row in rows}
+        self._kept = RowIndex(rows)
         self._liveness = Liveness()
         self._on_call = on_call
         self.spent = Spent()
@@ -88,8 +87,7 @@ class Calls:
             row = {"id": key, "kind": kind, "model": self._chat.model, **await self._answer(messages, schema)}
             self.spent.asked += 1
             if not row.get("passing"):
-                self._rows.append(row)
-                self._kept[key] = row
+                self._kept.append(row)
         self.spent.calls += 1
         self.spent.prompt_tokens += row["prompt_tokens"]
         self.spent.completion_tokens += row["completion_tokens"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +25,7 @@ from quelea_evaluation.omni.prompts import load_prompts
 from quelea_evaluation.omni.proposal import propose_topics
 from quelea_evaluation.omni.questions import Question, read_questions
 from quelea_evaluation.omni.review import read_review, reviewed_ids, write_review
+from quelea_evaluation.omni.review_page import Review, ReviewServer
 from quelea_evaluation.reports.store import Row, RunFolder, write_rows, write_whole
 
 QUESTIONS = "omni-questions"
@@ -223,18 +226,34 @@ def _show(summary: dict[str, Any], folder: Path) -> None:
             f"{new} questions are not in {folder / 'review.csv'}, which is of an earlier call and was left alone; "
             "rename it and call again to have them all in a new one, else `review` drops them"
         )
-    tell(f"read and edit {folder / 'review.csv'}, then: quelea eval omni review {folder}")
+    tell(f"read and edit {folder / 'review.csv'}, then: quelea eval omni review {folder} (--page opens it as a page)")
+
+
+def _serve_review(edited: Review, questions: int, port: int) -> None:
+    edited.page()  # what cannot be read is said before a browser is opened
+    with ReviewServer(edited, port) as server:
+        tell(f"{questions} questions at {server.url} (Ctrl-C ends)")
+        sys.stdout.flush()
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
 def review(
     folder: Annotated[Path, typer.Argument(help="Folder of `generate`.")],
     file: Annotated[Path | None, typer.Option(help="The edited table; review.csv of the folder when left out.")] = None,
+    page: Annotated[
+        bool, typer.Option("--page", help="Read and edit the questions on a page on loopback first, until Ctrl-C.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 takes a free one.")] = 0,
+    tree: TreeFile = None,
 ) -> None:
     """Read an edited review.csv back: what is kept and corrected becomes reviewed.jsonl, which `run` takes."""
     with plain_errors():
         made: list[Question] = list(read_questions(folder / "questions.jsonl"))
         if not made:
             raise BadInput(f"{folder / 'questions.jsonl'} holds no questions")
+        if page:
+            _serve_review(Review(folder, file or folder / "review.csv", made, read_matrix(tree)), len(made), port)
         kept, edited, dropped = read_review(file or folder / "review.csv", made)
     write_rows(folder / "reviewed.jsonl", (one.as_row() for one in kept))
     tell(f"{len(kept)} questions kept, {edited} of them edited, {dropped} dropped: {folder / 'reviewed.jsonl'}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,17 +19,30 @@ _YES, _NO = frozenset(("", "yes", "y", "1", "true", "是")), frozenset(("no", "n
 def write_review(path: Path, questions: Iterable[Question]) -> int:
     """Write the table; returns how many questions it has. What a spreadsheet would compute gets an apostrophe."""
     count = 0
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(FIELDS)
+
+    def rows() -> Iterator[dict[str, str]]:
+        nonlocal count
         for one in questions:
             count += 1
             evidence = SEPARATOR.join(f"{p.title}, p. {p.page}: {p.text}" for p in one.passages)
             for at, turn in enumerate(one.turns, 1):
                 answers = SEPARATOR.join(turn.answers)
-                row = (one.id, at, "yes", one.topic, one.task, turn.question, answers, evidence, "")
-                table.writerow([_safe(str(cell)) for cell in row])
+                cells = (one.id, str(at), "yes", one.topic, one.task, turn.question, answers, evidence, "")
+                yield dict(zip(FIELDS, cells, strict=True))
+
+    write_table(path, rows())
     return count
+
+
+def write_table(path: Path, rows: Iterable[dict[str, str]]) -> None:
+    """Write rows with all `FIELDS`, whole or not at all; see `write_review`."""
+    scratch = path.with_name(path.name + ".new")
+    with scratch.open("w", encoding="utf-8-sig", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(FIELDS)
+        for row in rows:
+            table.writerow([_safe(row[name]) for name in FIELDS])
+    scratch.replace(path)
 
 
 def read_review(path: Path, questions: Iterable[Question]) -> tuple[list[Question], int, int]:
@@ -40,7 +53,7 @@ def read_review(path: Path, questions: Iterable[Question]) -> tuple[list[Questio
     Raises:
         BadInput: A column or a row is missing, an id is unknown, or `keep` is neither yes nor no.
     """
-    rows = _rows(path)
+    rows = read_table(path)
     kept: list[Question] = []
     edited = dropped = 0
     for one in questions:
@@ -67,10 +80,15 @@ def reviewed_ids(path: Path) -> set[str]:
     Raises:
         BadInput: It cannot be read as such a table.
     """
-    return set(_rows(path))
+    return set(read_table(path))
 
 
-def _rows(path: Path) -> dict[str, dict[str, dict[str, str]]]:
+def read_table(path: Path) -> dict[str, dict[str, dict[str, str]]]:
+    """Question's id → turn → its row, with `keep` as yes or no.
+
+    Raises:
+        BadInput: It cannot be read as such a table.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             table = csv.DictReader(file)

@@ -158,14 +158,16 @@ class RowFile:
             raise BadRun(f"{self.path}: a row has no field {self.key!r}; the file is of another kind or version.")
         return str(row[self.key])
 
-    def append(self, row: Row) -> None:
-        """Add a row; it is in the file when this returns."""
+    def append(self, row: Row) -> int:
+        """Add a row; it is in the file when this returns. Returns the byte where it begins."""
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._cut_torn_line()
             self._file = self.path.open("ab")
+        place = self._file.tell()
         self._file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
         self._file.flush()
+        return place
 
     def close(self) -> None:
         """Close what `append` opened."""
@@ -209,6 +211,10 @@ class RowIndex:
         """Those that count, in the order of the file."""
         last = set(self._places.values())
         return (row for place, row in self._rows.placed() if place in last)
+
+    def append(self, row: Row) -> None:
+        """Add a row to the file, which then counts."""
+        self._places[self._rows.key_of(row)] = self._rows.append(row)
 
     def get(self, key: str) -> Row | None:
         """The row, read from the disk."""

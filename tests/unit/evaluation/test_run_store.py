@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from quelea_evaluation.reports.store import BadRun, RowFile, RunFolder, read_manifest
+from quelea_evaluation.reports.store import BadRun, RowFile, RowIndex, RunFolder, read_manifest
 
 SETTINGS = {"model": "m", "k": 5}
 DATA = {"questions": "abc"}
@@ -75,3 +75,20 @@ def test_a_row_is_in_the_file_when_append_returns(tmp_path: Path) -> None:
     rows.append({"id": 1})
     assert rows.path.stat().st_size > 0
     rows.close()
+
+
+def test_an_index_reads_what_was_there_and_what_came_after(tmp_path: Path) -> None:
+    file = RowFile(tmp_path / "rows.jsonl")
+    file.append({"id": "a", "text": "利润"})
+    file.close()
+    with file.path.open("ab") as torn:
+        torn.write(b'{"id": "b", "te')
+    index = RowIndex(file)
+    index.append({"id": "c", "text": "third"})
+    index.append({"id": "a", "text": "again"})
+    assert (index.get("b"), index.get("c"), index.get("a")) == (
+        None,
+        {"id": "c", "text": "third"},
+        {"id": "a", "text": "again"},
+    )
+    assert [row["text"] for row in RowIndex(file).latest()] == ["third", "again"]

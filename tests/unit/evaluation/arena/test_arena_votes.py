@@ -196,6 +196,33 @@ def test_a_file_of_votes_is_stored_whole_or_not_at_all(
     assert [vote.score for vote in read_all_votes(arena)] == [0.0]
 
 
+def test_votes_of_the_gateways_page_are_stored_by_item_and_systems(arena: Arena, tmp_path: Path) -> None:
+    vote = {
+        "item_id": f"{BENCH.items[0].id}:beta:alpha",
+        "rater": "Ann",
+        "task": "t",
+        "first": "beta",
+        "second": "alpha",
+    }
+    path = tmp_path / "votes.jsonl"
+
+    def add(change: dict[str, Any]) -> Any:
+        path.write_text(json.dumps({**vote, "score": 1.0, "at": "", **change}) + "\n")
+        return CliRunner().invoke(app, ["vote", str(arena.path), "--add", str(path)])
+
+    for change, message in (
+        ({"score": 2}, "field 'score' must be 0, 0.5 or 1, got 2"),
+        ({"first": "gamma"}, "this arena has no system 'gamma'; there are alpha, beta"),
+        ({"item_id": "999999:beta:alpha"}, "no dialogue on item '999999'"),
+        ({"rater": " "}, "field 'rater'"),
+    ):
+        assert message in add(change).stderr
+    assert read_all_votes(arena) == []
+    assert add({}).exit_code == 0
+    (stored,) = read_all_votes(arena)
+    assert (stored.first, stored.second, stored.score) == ("alpha", "beta", 0.0)  # names in the alphabet's order
+
+
 def test_the_command_writes_one_page(arena: Arena, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     result = CliRunner().invoke(app, ["vote", str(arena.path), "--page", str(page), "--most", "2"])
