@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 COMMANDS = {
+    "analyst": "answers",
     "answers": "answers",
     "binding": "figures",
     "calibrate": "gate",
