@@ -15,6 +15,7 @@ from typer.main import get_group
 from quelea_evaluation.console import say
 
 COMMANDS = {
+    "analyst": "answers",
     "answers": "answers",
     "binding": "figures",
     "calibrate": "gate",

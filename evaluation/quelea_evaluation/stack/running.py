@@ -62,11 +62,18 @@ class Stack:
         page: dict[str, Any] = answer.raise_for_status().json()
         return str(page["text"]), int(page["pages"])
 
-    def ask(self, question: str, route: str = "auto") -> dict[str, Any]:
-        """The gateway's answer as JSON."""
-        answer: dict[str, Any] = (
-            self.http.post("/v1/ask", json={"question": question, "route": route}).raise_for_status().json()
-        )
+    def ask(
+        self,
+        question: str,
+        route: str = "auto",
+        history: Sequence[dict[str, str]] = (),
+        documents: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """The gateway's answer as JSON; to a follow-up of `history`, and from some documents alone."""
+        body = {"question": question, "route": route, "history": [*history]}
+        if documents:
+            body["filters"] = {"document_ids": [*documents]}
+        answer: dict[str, Any] = self.http.post("/v1/ask", json=body).raise_for_status().json()
         return answer
 
     def wait_for_job(self, job_id: str, filename: str) -> str:

@@ -204,7 +204,7 @@ def read_asked_lines(
         else:
             text = text.replace(name, " ")
     text, series = _without_series(text, language)
-    text = _without_periods(text)
+    text = without_periods(text)
     vocabulary = _vocabulary(language)
     skipped = {name_key(name) for name in LANGUAGES.words("asked.not_asked")}
     own: Names = {key: Line("label", label, 0) for key, label in (labels or {}).items() if key not in skipped}
@@ -215,10 +215,12 @@ def read_asked_lines(
     if len(lines) > 1 and (counting := _has(text, "counts", language)):
         lines, rest = read(text.replace(counting, " "), names)
     compound, share = _has(text, "compound", language), _has(text, "share", language)
-    changes = bool(vocabulary.change.intersection(rest))
+    between = _words_of("compares", language) if len(set(companies)) > 1 else frozenset()
+    changes = bool(vocabulary.change.intersection(rest) - between)
     if series is None and vocabulary.series.intersection(rest):
         series = Series(12)
-    told = set(LANGUAGES.of("asked.tells").get(language, "").split()).intersection(_WORDS.findall(text))
+    said = text if language == "zh" else _WORDS.findall(text)
+    told = {word for word in LANGUAGES.of("asked.tells").get(language, "").split() if word in said} - between
     relation: Relation = "compound" if compound else "change" if changes else ""
     if share and len(lines) > 1 and not relation:
         relation = "share"
@@ -233,7 +235,7 @@ def read_asked_lines(
         used = frozenset(concept for line in computed for concept in metrics()[line.id].concepts)
         lines = tuple(line for line in lines if line.kind != "concept" or line.id not in used)
     alone = _words_of("parent", language).intersection(rest)
-    passed |= alone | vocabulary.series
+    passed |= alone | vocabulary.series | between
     return AskedLines(
         lines=lines,
         parent=bool(alone),
@@ -259,7 +261,8 @@ def _is_number(word: str) -> bool:
     return not _OTHERS.sub("", word)
 
 
-def _without_periods(text: str) -> str:
+def without_periods(text: str) -> str:
+    """A question without the days and periods that it names."""
     for day in sorted(find_dates(text), key=lambda one: -one.start):
         text = f"{text[: day.start]} {text[day.end :]}"
     return period_reader().mention.sub(" ", text)
@@ -339,5 +342,5 @@ def _cut(text: str) -> list[str]:
 
 @cache
 def _phrases() -> frozenset[str]:
-    keys = ("compound", "share", "average", "closing", "sequential", "parent")
+    keys = ("compound", "share", "average", "closing", "sequential", "parent", "compares")
     return frozenset(phrase for key in keys for phrase in LANGUAGES.of(f"asked.{key}").get("zh", ()))

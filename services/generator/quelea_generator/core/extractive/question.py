@@ -10,6 +10,7 @@ from functools import cache
 from itertools import pairwise
 
 from quelea_fintext.abbreviations import find_abbreviations, is_made_of, meanings
+from quelea_fintext.asked_lines import without_periods
 from quelea_fintext.dates import MONTHS, find_dates
 from quelea_fintext.languages import LANGUAGES
 from quelea_fintext.line_items import Expression, LineItem, line_items
@@ -49,6 +50,7 @@ _QUARTER = re.compile(
     r"|([一二三四1-4])\s*(?:季[度报]|财季)|第([一二三四])季"
 )
 _KINDS = frozenset(LANGUAGES.words("questions.kinds"))
+_MONTHS = frozenset(map(stem, MONTHS))
 _TIMES = frozenset(
     stem(word) for word in (*MONTHS, *"one two four five seven eight ten eleven 一 二 四 五 七 八 十 十一".split())
 )
@@ -123,14 +125,19 @@ class Query:
         """A figure is likely to be the answer."""
         return self.percent or self.count or self.amount
 
+    @property
+    def counted(self) -> bool:
+        """Nothing but a figure is the answer: no reason, account or yes is asked for."""
+        return self.wants_figure and not (self.reason or self.yes_no or self.when or self.moves)
+
 
 def read_question(task: Task) -> Query:
     """Read a question against the evidence that came with it (whose companies are context, not content)."""
     question = _HOW_MUCH.sub(" ", _FORM.sub(" ", in_nouns(usual(task.question))))
     text = normalise(question)
     known = company_words(task)
-    found = terms(text)
-    kept = [word for word in found if word not in known and not re.fullmatch(r"[\d.]+", word)]
+    found = terms(without_periods(text))
+    kept = [word for word in found if not (word in known or word in _MONTHS or re.fullmatch(r"[\d.]+", word))]
     kept = _without_kinds(kept)
     quarter = _QUARTER.search(text)
     opinion = bool(_OPINION.search(text))

@@ -87,6 +87,8 @@ def _answer(task: Task) -> Answer:
         ranked = [one for one in ranked if not is_caption(one.text)]
     if opinion:
         ranked = [one for one in ranked if states_item(query, one)]
+    if query.counted:
+        ranked = [one for one in ranked if one.features["figure"]] or ranked
     subjects = find_subjects(task.question, task.evidence)
     if subjects:
         ranked = rank_named_first(

@@ -102,8 +102,6 @@ def _values(row: Candidate) -> list[tuple[Decimal, bool] | None]:
 
 
 def _of_rows(task: Task, query: Query, one: Computation, said: Statement) -> ComputedAnswer | None:
-    if one.stated and any(operand.cell.percent for operand in find_operands(task, query, one.stated)):
-        return None  # the filing states it: that is quoted
     items = [find_item(task, phrase) for phrase in one.operands]
     shared = next((item for item in reversed(items) if item), "")  # "iPhone and Mac net sales": those of both
     phrases = [phrase if item else f"{phrase} {shared}" for phrase, item in zip(one.operands, items, strict=True)]

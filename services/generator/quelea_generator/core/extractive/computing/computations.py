@@ -31,8 +31,6 @@ class Computation:
     kind: Kind
     operands: tuple[str, ...]
     months: int = 0
-    stated: str = ""
-    """What a row is called that has the result itself."""
 
 
 _VERB = r"(?:was|were|is|are|did|does|do|came|come|comes|comprised|represented)"
@@ -49,21 +47,6 @@ _RATIOS = _patterns("questions.ratios")
 _DIFFERENCES = _patterns("questions.differences")
 _SUMS = _patterns("questions.sums")
 _AND = LANGUAGES.pattern("questions.and", r"<>|, ")
-_MARGINS: tuple[tuple[str, Kind, tuple[str, str]], ...] = (
-    (r"\bnet (?:profit |income )?margin\b", "share", ("net income", "revenue")),
-    (r"\boperating (?:profit |income )?margin\b", "share", ("operating income", "revenue")),
-    (r"\bgross (?:profit )?margin (?:percent(?:age)?|rate|ratio|%)|\bgross margin\b.{0,40}(?:%|\bpercent)",
-     "share", ("gross margin", "revenue")),
-    (r"\bcurrent ratio\b", "ratio", ("total current assets", "total current liabilities")),
-    (r"净利润?率", "share", ("净利润", "营业收入")),
-    (r"(?:营业|经营|运营)利润率", "share", ("营业利润", "营业收入")),
-    (r"毛利润?率", "share", ("毛利", "营业收入")),
-    (r"流动比率", "ratio", ("流动资产合计", "流动负债合计")),
-)  # fmt: skip
-_UP_DOWN = (
-    r"(?:increas\w*|decreas\w*|grow\w*|grew|rise[ns]?|rose|fall\w*|fell|declin\w*|drop\w*|chang\w*|gain\w*|reduc\w*"
-    r"|higher|lower|more|less|fewer|larger|smaller)"
-)
 _CHANGE = LANGUAGES.pattern("questions.change", ignore_case=False)
 _TREND = LANGUAGES.pattern("questions.trend", ignore_case=False)
 _SEQUENTIAL = LANGUAGES.pattern("questions.sequential", ignore_case=False)
@@ -88,10 +71,6 @@ def find_computations(question: str) -> Iterator[Computation]:
     """
     changes = _CHANGE.search(question) is not None
     yield from _pairs("share", _SHARES, question)
-    for margin, kind, operands in _MARGINS:
-        if not changes and (match := re.search(margin, question)):
-            yield Computation(kind, operands, stated=match[0])
-            break
     yield from _pairs("ratio", _RATIOS, question)
     for pattern in _SUMS:
         if match := pattern.search(question):

@@ -1,0 +1,134 @@
+"""`quelea eval analyst`: questions in analysts' words, whose answers were read in the documents first."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from quelea_fintext.text import normalise
+
+from quelea_evaluation.sets.analyst import AnalystQuestion, AnalystSet
+from quelea_evaluation.stack.running import Stack
+from quelea_evaluation.statements.asked import first_statement
+
+_FIRST = 5
+_MARKER = re.compile(r"\[\d+\]")
+_OF_FIGURES = frozenset({"figure", "metric"})
+"""Kinds whose first statement must have the figure: one that comes second is not an answer."""
+
+
+@dataclass
+class AnalystReport:
+    """Counts by part of the set; every answer, to be read."""
+
+    counts: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
+    answers: list[dict[str, Any]] = field(default_factory=list)
+
+    def summary(self) -> dict[str, float]:
+        """Shares by part, 0 to 1."""
+        found: dict[str, float] = {}
+        for part, count in self.counts.items():
+            for name, of in (
+                ("right", "answerable"),
+                ("right page in five", "answerable"),
+                ("wrongly declined", "answerable"),
+                ("unanswerable: declined", "unanswerable"),
+                ("document removed: declined", "removed"),
+            ):
+                if count[of]:
+                    found[f"{part}: {name}, of {count[of]}"] = count[name] / count[of]
+        return found
+
+
+def ask_all(
+    stack: Stack, one: AnalystSet, ids: dict[str, str], part: str, *, removed: bool, say: Callable[[str], None]
+) -> AnalystReport:
+    """Ask the questions of a part ("all": of every part), and judge the answers by their key.
+
+    Args:
+        stack: A stack that holds the documents.
+        one: The set.
+        ids: Id of each document by its key.
+        part: Which questions.
+        removed: Ask the answerable ones once more of the other documents alone.
+        say: Told of the progress.
+    """
+    report = AnalystReport()
+    asked = [question for question in one.questions if part in ("all", question.part)]
+    for number, question in enumerate(asked, 1):
+        count = report.counts[question.part]
+        answer = _ask(stack, question)
+        _judge(stack, question, answer, ids, report)
+        if removed and question.answer:
+            others = [id_ for key, id_ in ids.items() if key not in question.documents]
+            without = _ask(stack, question, others)
+            count["removed"] += 1
+            count["document removed: declined"] += bool(without["declined"])
+            if not without["declined"]:
+                report.answers[-1]["removed"] = without["answer"]
+        say(f"asked {number} of {len(asked)}")
+    return report
+
+
+def _ask(stack: Stack, question: AnalystQuestion, documents: Sequence[str] = ()) -> dict[str, Any]:
+    history: list[dict[str, str]] = []
+    if question.after:
+        before = stack.ask(question.after, route="local", documents=documents)
+        history = [
+            {"role": "user", "content": question.after},
+            {"role": "assistant", "content": str(before["answer"])},
+        ]
+    return stack.ask(question.text, route="local", history=history, documents=documents)
+
+
+def _judge(
+    stack: Stack, question: AnalystQuestion, answer: dict[str, Any], ids: dict[str, str], report: AnalystReport
+) -> None:
+    count = report.counts[question.part]
+    declined = bool(answer["declined"])
+    shown = {
+        "id": question.id,
+        "part": question.part,
+        "kind": question.kind,
+        "question": question.text,
+        "answer": answer["answer"],
+        "reading": answer["reading"]["text"],
+        "declined": answer["declined"],
+    }
+    report.answers.append(shown)
+    if not question.answer:
+        count["unanswerable"] += 1
+        count["unanswerable: declined"] += declined
+        shown["right"] = declined
+        return
+    right = not declined and states(question, str(answer["answer"]))
+    paged = _has_page(stack, question, answer["evidence"][:_FIRST], {ids[key] for key in question.documents})
+    count["answerable"] += 1
+    count["right"] += right
+    count["wrongly declined"] += declined
+    count["right page in five"] += paged
+    shown |= {"right": right, "page": paged, "key": question.answer}
+
+
+def states(question: AnalystQuestion, answer: str) -> bool:
+    """Everything that the key wants is said, and the figure asked for in the first statement."""
+    said = _fold(answer)
+    if not all(any(_fold(words) in said for words in one) for one in question.answer):
+        return False
+    if question.kind not in _OF_FIGURES:
+        return True
+    first = _fold(first_statement(answer))
+    return any(_fold(words) in first for words in question.answer[0])
+
+
+def _has_page(stack: Stack, question: AnalystQuestion, passages: Sequence[dict[str, Any]], right: set[str]) -> bool:
+    pages = {(one["document_id"], one["page"]) for one in passages if one["document_id"] in right}
+    texts = [_fold(stack.page(*place)[0]) for place in sorted(pages)]
+    return any(all(_fold(words) in text for words in question.page) for text in texts)
+
+
+def _fold(text: str) -> str:
+    return " ".join(normalise(_MARKER.sub(" ", text)).split())
