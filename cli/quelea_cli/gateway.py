@@ -94,7 +94,11 @@ class Gateway:
 
     def download(self, path: str, **more: Any) -> bytes:
         """A file; CliError unless there is one."""
-        return self._answered("GET", path, **more).content
+        return self.bytes_of("GET", path, **more)
+
+    def bytes_of(self, method: str, path: str, **more: Any) -> bytes:
+        """One call for a file; CliError unless it succeeds."""
+        return self._answered(method, path, **more).content
 
     def events(self, method: str, path: str, **more: Any) -> Iterator[Event]:
         """The events of a stream, until it ends. An event `error` becomes the CliError it describes."""

@@ -101,6 +101,15 @@ async def test_an_answer_is_saved_as_markdown(marked_tab):
     assert "> Total net sales 81,797" in text
 
 
+async def test_an_answer_is_saved_as_a_research_note(marked_tab):
+    await ask(marked_tab)
+    async with marked_tab.expect_download() as started:
+        await marked_tab.click(".export .save_docx")
+    saved = await started.value
+    assert saved.suggested_filename == "answer.docx"
+    assert Path(await saved.path()).read_bytes().startswith(b"PK")  # noqa: ASYNC240  # a small file
+
+
 async def test_an_answer_is_copied_as_markdown(marked_tab):
     await marked_tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await ask(marked_tab)

@@ -37,6 +37,8 @@ from quelea_cli.output import (
     source_line,
 )
 
+FORMATS = {".docx": "docx", ".pdf": "pdf", ".xlsx": "xlsx", ".md": "markdown"}
+
 
 class Route(StrEnum):
     """Where an answer may come from."""
@@ -73,13 +75,23 @@ def ask(
             metavar="FILE", help="Save the answer with its sources as Markdown in this file; -: standard output."
         ),
     ] = "",
+    save_as: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--save",
+            metavar="FILE",
+            help="Save the answer too, as its ending says: .docx or .pdf, a research note with charts; .xlsx; .md. "
+            "Repeatable.",
+        ),
+    ] = None,
     url: Url = DEFAULT_URL,
     api_key: ApiKey = "",
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; the answer comes with numbered citations that open to a page."""
-    if markdown and as_json:
-        raise CliError("Use either --markdown or --json, not both.", EXIT_USAGE)
+    if markdown and (as_json or save_as):
+        raise CliError("Use either --markdown or --json and --save, not both.", EXIT_USAGE)
+    formats = {path: format_of(path) for path in save_as or ()}
     body: Json = {"question": sys.stdin.read() if question == "-" else question}
     wanted = filters(company, ticker, document_type, period, language)
     given = (("as_of", as_of), ("k", k), ("j", j), ("filters", wanted), ("model", model))
@@ -88,16 +100,35 @@ def ask(
         body["route"] = route.value
     if strict:
         body["strict"] = True
-    out, _ = consoles()
+    out, errors = consoles()
     with connect(url, api_key) as gateway:
         if markdown:
             save(gateway.text("POST", "/v1/ask", json={**body, "format": "markdown"}), markdown)
-        elif as_json:
-            print_json(gateway.request("POST", "/v1/ask", json=body))
-        elif stream:
-            stream_answer(out, gateway, body)
+            return
+        if as_json:
+            answer = gateway.request("POST", "/v1/ask", json=body)
+            print_json(answer)
         else:
-            whole(out, gateway, body)
+            answer = (stream_answer if stream else whole)(out, gateway, body)
+        for path, name in formats.items():
+            asked = {"question": body["question"], "answer": answer, "format": name}
+            keep(path, gateway.bytes_of("POST", "/v1/export", json=asked))
+            say(errors, f"written: {path}")
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's ending names."""
+    if path.suffix.lower() not in FORMATS:
+        raise CliError(f"--save {path}: the file's ending must be one of {', '.join(FORMATS)}.", EXIT_USAGE)
+    return FORMATS[path.suffix.lower()]
+
+
+def keep(path: Path, data: bytes) -> None:
+    """Into a file."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise CliError(f"Cannot write {path}: {error.strerror}.", EXIT_USAGE) from error
 
 
 def save(text: str, place: str) -> None:

@@ -1,19 +1,34 @@
-"""A run as a document: notebook or report, for every interface."""
+"""A run as a notebook or report, an answer as Markdown, workbook or research note, for every interface."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from quelea_kit.errors import Conflict, NotFound
+from quelea_kit.errors import Conflict, InvalidInput, NotFound
+from reportlab.platypus.doctemplate import LayoutError
 
+from quelea_gateway.adapters.note_docx import note_docx
+from quelea_gateway.adapters.note_pdf import note_pdf
 from quelea_gateway.adapters.notebook import notebook
 from quelea_gateway.adapters.report import report
 from quelea_gateway.core.agent.manager import Manager
 from quelea_gateway.core.agent.model import ENDED, Run
+from quelea_gateway.core.export import Link, markdown
+from quelea_gateway.core.note import note
+from quelea_gateway.spreadsheet import XLSX, answer_workbook
 
 PICTURES = {"image/png", "image/jpeg"}
 _MOST_PICTURES = 20
+AnswerFormat = Literal["markdown", "xlsx", "docx", "pdf"]
+MEDIA_TYPES: dict[AnswerFormat, str] = {
+    "markdown": "text/markdown; charset=utf-8",
+    "xlsx": XLSX,
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "pdf": "application/pdf",
+}
 
 
 async def export_run(manager: Manager, run: Run, name: str) -> bytes:
@@ -27,3 +42,27 @@ async def export_run(manager: Manager, run: Run, name: str) -> bytes:
             pictures[one.name] = await manager.artifact(run.tenant, run.id, one.name)
     make = report if name == "report.pdf" else notebook
     return await asyncio.to_thread(make, run, events, pictures)
+
+
+async def export_answer(question: str, answer: Mapping[str, Any], link: Link, wanted: AnswerFormat) -> bytes:
+    """An answer with its sources.
+
+    Args:
+        question: As it was asked.
+        answer: As POST /v1/ask gives it.
+        link: Where a citation, or an operand, opens.
+    """
+    if wanted == "markdown":
+        return markdown(question, answer, link).encode()
+    return await asyncio.to_thread(_made, question, answer, link, wanted)
+
+
+def _made(question: str, answer: Mapping[str, Any], link: Link, wanted: AnswerFormat) -> bytes:
+    made = note(question, answer, link)
+    if wanted == "xlsx":
+        return answer_workbook(made, answer.get("figures") or [], link)
+    try:
+        return note_docx(made) if wanted == "docx" else note_pdf(made)
+    except LayoutError as error:
+        message = "A part of the answer is too long for a page; export it as Markdown or XLSX."
+        raise InvalidInput(message, details={"field": "answer"}) from error

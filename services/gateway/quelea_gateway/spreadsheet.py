@@ -1,10 +1,10 @@
-"""Statements and figures as XLSX: numbers as numbers, every cell a link to the place that prints it."""
+"""Statements, comparisons and answers as XLSX: numbers as numbers, every cell a link to the place that prints it."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell
@@ -14,20 +14,26 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
 from quelea_gateway.core.comparison import Comparison
+from quelea_gateway.core.export import Link
+from quelea_gateway.core.note import Block, Note, decimal_of
 from quelea_gateway.core.statement_grid import Figure, GridLine, Statement
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 _HEAD = Font(bold=True)
-_LINK = Font(color="0563C1")
+_LINK_FONT = Font(color="0563C1")
 _DOUBT = PatternFill("solid", fgColor="FFF2CC")
 _INTEGER, _DECIMAL = "#,##0;-#,##0;0", "#,##0.00##;-#,##0.00##;0"
-_LABEL, _NAME, _NUMBER = 52, 28, 20
+_TEXT, _LABEL, _NAME, _NUMBER = 110, 52, 28, 20
 _LONGEST = 32_000
 """Characters of a cell; the format allows 32,767."""
 _SOURCES = (
     "company", "statement", "label", "concept", "period start", "period end", "value", "unit", "basis", "printed",
     "document", "published", "page", "source", "checks passed", "checks failed", "restated",
+)  # fmt: skip
+
+_ANSWER_COLUMNS = (
+    "company", "figure", "period start", "period end", "value", "unit", "formula", "growth", "source", "printed",
 )  # fmt: skip
 
 Address = Callable[[Figure], str]
@@ -58,6 +64,79 @@ def facts_workbook(figures: Sequence[Figure], address: Address) -> bytes:
     book = _book()
     _sources(book, figures, address)
     return _saved(book)
+
+
+def answer_workbook(note: Note, figures: Sequence[Mapping[str, Any]], link: Link) -> bytes:
+    """An answer: its text, its figures, the cells that they are made from, and its sources; figures and sources are
+    links to the place that prints them.
+
+    Args:
+        note: The answer as it is shown.
+        figures: Its figures, as POST /v1/ask gives them.
+        link: Where an operand or a citation opens.
+    """
+    book = _book()
+    sheet = _sheet(book, "answer", [note.title])
+    sheet.column_dimensions["A"].width = _TEXT
+    sheet.cell(1, 1).alignment = Alignment(horizontal="left", wrap_text=True)
+    lines = [" · ".join(note.facts), *(_text_of(block) for block in note.blocks)]
+    lines += [f"{title}: {line}" for title, group in note.remarks for line in group]
+    for row, line in enumerate((line for line in lines if line), start=2):
+        _write(sheet, row, 1, line).alignment = Alignment(wrap_text=True, vertical="top")
+    if figures:
+        _answer_figures(book, figures, link)
+    sheet = _sheet(book, "sources", ("number", "source", "where", "quote", "web"))
+    for column, width in (("B", _LABEL), ("C", _NAME), ("D", _TEXT)):
+        sheet.column_dimensions[column].width = width
+    for row, one in enumerate(note.sources, start=2):
+        sheet.cell(row, 1, one.number)
+        _link(_write(sheet, row, 2, one.title), one.address)
+        _write(sheet, row, 3, one.details)
+        _write(sheet, row, 4, one.quote).alignment = Alignment(wrap_text=True, vertical="top")
+        if one.web:
+            _link(_write(sheet, row, 5, one.web), one.web)
+    return _saved(book)
+
+
+def _text_of(block: Block) -> str:
+    if block.kind == "table":
+        return "\n".join(" | ".join("".join(run.text for run in cell) for cell in row) for row in block.rows)
+    mark = f"{block.number}. " if block.number else "• " if block.kind == "item" else ""
+    return mark + "".join(run.text for run in block.runs)
+
+
+def _answer_figures(book: Workbook, figures: Sequence[Mapping[str, Any]], link: Link) -> None:
+    """A figure's cell opens where it is printed, that of a computed one where its first operand is; below each its
+    operands."""
+    sheet = _sheet(book, "figures", _ANSWER_COLUMNS)
+    sheet.column_dimensions["A"].width = sheet.column_dimensions["B"].width = _NAME
+    row = 2
+    for figure in figures:
+        stated = figure["operands"][0] if figure["operands"] and not figure["metric"] else {}
+        name = figure["metric"].replace("_", " ") or stated.get("label", "")
+        _figure_row(sheet, row, figure["company"], name, figure, figure["operands"], link)
+        _write(sheet, row, 7, figure["formula"])
+        if figure["growth"]:
+            _write(sheet, row, 8, f"{figure['growth']} %")
+        row += 1
+        for number, one in enumerate(figure["operands"] if figure["metric"] else ()):
+            _figure_row(sheet, row, f"  {{{number}}}", one["label"], one, [one], link)
+            row += 1
+    sheet.auto_filter.ref = sheet.dimensions
+
+
+def _figure_row(
+    sheet: Worksheet, row: int, first: str, name: str, one: Mapping[str, Any], places: Sequence[Any], link: Link
+) -> None:
+    texts = (first, name, one["period_start"], one["period_end"], "", one["unit"])
+    for column, text in enumerate(texts, start=1):
+        if text:
+            _write(sheet, row, column, text)
+    _put_number(_cell(sheet, row, 5), one["value"])
+    if places:
+        _link(_cell(sheet, row, 5), link(places[0]))
+        _write(sheet, row, 9, ", ".join(f"[{number}]" for number in dict.fromkeys(p["number"] for p in places)))
+        _link(_write(sheet, row, 10, f"p. {places[0]['page']}: {places[0]['printed']}"), link(places[0]))
 
 
 def comparison_workbook(comparison: Comparison, address: Address) -> bytes:
@@ -126,12 +205,23 @@ def _sources(book: Workbook, figures: Iterable[Figure], address: Address) -> Non
 
 
 def _number(sheet: Worksheet, row: int, column: int, figure: Figure, address: Address) -> Cell:
-    value = Decimal(figure.value)
     cell = _cell(sheet, row, column)
+    _put_number(cell, figure.value)
+    return _link(cell, address(figure))
+
+
+def _put_number(cell: Cell, text: str) -> None:
+    value = decimal_of(text)
+    if value is None:
+        cell.value, cell.data_type = ILLEGAL_CHARACTERS_RE.sub("", text)[:_LONGEST], "s"
+        return
     cell.value = value
     cell.number_format = _INTEGER if value == value.to_integral_value() else _DECIMAL
-    cell.hyperlink = address(figure)
-    cell.font = _LINK
+
+
+def _link(cell: Cell, address: str) -> Cell:
+    cell.hyperlink = address
+    cell.font = _LINK_FONT
     return cell
 
 

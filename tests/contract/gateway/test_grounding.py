@@ -242,6 +242,20 @@ async def test_an_answer_that_was_given_becomes_markdown(web):
     assert bad.status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("wanted", "kind", "magic"),
+    [("xlsx", "spreadsheetml", b"PK"), ("docx", "wordprocessingml", b"PK"), ("pdf", "application/pdf", b"%PDF")],
+)
+async def test_an_answer_that_was_given_becomes_a_file(web, wanted, kind, magic):
+    answer = await ask(web, CHINESE)
+    response = await web.post("/v1/export", json={"question": CHINESE, "answer": answer, "format": wanted})
+    assert (response.status_code, kind in response.headers["content-type"]) == (200, True)
+    assert response.headers["content-disposition"] == f'attachment; filename="answer.{wanted}"'
+    assert response.content.startswith(magic)
+    bad = await web.post("/v1/export", json={"question": CHINESE, "answer": answer, "format": "odt"})
+    assert bad.status_code == 400
+
+
 async def test_markdown_is_not_streamed(web):
     response = await web.post("/v1/ask", json={"question": QUESTION, "format": "markdown", "stream": True})
     assert response.status_code == 400

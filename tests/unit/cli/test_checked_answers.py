@@ -67,3 +67,17 @@ def test_what_cannot_be_done_is_said(gateway: FakeGateway, run: Run, tmp_path: P
     code, out, err = run("ask", "q", "--markdown", tmp_path / "no" / "a.md", *more)
     assert (code, out) == (EXIT_USAGE, "")
     assert "Use either" in err or "Cannot write" in err
+
+
+def test_an_answer_is_saved_as_a_note_beside_being_shown(gateway: FakeGateway, run: Run, tmp_path: Path) -> None:
+    gateway.answer("/v1/ask", (200, events("It is 7 [1].")))
+    gateway.answer("/v1/export", (200, b"PK"))
+    code, out, err = run("ask", "q", "--save", tmp_path / "note.DOCX", "--save", tmp_path / "a.xlsx")
+    assert (code, "It is 7 [1]." in out, "written" in err) == (0, True, True)
+    assert (tmp_path / "note.DOCX").read_bytes() == (tmp_path / "a.xlsx").read_bytes() == b"PK"
+    sent = json.loads(gateway.seen[-2][3])
+    assert (sent["question"], sent["answer"], sent["format"]) == ("q", ANSWER, "docx")
+    asked = len(gateway.seen)
+    code, _, err = run("ask", "q", "--save", tmp_path / "note.odt")
+    assert (code, len(gateway.seen)) == (EXIT_USAGE, asked)
+    assert ".docx, .pdf, .xlsx, .md" in err

@@ -1,16 +1,14 @@
 """A run as a PDF report (reportlab): answer, plots, sources, steps.
 
 Latin letters and figures are in the fonts that every reader has; all else, character by character, in a Chinese font
-that is named and not embedded, which readers without one of their own replace or leave out.
+that comes with the document.
 """
 
 from __future__ import annotations
 
 import io
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
-from xml.sax.saxutils import escape
 
 from quelea_checker import UNSUPPORTED
 from quelea_fintext.text import CJK
@@ -20,13 +18,11 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
 from reportlab.lib.utils import ImageReader
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.platypus import Flowable, Image, Paragraph, SimpleDocTemplate, Spacer, XPreformatted
 
+from quelea_gateway.adapters.chinese_font import font_for, is_latin, markup, plain
 from quelea_gateway.core.agent.model import Event, Run
 
-_CHINESE = "STSong-Light"
 _MOST_PIXELS = 50_000_000
 _CODE_LINES = 120
 _CODE_POINTS = 7.5
@@ -48,7 +44,6 @@ _WORDS = {
 
 class _Styles:
     def __init__(self, chinese: bool) -> None:
-        pdfmetrics.registerFont(UnicodeCIDFont(_CHINESE))
         font, bold = "Helvetica", "Helvetica" if chinese else "Helvetica-Bold"  # there is no bold Chinese one
         wrap = {"wordWrap": "CJK"} if chinese else {"splitLongWords": 1}
         self.title = ParagraphStyle("title", fontName=bold, fontSize=16, leading=21, alignment=TA_LEFT, **wrap)
@@ -67,6 +62,11 @@ class _Styles:
 def report(run: Run, events: Sequence[Event], images: Mapping[str, bytes]) -> bytes:
     """The report as a PDF."""
     texts = [run.question, str(run.answer), *(str(event.data) for event in events)]
+    with font_for(*texts, *images, *_WORDS["zh"].values()):
+        return _built(run, events, images, texts)
+
+
+def _built(run: Run, events: Sequence[Event], images: Mapping[str, bytes], texts: Sequence[str]) -> bytes:
     styles = _Styles(any(CJK.search(text) for text in texts) or run.language == "zh")
     words = _WORDS["zh" if run.language == "zh" else "en"]
     made = words["made"].format(id=run.id, as_of=run.as_of, state=run.state, model=run.model or "-")
@@ -81,7 +81,7 @@ def report(run: Run, events: Sequence[Event], images: Mapping[str, bytes]) -> by
     buffer = io.BytesIO()
     SimpleDocTemplate(
         buffer, pagesize=A4, leftMargin=20 * mm, rightMargin=20 * mm, topMargin=20 * mm, bottomMargin=20 * mm,
-        title=_plain(run.question)[:200], author="Quelea", invariant=1,
+        title=plain(run.question)[:200], author="Quelea", invariant=1,
     ).build(story)  # fmt: skip
     return buffer.getvalue()
 
@@ -142,17 +142,15 @@ def _steps(events: Sequence[Event], words: Mapping[str, str], styles: _Styles) -
 
 
 def _code(text: str, style: ParagraphStyle) -> Flowable:
-    lines = [piece for line in _plain(text).split("\n")[:_CODE_LINES] for piece in _wrap(line.expandtabs(4))]
-    return XPreformatted(
-        "\n".join(_markup(one, _WIDE * _CODE_POINTS) for one in lines[: 2 * _CODE_LINES]) or " ", style
-    )
+    lines = [piece for line in plain(text).split("\n")[:_CODE_LINES] for piece in _wrap(line.expandtabs(4))]
+    return XPreformatted("\n".join(markup(one, _WIDE * _CODE_POINTS) for one in lines[: 2 * _CODE_LINES]) or " ", style)
 
 
 def _wrap(line: str) -> list[str]:
     """In pieces of so many columns; of an endless line ten."""
     pieces, used = [""], 0
     for char in line[: 10 * _CODE_COLUMNS]:
-        columns = 1 if _latin(char) else 2
+        columns = 1 if is_latin(char) else 2
         if used + columns > _CODE_COLUMNS:
             pieces.append("")
             used = 0
@@ -161,28 +159,5 @@ def _wrap(line: str) -> list[str]:
     return pieces
 
 
-def _latin(char: str) -> bool:
-    """Whether the fonts of every reader have it."""
-    try:
-        char.encode("cp1252")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _markup(text: str, size: float = 0.0) -> str:
-    """Text as markup, with what is not Latin in the Chinese font."""
-    parts = []
-    for latin, run in itertools.groupby(text, _latin):
-        escaped = escape("".join(run))
-        more = f' size="{size:g}"' if size else ""
-        parts.append(escaped if latin else f'<font name="{_CHINESE}"{more}>{escaped}</font>')
-    return "".join(parts)
-
-
-def _plain(text: str) -> str:
-    return "".join(char for char in str(text) if char in "\n\t" or char.isprintable())
-
-
 def _safe(text: Any) -> str:
-    return _markup(_plain(str(text))[:6000])
+    return markup(plain(str(text))[:6000])

@@ -24,6 +24,17 @@ _TEXTS = {
     "as_of": ("As of {0}", "截至 {0}"),
     "route": ("route: {0}", "检索范围：{0}"),
     "reader": ("reader: {0}", "阅读器：{0}"),
+    "figures": ("Figures", "数据"),
+    "figure": ("Figure", "指标"),
+    "period": ("Period", "期间"),
+    "value": ("Value", "数值"),
+    "unit": ("Unit", "单位"),
+    "source": ("Source", "来源"),
+    "basis": ("Computed as", "计算方法"),
+    "made": (
+        "Made by Quelea from the sources listed. Not investment advice.",
+        "由 Quelea 根据所列来源生成，不构成投资建议。",
+    ),
     "further": ("Further reading", "延伸阅读"),
     "record": ("Record", "记录"),
     "understood": ("Understood as: {0}", "理解为：{0}"),
@@ -51,34 +62,34 @@ def markdown(question: str, answer: Mapping[str, Any], link: Link) -> str:
     What comes from documents stays text: nothing of it is read as Markdown or HTML. The answer's own Markdown is kept,
     its HTML is not.
     """
-    say = _Words(answer["language"])
-    found = answer.get("grounding") or {"figures": [], "withheld": []}
+    say = Words(answer["language"])
     route = str(answer["route"])
     facts = [say("as_of", answer["as_of"]), say("route", route), say("reader", answer["model"] or answer["reader"])]
     blocks = [f"# {_plain(' '.join(question.split()))}", _own(answer["answer"]), f"_{' · '.join(map(_plain, facts))}_"]
-    derived = [f for f in found["figures"] if f["verdict"] == "derived"]
-    blocks += _list(say("derived"), (f"{_plain(f['text'])} {_plain(f['formula'])}" for f in derived))
-    for verdict in ("contradicted", "not_found"):
-        doubted = list(dict.fromkeys(f["text"] for f in found["figures"] if f["verdict"] == verdict))
-        blocks += _list(say(verdict), map(_plain, doubted))
-    blocks += _list(say("withheld"), (_plain(" ".join(text.split())) for text in found["withheld"]))
+    before: list[str] = []
+    after: list[str] = []
+    for title, lines in remarks(answer, say):
+        (after if title in (say("notices"), say("checks")) else before).extend(_list(title, map(_plain, lines)))
+    blocks += before
     if answer["citations"]:
         blocks.append(f"## {say('sources')}")
-        blocks += [_source(citation, say, link(citation)) for citation in _once(answer["citations"])]
+        blocks += [_source(citation, say, link(citation)) for citation in once(answer["citations"])]
     if answer["declined"]:
         further = (_head(one, say, link(one)) for one in answer["further_reading"])
         blocks += _list(say("further"), further)
-    blocks += _list(say("notices"), map(_plain, answer["notices"]))
-    blocks += _list(say("checks"), (_check(one, say) for one in answer["checks"]))
-    blocks += _list(say("record"), map(_plain, _record(answer, say)))
+    blocks += after
+    blocks += _list(say("record"), map(_plain, record(answer, say)))
     return "\n\n".join(blocks) + "\n"
 
 
-class _Words:
+class Words:
+    """The exports' own words, in the language of an answer."""
+
     def __init__(self, language: str) -> None:
         self._index = int(language == "zh")
 
     def __call__(self, name: str, *values: object) -> str:
+        """A text with its values."""
         return _TEXTS[name][self._index].format(*values)
 
 
@@ -87,12 +98,35 @@ def _list(title: str, lines: Iterator[str] | Sequence[str]) -> list[str]:
     return [f"## {title}", "\n".join(items)] if items else []
 
 
-def _once(citations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def remarks(answer: Mapping[str, Any], say: Words) -> Iterator[tuple[str, list[str]]]:
+    """What there is to say of an answer beside its text, each with its heading: figures that were computed, that the
+    evidence contradicts or does not have, sentences that were withheld, notices, checks."""
+    found = answer.get("grounding") or {"figures": [], "withheld": []}
+    derived = [f"{one['text']} {one['formula']}" for one in found["figures"] if one["verdict"] == "derived"]
+    doubted = {
+        verdict: list(dict.fromkeys(one["text"] for one in found["figures"] if one["verdict"] == verdict))
+        for verdict in ("contradicted", "not_found")
+    }
+    checks = [
+        f"{one['name']}: {say('passed' if one['passed'] else 'failed')} ({one['detail']})" for one in answer["checks"]
+    ]
+    for name, lines in (
+        ("derived", derived),
+        *doubted.items(),
+        ("withheld", [" ".join(text.split()) for text in found["withheld"]]),
+        ("notices", list(answer["notices"])),
+        ("checks", checks),
+    ):
+        if lines:
+            yield say(name), lines
+
+
+def once(citations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Each source once: in an answer one stands for each of its markers."""
     return list({(c["number"], c["document_id"], c["page"], c["start"], c["end"]): c for c in citations}.values())
 
 
-def _record(answer: Mapping[str, Any], say: _Words) -> Iterator[str]:
+def record(answer: Mapping[str, Any], say: Words) -> Iterator[str]:
     """What is needed to ask again and get the same, or to see why not."""
     if answer.get("standalone"):
         yield say("understood", answer["standalone"]["question"])
@@ -110,27 +144,32 @@ def _record(answer: Mapping[str, Any], say: _Words) -> Iterator[str]:
         yield say("shown", document, ", ".join(shown))
 
 
-def _head(citation: Mapping[str, Any], say: _Words, address: str) -> str:
+def place(citation: Mapping[str, Any], say: Words) -> list[str]:
+    """Page and days of a source."""
     parts = [say("page", citation["page"])]
     parts += [say("published", citation["published"])] if citation["published"] else []
     parts += [say("scanned")] if citation.get("scanned") else []
     parts += [say("fetched", citation["fetched"][:10])] if citation["fetched"] else []
+    return parts
+
+
+def web_address(citation: Mapping[str, Any]) -> str:
+    """A source's address in the web; empty where it has none."""
+    return str(citation["uri"]) if _WEB.fullmatch(citation["uri"]) else ""
+
+
+def _head(citation: Mapping[str, Any], say: Words, address: str) -> str:
     title = _plain(" ".join((citation["title"] or citation["uri"]).split()))
-    return f"[{title}](<{_address(address)}>), {_plain(', '.join(parts))}"
+    return f"[{title}](<{_address(address)}>), {_plain(', '.join(place(citation, say)))}"
 
 
-def _source(citation: Mapping[str, Any], say: _Words, address: str) -> str:
+def _source(citation: Mapping[str, Any], say: Words, address: str) -> str:
     lines = [f"**\\[{citation['number']}\\]** {_head(citation, say, address)}"]
-    if _WEB.fullmatch(citation["uri"]):
-        address = citation["uri"]
+    if address := web_address(citation):
         code = f"`{address.replace('`', '%60')}`"  # in code nothing becomes a link
         lines[0] += f", <{address}>" if citation.get("from_web") else f", {say('stated', code)}"
     lines += [f"> {_plain(line)}" for line in citation["quote"].split("\n")]
     return "\n".join((lines[0], "", *lines[1:]))
-
-
-def _check(check: Mapping[str, Any], say: _Words) -> str:
-    return f"{_plain(check['name'])}: {say('passed' if check['passed'] else 'failed')} ({_plain(check['detail'])})"
 
 
 def _plain(text: str) -> str:

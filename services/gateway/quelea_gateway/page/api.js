@@ -79,12 +79,16 @@ export const post = async (path, body) =>
     })
   ).json();
 
+/** A download of what is made of a body. */
+export const saveMade = (path, body, name) =>
+  saveFile(path, name, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
 export const postForText = async (path, body) =>
   (await call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).text();
 
 /** A download that sends the key, as no link does. */
-export async function saveFile(path, name) {
-  const href = URL.createObjectURL(await (await call(path)).blob());
+export async function saveFile(path, name, options) {
+  const href = URL.createObjectURL(await (await call(path, options)).blob());
   el("a", { href, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(href), 10000);
 }

@@ -1,6 +1,6 @@
 // What the checks found of an answer: sentence by sentence, what was withheld; and the answer as Markdown.
 
-import { postForText } from "./api.js";
+import { postForText, saveMade } from "./api.js";
 import { el } from "./dom.js";
 import { has, t } from "./texts.js";
 
@@ -44,7 +44,7 @@ export function standaloneLine(standalone) {
   return el("p", { class: "reading standalone", title: by }, t("understoodAs", { question: standalone.question }));
 }
 
-/** Buttons that copy the answer with its sources as Markdown, or save it. */
+/** Buttons that copy the answer with its sources as Markdown, or save it: as Markdown, as a research note, as a workbook. */
 export function exportButtons(question, answer) {
   const state = el("span", { class: "meta", role: "status" });
   const text = () => postForText("/v1/export", { question, answer });
@@ -66,5 +66,12 @@ export function exportButtons(question, answer) {
   });
   const button = (name, press) => el("button", { type: "button", class: `quiet small ${name}`, on: { click: press } }, t(name));
   const own = navigator.clipboard ? [button("copyMarkdown", copy)] : []; // only pages with HTTPS, or of this machine, may
-  return el("span", { class: "export" }, ...own, button("saveMarkdown", save), state);
+  const files = ["docx", "pdf", "xlsx"].map((format) =>
+    button(`save_${format}`, tell(async () => {
+      state.textContent = t("making");
+      await saveMade("/v1/export", { question, answer, format }, `answer.${format}`);
+      return "";
+    })),
+  );
+  return el("span", { class: "export" }, ...own, button("saveMarkdown", save), ...files, state);
 }

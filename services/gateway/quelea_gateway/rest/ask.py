@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from quelea_kit.errors import InvalidInput, QueleaError
 
 from quelea_gateway.core import question as rules
-from quelea_gateway.core.export import markdown
 from quelea_gateway.core.model import Answer, Delta, Passage, Question, Quoted, Retrieved, Source, Started, Turn
 from quelea_gateway.core.pipeline import ReaderFailed
 from quelea_gateway.core.review.verdicts import Grounding
+from quelea_gateway.exports import MEDIA_TYPES, AnswerFormat, export_answer
 from quelea_gateway.gateway import Gateway
 from quelea_gateway.metrics import observe_answer
 from quelea_gateway.rest.documents import page_address
@@ -159,7 +159,7 @@ async def ask(body: AskIn, request: Request) -> Response:
         return respond(_events(first, rest), gateway.settings.keep_alive_seconds)
     answer = await while_there(request, whole(gateway, question))
     if as_text:
-        return as_markdown(body.question, AnswerOut.of(answer), request)
+        return await _exported(body.question, AnswerOut.of(answer), "markdown", request)
     return Response(AnswerOut.of(answer).model_dump_json(), media_type="application/json")
 
 
@@ -207,24 +207,34 @@ class ExportIn(BaseModel):
 
     question: str = Field(max_length=8000)
     answer: AnswerOut = Field(description="As POST /v1/ask gave it.")
+    format: AnswerFormat = Field(
+        default="markdown",
+        description="xlsx: text, figures and sources as a workbook; docx and pdf: a research note with charts.",
+    )
 
 
-def as_markdown(question: str, answer: AnswerOut, request: Request) -> Response:
-    """The answer with its sources, as a response."""
+async def _exported(question: str, answer: AnswerOut, wanted: AnswerFormat, request: Request) -> Response:
     base = base_url(request)
 
-    def link(citation: Mapping[str, Any]) -> str:
-        return page_address(base, citation["document_id"], citation["page"], citation["start"], citation["end"])
+    def link(place: Mapping[str, Any]) -> str:
+        return page_address(base, place["document_id"], place["page"], place["start"], place["end"])
 
-    return Response(markdown(question, answer.model_dump(), link), media_type="text/markdown; charset=utf-8")
+    data = await export_answer(question, answer.model_dump(), link, wanted)
+    headers = {} if wanted == "markdown" else {"Content-Disposition": f'attachment; filename="answer.{wanted}"'}
+    return Response(data, media_type=MEDIA_TYPES[wanted], headers=headers)
+
+
+_FILES: dict[str, Any] = {
+    MEDIA_TYPES[name]: {"schema": {"type": "string", "format": "binary"}} for name in ("xlsx", "docx", "pdf")
+}
 
 
 @router.post(
     "/v1/export",
     response_class=Response,
-    responses={200: {"description": "The answer as Markdown.", "content": MARKDOWN}, **ERRORS},
-    summary="Export an answer as Markdown",
+    responses={200: {"description": "The answer as a file.", "content": {**MARKDOWN, **_FILES}}, **ERRORS},
+    summary="Export an answer",
 )
 async def export(body: ExportIn, request: Request) -> Response:
-    """An answer that was given, with its sources, as Markdown. Answers are not stored: it is sent along."""
-    return as_markdown(body.question, body.answer, request)
+    """An answer that was given, with its sources, as a file. Answers are not stored: it is sent along."""
+    return await _exported(body.question, body.answer, body.format, request)
