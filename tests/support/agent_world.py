@@ -58,9 +58,7 @@ def kind_of(messages: Sequence[Message]) -> str:
     marks = {
         "plan": ('"plan": the steps, in order', '"plan"：按顺序列出'),
         "action": ("Choose the next action", "选择下一步行动"),
-        "pick": ("The candidates:", "候选接口："),
         "code": ("Write the code for this task", "请为这个任务编写代码"),
-        "summary": ("Its result:", "其结果："),
         "answer": ("The evidence, numbered:", "带编号的证据："),
     }
     for kind, one in marks.items():
@@ -175,13 +173,12 @@ GOOD: dict[str, Any] = {
     ),
     "action": [
         json.dumps({"action": "api-select", "category": "Stock", "need": "daily prices of a US stock"}),
-        json.dumps({"action": "api-details", "name": "stock_us_daily"}),
         json.dumps({"action": "code-exec", "task": "print the closes, plot them", "apis": ["stock_us_daily"]}),
-        json.dumps({"action": "finish"}),
+        json.dumps(
+            {"notes": ["The close of 2026-11-13 was 190.17."], "plan": [], "actions": [{"action": "finish"}]}
+        ),
     ],
-    "pick": json.dumps({"names": ["stock_us_daily"]}),
     "code": f'```python\ndata = fetch("{URL}")\nprint("{{market}}")\nplt.savefig("trend.png")\n```',
-    "summary": json.dumps({"insights": ["The close of 2026-11-13 was 190.17."], "result": "good", "plan": []}),
     "answer": json.dumps(
         {"answer": "NVIDIA rose from 181.25 to 186.5 [1]. The highest close was 190.17 on 2026-11-13 [1].",
          "missing": []}

@@ -35,12 +35,13 @@ def decide(body: dict[str, Any], *, before: str = "") -> str:
         return json.dumps(PLAN)
     if kind == "action":
         done = told or "could not be run" in prompt
-        return json.dumps({"action": "finish"} if done else {"action": "code-exec", "task": "compute", "apis": []})
+        insight = f"The square is {square}." if told else "No code could be run."
+        code = {"action": "code-exec", "task": "compute", "apis": []}
+        return json.dumps(
+            {"notes": [insight] if done else [], "plan": [], "actions": [{"action": "finish"} if done else code]}
+        )
     if kind == "code":
         return f"```python\n{before}n = {number}\nprint(f'result: {{n * n}} units')\n```"
-    if kind == "summary":
-        insight = f"The square is {square}." if told else "No code could be run."
-        return json.dumps({"insights": [insight], "result": "good" if told else "wrong", "plan": []})
     if kind == "answer":
         text = f"The result is {square} units [1]." if told else "The square could not be computed."
         return json.dumps({"answer": text, "missing": [] if told else ["the square"]})

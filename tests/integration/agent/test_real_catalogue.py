@@ -76,15 +76,15 @@ def _steps(events):
 
 async def test_nvidias_prices_are_found_fetched_and_drawn(answered):
     run, events, files = await answered("nvidia_two_weeks.json")
-    assert _steps(events) == ["api-select", "api-details", "code-exec", "finish"]
+    assert _steps(events) == ["api-select", "code-exec", "finish"]
     assert _good(run, events) >= {"execution", "call"}
     assert any("finance.sina.com.cn" in one["url"] for one in run["answer"]["sources"] if one["used"])
-    assert Image.open(io.BytesIO(files["step3-nvda_trend.png"])).size == (880, 495)
+    assert Image.open(io.BytesIO(files["step2-nvda_trend.png"])).size == (880, 495)
 
 
 async def test_a_chinese_question_on_cninfo_and_eastmoney(answered):
     run, events, files = await answered("ping_an_profile.json")
-    assert _steps(events) == ["api-select", "api-select", "api-details", "code-exec", "finish"]
+    assert _steps(events) == ["api-select", "api-select", "code-exec", "finish"]
     assert _good(run, events) >= {"execution", "call"}
     hosts = [one["url"] for one in run["answer"]["sources"] if one["used"] and one["kind"] == "call"]
     assert any("cninfo.com.cn" in url for url in hosts)
@@ -95,11 +95,11 @@ async def test_a_chinese_question_on_cninfo_and_eastmoney(answered):
 
 async def test_a_macro_series_of_jin10(answered):
     run, events, files = await answered("us_unemployment.json")
-    assert _steps(events) == ["api-select", "api-details", "code-exec", "finish"]
+    assert _steps(events) == ["api-select", "code-exec", "finish"]
     assert _good(run, events) >= {"execution", "call"}
     assert all("jin10.com" in one["url"] for one in run["calls"])
     assert "4.1" not in run["answer"]["text"]  # of the first conclusion, which had an invented figure
-    assert files["step3-unemployment.csv"]
+    assert files["step2-unemployment.csv"]
     (output,) = [data for name, data in events if name == "output" and "stdout" in data]
     assert len(output["stdout"]) < 21_000
 
@@ -114,3 +114,6 @@ async def test_a_filing_and_a_computation(answered, real_catalogue):
     assert _good(run, events) == {"execution", "passage"}
     (passage,) = [one for one in run["answer"]["sources"] if one["kind"] == "passage" and one["used"]]
     assert passage["open"].startswith("/v1/documents/")
+    (result,) = run["answer"]["results"]
+    assert (result["value"], result["traced"], result["inputs"]) == ("125.9", True, ["passage 1"])
+    assert run["usage"]["model_calls"] == 5

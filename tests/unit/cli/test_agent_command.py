@@ -50,10 +50,10 @@ def run(monkeypatch, capsys, served):
 def test_a_run_is_shown_as_it_goes_and_its_files_are_saved(run, tmp_path):
     code, out, err = run("NVIDIA's trend?", "--out", str(tmp_path / "o"), "--notebook", str(tmp_path / "n.ipynb"))
     assert code == 0, err
-    for expected in ("Plan", "Step 3 · code-exec", "plt.savefig", "190.17", "✓ 190.17", "execution · step 3", "sha256"):
+    for expected in ("Plan", "Step 2 · code-exec", "plt.savefig", "190.17", "✓ 190.17", "execution · step 2", "sha256"):
         assert expected in out
     saved = sorted(path.name for path in (tmp_path / "o").iterdir())
-    assert saved == ["bundle.quelea", "report.pdf", "step3-trend.png"]
+    assert saved == ["bundle.quelea", "report.pdf", "step2-trend.png"]
     assert json.loads((tmp_path / "n.ipynb").read_text())["nbformat"] == 4
 
 
@@ -62,7 +62,7 @@ def test_list_show_replay_cancel_delete(run, served):
     run_id = json.loads(out)["id"]
     assert run_id in run("--list")[1]
     assert "190.17" in run("--show", run_id)[1]
-    assert "Step 3 · code-exec" in run("--replay", run_id)[1]
+    assert "Step 2 · code-exec" in run("--replay", run_id)[1]
     assert "ended already" in run("--cancel", run_id)[1]
     assert "Deleted" in run("--delete", run_id)[1]
     code, _, err = run("--show", run_id)

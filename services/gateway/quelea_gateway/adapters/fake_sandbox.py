@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import base64
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from quelea.sandbox.v1 import sandbox_pb2, sandbox_pb2_grpc
@@ -29,6 +29,8 @@ class FakeSandbox:
     def __init__(self, market: FakeMarket | None = None) -> None:
         self.market = market
         self.ran: list[str] = []
+        self.files: dict[str, bytes] = {}
+        """What lay beside the last code."""
         self.sessions: dict[str, str] = {}
         self.closed: list[str] = []
         self.cancelled: list[str] = []
@@ -46,7 +48,15 @@ class FakeSandbox:
         return name
 
     async def execute(
-        self, code: str, *, session_id: str, execution_id: str, market_token: str, seconds: float, tenant: str
+        self,
+        code: str,
+        *,
+        session_id: str,
+        execution_id: str,
+        market_token: str,
+        seconds: float,
+        tenant: str,
+        files: Sequence[CodeFile] = (),
     ) -> Execution:
         """What the code would have brought."""
         if self.error:
@@ -54,6 +64,7 @@ class FakeSandbox:
         if session_id and session_id not in self.sessions:
             raise NotFound("There is no such session.")
         self.ran.append(code)
+        self.files = {one.path: one.data for one in files}
         if self.hangs:
             try:
                 await asyncio.sleep(3600)
@@ -83,8 +94,9 @@ class FakeSandbox:
             for call in (node for node in ast.walk(line) if isinstance(node, ast.Call)):
                 name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
                 given = [one.value for one in call.args if isinstance(one, ast.Constant)]
-                if name == "print":
-                    out.append(" ".join(str(one) for one in given).replace("{market}", market))
+                if name in ("print", "untraced"):
+                    text = " ".join(str(one) for one in given).replace("{market}", market)
+                    out.append(text if name == "print" else f"\ue002{text}\ue003")
                 elif name == "savefig" and given:
                     files.append(CodeFile(str(given[0]), PNG, "image/png"))
                 elif name == "to_csv" and given:
@@ -143,6 +155,7 @@ class FakeSandboxServicer(sandbox_pb2_grpc.SandboxServiceServicer):
             market_token=request.market_token,
             seconds=request.limits.wall_seconds,
             tenant=request.tenant,
+            files=[CodeFile(one.path, one.data, one.media_type) for one in request.files],
         )
         for kind, text in (
             (sandbox_pb2.Output.STREAM_STDOUT, done.stdout),

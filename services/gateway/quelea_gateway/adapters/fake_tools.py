@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quelea_kit.errors import NotFound
+from quelea_kit.errors import NotFound, QueleaError
 
 from quelea_gateway.core.agent.ports import ApiCandidate
 
@@ -26,12 +26,19 @@ DOCUMENTS = {
 class FakeTools:
     """Finds all, or those of a category."""
 
+    def __init__(self) -> None:
+        self.reported: list[tuple[str, bool, str]] = []
+        self.away: list[QueleaError] = []
+        """What selections fail with, one after the other."""
+
     async def categories(self) -> Sequence[str]:
         """Two."""
         return ("Stock", "Macroeconomics")
 
     async def select(self, category: str, need: str, *, limit: int, language: str) -> Sequence[ApiCandidate]:
         """Those of a category."""
+        if self.away:
+            raise self.away.pop(0)
         wanted = [name for name in DOCUMENTS if not category or name.startswith("macro") == (category != "Stock")]
         return [ApiCandidate(name, DOCUMENTS[name][1], category) for name in wanted][:limit]
 
@@ -40,3 +47,7 @@ class FakeTools:
         if name not in DOCUMENTS:
             raise NotFound(f"There is no API {name!r}.")
         return DOCUMENTS[name][2]
+
+    async def report(self, name: str, *, ok: bool, error: str = "") -> None:
+        """Noted."""
+        self.reported.append((name, ok, error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 
 import grpc
 from quelea.sandbox.v1 import sandbox_pb2, sandbox_pb2_grpc
@@ -60,13 +61,22 @@ class SandboxClient:
             return (await unary(self._stub.CreateSession(request, timeout=_SESSION_SECONDS + self._idle))).session_id
 
     async def execute(
-        self, code: str, *, session_id: str, execution_id: str, market_token: str, seconds: float, tenant: str
+        self,
+        code: str,
+        *,
+        session_id: str,
+        execution_id: str,
+        market_token: str,
+        seconds: float,
+        tenant: str,
+        files: Sequence[CodeFile] = (),
     ) -> Execution:
         """Run code as the next step of a session; a session that is gone is reported as such, not raised."""
         request = sandbox_pb2.ExecuteRequest(
             execution_id=execution_id,
             session_id=session_id,
             code=code,
+            files=[sandbox_pb2.File(path=one.path, data=one.data, media_type=one.media_type) for one in files],
             limits=sandbox_pb2.Limits(wall_seconds=seconds),
             network=_network(market_token),
             market_token=market_token,

@@ -102,9 +102,21 @@ class RunFigureOut(BaseModel):
     text: str
     start: int
     end: int
-    verdict: Literal["supported", "derived", "contradicted", "not_found"]
+    verdict: Literal["supported", "derived", "contradicted", "not_found", "not_traced"]
     source: int = Field(description="Number of the source; 0: none.")
     formula: str
+
+
+class ResultOut(BaseModel):
+    """A result that the run's code reported."""
+
+    name: str
+    value: str
+    unit: str
+    step: int
+    inputs: list[str] = Field(description="What it rests on: passages, files, functions of data libraries.")
+    traced: bool = Field(description="It draws on no number that was typed into the code.")
+    source: int = Field(description="Number of the source that has it; 0: none.")
 
 
 class RunAnswerOut(BaseModel):
@@ -119,6 +131,7 @@ class RunAnswerOut(BaseModel):
     withheld: list[str] = Field(description="Sentences whose figures nothing supports; not in the text.")
     artifacts: list[ArtifactOut]
     notices: list[str]
+    results: list[ResultOut] = Field(default_factory=list, description="What its code reported.")
     ended_by: str = Field(
         default="",
         description="Why it had to conclude: steps, time, tokens, repeats, model_away, no_answer; empty: it chose to.",

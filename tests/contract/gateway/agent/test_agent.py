@@ -29,8 +29,8 @@ async def test_a_run_from_its_question_to_its_answer(web, parts):
     assert answer["grounded"]
     assert {one["kind"] for one in answer["sources"]} == {"execution", "call"}
     (call,) = done["calls"]
-    assert (call["url"], call["step"], call["status"]) == (URL, 3, 200)
-    assert done["usage"]["steps"] == 4
+    assert (call["url"], call["step"], call["status"]) == (URL, 2, 200)
+    assert done["usage"]["steps"] == 3
     assert [one["id"] for one in (await web.get("/v1/agent/runs")).json()["runs"]] == [run["id"]]
     plot = done["artifacts"][0]
     image = await web.get(plot["url"])
@@ -125,7 +125,7 @@ async def test_only_the_owner_sees_a_run(tmp_path):
         for state in ("while it runs", "when it has ended"):
             for method, path in (
                 ("GET", ""), ("GET", "/events"), ("GET", "/notebook"), ("GET", "/bundle"), ("POST", "/cancel"),
-                ("DELETE", ""), ("GET", "/artifacts/step3-trend.png"),
+                ("DELETE", ""), ("GET", "/artifacts/step2-trend.png"),
             ):  # fmt: skip
                 reply = await web.request(method, f"/v1/agent/runs/{run['id']}{path}", headers=other)
                 assert reply.status_code == 404, (state, method, path)

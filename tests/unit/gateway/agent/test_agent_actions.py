@@ -60,7 +60,7 @@ def test_an_action_says_what_it_does_in_both_languages_and_names_every_field():
 
 @pytest.mark.usefixtures("add")
 def test_an_action_is_read_under_its_other_names_too():
-    choice = read_action(("add", "finish"))('{"action": "add", "a": 2, "b": 3}')
+    choice = read_action(("add", "finish"))('{"action": "add", "a": 2, "b": 3}').choices[0]
     assert (choice.action, choice.shown()) == ("add", {"action": "add", "first": "2", "second": "3"})
 
 
@@ -72,7 +72,10 @@ async def test_a_new_file_is_a_new_action_in_schema_prompt_and_loop():
     assert [data["action"] for data in journal.of("step")] == ["add", "finish"]
     assert journal.of("output")[0]["text"] == "The sum is 42."
     asked = [(messages, schema) for kind, messages, schema in model.asked if kind == "action"]
-    shapes = {one["properties"]["action"]["const"]: one for one in json.loads(asked[0][1])["anyOf"]}
+    shapes = {
+        one["properties"]["action"]["const"]: one
+        for one in json.loads(asked[0][1])["properties"]["actions"]["items"]["anyOf"]
+    }
     assert set(shapes["add"]["required"]) == {"action", "first", "second"}
     prompt = "\n".join(message.text for message in asked[0][0])
     assert '- add: add two numbers: {"first", "second"}' in prompt

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from quelea_gateway.core.agent.actions import all_actions
 from quelea_gateway.core.agent.decisions import read_action
+from quelea_gateway.core.agent.model import Choice
 from quelea_gateway.core.agent.parsing import Misfit
 from quelea_gateway.core.statement_grid import Company, Figure, GridLine, Statement, StatementGrid
 from quelea_kit.errors import NotFound, Unavailable
@@ -112,7 +113,9 @@ async def test_it_is_not_offered_where_no_document_is_about_a_company() -> None:
 
 
 def test_what_models_write_is_read() -> None:
-    read = read_action(("financials", "finish"))
+    def read(text: str) -> Choice:
+        return read_action(("financials", "finish"))(text).choices[0]
+
     loose = read('{"action": "financials", "ticker": "KO", "statement": "Cash Flow", "years": "5"}')
     assert loose.shown() == {"action": "financials", "company": "KO", "statement": "cash_flow", "years": "5"}
     assert read('{"action": "financials", "company": "KO"}').text("statement") == "income"

@@ -5,8 +5,7 @@ import time
 
 import pytest
 from quelea_gateway.core.agent import loose_json
-from quelea_gateway.core.agent.actions.api_select import read_pick
-from quelea_gateway.core.agent.decisions import read_action, read_answer, read_plan, read_summary
+from quelea_gateway.core.agent.decisions import read_action, read_answer, read_plan
 from quelea_gateway.core.agent.model import Choice
 from quelea_gateway.core.agent.parsing import Misfit
 from quelea_gateway.core.agent.python_code import code
@@ -53,7 +52,7 @@ FINISH = Choice("finish")
     ],
 )  # fmt: skip
 def test_actions(said: str, meant: Choice) -> None:
-    assert read_action(ACTIONS, ["Stock"], ["stock_us_daily"])(said) == meant
+    assert read_action(ACTIONS, ["Stock"], ["stock_us_daily"])(said).choices[0] == meant
 
 
 @pytest.mark.parametrize("said", ["", "I do not know.", '{"action": "dance"}', "Action: dance", "[]", '{"a": 1}'])
@@ -145,16 +144,14 @@ def test_plans(said: str) -> None:
     assert made.steps[0].task == "find"
 
 
-def test_picks_and_summaries() -> None:
-    for said in (
-        '{"names": "a_b, c"}',
-        '["a_b", "c"]',
-        '{"names": ["ak.a_b", "c()", "nothing"]}',
-        '{"apis": ["a_b","c"]}',
-    ):
-        assert read_pick(["a_b", "c"])(said) == ("a_b", "c")
-    made = read_summary(ACTIONS)('{"insights": [{"insight": "close 190"}], "result": "Empty", "plan": null}')
-    assert (made.insights, made.result) == (("close 190",), "empty")
+def test_notes_and_a_new_plan_come_with_the_actions() -> None:
+    made = read_action(ACTIONS)(
+        '{"insights": [{"insight": "close 190"}], "plan": ["1. kb-search: more"], "actions": [{"action": "kb-search", '
+        '"query": "a"}, {"action": "kb-search", "q": "b"}, {"action": "dance"}, {"action": "finish"}]}'
+    )
+    assert made.insights == ("close 190",)
+    assert [step.action for step in made.plan] == ["kb-search"]
+    assert [one.text("query") for one in made.choices] == ["a", "b"]  # what follows a misfit is asked for again
 
 
 @pytest.mark.parametrize(

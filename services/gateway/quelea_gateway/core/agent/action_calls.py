@@ -32,16 +32,24 @@ def action_of(value: dict[str, Any]) -> str:
     return re.sub(r"[_\s]+", "-", given.strip().lower()) if isinstance(given, str) else ""
 
 
-def unwrap(text: str, actions: Sequence[str]) -> dict[str, Any]:
-    """The first call of an action in an answer. Raises Misfit when there is none."""
+def unwrap(text: str, actions: Sequence[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """(the answer's object, the calls of actions in it, one at least). Raises Misfit when there is none."""
     value = json_value(text)
     if isinstance(value, list):
-        value = next((one for one in value if isinstance(one, dict)), None)
+        value = {_LISTS[0]: value}
     if not isinstance(value, dict) or not value or not _is_call(value, actions):
         value = _react(text) or value
     if not isinstance(value, dict) or not value:
         raise Misfit("The answer is no JSON object. Answer with one JSON object and nothing else.")
-    return _fill_aliases(_find_call(value, actions))
+    return value, [_fill_aliases(_find_call(one, actions)) for one in _calls(value)]
+
+
+def _calls(value: dict[str, Any]) -> list[dict[str, Any]]:
+    for key in _LISTS:
+        inner = value.get(key)
+        if isinstance(inner, list) and (calls := [one for one in inner if isinstance(one, dict)]):
+            return calls
+    return [value]
 
 
 def _is_call(value: dict[str, Any], actions: Sequence[str]) -> bool:

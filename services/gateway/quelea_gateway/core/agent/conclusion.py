@@ -7,7 +7,7 @@ from dataclasses import replace
 from quelea_gateway.core.agent import model_call
 from quelea_gateway.core.agent.decisions import Conclusion, answer_schema, read_answer
 from quelea_gateway.core.agent.evidence import sources
-from quelea_gateway.core.agent.grounding import Checked, check, without_unsupported
+from quelea_gateway.core.agent.grounding import Checked, check, marked, without_unsupported
 from quelea_gateway.core.agent.model import RunAnswer, Why
 from quelea_gateway.core.agent.model_call import ModelAway
 from quelea_gateway.core.agent.texts import say
@@ -50,6 +50,9 @@ def _answer(
     notices = list(work.notices)
     if withheld:
         notices.append(say("withheld", work.language, n=len(withheld)))
+    if checked.untraced:
+        notices.append(say("untraced", work.language, n=len(checked.untraced)))
+        checked = marked(checked, say("not_traced", work.language))
     cited = [mark.number for mark in marks(checked.text)]
     numbering = Numbering(len(work.evidence.items), (*cited, *checked.used))
     text, found = numbering.of_text(checked.text), sources(work.evidence, checked.used)
@@ -65,6 +68,7 @@ def _answer(
         missing=missing,
         withheld=withheld,
         artifacts=tuple(work.artifacts),
+        results=tuple(work.results),
         notices=tuple(notices),
     )
 
@@ -97,11 +101,12 @@ async def _write(work: Work, why: str) -> tuple[Conclusion, Checked] | None:
         if answered is None:
             break
         checked = await check(answered.answer, work.evidence, work.request.question, work.ports.checks)
-        if best is None or len(checked.unsupported) < len(best[1].unsupported):
+        bad = (*checked.unsupported, *checked.untraced)
+        if best is None or len(bad) < len(best[1].unsupported) + len(best[1].untraced):
             best = (answered, checked)
-        if not checked.unsupported or attempt:
+        if not bad or attempt:
             break
-        figures = ", ".join(dict.fromkeys(one.text for one in checked.unsupported[:_MOST_FIGURES]))
+        figures = ", ".join(dict.fromkeys(one.text for one in bad[:_MOST_FIGURES]))
         situation = (situation + "\n" + say("unsupported", work.language, figures=figures)).strip()
     return best
 
@@ -132,7 +137,7 @@ async def _ask(work: Work, situation: str) -> Conclusion | None:
         return None
     conclusion, example = answered
     checked = await check(conclusion.answer, work.evidence, request.question, work.ports.checks)
-    await model_call.example(work, example, "grounded" if not checked.unsupported else "ungrounded")
+    await model_call.example(work, example, "ungrounded" if checked.unsupported or checked.untraced else "grounded")
     return conclusion
 
 
@@ -144,8 +149,8 @@ async def _fallback(work: Work, why: str) -> RunAnswer:
     lines = [say("ended_early", language) if counted else say("no_conclusion", language, why=why)]
     body: list[str] = []
     for insight in recall(work.insights, work.request.question, 400):
-        grounded = not (await check(insight, work.evidence, work.request.question, work.ports.checks)).unsupported
-        body += [f"- {insight}"] if grounded else []
+        found = await check(insight, work.evidence, work.request.question, work.ports.checks)
+        body += [] if found.unsupported or found.untraced else [f"- {insight}"]
     last = work.evidence.last_output()
     if last is not None:
         body.append(say("output_of", language, step=last.source.step, number=last.source.number))

@@ -1,4 +1,4 @@
-"""The sub-tasks that the model decides: plan, action, summary and answer.
+"""What the model decides: the plan, the next actions with what it noted before them, and the answer.
 
 Each has its JSON schema, a reader for what came, and what is done when nothing that can be used came.
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from quelea_gateway.core.agent import model_call
+from quelea_gateway.core.agent import model_call, prompts
 from quelea_gateway.core.agent.action import QUERY, Known, text_schema
 from quelea_gateway.core.agent.action_calls import action_of, unwrap
 from quelea_gateway.core.agent.actions import all_actions, describe
-from quelea_gateway.core.agent.model import FINISH, Choice, Observation, PlanStep
+from quelea_gateway.core.agent.model import FINISH, Choice, PlanStep
 from quelea_gateway.core.agent.model_call import SubTask
 from quelea_gateway.core.agent.parsing import (
     Misfit,
@@ -31,6 +31,11 @@ from quelea_gateway.core.agent.parsing import (
 from quelea_gateway.core.agent.token_budget import Section, cut_middle, defuse, recall
 from quelea_gateway.core.agent.work import Work, plan_lines
 
+MOST_AT_ONCE = 4
+"""Actions of one decision."""
+_MOST_NOTES = 5
+_NOTES = ("notes", "insights", "observations", "summary")
+_DOCUMENTS = 3
 _MOST_STEPS = 8
 _MOST_LINES = 60
 _NUMBERED = re.compile(
@@ -54,11 +59,17 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Reflection:
-    """What matters of an observation, and the plan when it changes."""
+class Decision:
+    """What to do next, and what the last observation came to.
 
-    insights: tuple[str, ...]
-    result: str
+    Attributes:
+        choices: The next actions, in order; the first one at least.
+        insights: What matters of the last observation.
+        plan: The steps from here on, when the plan changes.
+    """
+
+    choices: tuple[Choice, ...]
+    insights: tuple[str, ...] = ()
     plan: tuple[PlanStep, ...] = ()
 
 
@@ -85,17 +96,13 @@ def plan_schema(actions: Sequence[str]) -> str:
 
 
 def action_schema(actions: Sequence[str], categories: Sequence[str], names: Sequence[str]) -> str:
-    """One of the actions that are possible now: a discriminated union over "action"."""
+    """Notes, the plan where it changes (else empty), and the next actions, each one of those that are possible now."""
     known = Known(tuple(categories), tuple(names))
     shapes = {one: all_actions()[one].schema(known) for one in actions}
-    return _dump({"anyOf": [object_schema({"action": {"const": one}, **shapes[one]}) for one in actions]})
-
-
-def summary_schema(actions: Sequence[str]) -> str:
-    """Insights, the verdict, and the plan from here on (empty: as it was)."""
-    insights = {"type": "array", "items": text_schema(600), "maxItems": 5}
-    result = {"type": "string", "enum": ["good", "empty", "wrong"]}
-    return _dump(object_schema({"insights": insights, "result": result, "plan": _plan_steps(actions, 0)}))
+    one_of = {"anyOf": [object_schema({"action": {"const": one}, **shapes[one]}) for one in actions]}
+    notes = {"type": "array", "items": text_schema(600), "maxItems": _MOST_NOTES}
+    calls = {"type": "array", "items": one_of, "minItems": 1, "maxItems": MOST_AT_ONCE}
+    return _dump(object_schema({"notes": notes, "plan": _plan_steps(actions, 0), "actions": calls}))
 
 
 def answer_schema() -> str:
@@ -144,34 +151,49 @@ def read_plan(actions: Sequence[str]) -> Callable[[str], Plan]:
 
 
 def read_action(
-    actions: Sequence[str], categories: Sequence[str] = (), names: Sequence[str] = ()
-) -> Callable[[str], Choice]:
-    """A decoder of actions."""
+    actions: Sequence[str], categories: Sequence[str] = (), names: Sequence[str] = (), planned: Sequence[str] = ()
+) -> Callable[[str], Decision]:
+    """A decoder of decisions.
+
+    Args:
+        planned: What steps of a plan may be; empty: the same actions.
+    """
     known = Known(tuple(categories), tuple(names))
 
-    def read(text: str) -> Choice:
-        value = unwrap(text, actions)
-        action = action_of(value)
-        if action not in actions:
-            hint = " That action is not possible now." if action in all_actions() else ""
-            raise Misfit(f'"action" must be one of {", ".join(actions)}.{hint}')
-        return all_actions()[action].read(value, known)
+    def read(text: str) -> Decision:
+        around, calls = unwrap(text, actions)
+        choices: list[Choice] = []
+        for call in calls[:MOST_AT_ONCE]:
+            action = action_of(call)
+            if action == FINISH and choices:
+                break  # what the others bring is to be seen first
+            try:
+                if action not in actions:
+                    hint = " That action is not possible now." if action in all_actions() else ""
+                    raise Misfit(f'"action" must be one of {", ".join(actions)}.{hint}')
+                choices.append(all_actions()[action].read(call, known))
+            except Misfit:
+                if not choices:
+                    raise
+                break  # what came before it is done; then the model is asked again
+        return Decision(tuple(choices), _notes(around), _new_plan(around, planned or actions))
 
     return read
 
 
-def read_summary(actions: Sequence[str]) -> Callable[[str], Reflection]:
-    """A decoder of reflections."""
+def _notes(around: dict[str, Any]) -> tuple[str, ...]:
+    name = next((one for one in _NOTES if around.get(one)), "")
+    try:
+        return tuple(strings(around, name, most=_MOST_NOTES, longest=600)) if name else ()
+    except Misfit:
+        return ()
 
-    def read(text: str) -> Reflection:
-        value = json_object(text)
-        insights = strings(value, "insights", most=5, longest=600)
-        result = str(value.get("result", "")).strip().lower()
-        if not insights and result not in ("good", "empty", "wrong"):
-            raise Misfit('"insights" (a list of texts) and "result" (good, empty or wrong) are missing.')
-        return Reflection(tuple(insights), result if result in ("empty", "wrong") else "good", _steps(value, actions))
 
-    return read
+def _new_plan(around: dict[str, Any], actions: Sequence[str]) -> tuple[PlanStep, ...]:
+    try:
+        return _steps({"plan": around.get("plan")}, actions)
+    except Misfit:
+        return ()
 
 
 def read_answer(text: str) -> Conclusion:
@@ -216,8 +238,8 @@ def possible(work: Work) -> tuple[str, ...]:
     return tuple(one for one in work.actions if all_actions()[one].is_possible(work))
 
 
-async def choose_action(work: Work) -> tuple[Choice, bool]:
-    """(the next action, whether the model chose it)."""
+async def decide(work: Work) -> tuple[Decision, bool]:
+    """(what to do next, whether the model chose it)."""
     actions = possible(work)
     names = tuple(work.candidates)[-40:]
     memory = recall(work.insights, f"{work.request.question} {plan_lines(work.plan)}", work.prompt_tokens // 3)
@@ -228,24 +250,26 @@ async def choose_action(work: Work) -> tuple[Choice, bool]:
         "actions": describe(actions, work.categories, work.language),
         "step": str(work.step),
         "steps": str(work.request.budget.steps),
-    }
-    known = [f"- {name}" for name in work.documents]
-    known += [f"- {name} (document not read yet)" for name in names if name not in work.documents]
+        "at_once": str(MOST_AT_ONCE),
+        "plan_actions": ", ".join(work.actions),
+    } | prompts.code_rules(work.language if "code-exec" in actions else "")
+    known = [f"## {name}\n{defuse(work.documents[name])}" for name in list(work.documents)[-_DOCUMENTS:]]
+    known += [f"- {name}: {defuse(work.candidates[name])[:200]}" for name in names if name not in work.documents]
     sections = [
         Section("question", defuse(work.request.question), 2),
         Section("plan", plan_lines(work.plan), 2),
         Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 3),
-        Section("apis", "\n".join(known) or "-", 1),
-        Section("observation", work.observation or "-", 3),
+        Section("apis", "\n".join(known) or "-", 4),
+        Section("observation", work.observation or "-", 4),
         Section("done", done, 1),
     ]
     task = SubTask("action", fixed, sections, action_schema(actions, work.categories, names))
-    answered = await model_call.ask(work, task, read_action(actions, work.categories, names))
+    answered = await model_call.ask(work, task, read_action(actions, work.categories, names, work.actions))
     if answered is None:
-        return fallback(work, actions), False
-    choice, example = answered
-    await model_call.example(work, example, "repeated" if step_of(work, choice) else "ok")
-    return choice, True
+        return Decision((fallback(work, actions),)), False
+    decision, example = answered
+    await model_call.example(work, example, "repeated" if step_of(work, decision.choices[0]) else "ok")
+    return replace(decision, insights=tuple(defuse(one) for one in decision.insights)), True
 
 
 def step_of(work: Work, choice: Choice) -> int:
@@ -264,31 +288,3 @@ def fallback(work: Work, actions: tuple[str, ...]) -> Choice:
         if choice and choice.action in actions and not step_of(work, choice):
             return choice
     return Choice(FINISH)
-
-
-async def reflect(work: Work, choice: Choice, observation: Observation) -> Reflection:
-    """Summary & Reflexion: what matters of an observation, and a new plan when it was empty or wrong."""
-    memory = recall(work.insights, f"{work.request.question} {observation.text[:500]}", work.prompt_tokens // 4)
-    fixed = {
-        "current_date": work.request.as_of,
-        "profile": work.profile,
-        "choice": json.dumps(choice.shown(), ensure_ascii=False)[:400],
-        "action_names": ", ".join(work.actions),
-    }
-    sections = [
-        Section("question", defuse(work.request.question), 2),
-        Section("plan", plan_lines(work.plan), 2),
-        Section("memory", "\n".join(f"- {one}" for one in memory) or "-", 2),
-        Section("observation", defuse(observation.text) or "-", 5),
-    ]
-    task = SubTask("summary", fixed, sections, summary_schema(work.actions))
-    answered = await model_call.ask(work, task, read_summary(work.actions))
-    if answered is None:
-        head = cut_middle(" ".join(observation.text.split()), 80)
-        return Reflection((head,) if head and observation.verdict == "good" else (), observation.verdict)
-    found, example = answered
-    await model_call.example(work, example, observation.verdict)
-    insights = tuple(defuse(one) for one in found.insights)
-    # What is plain to see is not left to the model: a failure stays one.
-    result = found.result if observation.verdict == "good" else observation.verdict
-    return Reflection(insights, result, found.plan if result != "good" else ())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from quelea_checker import CheckPassage
 
 from quelea_gateway.core.agent.model import Source
-from quelea_gateway.core.agent.parsing import literals
+from quelea_gateway.core.agent.parsing import canonical
 from quelea_gateway.core.agent.token_budget import cut_middle, defuse, tokens
 from quelea_gateway.core.model import Passage
 from quelea_gateway.core.statement_grid import Figure
@@ -18,14 +21,28 @@ from quelea_gateway.core.statement_grid import Figure
 _LONGEST = 24_000
 _EXCERPT = 600
 _MOST = 80
+_PRINTED = re.compile(r"(?<![\d.,])\d[\d,]*+(?:\.\d++)?+")
+_PERCENT = re.compile(r"(?<![\d.,])(\d[\d,]*+(?:\.\d++)?+)\s?[%％]")
+_THOUSANDS = re.compile(r"(?<![\d.,/-])\d{1,3}(?:,\d{3})+(?![\d,])")
+_JSON_TEXT = re.compile(r'"(?:[^"\\]|\\[\s\S])*+(?:"|\\?\Z)|(,)')
+_SHORT = 3
+"""Significant digits from which on a typed whole number that stands in the evidence is taken to come from there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A source with its whole text; of an execution also the numbers typed into its code."""
+    """A source with its whole text.
+
+    Attributes:
+        checked: The text as the checker reads it: cells apart.
+        traced: The same of an execution without what draws on typed numbers; of others equal to `checked`.
+        typed: Of an execution: numbers in texts that its code prints as they stand.
+    """
 
     source: Source
     text: str
+    checked: str
+    traced: str
     header: str = ""
     table_head: str = ""
     published: str = ""
@@ -38,9 +55,13 @@ class Evidence:
 
     items: list[Item] = field(default_factory=list)
     typed: set[str] = field(default_factory=set)
-    """The numbers typed into any code so far: a variable keeps them from step to step."""
+    """The numbers in texts that any code printed so far: a variable keeps them from step to step."""
+    settings: set[str] = field(default_factory=set)
+    """Every number typed into code so far: windows and the like."""
+    _printed: dict[str, str] = field(default_factory=dict)
+    """Every number of passages and calls, to the first that has it."""
 
-    def _add(self, source: Source, text: str, **more: Any) -> int:
+    def _add(self, source: Source, text: str, *, checked: str = "", traced: str | None = None, **more: Any) -> int:
         for item in self.items:
             same = item.source.kind == source.kind and item.text == text and item.header == more.get("header", "")
             if same and source.kind != "execution":
@@ -49,15 +70,40 @@ class Evidence:
             return 0
         number = len(self.items) + 1
         source = replace(source, number=number, excerpt=text[:_EXCERPT])
-        self.items.append(Item(source, text, **more))
+        checked = checked or text
+        self.items.append(Item(source, text, checked, checked if traced is None else traced, **more))
+        if source.kind != "execution":
+            self._note(f"{source.kind} {number}", "\n".join((more.get("table_head", ""), text)))
         return number
 
-    def execution(self, step: int, title: str, output: str, code: str, *, day: str, separated: bool = False) -> int:
-        """The output of code, or a table that it wrote."""
-        self.typed |= literals(code)
+    def _note(self, name: str, text: str) -> None:
+        for match in _PRINTED.finditer(text):
+            self._printed.setdefault(canonical(match[0]), name)
+        for match in _PERCENT.finditer(text):  # "21 %" is typed as .21
+            self._printed.setdefault(canonical(f"{float(match[1].replace(',', '')) / 100:.12g}"), name)
+
+    def source_of(self, number: str) -> str:
+        """What prints a typed number: "passage 3", "call 4"; empty: nothing, or it is too short to tell."""
+        if "." not in number and len(number.strip("0")) < _SHORT:
+            return ""
+        return self._printed.get(number, "")
+
+    def execution(
+        self, step: int, title: str, output: str, *, day: str, kind: str = "", traced: str | None = None,
+        typed: frozenset[str] = frozenset(),
+    ) -> int:  # fmt: skip
+        """The output of code, or a table that it wrote.
+
+        Args:
+            kind: "csv" or "json"; else it is as it was printed.
+            traced: The part that draws on no typed number; None: all of it.
+            typed: Numbers in texts that the code prints as they stand.
+        """
+        self.typed |= typed
+        rest = None if traced is None else cells(_bound(traced), kind)
         return self._add(
-            Source(0, "execution", title, step), cells(_bound(output), separated=separated), header=title,
-            published=day, typed=frozenset(self.typed),
+            Source(0, "execution", title, step), _bound(output), checked=cells(_bound(output), kind), traced=rest,
+            header=title, published=day, typed=frozenset(self.typed),
         )  # fmt: skip
 
     def call(self, step: int, call: dict[str, Any], body: str) -> int:
@@ -66,8 +112,12 @@ class Evidence:
             0, "call", call["url"][:300], step, url=call["url"], fetched=call["fetched"], sha256=call["sha256"],
             call_id=call["id"],
         )  # fmt: skip
-        text = cells(_bound(body), separated=True)
-        return self._add(source, text, header=call["url"][:200], published=call["fetched"][:10])
+        media = str(call.get("media_type", "")).lower()
+        kind = next((one for one in ("json", "csv") if one in media), "")
+        text = _bound(body)
+        return self._add(
+            source, text, checked=cells(text, kind), header=call["url"][:200], published=call["fetched"][:10]
+        )
 
     def passage(self, step: int, passage: Passage) -> int:
         """A passage of a stored document or of a page of the web."""
@@ -90,9 +140,36 @@ class Evidence:
         header = " · ".join(part for part in (first.company, first.title, first.statement.replace("_", " ")) if part)
         return self._add(source, text, header=header, published=first.published)
 
-    def passages(self) -> list[CheckPassage]:
-        """For the checker; their numbers are those of the sources."""
-        return [CheckPassage(item.text, item.table_head, item.header, item.published) for item in self.items]
+    def passages(self, *, traced: bool = True) -> list[CheckPassage]:
+        """For the checker; their numbers are those of the sources.
+
+        Args:
+            traced: Of executions only what draws on no typed number.
+        """
+        return [
+            CheckPassage(item.traced if traced else item.checked, item.table_head, item.header, item.published)
+            for item in self.items
+        ]
+
+    @property
+    def has_untraced(self) -> bool:
+        """Whether code printed something that draws on typed numbers."""
+        return any(item.traced != item.checked for item in self.items)
+
+    def as_json(self) -> bytes:
+        """The passages so far, for the sandbox: their number, document, page, day and text."""
+        found = [
+            {
+                "id": item.source.number,
+                "document": item.source.title,
+                "page": item.source.page,
+                "published": item.published,
+                "text": "\n".join(part for part in (item.table_head, item.text) if part),
+            }
+            for item in self.items
+            if item.source.kind == "passage"
+        ]
+        return json.dumps(found, ensure_ascii=False, indent=1).encode("utf-8", "replace")
 
     def shown(self, budget: int) -> str:
         """The sources for the model, cut to the budget: results of code first, then passages, then raw calls.
@@ -125,21 +202,41 @@ class Evidence:
         return outputs[-1] if outputs else None
 
 
-def cells(text: str, *, separated: bool = False) -> str:
+def cells(text: str, kind: str = "") -> str:
     """Text whose commas separate cells, with tabs instead: the checker would read "2026-11-09,181.25" as one thing.
 
+    Commas within numbers ("1,234") and within texts stay.
+
     Args:
-        separated: It is known to be CSV or JSON; else only runs of lines that look like CSV are changed.
+        kind: "csv" or "json"; else lines are changed that look like CSV: as many commas as a neighbour, and not all of
+            them within numbers.
     """
-    if separated:
-        return re.sub(r",(?!\s)", "\t", text)
+    if kind == "csv":
+        try:
+            return "\n".join("\t".join(row) for row in csv.reader(io.StringIO(text)))
+        except csv.Error:
+            return text
+    if kind == "json":
+        return _JSON_TEXT.sub(lambda match: "\t" if match[1] else match[0], text)
     lines = text.split("\n")
     counts = [0 if ", " in line else line.count(",") for line in lines]
+    named = False  # the run of lines began with the names of its columns
     for index, count in enumerate(counts):
-        alike = {counts[index - 1] if index else 0, counts[index + 1] if index + 1 < len(counts) else 0}
-        if count and count in alike:
-            lines[index] = lines[index].replace(",", "\t")
+        before, after = counts[index - 1] if index else 0, counts[index + 1] if index + 1 < len(counts) else 0
+        if not count or count not in (before, after):
+            continue
+        line = lines[index]
+        named = (named and count == before) or not any(char.isdigit() for char in line)
+        inside = set() if named else set(_inside(line))
+        if len(inside) < count:
+            lines[index] = "".join("\t" if char == "," and at not in inside else char for at, char in enumerate(line))
     return "\n".join(lines)
+
+
+def _inside(line: str) -> Iterator[int]:
+    """Where the commas are that stand within numbers."""
+    for match in _THOUSANDS.finditer(line):
+        yield from (at for at in range(match.start(), match.end()) if line[at] == ",")
 
 
 def _bound(text: str) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from quelea_checker import UNSUPPORTED, CheckedFigure, Report, check_answer
+from quelea_checker import UNSUPPORTED, CheckedFigure, CheckPassage, Report, check_answer
 from quelea_kit.errors import QueleaError
 
 from quelea_gateway.core.agent.evidence import Evidence
-from quelea_gateway.core.agent.model import FigureCheck
+from quelea_gateway.core.agent.model import NOT_TRACED, FigureCheck
 from quelea_gateway.core.agent.parsing import canonical
 from quelea_gateway.core.agent.ports import Checks
 
@@ -43,22 +44,46 @@ class Checked:
 
     @property
     def unsupported(self) -> tuple[FigureCheck, ...]:
-        """The figures that nothing supports."""
+        """The figures that nothing supports; they are withheld."""
         return tuple(one for one in self.figures if one.verdict in UNSUPPORTED)
+
+    @property
+    def untraced(self) -> tuple[FigureCheck, ...]:
+        """The figures that rest on numbers typed into code; they are shown as such."""
+        return tuple(one for one in self.figures if one.verdict == NOT_TRACED)
 
 
 async def check(text: str, evidence: Evidence, question: str, checks: Checks | None = None) -> Checked:
     """The verdicts; markers of sources that do not exist are taken out of the text first. Never raises."""
     text = _DATE_GAPS.sub("", drop_unknown_markers(text, len(evidence.items)))
-    passages, read = evidence.passages(), _REMARK.sub(r" \1 ", text)
-    report: Report | None = None
-    if checks is not None:
-        with contextlib.suppress(QueleaError):
-            report = await checks.check(read, passages, question=question)
-    if report is None:  # nothing goes out unchecked: with less evidence, rather than not at all
-        small = [replace(one, text=one.text[:_SMALL]) for one in passages] if checks is not None else passages
-        report = await asyncio.to_thread(check_answer, read, small, question=question)
-    return _judge(text, report, evidence, question)
+    read = _REMARK.sub(r" \1 ", text)
+    report = await _report(read, evidence.passages(), question, checks)
+    judged = _judge(text, report, evidence, question)
+    if not judged.unsupported or not evidence.has_untraced:
+        return judged
+    whole = await _report(read, evidence.passages(traced=False), question, checks)
+    return replace(judged, figures=_mark_untraced(judged.figures, whole))
+
+
+async def _report(text: str, passages: list[CheckPassage], question: str, checks: Checks | None) -> Report:
+    if checks is None:
+        return await asyncio.to_thread(check_answer, text, passages, question=question)
+    with contextlib.suppress(QueleaError):
+        return await checks.check(text, passages, question=question)
+    # Nothing goes out unchecked: with less evidence, rather than not at all.
+    small = [replace(one, text=one.text[:_SMALL]) for one in passages]
+    return await asyncio.to_thread(check_answer, text, small, question=question)
+
+
+def _mark_untraced(figures: Sequence[FigureCheck], whole: Report) -> tuple[FigureCheck, ...]:
+    """Figures that only what draws on typed numbers has are not traced."""
+    found = {(one.start, one.end): one for one in whole.figures if one.verdict not in UNSUPPORTED}
+    return tuple(
+        replace(one, verdict=NOT_TRACED, source=there.passage or 0, formula="")
+        if one.verdict == "not_found" and (there := found.get((one.start, one.end)))
+        else one
+        for one in figures
+    )
 
 
 def drop_unknown_markers(text: str, count: int) -> str:
@@ -75,11 +100,12 @@ def drop_unknown_markers(text: str, count: int) -> str:
 def _judge(text: str, report: Report, evidence: Evidence, question: str) -> Checked:
     figures = []
     for one in report.figures:
-        verdict, source = one.verdict, one.passage or 0
+        verdict: str = one.verdict
+        source = one.passage or 0
         if verdict == "supported":
             rest = [number for number in one.passages or (source,) if not _is_typed(one, number, evidence)]
             if not rest:
-                verdict, source = "not_found", 0
+                verdict = NOT_TRACED
             elif source not in rest:
                 source = rest[0]
         elif verdict in UNSUPPORTED and _is_setting(one, text, evidence, question):
@@ -92,7 +118,7 @@ def _judge(text: str, report: Report, evidence: Evidence, question: str) -> Chec
 
 
 def _is_typed(figure: CheckedFigure, number: int, evidence: Evidence) -> bool:
-    """Whether the source only repeats a number that the model had typed into the code: that is no evidence.
+    """Whether the source only repeats a number of a text in the code: that is no evidence.
 
     Small round numbers (a window of 20 days) and years are let pass: they are settings more often than data.
     """
@@ -114,7 +140,20 @@ def _is_setting(figure: CheckedFigure, text: str, evidence: Evidence, question: 
     """
     if not figure.text.isdigit() or len(figure.text) > 3 or not _SPAN.match(text, figure.end):
         return False
-    return figure.text == "52" or figure.text in evidence.typed or figure.text in _NUMBER.findall(question)
+    return figure.text == "52" or figure.text in evidence.settings or figure.text in _NUMBER.findall(question)
+
+
+def marked(checked: Checked, word: str) -> Checked:
+    """The text with a word behind each figure that is not traced; spans move along."""
+    text, figures, spans = checked.text, list(checked.figures), list(checked.spans)
+    for one in sorted(checked.untraced, key=lambda figure: -figure.end):
+        text = text[: one.end] + word + text[one.end :]
+        at, more = one.end, len(word)
+        figures = [
+            replace(f, start=f.start + more * (f.start >= at), end=f.end + more * (f.start >= at)) for f in figures
+        ]
+        spans = [(start + more * (start >= at), end + more * (end >= at)) for start, end in spans]
+    return replace(checked, text=text, figures=tuple(figures), spans=tuple(spans))
 
 
 def without_unsupported(checked: Checked) -> tuple[str, tuple[str, ...]]:

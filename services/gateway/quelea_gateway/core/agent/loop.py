@@ -26,6 +26,8 @@ from quelea_gateway.core.agent.work import Journal, Ports, Rules, Work
 
 _CLOSE_SECONDS = 5.0
 _INSIGHTS = 60
+_LINE = 80
+"""Tokens of an observation that is kept where the model noted nothing of it."""
 _SHOWN = 6_000
 
 
@@ -111,6 +113,8 @@ async def _steps(work: Work) -> Why:
         },
     )
     repeats = revision = 0
+    decided: list[Choice] = []
+    by_model = True
     while True:
         if why := _find_exhausted(work):
             return why
@@ -118,7 +122,11 @@ async def _steps(work: Work) -> Why:
         if work.step >= budget.steps:
             await _begin(work, Choice(FINISH), by_model=False)
             return "steps"
-        choice, by_model = await decisions.choose_action(work)
+        if not decided:
+            decision, by_model = await decisions.decide(work)
+            revision += await _reflect(work, decision, revision)
+            decided, work.observation = list(decision.choices), ""
+        choice = decided.pop(0)
         await _begin(work, choice, by_model=by_model)
         if choice.action == FINISH:
             if work.time_left <= 0:
@@ -130,10 +138,10 @@ async def _steps(work: Work) -> Why:
             repeats += 1
             if repeats >= work.rules.repeats:
                 return "repeats"
-            continue
+        elif observation.verdict != "good":
+            decided = []  # the rest was decided in the hope of something else
         if work.time_left <= 0:
             return "time"
-        revision += await _reflect(work, choice, observation, revision)
 
 
 def _find_exhausted(work: Work) -> Why:
@@ -150,8 +158,10 @@ async def _do(work: Work, choice: Choice, before: int) -> Observation:
         observation = Observation(say("done_before", work.language, n=before), "wrong")
     else:
         observation = await action.run(work, choice)
-    work.done.append(choice)
-    work.observation = observation.text
+    if not observation.again:
+        work.done.append(choice)
+    work.observation = "\n\n".join(part for part in (work.observation, observation.text) if part)
+    work.verdict = observation.verdict
     if before or not action.reports_output:
         shown = cut_middle(work.scrubbed(observation.text), _SHOWN)
         data = {"step": work.step, "text": shown, "result": observation.verdict, "sources": observation.sources}
@@ -159,16 +169,21 @@ async def _do(work: Work, choice: Choice, before: int) -> Observation:
     return observation
 
 
-async def _reflect(work: Work, choice: Choice, observation: Observation, revision: int) -> int:
-    """Keep what matters of an observation; how many plans it made."""
-    reflection = await decisions.reflect(work, choice, observation)
-    work.insights = [*work.insights, *(f"(step {work.step}) {one}" for one in reflection.insights)][-_INSIGHTS:]
-    data: dict[str, Any] = {"step": work.step, "insights": list(reflection.insights), "result": reflection.result}
-    if reflection.plan:
-        work.plan = reflection.plan
+async def _reflect(work: Work, decision: decisions.Decision, revision: int) -> int:
+    """Keep what matters of the last observation; how many plans the decision makes."""
+    if not work.done:
+        return 0
+    insights = decision.insights
+    if not insights and work.verdict == "good":  # of what is not noted a line is kept
+        insights = tuple(one for one in (cut_middle(" ".join(work.observation.split()), _LINE),) if one)
+    step = work.step - 1
+    work.insights = [*work.insights, *(f"(step {step}) {one}" for one in insights)][-_INSIGHTS:]
+    data: dict[str, Any] = {"step": step, "insights": list(insights), "result": work.verdict}
+    if decision.plan:
+        work.plan = decision.plan
         data |= {"plan": [asdict(one) for one in work.plan], "revision": revision + 1}
     await work.journal.event("reflection", data)
-    return int(bool(reflection.plan))
+    return int(bool(decision.plan))
 
 
 async def _begin(work: Work, choice: Choice, *, by_model: bool) -> None:

@@ -15,6 +15,8 @@ Why = Literal["", "steps", "time", "tokens", "repeats", "model_away", "no_answer
 """Why a run had to conclude; empty: the model chose to."""
 
 EventName = Literal["state", "plan", "step", "code", "output", "plot", "reflection", "answer", "error"]
+NOT_TRACED = "not_traced"
+"""Verdict on a figure that rests on numbers typed into code."""
 FINISH = "finish"
 """The action that ends the loop."""
 
@@ -160,7 +162,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class FigureCheck:
-    """A figure of the answer and its verdict; the span is the answer's, in code points."""
+    """A figure of the answer and its verdict (the checker's, or "not_traced"); the span is the answer's."""
 
     text: str
     start: int
@@ -169,6 +171,25 @@ class FigureCheck:
     source: int = 0
     """Number of the source; 0: none."""
     formula: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedResult:
+    """A result that code reported.
+
+    Attributes:
+        inputs: What it rests on: "passage 3", "file prices.csv", "akshare.stock_us_daily", …
+        traced: It draws on no number that was typed into the code.
+        source: Number of the source that has it.
+    """
+
+    name: str
+    value: str
+    unit: str
+    step: int
+    inputs: tuple[str, ...]
+    traced: bool
+    source: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +210,15 @@ class RunAnswer:
     withheld: tuple[str, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     notices: tuple[str, ...] = ()
+    results: tuple[ReportedResult, ...] = ()
+    """What its code reported, in order."""
     ended_by: Why = ""
     """Why it had to conclude; empty: the model chose to."""
 
     @property
     def grounded(self) -> bool:
-        """No figure is without a source."""
-        return all(figure.verdict not in UNSUPPORTED for figure in self.figures)
+        """No figure is without a source, and none rests on numbers that were typed into code."""
+        return all(figure.verdict not in (*UNSUPPORTED, NOT_TRACED) for figure in self.figures)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -277,9 +300,11 @@ class Observation:
         text: For the model.
         verdict: "good", "empty" or "wrong", as far as it can be told without reading.
         sources: Numbers of the sources that it added.
+        again: It could not be done yet; to choose it once more is no repetition.
     """
 
     text: str
     verdict: Literal["good", "empty", "wrong"] = "good"
     sources: list[int] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
+    again: bool = False

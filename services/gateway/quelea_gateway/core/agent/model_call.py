@@ -33,7 +33,7 @@ class SubTask:
     """What is asked of the model.
 
     Attributes:
-        kind: Of its template: "plan", "action", "pick", "code", "summary" or "answer".
+        kind: Of its template: "plan", "action", "code" or "answer".
         fixed: What fills the template and is never cut.
         sections: What fills it and is cut to the model's context.
         schema: JSON schema of the answer; empty: free text.
@@ -96,7 +96,7 @@ async def ask(
                     json_schema=task.schema,
                     model=work.request.model,
                     max_tokens=max(16, min(work.output_tokens, affordable)),
-                    temperature=temperature if attempt == 0 else 0.3,
+                    temperature=_temperature(work, temperature, attempt),
                     tenant=work.request.tenant,
                 )
         except Conflict:
@@ -117,6 +117,12 @@ async def ask(
         return value, Answered(task.kind, tuple(first), output, task.schema, attempt, reply.model or work.info.model)
     work.count(fallbacks=1)
     return None
+
+
+def _temperature(work: Work, usual: float, attempt: int) -> float:
+    if work.rules.temperature is not None:  # some models take one alone
+        return work.rules.temperature
+    return usual if attempt == 0 else 0.3
 
 
 def _messages(work: Work, task: SubTask, misfit: tuple[str, str] | None) -> list[Message]:

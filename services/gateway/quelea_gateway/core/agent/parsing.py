@@ -154,8 +154,13 @@ def literals(source: str) -> set[str]:
         if isinstance(node.value, int | float):
             found.add(canonical(repr(node.value)))
         elif isinstance(node.value, str):
-            found |= {canonical(match) for match in re.findall(r"\d[\d,]*(?:\.\d+)?", node.value[:20_000])}
+            found |= numbers(node.value)
     return found
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text, as in "1234.5"."""
+    return {canonical(match) for match in re.findall(r"\d[\d,]*(?:\.\d+)?", text[:20_000])}
 
 
 def canonical(number: str) -> str:

@@ -80,6 +80,10 @@ class Tools(Protocol):
         """The API's document: parameters, output columns, example. Raises NotFound, QueleaError."""
         ...
 
+    async def report(self, name: str, *, ok: bool, error: str = "") -> None:
+        """Tell what a call of an API came to; one that fails comes later in selections. Raises QueleaError."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class CodeFile:
@@ -118,9 +122,20 @@ class Sandbox(Protocol):
         ...
 
     async def execute(
-        self, code: str, *, session_id: str, execution_id: str, market_token: str, seconds: float, tenant: str
+        self,
+        code: str,
+        *,
+        session_id: str,
+        execution_id: str,
+        market_token: str,
+        seconds: float,
+        tenant: str,
+        files: Sequence[CodeFile] = (),
     ) -> Execution:
-        """Run code as the next step of a session. Cancelling the wait kills the run. Raises QueleaError."""
+        """Run code as the next step of a session, beside these files. Cancelling the wait kills the run.
+
+        Raises QueleaError.
+        """
         ...
 
     async def close_session(self, session_id: str) -> None:

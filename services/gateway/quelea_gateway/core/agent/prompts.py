@@ -13,7 +13,8 @@ from quelea_gateway.core.agent.token_budget import Section, share, tokens
 from quelea_gateway.core.model import Message
 from quelea_gateway.core.prompts import PromptTemplate
 
-KINDS = ("plan", "action", "pick", "code", "summary", "answer", "repair")
+KINDS = ("plan", "action", "code", "answer", "repair")
+_CODE_RULES = "code_rules"
 LANGUAGES = ("en", "zh")
 
 
@@ -49,6 +50,13 @@ class AgentPrompts:
     async def prompts(self) -> tuple[PromptTemplate, ...]:
         """All of them."""
         return tuple(prompts())
+
+
+@cache
+def code_rules(language: str) -> dict[str, str]:
+    """What code has to keep to, the same wherever it is asked for; no language: nothing, as no code can be run."""
+    text = _read(_CODE_RULES, language) if language else ""
+    return {"code_rules": text.partition("---user---\n")[2].strip()}
 
 
 def version(kind: str, language: str) -> str:

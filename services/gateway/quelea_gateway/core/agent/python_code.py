@@ -28,6 +28,10 @@ _IMPORTS = {
     "pd": "import pandas as pd",
     "plt": "import matplotlib.pyplot as plt",
     "yf": "import yfinance as yf",
+    "figure": "from quelea_results import figure",
+    "passage": "from quelea_results import passage",
+    "passages": "from quelea_results import passages",
+    "report": "from quelea_results import report",
 }
 
 

@@ -50,8 +50,16 @@ _TEXTS = {
     "no_catalogue": ("No catalogue of APIs is configured.", "此处没有接口目录。"),
     "no_api_found": ("No API was found for that.", "没有找到合适的接口。"),
     "apis_found": (
-        "APIs that may fit; api-details reads their documents:",
-        "可能合适的接口；用 api-details 查看其文档：",
+        "APIs that may fit, the best first; the documents of the first ones are known now, api-details reads others:",
+        "可能合适的接口，最合适的在前；前几个的文档已可查看，其他的用 api-details 查看：",
+    ),
+    "catalogue_not_ready": (
+        "The catalogue of APIs is still being indexed; choose this again later, or do without.",
+        "接口目录仍在建立索引；请稍后再次选择，或先不用它。",
+    ),
+    "document_read": (
+        "The document of {api} is now among the known ones.",
+        "{api} 的文档已加入已知文档。",
     ),
     "no_such_api": (
         "There is no API {api!r}. Use api-select to find one.",
@@ -60,6 +68,25 @@ _TEXTS = {
     "printed_nothing": ("The code ran and printed nothing.", "代码已运行，但没有输出。"),
     "no_code": ("Code could not be run: {why}", "无法运行代码：{why}"),
     "no_door": ("Market data could not be reached: {why}", "无法获取市场数据：{why}"),
+    "door_refused": (
+        "The market-data door refused {method} {url}: {why}. Whatever the library returned instead is no data.",
+        "市场数据通道拒绝了 {method} {url}：{why}。库返回的任何替代内容都不是数据。",
+    ),
+    "call_failed": (
+        "The provider did not answer {method} {url}: {why}.",
+        "数据提供方没有响应 {method} {url}：{why}。",
+    ),
+    "untraced_output": (
+        "Part of this output is computed from numbers that were typed into the code ({numbers}); it is no evidence. "
+        "Read them from evidence.json with figure(), or from an API.",
+        "部分输出是由直接写入代码的数字（{numbers}）算出的，不能作为证据。"
+        "请用 figure() 从 evidence.json 读取，或通过接口取得。",
+    ),
+    "not_traced": (" (not traced)", "（来源未追溯）"),
+    "untraced": (
+        "{n} figure(s) marked as not traced rest on numbers that were typed into the code, which no source has.",
+        "标为“来源未追溯”的 {n} 个数字依据的是写入代码的数字，没有来源。",
+    ),
     "last_step": (
         "This is the last step ({why}): conclude with what there is, and say what is missing.",
         "这是最后一步（{why}）：请根据已有内容得出结论，并说明缺少什么。",

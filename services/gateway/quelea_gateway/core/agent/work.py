@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from quelea_gateway.core.agent.evidence import Evidence
-from quelea_gateway.core.agent.model import Artifact, Choice, EventName, PlanStep, RunRequest, Usage
+from quelea_gateway.core.agent.model import (
+    Artifact,
+    Choice,
+    EventName,
+    PlanStep,
+    ReportedResult,
+    RunRequest,
+    Usage,
+)
 from quelea_gateway.core.agent.ports import (
     Checks,
     Clock,
@@ -23,6 +31,7 @@ from quelea_gateway.core.agent.ports import (
     Trajectories,
     WebSearch,
 )
+from quelea_gateway.core.agent.provenance import Session
 
 _KEYS = re.compile(r"quelea_[A-Za-z0-9_-]{20,}|\bsk-[A-Za-z0-9_-]{20,}")
 
@@ -51,6 +60,8 @@ class Rules:
         repairs: How often an answer of the model that does not fit is asked for again.
         code_repairs: How often code that failed is written again within a step.
         context_tokens: Where the model does not tell its own.
+        output_tokens: Of one answer, at most half the context; 0: 2,048, at most a quarter. Thoughts count too.
+        temperature: Of every answer; None: 0, a little more for code and for what is asked again.
         model_seconds, code_seconds, search_seconds: Deadlines of one call.
         finish_seconds: Kept for the conclusion, at most a third of the run's time.
         repeats: So many repeated actions end the loop.
@@ -60,6 +71,8 @@ class Rules:
     repairs: int = 2
     code_repairs: int = 2
     context_tokens: int = 8192
+    output_tokens: int = 0
+    temperature: float | None = None
     model_seconds: float = 90.0
     code_seconds: float = 60.0
     search_seconds: float = 20.0
@@ -109,8 +122,15 @@ class Work:
     documents: dict[str, str] = field(default_factory=dict)
     """APIs whose documents were read, the newest last."""
     observation: str = ""
+    """Of what was done since the last decision."""
+    verdict: str = "good"
+    """On the last observation."""
     evidence: Evidence = field(default_factory=Evidence)
     artifacts: list[Artifact] = field(default_factory=list)
+    results: list[ReportedResult] = field(default_factory=list)
+    """What code reported."""
+    variables: Session = field(default_factory=Session)
+    """What the variables and files of the sandbox's session draw on."""
     notices: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     step: int = 0
@@ -160,8 +180,9 @@ class Work:
 
     @property
     def output_tokens(self) -> int:
-        """Tokens of one answer of the model."""
-        return max(64, min(2048, self.context // 4))
+        """Tokens of one answer of the model, its thoughts among them."""
+        wanted = self.rules.output_tokens or 2048
+        return max(64, min(wanted, self.context // (2 if self.rules.output_tokens else 4)))
 
     @property
     def prompt_tokens(self) -> int:

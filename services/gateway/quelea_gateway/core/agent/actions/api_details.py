@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from quelea_kit.errors import NotFound
-
 from quelea_gateway.core.agent.action import Known, text_schema
-from quelea_gateway.core.agent.lookup_actions import LookupAction, within
+from quelea_gateway.core.agent.api_documents import read_document
+from quelea_gateway.core.agent.lookup_actions import LookupAction
 from quelea_gateway.core.agent.model import Choice, Observation
 from quelea_gateway.core.agent.parsing import Misfit, known_name, string
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.agent.token_budget import defuse
 from quelea_gateway.core.agent.work import Work
 
 _NAME = 120
@@ -34,8 +32,8 @@ class ApiDetails(LookupAction):
         return bool(work.categories)
 
     def is_possible(self, work: Work) -> bool:
-        """An API was found."""
-        return bool(work.candidates)
+        """An API was found whose document was not read with it."""
+        return any(name not in work.documents for name in work.candidates)
 
     def schema(self, known: Known) -> dict[str, Any]:
         """The name of one that was found."""
@@ -56,12 +54,7 @@ class ApiDetails(LookupAction):
     async def look_up(self, work: Work, choice: Choice) -> Observation:
         """Its document, kept for the code."""
         name = choice.text("name")
-        if work.ports.tools is None:
-            return Observation(say("no_catalogue", work.language), "wrong")
-        try:
-            document = await within(work, work.ports.tools.details(name))
-        except NotFound:
+        document = await read_document(work, name)
+        if not document.strip():
             return Observation(say("no_such_api", work.language, api=name), "wrong")
-        work.documents.pop(name, None)
-        work.documents[name] = document
-        return Observation(defuse(document), "good" if document.strip() else "empty")
+        return Observation(say("document_read", work.language, api=name))

@@ -1,23 +1,26 @@
-"""api-select: find finance data APIs in the catalogue; the model picks among many."""
+"""api-select: find finance data APIs in the catalogue, and read the documents of the best."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from quelea_gateway.core.agent import model_call
+from quelea_kit.errors import Unavailable
+
 from quelea_gateway.core.agent.action import QUERY, Known, text_schema
+from quelea_gateway.core.agent.api_documents import read_document
 from quelea_gateway.core.agent.lookup_actions import LookupAction, within
 from quelea_gateway.core.agent.model import Choice, Observation
-from quelea_gateway.core.agent.parsing import Misfit, json_value, known_name, object_schema, string, strings
+from quelea_gateway.core.agent.parsing import string
 from quelea_gateway.core.agent.ports import ApiCandidate
 from quelea_gateway.core.agent.texts import say
-from quelea_gateway.core.agent.token_budget import Section, defuse
+from quelea_gateway.core.agent.token_budget import defuse
 from quelea_gateway.core.agent.work import Work
 
-_FEW = 3
+_READ = 3
+"""Documents that are read at once: a selection costs one call of the model."""
+_LOOK_SECONDS = 1.0
 _CATEGORY = 80
 
 
@@ -59,52 +62,30 @@ class ApiSelect(LookupAction):
         if work.ports.tools is None:
             return Observation(say("no_catalogue", work.language), "wrong")
         need = choice.text("need")
-        selecting = work.ports.tools.select(
-            choice.text("category"), need, limit=work.rules.candidates, language=work.language
-        )
-        found = list(await within(work, selecting))
+        try:
+            found = list(await _select(work, choice.text("category"), need))
+        except Unavailable:
+            return Observation(say("catalogue_not_ready", work.language), "wrong", again=True)
         if not found:
             return Observation(say("no_api_found", work.language), "empty")
-        if len(found) > _FEW:
-            found = await _pick(work, need, found)
         for one in found:
             work.candidates[one.name] = one.description
+        for one in reversed(found[:_READ]):  # the newest document is the last to be left out of a prompt
+            await read_document(work, one.name)
         lines = [f"- {one.name}: {defuse(one.description)[:300]}" for one in found]
         return Observation("\n".join([say("apis_found", work.language), *lines]))
 
 
-async def _pick(work: Work, need: str, found: list[ApiCandidate]) -> list[ApiCandidate]:
-    """Those that the model picks among the candidates; the first ones when it picks none."""
-    names = [one.name for one in found]
-    lines = "\n".join(f"- {one.name}: {defuse(one.description)[:200]}" for one in found)
-    fixed = {"current_date": work.request.as_of, "need": need}
-    sections = [Section("question", defuse(work.request.question), 1), Section("candidates", lines, 3)]
-    pick = model_call.SubTask("pick", fixed, sections, _pick_schema(names))
-    answered = await model_call.ask(work, pick, read_pick(names))
-    if answered is None:
-        return found[:5]
-    picked, example = answered
-    await model_call.example(work, example, "ok")
-    by_name = {one.name: one for one in found}
-    return [by_name[name] for name in picked]
-
-
-def _pick_schema(names: Sequence[str]) -> str:
-    item = {"type": "string", "enum": list(names)}
-    return json.dumps(object_schema({"names": {"type": "array", "items": item, "minItems": 1, "maxItems": 5}}))
-
-
-def read_pick(names: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
-    """A decoder of picks: only candidates count."""
-
-    def read(text: str) -> tuple[str, ...]:
-        found = json_value(text)
-        value = found if isinstance(found, dict) else {"names": found if isinstance(found, list) else text.split("\n")}
-        key = "names" if "names" in value else next((one for one in value if isinstance(value[one], list)), "names")
-        given = [one for said in strings(value, key, most=20, longest=400) for one in re.split(r"[,，、;；\s]+", said)]
-        picked = tuple(dict.fromkeys(one for said in given if (one := known_name(said, names)) in names))[:5]
-        if not picked:
-            raise Misfit(f'"names" must hold one to five of the candidates: {", ".join(list(names)[:20])}.')
-        return picked
-
-    return read
+async def _select(work: Work, category: str, need: str) -> Sequence[ApiCandidate]:
+    """The candidates; while their index is being made it is waited for, half of the time that is left at most."""
+    tools = work.ports.tools
+    assert tools is not None  # noqa: S101  # the only caller has looked
+    end = work.ports.clock.monotonic() + max(0.0, work.time_left) / 2
+    while True:
+        try:
+            return await within(work, tools.select(category, need, limit=work.rules.candidates, language=work.language))
+        except Unavailable as error:
+            pause = min(error.retry_after or 1.0, _LOOK_SECONDS)
+            if work.ports.clock.monotonic() + pause >= end:
+                raise
+            await asyncio.sleep(pause)

@@ -5,20 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar
 
 from quelea_kit.errors import Overloaded, QueleaError
 
-from quelea_gateway.core.agent import model_call, parsing, python_code
+from quelea_gateway.core.agent import model_call, parsing, python_code, results
 from quelea_gateway.core.agent.action import Action, Known, text_schema
-from quelea_gateway.core.agent.door_calls import collect_calls
+from quelea_gateway.core.agent.api_documents import read_document
+from quelea_gateway.core.agent.door_calls import Collected, collect_calls
 from quelea_gateway.core.agent.files import keep
-from quelea_gateway.core.agent.model import Artifact, Choice, Observation
+from quelea_gateway.core.agent.model import Artifact, Choice, Observation, ReportedResult
 from quelea_gateway.core.agent.model_call import Answered, SubTask
 from quelea_gateway.core.agent.parsing import known_name, string, strings
-from quelea_gateway.core.agent.ports import Execution
+from quelea_gateway.core.agent.ports import CodeFile, Execution
+from quelea_gateway.core.agent.prompts import code_rules
+from quelea_gateway.core.agent.provenance import Session, Traced
 from quelea_gateway.core.agent.texts import say
 from quelea_gateway.core.agent.token_budget import Section, cut_middle, defuse, recall
 from quelea_gateway.core.agent.work import Work, plan_lines
@@ -29,6 +33,8 @@ _TRACEBACK = 3_000
 _MOST_WAITS = 30
 """Times that a busy sandbox is asked again for one run of code."""
 _LONGEST_WAIT = 5.0
+_HEALTH_SECONDS = 3.0
+_MOST_NUMBERS = 8
 
 
 class CodeExec(Action):
@@ -37,12 +43,15 @@ class CodeExec(Action):
     name = "code-exec"
     place = 50
     description: ClassVar = {
-        "en": 'have Python code written and run, with the named APIs: {"task", "apis"}',
-        "zh": '编写并运行 Python 代码，可使用指定的接口：{"task", "apis"}',
+        "en": 'have Python code run, with the named APIs: {"task", "apis", "code"}; code is the whole code where you '
+        "know the documents of its APIs, else empty: then you are asked for it with them",
+        "zh": '运行 Python 代码，可使用指定的接口：{"task", "apis", "code"}；若已知接口文档，code 为完整代码，'
+        "否则留空，之后会附上文档请你编写",
     }
     fields: ClassVar = {
         "task": ("description", "instruction", "instructions", "sub_task", "subtask", "goal", "request"),
         "apis": ("api", "api_names", "names", "tools"),
+        "code": ("python", "script", "source"),
     }
     reports_output = True
 
@@ -51,9 +60,9 @@ class CodeExec(Action):
         return work.ports.sandbox is not None
 
     def schema(self, known: Known) -> dict[str, Any]:
-        """The task in words, and the APIs that its code needs."""
+        """The task in words, the APIs that its code needs, and the code where the model can write it at once."""
         apis = {"type": "array", "items": text_schema(_NAME), "maxItems": _MOST_APIS}
-        return {"task": text_schema(_TASK), "apis": apis}
+        return {"task": text_schema(_TASK), "apis": apis, "code": {"type": "string"}}
 
     def read(self, value: Mapping[str, Any], known: Known) -> Choice:
         """The task and the APIs; a model may send the code right away."""
@@ -73,6 +82,9 @@ class CodeExec(Action):
 
 async def _write_and_run(work: Work, choice: Choice) -> Observation:
     before, observation = work.observation, Observation("", "wrong")
+    for name in choice.texts("apis"):
+        if name in work.candidates and name not in work.documents:
+            await read_document(work, name)
     for attempt in range(work.rules.code_repairs + 1):
         code, answered = (_given_code(choice), None) if attempt == 0 else ("", None)
         if not code:
@@ -86,11 +98,16 @@ async def _write_and_run(work: Work, choice: Choice) -> Observation:
             return Observation(say("code_before", work.language, n=work.ran[mark]), "wrong")  # fmt: skip
         work.ran[mark] = work.step
         await work.journal.event("code", {"step": work.step, "attempt": attempt, "code": work.scrubbed(code)})
-        done = await _run(work, code)
+        variables = work.variables
+        work.variables = variables.copy()
+        traced = work.variables.trace(code, _known(work))
+        done = await _run(work, traced.source)
         if isinstance(done, Observation):
             await _example(work, answered, "not run")
             return done
-        observation = await _observe(work, code, done, attempt)
+        if done.reason != "ok":  # nobody knows how far it came
+            work.variables = variables.joined(work.variables) if done.session_alive else Session()
+        observation = await _observe(work, code, traced, done, attempt)
         await _example(work, answered, done.reason)
         if done.reason == "ok" or work.time_left <= 0:
             return observation
@@ -98,12 +115,18 @@ async def _write_and_run(work: Work, choice: Choice) -> Observation:
     return observation
 
 
+def _known(work: Work) -> Callable[[str], str]:
+    """What has a typed number: the question, or what was found so far."""
+    asked = parsing.numbers(work.request.question)
+    return lambda number: "the question" if number in asked else work.evidence.source_of(number)
+
+
 async def _write(work: Work, choice: Choice, before: str) -> tuple[str, Answered] | None:
     task = choice.text("task")
     named = [name for name in choice.texts("apis") if name in work.documents] or list(work.documents)[-3:]
     documents = "\n\n".join(f"## {name}\n{work.documents[name]}" for name in named)
     memory = recall(work.insights, f"{work.request.question} {task}", work.prompt_tokens // 4)
-    fixed = {"current_date": work.request.as_of, "profile": work.profile, "task": task}
+    fixed = {"current_date": work.request.as_of, "profile": work.profile, "task": task} | code_rules(work.language)
     sections = [
         Section("question", defuse(work.request.question), 2),
         Section("plan", plan_lines(work.plan), 1),
@@ -148,6 +171,7 @@ async def _run(work: Work, code: str) -> Execution | Observation:
                     market_token=token,
                     seconds=seconds,
                     tenant=work.request.tenant,
+                    files=_files(work),
                 )
         except (QueleaError, TimeoutError) as error:
             why = error.message if isinstance(error, QueleaError) else "it did not answer in time"
@@ -177,12 +201,28 @@ async def _forget_session(work: Work) -> None:
                 await work.ports.sandbox.close_session(session)
 
 
-async def _observe(work: Work, code: str, done: Execution, attempt: int) -> Observation:
+def _files(work: Work) -> tuple[CodeFile, ...]:
+    """What lies beside the code: the passages so far, and the helper that reads them and reports results."""
+    return (
+        CodeFile(results.EVIDENCE, work.evidence.as_json(), "application/json"),
+        CodeFile(f"{results.HELPER}.py", results.helper(), "text/x-python"),
+    )
+
+
+async def _observe(work: Work, code: str, traced: Traced, done: Execution, attempt: int) -> Observation:
     """Write down what came out of it, and make the observation."""
     stdout, stderr, error = (work.scrubbed(parsing.clean(t)) for t in (done.stdout, done.stderr, done.error))
+    untraced = frozenset(place for place, flow in traced.reports.items() if flow.numbers)
+    output = results.read_output(stdout, untraced, all_untraced=traced.all_untraced)
+    stdout = output.text
     kept = await keep(work, done.files)
     artifacts = [artifact for artifact, _ in kept]
     refused = [work.scrubbed(parsing.clean(line, 300)) for line in done.refused_files[:20]]
+    work.evidence.settings |= parsing.literals(code)
+    numbers = _add_outputs(work, traced, output, kept)
+    collected = await collect_calls(work)
+    numbers = [*numbers, *collected.numbers]
+    reported = _reported(work, traced, output, numbers)
     await work.journal.event(
         "output",
         {
@@ -196,42 +236,86 @@ async def _observe(work: Work, code: str, done: Execution, attempt: int) -> Obse
             "files": [asdict(artifact) for artifact in artifacts],
             "dropped_bytes": done.dropped_bytes,
             "refused_files": refused,
+            "results": [asdict(one) for one in reported],
         },
     )
     for artifact in artifacts:
         if artifact.media_type.startswith("image/"):
             await work.journal.event("plot", {"step": work.step, **asdict(artifact)})
-    numbers = [*_add_outputs(work, code, stdout, kept), *await collect_calls(work)]
+    await _report_health(work, code, collected)
     lines = [] if done.reason == "ok" else [_ENDS.get(done.reason, f"It ended with {done.reason}.")]
     lines.append(error[-_TRACEBACK:] if error.strip() else "")
-    lines.append(defuse(stdout) if stdout.strip() else "")
+    lines.append(stdout if stdout.strip() else "")
     if done.reason == "ok" and not stdout.strip() and not kept:
         lines.append(say("printed_nothing", work.language))
     if done.reason != "ok" and not error.strip():
         lines.append(stderr[-_TRACEBACK:])
     if kept:
         lines.append("Files: " + ", ".join(artifact.name for artifact in artifacts))
-    lines += refused
+    lines += [*refused, *collected.failed]
+    if output.traced != output.text:
+        lines.append(say("untraced_output", work.language, numbers=_shown_numbers(traced)))
     if not done.session_alive:
         lines.append("The container is gone, and with it all variables and files: write complete code.")
-    text = "\n".join(line for line in lines if line.strip())
+    text = defuse("\n".join(line for line in lines if line.strip()))
     if done.reason != "ok":
         return Observation(text, "wrong", numbers, artifacts)
     return Observation(text, "good" if stdout.strip() or kept else "empty", numbers, artifacts)
 
 
-def _add_outputs(work: Work, code: str, stdout: str, kept: Sequence[tuple[Artifact, bytes]]) -> list[int]:
+def _add_outputs(
+    work: Work, traced: Traced, output: results.Output, kept: Sequence[tuple[Artifact, bytes]]
+) -> list[int]:
     """What was printed, and tables and texts that were written, as evidence; the numbers of the new sources."""
     day, numbers = work.request.as_of, []
-    if stdout.strip():
-        numbers.append(work.evidence.execution(work.step, f"Output of step {work.step}", stdout, code, day=day))
+    if output.text.strip():
+        title = f"Output of step {work.step}"
+        numbers.append(
+            work.evidence.execution(
+                work.step, title, output.text, day=day, traced=output.traced, typed=traced.texts
+            )
+        )  # fmt: skip
     for artifact, data in kept:
         if artifact.media_type in ("text/csv", "text/plain", "application/json"):
             text = work.scrubbed(parsing.clean(data[:200_000].decode("utf-8", "replace")))
-            separated = artifact.media_type != "text/plain"
+            kind = {"text/csv": "csv", "application/json": "json"}.get(artifact.media_type, "")
             title = f"{artifact.name}, of step {work.step}"
-            numbers.append(work.evidence.execution(work.step, title, text, code, day=day, separated=separated))
+            rest = "" if work.variables.untraced_file(artifact.path) else None
+            numbers.append(work.evidence.execution(work.step, title, text, day=day, kind=kind, traced=rest))
     return [number for number in numbers if number]
+
+
+def _reported(work: Work, traced: Traced, output: results.Output, numbers: Sequence[int]) -> list[ReportedResult]:
+    """The results that the code reported, with what they rest on: what it said of that, and what was read off it."""
+    found = []
+    passages = {str(item.source.number) for item in work.evidence.items if item.source.kind == "passage"}
+    for one in output.results:
+        flow = traced.reports.get(one.place)
+        said = [f"passage {given}" if given in passages else given for given in one.inputs]
+        rests = tuple(dict.fromkeys([*said, *sorted(flow.inputs if flow else ())]))
+        is_traced = flow is not None and not flow.numbers and not traced.all_untraced
+        found.append(
+            ReportedResult(one.name, one.value, one.unit, work.step, rests, is_traced, numbers[0] if numbers else 0)
+        )
+    work.results += found
+    return found
+
+
+def _shown_numbers(traced: Traced) -> str:
+    numbers = sorted({number for flow in (*traced.reports.values(), traced.printed) for number in flow.numbers})
+    return ", ".join(numbers[:_MOST_NUMBERS]) or "?"
+
+
+async def _report_health(work: Work, code: str, collected: Collected) -> None:
+    """Tell the catalogue how the APIs did that the code names; a replay says nothing about them."""
+    tools = work.ports.tools
+    if tools is None or work.request.bundle_ids or not (collected.upstream or collected.answered):
+        return
+    for name in work.documents:
+        if re.search(rf"\b{re.escape(name.rsplit('.', 1)[-1])}\b", code):
+            with contextlib.suppress(QueleaError, TimeoutError):
+                async with asyncio.timeout(_HEALTH_SECONDS):
+                    await tools.report(name, ok=not collected.upstream, error=collected.upstream)
 
 
 _ENDS = {

@@ -1,0 +1,551 @@
+"""Where the figures of code come from: numbers that were typed into it are followed to what it prints and reports.
+
+The code is read, never run: each value is what its expression draws on, which is inputs (passages, files, calls of data
+APIs, the question) and numbers that somebody typed. Numbers of arithmetic and of the calendar are no data, nor is what
+only says how to look at the data (a window, a date, a comparison); a number that stands in the evidence is an input.
+What is left taints all that is computed from it. Where the reading cannot follow, it taints too many rather than too
+few. It says where honest code has its figures from; code that means to hide it can.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from quelea_gateway.core.agent.parsing import canonical
+from quelea_gateway.core.agent.results import EVIDENCE, HELPER
+
+Known = Callable[[str], str]
+"""What has a number: "passage 3", "call 4", "the question"; empty: nothing."""
+
+_NUMBER = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?")
+_DATE = re.compile(r"\b(?:19|20)\d{2}[-/]?(?:0[1-9]|1[0-2])(?:[-/]?(?:0[1-9]|[12]\d|3[01]))?\b")
+_FILE = re.compile(r"[\w./ -]{1,200}\.[A-Za-z]\w{0,8}")
+_CONSTANTS = frozenset({"0", ".5", "1", "2", "4", "7", "12", "24", "52", "60", "250", "252", "360", "365", "366"})
+"""Of arithmetic and of the calendar, beside the powers of ten; years are none either."""
+_YEARS = range(1900, 2101)
+_YEAR = 4
+"""Digits of one."""
+_MADE_UP = "random"
+
+_COMPUTING = frozenset({
+    "builtins", "collections", "datetime", "decimal", "fractions", "functools", "io", "itertools", "json", "math",
+    "numpy", "operator", "pandas", "re", "scipy", "statistics", "statsmodels", "string", "textwrap",
+})  # fmt: skip
+"""Modules that compute; a function of any other one brings data, and its arguments say which."""
+_PARSERS = frozenset({
+    "BytesIO", "DataFrame", "Decimal", "Fraction", "Series", "StringIO", "array", "asarray", "complex", "eval", "float",
+    "fromstring", "int", "literal_eval", "loads", "to_numeric",
+})  # fmt: skip
+"""Make numbers of text."""
+_SETTINGS = frozenset({
+    "Timedelta", "Timestamp", "date", "date_range", "datetime", "DateOffset", "diff", "ewm", "expanding", "get", "head",
+    "len", "ljust", "nlargest", "nsmallest", "pct_change", "percentile", "quantile", "range", "resample", "rjust",
+    "rolling", "round", "sample", "shift", "strftime", "strptime", "tail", "timedelta", "to_datetime", "to_string",
+    "zfill",
+})  # fmt: skip
+"""What is given to these says how to look at the data."""
+_OF_DATA = frozenset({"percentile", "quantile", "round", "to_datetime"})
+"""Of those the functions whose first argument is the data."""
+_WRITERS = frozenset({"dump", "to_csv", "to_excel", "to_html", "to_json", "to_parquet", "to_pickle", "write",
+                      "write_text", "writelines", "writerow", "writerows"})  # fmt: skip
+_READERS = frozenset({"open", "read_csv", "read_excel", "read_json", "read_parquet", "read_pickle", "read_table",
+                      "read_text"})  # fmt: skip
+_PRINTERS = frozenset({"display", "pprint", "pp"})
+_MOST_STEPS = 20_000
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What a value draws on.
+
+    Attributes:
+        numbers: Typed, and found in nothing that the run knows.
+        texts: Numbers within typed texts; they count once something makes numbers of the text.
+        inputs: "passage 3", "file a.csv", "akshare.stock_us_daily", …
+    """
+
+    numbers: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    inputs: frozenset[str] = frozenset()
+
+    def __or__(self, other: Flow) -> Flow:
+        return Flow(self.numbers | other.numbers, self.texts | other.texts, self.inputs | other.inputs)
+
+
+_NOTHING = Flow()
+
+
+@dataclass(slots=True)
+class Traced:
+    """A piece of code with what it prints and reports followed back.
+
+    Attributes:
+        source: The code that is to run: its reports know their place, and what it prints of typed numbers is marked.
+        reports: What the value of each report draws on, by its place.
+        all_untraced: What it prints cannot be told apart: none of it is evidence.
+        texts: Numbers in texts that it prints as they stand.
+    """
+
+    source: str
+    reports: dict[int, Flow] = field(default_factory=dict)
+    all_untraced: bool = False
+    texts: frozenset[str] = frozenset()
+    printed: Flow = _NOTHING
+    """What all that it prints draws on."""
+
+
+@dataclass(slots=True)
+class Session:
+    """What the variables and files of a run's session draw on, kept from one piece of code to the next."""
+
+    names: dict[str, Flow] = field(default_factory=dict)
+    files: dict[str, Flow] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = field(default_factory=dict)
+
+    def trace(self, code: str, known: Known) -> Traced:
+        """Follow a piece of code that parses."""
+        tree = ast.parse(code)
+        reading = _Reading(self, known)
+        try:
+            reading.block(tree.body)
+            reading.last(tree.body)
+        except (_TooMuch, RecursionError):
+            reading.all_untraced = True
+        return Traced(
+            _marked(code, reading.reports, reading.prints),
+            {place: flow for place, (_, flow) in enumerate(reading.reports.values(), start=1)},
+            reading.all_untraced,
+            reading.printed.texts,
+            reading.printed,
+        )
+
+    def copy(self) -> Session:
+        """The same, to be changed apart."""
+        return Session(dict(self.names), dict(self.files), dict(self.modules), dict(self.functions))
+
+    def joined(self, other: Session) -> Session:
+        """What may be, where one or the other is the case."""
+
+        def both(one: dict[str, Flow], two: dict[str, Flow]) -> dict[str, Flow]:
+            return {name: one.get(name, _NOTHING) | two.get(name, _NOTHING) for name in one | two}
+
+        return Session(
+            both(self.names, other.names), both(self.files, other.files), self.modules | other.modules,
+            self.functions | other.functions,
+        )  # fmt: skip
+
+    def untraced_file(self, name: str) -> frozenset[str]:
+        """The typed numbers that a file draws on."""
+        return self.files.get(name.rsplit("/", 1)[-1], _NOTHING).numbers
+
+
+class _TooMuch(Exception):
+    pass
+
+
+class _Reading:
+    """One reading of a piece of code."""
+
+    def __init__(self, session: Session, known: Known) -> None:
+        self.session, self.known = session, known
+        self.names = session.names
+        self.reports: dict[int, tuple[ast.Call, Flow]] = {}
+        self.prints: dict[int, ast.Call] = {}
+        self.printed = _NOTHING
+        self.all_untraced = False
+        self._returned = _NOTHING
+        self._steps, self._depth = 0, 0
+
+    # Statements
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        for one in body:
+            self._statement(one)
+
+    def last(self, body: Sequence[ast.stmt]) -> None:
+        """The value of a last expression is printed; of a call that draws a line it is nothing to read."""
+        if not body or not isinstance(body[-1], ast.Expr):
+            return
+        value = body[-1].value
+        if isinstance(value, ast.Call):
+            if self._name(value.func) in ("print", f"{HELPER}.report"):
+                return
+            flow = self.value(value.func.value) if isinstance(value.func, ast.Attribute) else self.value(value)
+        else:
+            flow = self.value(value)
+        self._shown(flow)
+
+    def _shown(self, flow: Flow) -> None:
+        """It is printed in a way that cannot be marked."""
+        self.printed |= Flow(flow.numbers)
+        self.all_untraced = self.all_untraced or bool(flow.numbers)
+
+    def _statement(self, node: ast.stmt) -> None:  # noqa: C901, PLR0912  # a case for each kind of statement
+        self._count()
+        match node:
+            case ast.Import():
+                for alias in node.names:
+                    self.session.modules[alias.asname or alias.name.split(".")[0]] = (
+                        alias.name if alias.asname else alias.name.split(".")[0]
+                    )
+            case ast.ImportFrom():
+                for alias in node.names:
+                    self.session.modules[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
+            case ast.Assign():
+                for target in node.targets:
+                    self._assign(target, node.value)
+            case ast.AnnAssign() if node.value is not None:
+                self._assign(node.target, node.value)
+            case ast.AugAssign():
+                self._bind(node.target, self.value(node.target) | self.value(node.value))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.session.functions[node.name] = node
+                self.session.modules.pop(node.name, None)
+            case ast.ClassDef():
+                flow = self._join(self._constant(one.value) for one in ast.walk(node) if isinstance(one, ast.Constant))
+                self.names[node.name] = Flow(flow.numbers | self._parsed(flow.texts))
+            case ast.If():
+                self.value(node.test)
+                self._branches(node.body, node.orelse)
+            case ast.For() | ast.AsyncFor():
+                self._bind(node.target, self.value(node.iter))
+                self._branches([*node.body, *node.body], [])
+                self.block(node.orelse)
+            case ast.While():
+                self._branches([*node.body, *node.body], node.orelse)
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    flow = self.value(item.context_expr)
+                    if item.optional_vars is not None:
+                        self._bind(item.optional_vars, flow)
+                self.block(node.body)
+            case ast.Try() | ast.TryStar():
+                self._branches(node.body, [])
+                for handler in node.handlers:
+                    self._branches(handler.body, [])
+                self.block([*node.orelse, *node.finalbody])
+            case ast.Match():
+                self.value(node.subject)
+                for one in node.cases:
+                    self._branches(one.body, [])
+            case ast.Return() if node.value is not None:
+                self._returned |= self.value(node.value)
+            case ast.Expr():
+                self._expression(node.value)
+            case _:
+                pass
+
+    def _branches(self, first: Sequence[ast.stmt], second: Sequence[ast.stmt]) -> None:
+        before = dict(self.names)
+        self.block(first)
+        after = self.names
+        self.names = before
+        self.block(second)
+        for name, flow in after.items():
+            self.names[name] = self.names.get(name, _NOTHING) | flow
+
+    def _expression(self, node: ast.expr) -> None:
+        """For its effect: what a method is given may become part of what it is called on."""
+        flow = self.value(node)
+        call = node.value if isinstance(node, ast.Await) else node
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            root = _root(call.func)
+            if root in self.names:
+                self.names[root] |= flow
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        pairs = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List)
+        if pairs and len(target.elts) == len(value.elts):  # type: ignore[attr-defined]  # just seen to be of both
+            for one, given in zip(target.elts, value.elts, strict=True):  # type: ignore[attr-defined]  # the same
+                self._assign(one, given)
+            return
+        if isinstance(target, ast.Name) and isinstance(value, ast.Lambda):
+            self.session.functions[target.id] = value
+            return
+        self._bind(target, self.value(value))
+
+    def _bind(self, target: ast.expr, flow: Flow) -> None:
+        if isinstance(target, ast.Name):
+            self.names[target.id] = flow
+            self.session.functions.pop(target.id, None)
+            self.session.modules.pop(target.id, None)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for one in target.elts:
+                self._bind(one, flow)
+        elif isinstance(target, ast.Starred):
+            self._bind(target.value, flow)
+        else:
+            root = _root(target)
+            self.names[root] = self.names.get(root, _NOTHING) | flow
+
+    # Values
+
+    def value(self, node: ast.expr | None) -> Flow:  # noqa: C901, PLR0912  # a case for each kind
+        if node is None:
+            return _NOTHING
+        self._count()
+        match node:
+            case ast.Constant():
+                return self._constant(node.value)
+            case ast.Name():
+                if node.id in self.session.functions:
+                    return self._call_own(node.id, [], {})
+                return self.names.get(node.id, _NOTHING)
+            case ast.Attribute() | ast.Starred() | ast.Await() | ast.FormattedValue():
+                return self.value(node.value)
+            case ast.Subscript():
+                self.value(node.slice)
+                return self.value(node.value)
+            case ast.BinOp(op=ast.Pow(), right=right) if _is_count(right):
+                return self.value(node.left)
+            case ast.BinOp():
+                return self.value(node.left) | self.value(node.right)
+            case ast.UnaryOp():
+                return self.value(node.operand)
+            case ast.Compare():
+                flow = self._join(self.value(one) for one in (node.left, *node.comparators))
+                return Flow(inputs=flow.inputs)
+            case ast.IfExp():
+                self.value(node.test)
+                return self.value(node.body) | self.value(node.orelse)
+            case ast.BoolOp() | ast.JoinedStr():
+                return self._join(self.value(one) for one in node.values)
+            case ast.List() | ast.Tuple() | ast.Set():
+                return self._join(self.value(one) for one in node.elts)
+            case ast.Dict():
+                return self._join(self.value(one) for one in node.values)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                self._generators(node.generators)
+                return self.value(node.elt)
+            case ast.DictComp():
+                self._generators(node.generators)
+                return self.value(node.key) | self.value(node.value)
+            case ast.NamedExpr():
+                self._assign(node.target, node.value)
+                return self.value(node.target)
+            case ast.Lambda():
+                return self.value(node.body)
+            case ast.Call():
+                return self._call(node)
+            case _:
+                return _NOTHING
+
+    def _generators(self, generators: Sequence[ast.comprehension]) -> None:
+        for one in generators:
+            self._bind(one.target, self.value(one.iter))
+
+    def _constant(self, value: object) -> Flow:
+        if isinstance(value, bool):
+            return _NOTHING
+        if isinstance(value, int | float):
+            return self._typed(canonical(f"{Decimal(repr(value)):f}" if math.isfinite(value) else "0"))
+        if isinstance(value, bytes):
+            value = value[:20_000].decode("latin-1")
+        if isinstance(value, str):
+            return Flow(texts=frozenset(_numbers(value[:20_000])))
+        return _NOTHING
+
+    def _typed(self, number: str) -> Flow:
+        if _is_constant(number):
+            return _NOTHING
+        source = self.known(number)
+        return Flow(inputs=frozenset({source})) if source else Flow(numbers=frozenset({number}))
+
+    def _parsed(self, texts: Iterable[str]) -> frozenset[str]:
+        return self._join(self._typed(one) for one in texts).numbers
+
+    def _call(self, node: ast.Call) -> Flow:
+        name = self._name(node.func)
+        last = name.rsplit(".", 1)[-1]
+        given = [self.value(one) for one in node.args]
+        named = {one.arg or "**": self.value(one.value) for one in node.keywords}
+        every = self._join([*given, *named.values()])
+        if name.startswith(f"{HELPER}."):
+            return self._helper(node, last, given, named)
+        if name == "print":
+            return self._print(node, self._join(given))
+        if last in _PRINTERS or name.startswith("sys.stdout"):
+            self._shown(every)
+            return _NOTHING
+        if last in ("exec", "compile"):  # code that is made while it runs cannot be read here
+            self.all_untraced = True
+            return _NOTHING
+        if isinstance(node.func, ast.Name) and node.func.id in self.session.functions:
+            return self._call_own(node.func.id, list(zip(node.args, given, strict=True)), named)
+        if self._is_module(node.func):
+            called_on = _NOTHING
+        else:
+            called_on = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else self.value(node.func)
+        if last in _WRITERS:
+            self._write(node, called_on, every)
+            return _NOTHING
+        if last in _READERS:
+            typed = Flow(self._parsed(every.texts)) if last != "open" else _NOTHING
+            return called_on | self._read(node) | typed | Flow(every.numbers, inputs=every.inputs)
+        if last in _PARSERS:
+            flow = called_on | every
+            return Flow(flow.numbers | self._parsed(flow.texts), flow.texts, flow.inputs)
+        if last in _SETTINGS:
+            is_function = self._is_module(node.func) or isinstance(node.func, ast.Name)
+            return given[0] if last in _OF_DATA and is_function and given else called_on
+        return self._call_other(node, name, called_on, given, named)
+
+    def _call_other(
+        self, node: ast.Call, name: str, called_on: Flow, given: Sequence[Flow], named: dict[str, Flow]
+    ) -> Flow:
+        """A function of a library, of Python, or a method."""
+        if self._is_module(node.func):
+            if _MADE_UP in name.split("."):
+                return Flow(frozenset({_MADE_UP}))
+            if name.split(".", 1)[0] not in _COMPUTING:
+                return Flow(inputs=frozenset({name}))
+        if isinstance(node.func, ast.Name):
+            return called_on | self._join([*given, *named.values()])
+        literal = {one.arg for one in node.keywords if isinstance(one.value, ast.Constant | ast.Tuple | ast.List)}
+        rest = self._join([*given, *(flow for key, flow in named.items() if key not in literal)])
+        return called_on | Flow(rest.numbers, inputs=rest.inputs)
+
+    def _helper(self, node: ast.Call, last: str, given: Sequence[Flow], named: dict[str, Flow]) -> Flow:
+        if last == "report":
+            flow = given[1] if len(given) > 1 else named.get("value", _NOTHING)
+            flow = Flow(flow.numbers | self._parsed(flow.texts), flow.texts, flow.inputs)
+            known = self.reports.get(id(node))
+            self.reports[id(node)] = (node, flow | known[1] if known else flow)
+            return flow
+        literal = [one.value for one in node.args if isinstance(one, ast.Constant)]
+        which = f"passage {literal[0]}" if literal and isinstance(literal[0], int) else EVIDENCE
+        return Flow(inputs=frozenset({which}))
+
+    def _print(self, node: ast.Call, flow: Flow) -> Flow:
+        if flow.numbers:
+            self.prints[id(node)] = node
+        self.printed |= flow
+        return _NOTHING
+
+    def _call_own(self, name: str, given: Sequence[tuple[ast.expr, Flow]], named: dict[str, Flow]) -> Flow:
+        """A function of the code's own, read with what it is given."""
+        function = self.session.functions[name]
+        everything = self._join([*(flow for _, flow in given), *named.values()])
+        if self._depth >= _DEEPEST:
+            return everything
+        parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+        outer, returned = self.names, self._returned
+        bound = dict(zip(parameters, (flow for _, flow in given), strict=False)) | named
+        extra = self._join(flow for _, flow in given[len(parameters) :])
+        rest = {one.arg: extra | everything for one in (function.args.vararg, function.args.kwarg) if one}
+        defaults = zip(parameters[::-1], function.args.defaults[::-1], strict=False)
+        usual = {parameter: self.value(one) for parameter, one in defaults}
+        self.names, self._returned = {**outer, **usual, **rest, **bound}, _NOTHING
+        self._depth += 1
+        try:
+            if isinstance(function, ast.Lambda):
+                self._returned = self.value(function.body)
+            else:
+                self.block(function.body)
+        finally:
+            inner, found = self.names, self._returned
+            self.names, self._returned = outer, returned
+            self._depth -= 1
+        shared = {one for node in ast.walk(function) if isinstance(node, ast.Global) for one in node.names}
+        for parameter, (node, _) in zip(parameters, given, strict=False):  # a list that it appends to
+            if isinstance(node, ast.Name) and node.id in outer:
+                outer[node.id] |= inner.get(parameter, _NOTHING)
+        for one in shared:
+            outer[one] = outer.get(one, _NOTHING) | inner.get(one, _NOTHING)
+        return found
+
+    # Files
+
+    def _write(self, node: ast.Call, called_on: Flow, given: Flow) -> None:
+        flow = Flow(called_on.numbers | given.numbers | self._parsed(called_on.texts), inputs=called_on.inputs)
+        flow |= Flow(inputs=given.inputs)
+        names = {*_paths(node), *(one.removeprefix("file ") for one in flow.inputs if one.startswith("file "))}
+        for name in names:
+            self.session.files[name] = self.session.files.get(name, _NOTHING) | flow
+
+    def _read(self, node: ast.Call) -> Flow:
+        flow = _NOTHING
+        for name in _paths(node):
+            source = EVIDENCE if name == EVIDENCE else f"file {name}"
+            flow |= self.session.files.get(name, _NOTHING) | Flow(inputs=frozenset({source}))
+        return flow if flow.inputs else self._join(self.session.files.values())
+
+    # Names
+
+    def _name(self, node: ast.expr) -> str:
+        """The dotted name with its module: "pandas.read_csv"; of a method its own name behind a dot."""
+        if isinstance(node, ast.Name):
+            return node.id if node.id in self.session.functions else self.session.modules.get(node.id, node.id)
+        if isinstance(node, ast.Attribute):
+            return f"{self._name(node.value)}.{node.attr}"
+        return ""
+
+    def _is_module(self, node: ast.expr) -> bool:
+        """Whether it is a function of a module, and not a method of a value."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id in self.session.modules
+
+    def _join(self, flows: Iterable[Flow]) -> Flow:
+        found = _NOTHING
+        for one in flows:
+            found |= one
+        return found
+
+    def _count(self) -> None:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise _TooMuch
+
+
+def _numbers(text: str) -> Iterator[str]:
+    for match in _NUMBER.finditer(_DATE.sub(" ", text)):
+        yield canonical(match[0])
+
+
+def _is_constant(number: str) -> bool:
+    plain = number.replace(".", "").strip("0")
+    if number in _CONSTANTS or plain in ("", "1"):
+        return True
+    return number.isdigit() and len(number) == _YEAR and int(number) in _YEARS
+
+
+def _is_count(node: ast.expr) -> bool:
+    """An exponent: 2, or 1 / 5."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return _is_count(node.left) and _is_count(node.right)
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _paths(node: ast.Call) -> set[str]:
+    texts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    return {text.rsplit("/", 1)[-1] for text in texts if _FILE.fullmatch(text[:300])}
+
+
+def _marked(code: str, reports: dict[int, tuple[ast.Call, Flow]], prints: dict[int, ast.Call]) -> str:
+    """The code with each report told its place, and what prints typed numbers changed; no line moves."""
+    changes: list[tuple[int, int, int, str]] = []
+    for place, (node, _) in enumerate(reports.values(), start=1):
+        row, column = node.func.end_lineno or 0, node.func.end_col_offset or 0
+        changes.append((row, column, column, f".at({place})"))
+    for node in prints.values():
+        head = node.func
+        changes.append((head.lineno, head.col_offset, head.end_col_offset or 0, f"__import__({HELPER!r}).untraced"))
+    lines = [line.encode() for line in code.split("\n")]
+    for row, start, after, text in sorted(changes, reverse=True):
+        line = lines[row - 1]
+        lines[row - 1] = line[:start] + text.encode() + line[after:]
+    return b"\n".join(lines).decode()
