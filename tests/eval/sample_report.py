@@ -40,7 +40,7 @@ def quelea(*arguments: object, codes: tuple[int, ...] = (0,), env: dict[str, str
     """The command; its errors and bars go to the terminal."""
     words = [str(ROOT / ".venv" / "bin" / "quelea"), *map(str, arguments)]
     print("+", *words[1:], file=sys.stderr, flush=True)
-    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
+    done = subprocess.run(words, check=False, stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
     if done.returncode not in codes:
         sys.exit(f"ended with code {done.returncode}; the same command goes on where it stopped")
     return done.stdout

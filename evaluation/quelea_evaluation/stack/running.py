@@ -70,7 +70,7 @@ class Stack:
         documents: Sequence[str] = (),
     ) -> dict[str, Any]:
         """The gateway's answer as JSON; to a follow-up of `history`, and from some documents alone."""
-        body = {"question": question, "route": route, "history": [*history]}
+        body: dict[str, Any] = {"question": question, "route": route, "history": [*history]}
         if documents:
             body["filters"] = {"document_ids": [*documents]}
         answer: dict[str, Any] = self.http.post("/v1/ask", json=body).raise_for_status().json()

@@ -1,7 +1,6 @@
 """Runs of the agent that are cancelled, fail or lose their gateway: what is kept of them."""
 
 import asyncio
-import json
 
 from quelea_kit.errors import Unavailable
 from support.agent_runs import QUESTION, client, code_runs, start, until, watched

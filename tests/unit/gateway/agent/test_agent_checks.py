@@ -75,10 +75,12 @@ def test_schemas_are_json_schemas_and_accept_what_is_read():
     schema = json.loads(decisions.action_schema(actions, ["Stock"], ["stock_us_daily"]))
     jsonschema.Draft202012Validator.check_schema(schema)
     for good in (
-        {"action": "kb-search", "query": "x"}, {"action": "api-select", "category": "Stock", "need": "x"},
-        {"action": "api-details", "name": "stock_us_daily"}, {"action": "code-exec", "task": "x", "apis": [], "code": ""},
+        {"action": "kb-search", "query": "x"},
+        {"action": "api-select", "category": "Stock", "need": "x"},
+        {"action": "api-details", "name": "stock_us_daily"},
+        {"action": "code-exec", "task": "x", "apis": [], "code": ""},
         {"action": "finish"},
-    ):  # fmt: skip
+    ):
         whole = {"notes": [], "plan": [], "actions": [good, {"action": "finish"}]}
         jsonschema.validate(whole, schema)
         read = decisions.read_action(actions, ["Stock"], ["stock_us_daily"])(json.dumps(whole))
