@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Any
 
 from babel.numbers import get_currency_name
 
+from quelea_fintext.languages import LANGUAGES
+
 _DIGITS = re.compile(r"\d[\d,，]*(?:\.\d+)?|\.\d+")
-SCALE_WORDS = {
-    "en": {3: " thousand", 6: " million", 9: " billion", 12: " trillion"},
-    "zh": {3: "千", 4: "万", 6: "百万", 8: "亿", 9: "十亿"},
+_WRITTEN: dict[str, dict[str, Any]] = LANGUAGES.of("numbers.written")
+SCALE_WORDS: dict[str, dict[int, str]] = {
+    language: {int(power): word for power, word in written["scales"].items()} for language, written in _WRITTEN.items()
 }
 """Words for powers of ten, by language."""
-_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
 _TENTH, _HUNDREDTH = Decimal("0.1"), Decimal("0.01")
 
 
@@ -41,41 +43,34 @@ def write_amount(value: Decimal, unit: str, language: str, *, scale: int = 0, de
     Args:
         value: Unscaled.
         unit: ISO 4217, that code per share, "shares", "percent", "points", "times" or "days".
-        language: "en" or "zh".
+        language: Of the amount: a folder of `languages`.
         scale: Power of ten to write it in; one that has no word is written out.
         decimals: Digits behind the point; None: as the unit usually has.
     """
-    chinese = language == "zh"
+    written = _WRITTEN[language]
     if unit in ("percent", "points", "times", "days"):
-        return _write_rate(value, unit, chinese=chinese)
+        return str(written[unit].format(amount=_round_rate(value, unit)))
     word = SCALE_WORDS[language].get(scale, "")
     number = value.scaleb(-scale) if word else value
     places = decimals if decimals is not None else 2 if unit.endswith("/share") else 0
-    said = f"{abs(number).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,f}"
-    sign = "−" if number < 0 else ""
+    said = f"{abs(number).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,f}{word}"
+    minus = "−" if number < 0 else ""
+    amount = f"{minus}{said}"
     if unit == "shares":
-        return f"{sign}{said}{word}股" if chinese else f"{sign}{said}{word} shares"
+        return str(written["shares"].format(amount=amount))
     currency, _, per = unit.partition("/")
     if len(currency) != 3 or not currency.isalpha():
-        return f"{sign}{said}{word}"
-    if chinese:
-        name = "元" if currency == "CNY" else get_currency_name(currency, locale="zh")
-        return f"{'每股' if per else ''}{sign}{said}{word}{name}"
-    share = " per share" if per else ""
-    if currency in _SIGNS:
-        return f"{sign}{_SIGNS[currency]}{said}{word}{share}"
-    return f"{sign}{said}{word} {currency}{share}"
+        return amount
+    if sign := written["signs"].get(currency):
+        amount = written["signed"].format(minus=minus, sign=sign, number=said)
+    else:
+        name = written["names"].get(currency) or get_currency_name(currency, locale=language)
+        amount = written["currency"].format(amount=amount, name=name, code=currency)
+    return str(written["per_share"].format(amount=amount) if per else amount)
 
 
-def _write_rate(value: Decimal, unit: str, *, chinese: bool) -> str:
+def _round_rate(value: Decimal, unit: str) -> str:
     """A percentage has one decimal, or two below ten; a multiple two; days one."""
     step = _HUNDREDTH if unit == "times" or (unit != "days" and abs(value) < 10) else _TENTH
     rounded = value.quantize(step, ROUND_HALF_UP)
-    said = f"{'−' if rounded < 0 else ''}{abs(rounded):,f}"
-    if unit == "percent":
-        return f"{said}%"
-    if unit == "points":
-        return f"{said}个百分点" if chinese else f"{said} percentage points"
-    if unit == "days":
-        return f"{said}天" if chinese else f"{said} days"
-    return said
+    return f"{'−' if rounded < 0 else ''}{abs(rounded):,f}"

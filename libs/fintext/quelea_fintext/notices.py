@@ -16,6 +16,12 @@ def say(key: str, language: str, **values: object) -> str:
     return str(sentences.get(language) or sentences["en"]).format(**values)
 
 
+def sentences(part: str, language: str) -> dict[str, str]:
+    """All sentences of a part, by name; English ones where the language has none."""
+    found = LANGUAGES.of(f"notices.{part}")
+    return {**found["en"], **found.get(language, {})}
+
+
 class NoteReason(StrEnum):
     """Why a search differs from what its question asks for; quelea.retriever.v1.ReadingNote has the meanings."""
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quelea_checker import UNSUPPORTED
+from quelea_fintext.notices import sentences
 from quelea_fintext.text import CJK
 from reportlab.lib.colors import HexColor
 from reportlab.lib.enums import TA_LEFT
@@ -30,16 +31,6 @@ _CODE_COLUMNS = 100
 _WIDE = 1.2
 """A Chinese character beside code takes two columns: a column is .6 of the font's size."""
 _WIDTH, _HEIGHT = A4[0] - 40 * mm, A4[1] - 60 * mm
-
-_WORDS = {
-    "en": {"answer": "Answer", "sources": "Sources", "missing": "Missing", "withheld": "Withheld (no source has these)",
-           "steps": "Steps", "made": "Run {id} · as of {as_of} · {state} · model {model}", "plan": "Plan",
-           "verdict": "Figures: {good} of {all} with a source"},
-    "zh": {"answer": "回答", "sources": "来源", "missing": "缺少",
-           "withheld": "已省略（数字没有来源）", "steps": "步骤",
-           "made": "运行 {id} · 截至 {as_of} · {state} · 模型 {model}", "plan": "计划",
-           "verdict": "数字：{all} 个中有 {good} 个有来源"},
-}  # fmt: skip
 
 
 class _Styles:
@@ -62,13 +53,13 @@ class _Styles:
 def report(run: Run, events: Sequence[Event], images: Mapping[str, bytes]) -> bytes:
     """The report as a PDF."""
     texts = [run.question, str(run.answer), *(str(event.data) for event in events)]
-    with font_for(*texts, *images, *_WORDS["zh"].values()):
+    with font_for(*texts, *images, *sentences("report", "zh").values()):
         return _built(run, events, images, texts)
 
 
 def _built(run: Run, events: Sequence[Event], images: Mapping[str, bytes], texts: Sequence[str]) -> bytes:
     styles = _Styles(any(CJK.search(text) for text in texts) or run.language == "zh")
-    words = _WORDS["zh" if run.language == "zh" else "en"]
+    words = sentences("report", run.language)
     made = words["made"].format(id=run.id, as_of=run.as_of, state=run.state, model=run.model or "-")
     story: list[Flowable] = [
         Paragraph(_safe(run.question), styles.title), Spacer(1, 4), Paragraph(_safe(made), styles.small),

@@ -6,43 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-_TEXTS = {
-    "sources": ("Sources", "来源"),
-    "page": ("p. {0}", "第 {0} 页"),
-    "stated": ("according to its uploader from {0}", "上传者称来自 {0}"),
-    "published": ("published {0}", "发布于 {0}"),
-    "scanned": ("read from a scan", "由扫描件识别"),
-    "fetched": ("fetched {0}", "抓取于 {0}"),
-    "derived": ("Computed from the sources", "由来源数字计算得出"),
-    "contradicted": ("The evidence says otherwise", "与资料不符"),
-    "not_found": ("Not found in the evidence", "未见于资料"),
-    "withheld": ("Withheld, as the evidence does not bear it out", "未予显示，因资料不支持"),
-    "notices": ("Notes", "说明"),
-    "checks": ("Checks", "核对"),
-    "passed": ("passed", "通过"),
-    "failed": ("failed", "未通过"),
-    "as_of": ("As of {0}", "截至 {0}"),
-    "route": ("route: {0}", "检索范围：{0}"),
-    "reader": ("reader: {0}", "阅读器：{0}"),
-    "figures": ("Figures", "数据"),
-    "figure": ("Figure", "指标"),
-    "period": ("Period", "期间"),
-    "value": ("Value", "数值"),
-    "unit": ("Unit", "单位"),
-    "source": ("Source", "来源"),
-    "basis": ("Computed as", "计算方法"),
-    "made": (
-        "Made by Quelea from the sources listed. Not investment advice.",
-        "由 Quelea 根据所列来源生成，不构成投资建议。",
-    ),
-    "further": ("Further reading", "延伸阅读"),
-    "record": ("Record", "记录"),
-    "understood": ("Understood as: {0}", "理解为：{0}"),
-    "reading": ("Searched: {0}", "检索：{0}"),
-    "written": ("Written by {0}, prompt {1}", "由 {0} 撰写，提示词版本 {1}"),
-    "gate": ("Gate {0}: {1:.2f}, threshold {2:.2f}", "证据门槛 {0}：{1:.2f}，阈值 {2:.2f}"),
-    "shown": ("Shown to the reader, of document {0}: {1}", "提供给阅读器的内容，文档 {0}：{1}"),
-}
+from quelea_fintext.notices import sentences
+
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
 _WEB = re.compile(r"https?://[^\s<>]+")
@@ -86,11 +51,11 @@ class Words:
     """The exports' own words, in the language of an answer."""
 
     def __init__(self, language: str) -> None:
-        self._index = int(language == "zh")
+        self._texts = sentences("export", language)
 
     def __call__(self, name: str, *values: object) -> str:
         """A text with its values."""
-        return _TEXTS[name][self._index].format(*values)
+        return self._texts[name].format(*values)
 
 
 def _list(title: str, lines: Iterator[str] | Sequence[str]) -> list[str]:
