@@ -400,7 +400,10 @@ def ask_event(name: str, data: Any) -> Event | None:
         "verdicts": Grounding,
         "answer": Answer,
     }
-    return kinds[name].model_validate(data) if name in kinds else None
+    try:
+        return kinds[name].model_validate(data) if name in kinds else None
+    except ValidationError as error:
+        raise UnexpectedAnswer(f"The event {name} of the stream is not as this client expects it: {error}") from error
 
 
 def event_data(name: str, text: str) -> Any:

@@ -18,7 +18,7 @@ from quelea_gateway.testing import standing
 NAMES = {
     "AnswerOut": models.Answer, "StartedOut": models.Started, "QuotesOut": models.Quotes,
     "GroundingOut": models.Grounding, "SearchOut": models.SearchResult, "FactOut": models.Fact,
-    "CompanyOut": models.Company, "StatementOut": models.Statement, "ComparisonOut": models.Comparison,
+    "CompanyOut": models.Company, "StatementOut": models.Statement, "CompanyComparisonOut": models.Comparison,
     "DocumentOut": models.Document, "PageOut": models.Page, "JobOut": models.Job, "UploadedOut": models.Uploaded,
     "RunOut": models.Run, "InfoOut": models.Info,
 }  # fmt: skip

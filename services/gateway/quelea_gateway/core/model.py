@@ -72,6 +72,8 @@ class Reading:
     text: str = ""
     notes: tuple[Note, ...] = ()
     """Where the search differs from what was asked."""
+    fallback: str = field(default="", kw_only=True)
+    """The notes as one English line, made of them: a field, so that the events have it."""
     companies: tuple[str, ...] = ()
     periods: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
@@ -81,10 +83,8 @@ class Reading:
     asks_latest: bool = False
     period_newer: bool = False
 
-    @property
-    def fallback(self) -> str:
-        """The notes as one English line."""
-        return write_notes(self.notes, "en")
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fallback", write_notes(self.notes, "en"))  # of a frozen class
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,9 @@ from quelea_gateway.rest.transport.streams import event, respond, while_there
 _STARTED, _GROUNDING, _ANSWER = TypeAdapter(Started), TypeAdapter(Grounding), TypeAdapter(Answer)
 _QUOTED, _DELTA = TypeAdapter(Quoted), TypeAdapter(Delta)
 _ANSWER.rebuild(_types_namespace={"Source": Source})  # the model's module imports it for type checkers only
-_SHOWN_STARTED, _SHOWN_ANSWER = set(StartedOut.model_fields), set(AnswerOut.model_fields)
+_READING = set(ReadingOut.model_fields)
+_SHOWN_STARTED: dict[str, Any] = {**dict.fromkeys(StartedOut.model_fields, True), "reading": _READING}
+_SHOWN_ANSWER: dict[str, Any] = {**dict.fromkeys(AnswerOut.model_fields, True), "reading": _READING}
 _plain = JSONEncoder(ensure_ascii=False).encode
 
 Item = Started | Quoted | Delta | Grounding | Answer

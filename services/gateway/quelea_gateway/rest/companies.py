@@ -154,7 +154,7 @@ def _line(line: GridLine, base: str) -> LineOut:
     )
 
 
-class ComparisonLineOut(BaseModel):
+class CompanyComparisonLineOut(BaseModel):
     """A concept of one company: one figure for each period, null where no stored document states it."""
 
     company: str
@@ -171,18 +171,20 @@ class MissingFactOut(BaseModel):
     concept: str
 
 
-class ComparisonOut(BaseModel):
+class CompanyComparisonOut(BaseModel):
     """Companies side by side, by the calendar year or quarter in which the middle of a period lies, newest first."""
 
     period: str
     periods: list[str] = Field(description="2023, or 2023 Q2.")
-    lines: list[ComparisonLineOut] = Field(description="By concept in the order asked for, then by company in theirs.")
+    lines: list[CompanyComparisonLineOut] = Field(
+        description="By concept in the order asked for, then by company in theirs."
+    )
     missing: list[MissingFactOut]
 
 
 @router.get(
     "/v1/comparison",
-    response_model=ComparisonOut,
+    response_model=CompanyComparisonOut,
     responses={**FILES, **ERRORS},
     summary="Compare companies",
 )
@@ -201,7 +203,7 @@ async def comparison(
     basis: Basis = "consolidated",
     as_of: AsOf = "",
     output: Format = "json",
-) -> ComparisonOut | Response:
+) -> CompanyComparisonOut | Response:
     """Concepts × companies over the years; each cell opens to the place that prints it, and has its own dates."""
     query = ComparisonQuery(tuple(dict.fromkeys(company)), tuple(dict.fromkeys(concept)), period, years, basis, as_of)
     found = await gateway_of(request).statements.comparison(query)
@@ -215,11 +217,11 @@ async def comparison(
             for one in found.lines
         ]
         return csv_response([["concept", "company", "label", "unit", *found.periods], *rows])
-    return ComparisonOut(
+    return CompanyComparisonOut(
         period=found.period,
         periods=list(found.periods),
         lines=[
-            ComparisonLineOut(
+            CompanyComparisonLineOut(
                 company=one.company,
                 concept=one.concept,
                 label=one.label,
