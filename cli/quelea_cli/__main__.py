@@ -23,6 +23,7 @@ from quelea_cli.commands.prompts import prompts
 from quelea_cli.commands.running import down, status
 from quelea_cli.commands.stack import up
 from quelea_cli.commands.tools import mcp, tools_app
+from quelea_cli.commands.watch import watch
 from quelea_cli.errors import CliError
 
 app = typer.Typer(
@@ -45,6 +46,7 @@ app.command()(search)
 app.command()(agent)
 app.command()(ingest)
 app.command()(fetch)
+app.add_typer(watch, name="watch")
 app.add_typer(docs_app, name="docs")
 app.command()(facts)
 app.command()(jobs)

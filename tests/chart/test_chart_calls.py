@@ -44,6 +44,8 @@ AGENT = {
 }  # fmt: skip
 _JOBS = "jobs; tests/integration/retriever and search run their commands, test_chart_jobs.py compares their settings"
 UNCOVERED = {
+    ("search", "door"): "filings are fetched only when somebody asks for them: test_fetch_filings.py",
+    ("worker", "door"): "likewise",
     ("qdrant", "qdrant"): "members of a Qdrant cluster; no Qdrant server can be had where these tests run",
     **dict.fromkeys([("maintenance", "qdrant"), ("maintenance", "embedder"), ("maintenance", "redis")], _JOBS),
 }

@@ -73,9 +73,12 @@ class Sources:
 
 
 @contextlib.asynccontextmanager
-async def filing_sources(folder: Path, user_agent: str = CONTACT) -> AsyncIterator[Sources]:
-    """A door with the real allow-list, store, sessions, data side and rpcs; its upstreams are recorded."""
-    settings = DoorSettings(data_dir=folder)
+async def filing_sources(folder: Path, user_agent: str = CONTACT, *, fresh: bool = True) -> AsyncIterator[Sources]:
+    """A door with the real allow-list, store, sessions, data side and rpcs; its upstreams are recorded.
+
+    Without `fresh` it asks them each time: no answer of its cache counts.
+    """
+    settings = DoorSettings(data_dir=folder, fresh_seconds={} if fresh else {"sec.gov": 0, "cninfo.com.cn": 0})
     hosts, store, sessions = settings.table(), Store(folder), Sessions(20)
     upstream = FakeUpstream(hosts, answers())
     itself = DoorItself(settings, store, upstream, sessions)

@@ -28,6 +28,7 @@ from quelea_search.core.web.errors import PageGone
 from quelea_search.core.web.model import Fetched, Validators, WebDocument
 from quelea_search.filings.adapters.door import Door
 from quelea_search.filings.fetch import FilingFetch
+from quelea_search.filings.watching import Watching
 from quelea_search.jobs.file_parsing import ReadDocument
 from quelea_search.jobs.ingest_job import run_job
 from quelea_search.jobs.reaper import Reaper
@@ -169,12 +170,14 @@ class Room:
     removals: Removals
     web: PlainWeb
     fetch: FilingFetch
+    watching: Watching
 
     def fetch_through(self, door: Door, **settings: object) -> None:
         """From now on filings are fetched through a door, under these settings."""
         changed = self.settings.model_copy(update=settings)
         self.fetch._door = door
         self.fetch._shared = dataclasses.replace(self.fetch._shared, settings=changed)
+        self.watching._shared = self.fetch._shared
         self.parts = dataclasses.replace(self.parts, settings=changed, door=door)
 
     def refresh_with(self, **settings: object) -> None:

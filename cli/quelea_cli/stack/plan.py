@@ -120,7 +120,7 @@ def plan(home: Home, options: Options, environment: Mapping[str, str]) -> list[S
         )
 
     web = is_on(options.web or bool(sample), environment)
-    beat = [service("beat", search, module="quelea_search.beat", stop_group=2)] if web else []
+    beat = [service("beat", search, module="quelea_search.beat", stop_group=2)] if web or with_door else []
     services = [
         _redis(home, port["redis"], password, environment),
         *sample,

@@ -17,7 +17,7 @@ from celery.schedules import schedstate, schedule
 from quelea_kit.logging import get_logger, setup_logging
 
 from quelea_search.core.jobs import Lane
-from quelea_search.jobs.celery_app import LOOK, make_app, queue_name
+from quelea_search.jobs.celery_app import LOOK, LOOK_FOR_FILINGS, make_app, queue_name
 from quelea_search.settings import SearchSettings
 
 log = get_logger(__name__)
@@ -36,15 +36,21 @@ class Every(schedule):
 def make_beat(settings: SearchSettings) -> Celery:
     """The application with the beat's schedule."""
     app = make_app(settings)
-    app.conf.beat_schedule = {
-        "look for expired pages": {
-            "task": LOOK,
-            "schedule": Every(settings.reread_seconds),
-            # A look that no worker took in time is made by the next one.
-            "options": {"queue": queue_name(settings, Lane.REREAD), "expires": settings.reread_seconds},
-        }
+    looks = {
+        "look for expired pages": (LOOK, settings.reread_seconds, settings.web),
+        "look for new filings": (LOOK_FOR_FILINGS, settings.filings_look_seconds, bool(settings.filings_door)),
     }
-    app.conf.beat_max_loop_interval = min(settings.reread_seconds, 60.0)
+    app.conf.beat_schedule = {
+        name: {
+            "task": task,
+            "schedule": Every(seconds),
+            # A look that no worker took in time is made by the next one.
+            "options": {"queue": queue_name(settings, Lane.REREAD), "expires": seconds},
+        }
+        for name, (task, seconds, wanted) in looks.items()
+        if wanted
+    }
+    app.conf.beat_max_loop_interval = min(settings.reread_seconds, settings.filings_look_seconds, 60.0)
     return app
 
 
@@ -55,8 +61,8 @@ def main() -> None:
     settings = SearchSettings()
     setup_logging("search-beat", settings)
     logging.getLogger("celery.beat").setLevel(logging.WARNING)
-    if not settings.web:
-        log.warning("beat_has_nothing_to_do", why="this deployment has no web (QUELEA_SEARCH_WEB)")
+    if not settings.web and not settings.filings_door:
+        log.warning("beat_has_nothing_to_do", why="neither QUELEA_SEARCH_WEB nor QUELEA_SEARCH_FILINGS_DOOR is set")
     log.info("beat_starts", every_seconds=settings.reread_seconds)
     signals.setup_logging.connect(lambda **_: None, weak=False)  # ours stays
     Beat(app=make_beat(settings), scheduler="celery.beat:Scheduler", redirect_stdouts=False, quiet=True).run()

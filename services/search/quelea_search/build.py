@@ -16,6 +16,7 @@ from quelea_search.core.model import ParseLimits
 from quelea_search.core.web.pages import TimeToLive
 from quelea_search.filings.adapters.door import Door
 from quelea_search.filings.adapters.records_redis import FilingRecords
+from quelea_search.filings.adapters.watches_redis import Watches
 from quelea_search.jobs.celery_app import Send
 from quelea_search.jobs.reading_process import ReadingBounds
 from quelea_search.settings import SearchSettings
@@ -32,6 +33,7 @@ class Records:
     ledger: Ledger
     pages: WebPages
     filings: FilingRecords
+    watches: Watches
 
 
 def make_records(settings: SearchSettings) -> Records:
@@ -51,6 +53,7 @@ def make_records(settings: SearchSettings) -> Records:
         Ledger(client, prefix=settings.redis_prefix, lease_seconds=settings.lease_seconds),
         WebPages(client, prefix=settings.redis_prefix, max_pending=settings.max_pending_pages),
         FilingRecords(client, settings.redis_prefix),
+        Watches(client, settings.redis_prefix),
     )
 
 
@@ -63,6 +66,7 @@ def share(settings: SearchSettings, records: Records, blobs: Blobs, send: Send) 
         blobs=blobs,
         pages=records.pages,
         filings=records.filings,
+        watches=records.watches,
         send=send,
     )
 

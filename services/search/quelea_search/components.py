@@ -18,6 +18,7 @@ from quelea_search.core.model import DocumentFacts
 from quelea_search.core.web.model import Fetched, Validators, WebDocument
 from quelea_search.filings.adapters.door import Door
 from quelea_search.filings.adapters.records_redis import FilingRecords
+from quelea_search.filings.adapters.watches_redis import Watches
 from quelea_search.jobs.celery_app import Send, queue_name
 from quelea_search.jobs.file_parsing import ReadDocument
 from quelea_search.settings import SearchSettings
@@ -54,6 +55,7 @@ class Components:
         blobs: Originals, parsed pages, and pages that were read for an answer.
         pages: Records of pages of the web.
         filings: Records of fetched filings.
+        watches: Companies whose new filings are to come.
         send: Puts a message for a job into the queue.
     """
 
@@ -63,6 +65,7 @@ class Components:
     blobs: Blobs
     pages: WebPages
     filings: FilingRecords
+    watches: Watches
     send: Send
 
     def next_jobs(self, lane: Lane) -> list[str]:

@@ -22,8 +22,8 @@ from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
 from quelea_search.components import Components
 from quelea_search.core.jobs import Job, JobState, document_name
-from quelea_search.filings.fetch import FilingFetch
 from quelea_search.filings.rpcs import FilingRpcs
+from quelea_search.filings.watching import Watching
 from quelea_search.jobs.dead_letters import DeadLetters
 from quelea_search.jobs.submission import Submission
 from quelea_search.web.page_review import PageReview
@@ -59,7 +59,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.Sear
         dead_letters: DeadLetters,
         guard: Guard,
         web: WebSearch | None,
-        filings: FilingFetch,
+        watching: Watching,
     ) -> None:
         self._shared = shared
         self._retriever = retriever
@@ -70,7 +70,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.Sear
         self._dead_letters = dead_letters
         self._guard = guard
         self.web = web
-        self._filings = filings
+        self._watching = watching
 
     def register(self, server: grpc.aio.Server) -> None:
         """Add the service to a server."""
@@ -197,7 +197,7 @@ class SearchService(WebSearchRpcs, RefreshRpcs, FilingRpcs, search_pb2_grpc.Sear
             formats=FORMATS,
             queued=await asyncio.to_thread(self._shared.store.count, JobState.QUEUED),
             web_providers=self.web.providers if self.web else (),
-            filing_sources=self._filings.sources,
+            filing_sources=self._watching.fetch.sources,
         )
 
     async def _show(self, job: Job) -> pb.Job:

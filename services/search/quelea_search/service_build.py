@@ -9,8 +9,10 @@ from quelea_search.adapters.page_cache import PageCache
 from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.guard import Guard
 from quelea_search.components import Components
+from quelea_search.filings.adapters.digest import Webhook
 from quelea_search.filings.adapters.door import Door
 from quelea_search.filings.fetch import FilingFetch
+from quelea_search.filings.watching import Watching
 from quelea_search.jobs.dead_letters import DeadLetters
 from quelea_search.jobs.reaper import Reaper
 from quelea_search.jobs.submission import Submission
@@ -30,6 +32,7 @@ class Built:
     removals: Removals
     guard: Guard
     filings: FilingFetch
+    watching: Watching
 
 
 def build_service(
@@ -54,6 +57,7 @@ def build_service(
     removals = Removals(shared, retriever)
     guard = Guard(shared.settings)
     filings = FilingFetch(shared, retriever, door)
+    watching = Watching(shared, filings, Webhook(shared.settings.filings_webhook.get_secret_value()))
     service = SearchService(
         shared,
         retriever,
@@ -64,6 +68,6 @@ def build_service(
         dead_letters=DeadLetters(shared, retriever),
         guard=guard,
         web=web,
-        filings=filings,
+        watching=watching,
     )
-    return Built(service, Reaper(shared, retriever, removals), refresh, removals, guard, filings)
+    return Built(service, Reaper(shared, retriever, removals), refresh, removals, guard, filings, watching)

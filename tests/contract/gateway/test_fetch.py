@@ -58,6 +58,19 @@ async def test_a_recording_wants_a_door(web):
     assert (await web.get("/v1/fetch/run-1/bundle")).status_code == 400
 
 
+async def test_companies_are_watched_listed_and_let_go(stand, web):
+    made = await web.post("/v1/watches", json={"company": "TSLA", "forms": ["10-K"]})
+    assert made.status_code == 202, made.text
+    watch = made.json()["watch"]
+    assert (watch["company"], watch["forms"], watch["error"]) == ("Tesla, Inc.", ["10-K"], None)
+    assert [one["state"] for one in made.json()["fetch"]["filings"]] == ["queued", "stored"]
+    assert stand.world.fetches[0].years == 1
+    found = (await web.get("/v1/watches")).json()
+    assert (found["watches"], found["next_page_token"]) == ([watch], None)
+    assert (await web.delete(f"/v1/watches/{watch['id']}")).json() == {"id": watch["id"]}
+    assert (await web.delete(f"/v1/watches/{watch['id']}")).status_code == 404
+
+
 async def test_a_fetch_over_grpc(stand):
     async with channel(stand.grpc, SERVICE) as line:
         stub = gateway_pb2_grpc.GatewayServiceStub(line)

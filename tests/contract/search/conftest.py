@@ -25,6 +25,7 @@ from quelea_search.adapters.web_pages_redis import WebPages
 from quelea_search.components import Components, WorkerComponents
 from quelea_search.core.jobs import Job
 from quelea_search.filings.adapters.records_redis import FilingRecords
+from quelea_search.filings.adapters.watches_redis import Watches
 from quelea_search.service import SERVICE
 from quelea_search.service_build import build_service
 from quelea_search.settings import SearchSettings
@@ -98,6 +99,7 @@ async def search_room(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIt
             blobs=blobs,
             pages=pages,
             filings=FilingRecords(client, PREFIX),
+            watches=Watches(client, PREFIX),
             send=send,
         )
         worker: dict[str, Any] = {"retriever": retriever, "reader": PlainReader(web), "fetcher": web}
@@ -110,7 +112,7 @@ async def search_room(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIt
         ):
             stub = search_pb2_grpc.SearchServiceStub(line)
             known = (settings, client, store, ledger, blobs, index, parts, built.reaper, stub, address, folder, sent)
-            yield Room(*known, pages, cache, built.refresh, built.removals, web, built.filings)
+            yield Room(*known, pages, cache, built.refresh, built.removals, web, built.filings, built.watching)
         listening.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await listening

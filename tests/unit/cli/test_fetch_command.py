@@ -107,10 +107,30 @@ def test_a_stack_that_fetches_has_a_door(
     with home.locked():
         chosen = Options(host="127.0.0.1", port=8080, auth=False, model="m", reader={}, **options)
         services = {one.name: one.env for one in plan(home, chosen, environment)}
-    assert ("door" in services) is fetches
+    assert ("door" in services) is ("beat" in services) is fetches
     assert "sandbox" not in services
     for name in ("search", "worker"):
         assert services[name].get("QUELEA_SEARCH_FILINGS_DOOR_DATA", "").endswith("door.sock") is fetches
     if fetches:
         door = services["door"]["QUELEA_MARKET_LISTEN"]
         assert services["search"]["QUELEA_SEARCH_FILINGS_DOOR"] == door == services["gateway"]["QUELEA_GATEWAY_MARKET"]
+
+
+def test_companies_are_watched_listed_and_let_go(gateway: FakeGateway, run: Run) -> None:
+    watch = {
+        "id": "w1", "source": "edgar", "company": "NETFLIX INC", "ticker": "NFLX", "forms": ["10-K", "8-K"],
+        "added": "2025-11-25T01:02:03Z", "looked": "2025-11-25T01:02:03Z", "due": None, "error": None, "new": 0,
+        "new_at": None,
+    }  # fmt: skip
+    gateway.answer("/v1/watches", (202, {"watch": watch, "fetch": found(COMING, STORED)}))
+    code, out, _ = run("watch", "add", "NFLX", "--forms", "10-K,8-K")
+    assert (code, out) == (0, "w1  NETFLIX INC (NFLX)  10-K,8-K  1 documents on their way\n")
+    assert json.loads(gateway.seen[0][3]) == {"company": "NFLX", "forms": ["10-K", "8-K"], "years": 1}
+    seen = {**watch, "new": 2, "new_at": "2025-11-24T05:06:07Z", "error": "The source is away."}
+    gateway.answer("/v1/watches", (200, {"watches": [seen], "next_page_token": None}))
+    line = run("watch", "list")[1]
+    assert "2 new 2025-11-24 05:06" in line and "The source is away." in line
+    gateway.answer("/v1/watches/w1", (200, {"id": "w1"}))
+    assert run("watch", "remove", "w1") == (0, "removed  w1\n", "")
+    gateway.answer("/v1/watches", (200, {"watches": [], "next_page_token": None}))
+    assert "quelea watch add" in run("watch", "list")[1]

@@ -36,7 +36,7 @@
 {{- if and (include "quelea.on" (list . "retriever")) (eq (get ($v.services.retriever.env | default dict) "STORE") "qdrant") (not (include "quelea.qdrantUrl" .)) }}{{ fail "the retriever needs Qdrant: turn services.qdrant on, set qdrant.url, or use the embedded store (values-embedded.yaml)" }}{{ end }}
 {{- if and (include "quelea.on" (list . "engine")) $v.reader.endpoint }}{{ fail "services.engine and reader.endpoint are two engines: turn one off" }}{{ end }}
 {{- if and (or $v.reader.endpoint (include "quelea.on" (list . "engine"))) (not $v.reader.model) }}{{ fail "reader.model must name the model that the endpoint serves" }}{{ end }}
-{{- if and (include "quelea.on" (list . "beat")) (not $v.web.enabled) }}{{ fail "services.beat has nothing to do without web.enabled" }}{{ end }}
+{{- if and (include "quelea.on" (list . "beat")) (not $v.web.enabled) (not (include "quelea.on" (list . "door"))) }}{{ fail "services.beat has nothing to do without web.enabled or services.door" }}{{ end }}
 {{- range $caller, $callees := $v.networkPolicy.arrows }}
 {{- if and (not (has $caller (list "test" "maintenance" "evaluation"))) (not (hasKey $v.services $caller)) }}{{ fail (printf "networkPolicy.arrows: there is no service %s" $caller) }}{{ end }}
 {{- range $callees }}

@@ -165,3 +165,29 @@ class FakeSearch(FakeWeb):
             run_id="fetch-1", source="edgar", company="Tesla, Inc.", ticker="TSLA", filed_from="2022-11-25",
             filed_to="2025-11-25", filings=[coming, stored],
         )  # fmt: skip
+
+    async def WatchCompany(  # noqa: N802  # the wire's name
+        self, request: search_pb2.WatchCompanyRequest, context: Any
+    ) -> search_pb2.WatchCompanyResponse:
+        """A watch, and a fetch."""
+        fetched = await self.FetchFilings(request.fetch, context)
+        watch = search_pb2.Watch(
+            id=f"w{len(self._world.watches)}", source="edgar", company=fetched.company, ticker=fetched.ticker,
+            forms=request.fetch.forms, added=now(), looked=now(), due=now(),
+        )  # fmt: skip
+        self._world.watches[watch.id] = watch
+        return search_pb2.WatchCompanyResponse(watch=watch, fetched=fetched)
+
+    async def ListWatches(  # noqa: N802  # the wire's name
+        self, request: search_pb2.ListWatchesRequest, context: Any
+    ) -> search_pb2.ListWatchesResponse:
+        """All."""
+        return search_pb2.ListWatchesResponse(watches=self._world.watches.values())
+
+    async def RemoveWatch(  # noqa: N802  # the wire's name
+        self, request: search_pb2.RemoveWatchRequest, context: Any
+    ) -> search_pb2.RemoveWatchResponse:
+        """Gone at once."""
+        if self._world.watches.pop(request.id, None) is None:
+            raise NotFound(f"There is no watch {request.id!r}.")
+        return search_pb2.RemoveWatchResponse()

@@ -55,6 +55,8 @@ class World:
     """Empty: filings are not fetched."""
     fetches: list[search_pb2.FetchFilingsRequest] = field(default_factory=list)
     fetch_error: QueleaError | None = None
+    watches: dict[str, search_pb2.Watch] = field(default_factory=dict)
+    """By id."""
     web_pages: list[Stored] = field(default_factory=lambda: list(WEB_PAGES))
     web_searches: list[search_pb2.SearchWebRequest] = field(default_factory=list)
     web_problems: list[search_pb2.WebProblem] = field(default_factory=list)

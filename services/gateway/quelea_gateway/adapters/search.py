@@ -166,6 +166,24 @@ class SearchClient:
         with naming("search"):
             return await unary(self._stub.FetchFilings(request, timeout=self._upload_seconds))
 
+    async def watch_company(self, request: search_pb2.FetchFilingsRequest) -> search_pb2.WatchCompanyResponse:
+        """Have a company's filings fetched, now and whenever there are new ones."""
+        wanted = search_pb2.WatchCompanyRequest(fetch=request)
+        with naming("search"):
+            return await unary(self._stub.WatchCompany(wanted, timeout=self._upload_seconds))
+
+    async def watches(self) -> list[search_pb2.Watch]:
+        """The watched companies."""
+        with naming("search"):
+            reply = await unary(self._stub.ListWatches(search_pb2.ListWatchesRequest(), timeout=self._call_seconds))
+        return list(reply.watches)
+
+    async def remove_watch(self, watch_id: str) -> None:
+        """Watch a company no more. Raises NotFound."""
+        request = search_pb2.RemoveWatchRequest(id=watch_id)
+        with naming("search"):
+            await unary(self._stub.RemoveWatch(request, timeout=self._call_seconds))
+
     async def find(self, query: str, *, as_of: str, pages: int, passages: int, seconds: float) -> WebFound:
         """Pages of the web for a query, within the given seconds."""
         request = search_pb2.SearchWebRequest(query=query, as_of=as_of, max_pages=pages, max_passages=passages)

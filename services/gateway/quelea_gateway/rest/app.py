@@ -37,6 +37,7 @@ from quelea_gateway.rest import (
     runs,
     tools,
     uploads,
+    watches,
     web,
 )
 from quelea_gateway.rest.lists import check_query
@@ -56,6 +57,7 @@ ROUTES = (
     facts,
     companies,
     fetch,
+    watches,
     web,
     runs,
     bundles,

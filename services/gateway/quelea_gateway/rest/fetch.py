@@ -21,21 +21,33 @@ _FILE = "application/octet-stream"
 _RUN = r"^fetch-[0-9a-f]{1,64}$"
 
 
+Company = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=200,
+        description="A ticker, a name, a short name in Chinese (简称), the code of an A share, or a CIK.",
+    ),
+]
+Forms = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=40)]],
+    Field(
+        max_length=20,
+        description="Of EDGAR: 10-K, 10-Q, 8-K (with its EX-99 exhibits), 20-F, …; of cninfo: 年报, 半年报, 一季报, "
+        "三季报. Left out: 10-K and 10-Q, or 年报.",
+    ),
+]
+Years = Annotated[int, Field(ge=0, le=20, description="Filed within so many years; 0: the deployment's default.")]
+
+
 class FetchIn(BaseModel):
     """What to fetch."""
 
     model_config = ConfigDict(extra="forbid")
 
-    company: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="A ticker, a name, a short name in Chinese (简称), the code of an A share, or a CIK."
-    )
-    forms: list[Annotated[str, Field(min_length=1, max_length=40)]] = Field(
-        default=[],
-        max_length=20,
-        description="Of EDGAR: 10-K, 10-Q, 8-K (with its EX-99 exhibits), 20-F, …; of cninfo: 年报, 半年报, 一季报, "
-        "三季报. Left out: 10-K and 10-Q, or 年报.",
-    )
-    years: int = Field(default=0, ge=0, le=20, description="Filed within so many years; 0: the deployment's default.")
+    company: Company
+    forms: Forms = []
+    years: Years = 0
     bundle_ids: list[Annotated[str, Field(min_length=1, max_length=64)]] = Field(
         default=[], max_length=20, description="Recordings to replay instead of asking the source."
     )
@@ -82,6 +94,20 @@ class FetchedOut(BaseModel):
     filings: list[FilingOut]
     left_out: int = Field(description="Older documents beyond the deployment's limit.")
 
+    @classmethod
+    def of(cls, found: search_pb2.FetchFilingsResponse) -> FetchedOut:
+        """From the wire's."""
+        return cls(
+            run_id=found.run_id,
+            source=found.source,
+            company=found.company,
+            ticker=found.ticker,
+            filed_from=found.filed_from,
+            filed_to=found.filed_to,
+            filings=[FilingOut.of(filing) for filing in found.filings],
+            left_out=found.left_out,
+        )
+
 
 @router.post("/v1/fetch", status_code=202, response_model=FetchedOut, responses=ERRORS, summary="Fetch filings")
 async def fetch(body: FetchIn, request: Request) -> FetchedOut:
@@ -94,16 +120,7 @@ async def fetch(body: FetchIn, request: Request) -> FetchedOut:
         company=body.company, forms=body.forms, years=body.years, bundle_ids=body.bundle_ids
     )
     found = await while_there(request, gateway_of(request).search.fetch_filings(wanted))
-    return FetchedOut(
-        run_id=found.run_id,
-        source=found.source,
-        company=found.company,
-        ticker=found.ticker,
-        filed_from=found.filed_from,
-        filed_to=found.filed_to,
-        filings=[FilingOut.of(filing) for filing in found.filings],
-        left_out=found.left_out,
-    )
+    return FetchedOut.of(found)
 
 
 @router.get(

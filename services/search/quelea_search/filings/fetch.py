@@ -28,6 +28,7 @@ from quelea_search.filings.core.forms import REPORTS, WITH_EXHIBITS, cik, stock_
 from quelea_search.filings.core.model import (
     Company,
     Filing,
+    NothingFiled,
     Source,
     Span,
     Wanted,
@@ -293,10 +294,10 @@ class FilingFetch:
         return job
 
 
-def _nothing(company: Company, wanted: Wanted, span: Span, others: Sequence[Filing]) -> NotFound:
+def _nothing(company: Company, wanted: Wanted, span: Span, others: Sequence[Filing]) -> NothingFiled:
     kinds = " or ".join(wanted.forms)
     message = f"{company.name} ({company.ticker or company.id}) filed no {kinds} from {span.first} to {span.last}."
     newest = max(others, key=lambda filing: filing.filed, default=None)
     if newest is not None:
         message += f" The newest {newest.form} is of {newest.filed}; ask for more years."
-    return NotFound(message, details={"from": span.first.isoformat(), "to": span.last.isoformat()})
+    return NothingFiled(message, company, span)

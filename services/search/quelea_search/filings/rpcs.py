@@ -1,4 +1,4 @@
-"""The rpc FetchFilings."""
+"""The rpcs of SearchService for filings and watched companies."""
 
 from __future__ import annotations
 
@@ -12,23 +12,63 @@ from quelea_kit.text_fields import check_length
 from quelea_search import wire
 from quelea_search.filings.core.forms import choose
 from quelea_search.filings.core.model import Wanted, check_years
-from quelea_search.filings.fetch import Fetched, FilingFetch, Found
+from quelea_search.filings.core.watch import Watch
+from quelea_search.filings.fetch import Fetched, Found
+from quelea_search.filings.watching import Watching
 
 _LONGEST_COMPANY = 200
 _MOST_BUNDLES = 20
 
 
 class FilingRpcs:
-    """Mixin of the service, which sets `_filings`."""
+    """Mixin of the service, which sets `_watching`."""
 
-    _filings: FilingFetch
+    _watching: Watching
 
     async def FetchFilings(  # noqa: N802  # gRPC name
         self, request: pb.FetchFilingsRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.FetchFilingsResponse:
         """Find a company's filings, and queue those that are not stored."""
-        wanted = wanted_in(request, self._filings.years)
-        return fetched_out(await self._filings.fetch(wanted))
+        fetch = self._watching.fetch
+        return fetched_out(await fetch.fetch(wanted_in(request, fetch.years)))
+
+    async def WatchCompany(  # noqa: N802  # gRPC name
+        self, request: pb.WatchCompanyRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.WatchCompanyResponse:
+        """Fetch a company's filings, now and whenever there are new ones."""
+        if request.fetch.bundle_ids:
+            raise InvalidInput("A watch asks the source; leave bundle_ids out.", details={"field": "bundle_ids"})
+        watch, fetched = await self._watching.add(wanted_in(request.fetch, self._watching.fetch.years))
+        return pb.WatchCompanyResponse(watch=_watch(watch), fetched=fetched_out(fetched) if fetched else None)
+
+    async def ListWatches(  # noqa: N802  # gRPC name
+        self, request: pb.ListWatchesRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.ListWatchesResponse:
+        """All watches, by name of the company."""
+        return pb.ListWatchesResponse(watches=[_watch(one) for one in await self._watching.watches()])
+
+    async def RemoveWatch(  # noqa: N802  # gRPC name
+        self, request: pb.RemoveWatchRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.RemoveWatchResponse:
+        """Watch a company no more."""
+        await self._watching.remove(request.id)
+        return pb.RemoveWatchResponse()
+
+
+def _watch(watch: Watch) -> pb.Watch:
+    return pb.Watch(
+        id=watch.id,
+        source=watch.source.value,
+        company=watch.name,
+        ticker=watch.ticker,
+        forms=watch.forms,
+        added=wire.stamp(watch.added),
+        looked=wire.stamp(watch.looked),
+        due=wire.stamp(watch.due),
+        error=watch.error,
+        new=watch.new,
+        new_at=wire.stamp(watch.new_at) if watch.new_at else None,
+    )
 
 
 def wanted_in(request: pb.FetchFilingsRequest, years: int) -> Wanted:

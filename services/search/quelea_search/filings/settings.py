@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SecretStr, model_validator
 from quelea_kit.settings import ServiceSettings
 
 
@@ -32,6 +32,18 @@ class FilingSettings(ServiceSettings):
 
     filings_fetch_seconds: float = Field(180.0, gt=0)
     """Deadline of bringing one document, with its retries."""
+
+    filings_watches: int = Field(200, gt=0)
+    """Companies that may be watched."""
+
+    filings_watch_hours: float = Field(6.0, gt=0)
+    """Hours between two looks at a watched company."""
+
+    filings_look_seconds: float = Field(900.0, gt=0)
+    """Seconds between looks for watches that are due, and the longest that a look may take."""
+
+    filings_webhook: SecretStr = SecretStr("")
+    """Address that is told of new filings of watched companies: a POST of JSON, `text` for chats and `filings`."""
 
     @model_validator(mode="after")
     def _the_door_has_two_sides(self) -> Self:

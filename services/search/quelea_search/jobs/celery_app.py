@@ -21,6 +21,7 @@ from quelea_search.settings import SearchSettings
 
 TASK = "quelea_search.index_document"
 LOOK = "quelea_search.look_for_expired_pages"
+LOOK_FOR_FILINGS = "quelea_search.look_for_new_filings"
 
 Send = Callable[[Job], None]
 """Puts a message for a job into the queue of its lane."""

@@ -18,7 +18,10 @@ from quelea_search.adapters.retriever import Retriever
 from quelea_search.adapters.web.fetch import Fetcher
 from quelea_search.build import Records, make_door, make_records, parse_limits, share
 from quelea_search.components import WorkerComponents
-from quelea_search.jobs.celery_app import LOOK, TASK, sender
+from quelea_search.filings.adapters.digest import Webhook
+from quelea_search.filings.fetch import FilingFetch
+from quelea_search.filings.watching import Watching
+from quelea_search.jobs.celery_app import LOOK, LOOK_FOR_FILINGS, TASK, sender
 from quelea_search.jobs.ingest_job import run_job
 from quelea_search.jobs.reader import ProcessReader
 from quelea_search.jobs.reading_process import NurseryLost, Reading
@@ -72,8 +75,27 @@ def register(app: Celery, settings: SearchSettings, reading: Callable[[], Readin
         except QueleaError as error:
             log.warning("look_failed", why=error.message)  # the next one makes up for it
 
+    def look_for_new_filings() -> None:
+        try:
+            asyncio.run(_look_for_filings(app, settings, child()))
+        except QueleaError as error:
+            log.warning("look_failed", why=error.message)
+
     app.task(name=TASK, ignore_result=True)(index_document)
+    app.task(name=LOOK_FOR_FILINGS, ignore_result=True)(look_for_new_filings)
     app.task(name=LOOK, ignore_result=True)(look_for_expired_pages)
+
+
+async def _look_for_filings(app: Celery, settings: SearchSettings, child: _Child) -> None:
+    shared = share(settings, child.records, child.blobs, sender(settings, app, child.records.store))
+    retriever, door = Retriever(settings.retriever, upsert_seconds=settings.upsert_seconds), make_door(settings)
+    try:
+        webhook = Webhook(settings.filings_webhook.get_secret_value())
+        await Watching(shared, FilingFetch(shared, retriever, door), webhook).look()
+    finally:
+        await retriever.close()
+        if door is not None:
+            await door.close()
 
 
 async def _run(app: Celery, settings: SearchSettings, child: _Child, reading: Reading, job_id: str) -> None:

@@ -98,6 +98,22 @@ class UnexpectedReply(Unavailable):
     reason = "UNEXPECTED_REPLY"
 
 
+class NothingFiled(NotFound):
+    """A company is known, and has filed nothing of what was asked for.
+
+    Args:
+        message: What was looked for.
+        company: Whose.
+        span: When.
+    """
+
+    reason = "NOTHING_FILED"
+
+    def __init__(self, message: str, company: Company, span: Span) -> None:
+        super().__init__(message, details={"from": span.first.isoformat(), "to": span.last.isoformat()})
+        self.company = company
+
+
 def years_back(day: date, years: int) -> Span:
     """The days from the same day some years ago to this one."""
     try:
